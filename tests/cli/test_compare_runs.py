@@ -169,6 +169,7 @@ def test_the_text_of_the_report_has_both_lines(run):
         (["a.visaasm", "broken.visaasm"], "broken.visaasm:3"),
         (["broken.visaasm", "a.visaasm"], "broken.visaasm:3"),
         (["a.visaasm", "broken.isa"], "broken.isa"),
+        (["a.visaasm", "bytes.visaasm"], "bytes.visaasm: is not UTF-8 text"),
         (["a.visaasm", "a.visaasm", "--launch", "gone.yaml"], "gone.yaml"),
         (["a.visaasm", "a.visaasm", "--launch", "wrong.launch.yaml"], "0 is out of range"),
         (["a.visaasm", "a.visaasm", "--launch", "args.launch.yaml"], "neither can be run: "),
@@ -181,6 +182,7 @@ def test_what_cannot_be_compared_is_said_in_one_line(run, words, message):
     Path("k.cl").write_text("__kernel void k() {}")
     Path("broken.visaasm").write_text('.version 4.1\n.kernel "k"\n    what (1) is this\n')
     Path("broken.isa").write_bytes(b"CISA" + bytes(40))
+    Path("bytes.visaasm").write_bytes(b"\xff\xfe\0\x80")
     Path("wrong.launch.yaml").write_text("groups: [0]\n")
     Path("args.launch.yaml").write_text("groups: [1]\nlocal_size: [16]\nargs: {x: {value: 1}}\n")
     status, out, err = run(*words)

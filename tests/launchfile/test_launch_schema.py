@@ -32,6 +32,8 @@ WRITTEN = [
         (ROOT / "tests/sim_launch/test_launch_file.py").read_text(),
         re.MULTILINE | re.DOTALL,
     ),
+    "sweep: {n: [1, 2], groups: [1, [n, 2]]}\nargs: [{buffer: {dtype: int8, shape: [n, 2 * n], init: {random: n}}}, {value: n}]",
+    "groups: n\nsweep: {n: [1]}\nargs: {x: {values: [n, 1, [n]]}}\nexpect: [{arg: x, reference: k.cl, ulp: n}, {expr: x > 1}]",
     "mode: media\nthreads: [2, 3]",
     "groups: 1\nargs: {x: {buffer: null}, y: {value: .nan}, z: {values: [[1, 2], [3, 4]], dtype: int8}}",
     "global_size: [33, 1]\nlocal_size: 16\nargs: [{image: {dtype: int8, shape: [4, 4], channels: 1, access: readonly}}]",
@@ -69,6 +71,13 @@ def test_there_are_good_files_to_take():
 @pytest.mark.parametrize("broken", SEEN, ids=lambda broken: f"{broken.code}-{broken.place}")
 def test_broken_ones_are_refused(broken):
     assert refused(broken.text)
+
+
+def test_an_expression_is_refused_where_there_is_no_sweep():
+    for text in ("groups: n", "groups: [n]", "groups: 1\nargs: {x: {value: n}}", "groups: 1\nargs: [{local: n}]",
+                 "groups: 1\nargs: [{buffer: {dtype: int8, shape: [n]}}]", "groups: 1\nargs: [{buffer: {dtype: int8, shape: 1, init: {random: n}}}]"):  # fmt: skip
+        assert refused(text), text
+        assert not refused(f"{text}\nsweep: {{n: [1]}}"), text
 
 
 def test_thirty_and_more_are_refused():

@@ -75,21 +75,55 @@ _FORMULAS: Final[Schema] = {
         {"type": "array", "items": {"anyOf": [{"type": "integer"}, _FORMULA]}, "contains": {"type": "string"}},
     ]
 }
-_NUMBERS: Final[Schema] = {
-    "anyOf": [{"type": "number"}, _FORMULA, {"type": "array", "items": {"$ref": "#/definitions/numbers"}}]
-}
+
+
+def _numbers_of(name: str, *others: Schema) -> Schema:
+    return {"anyOf": [{"type": "number"}, *others, {"type": "array", "items": {"$ref": f"#/definitions/{name}"}}]}
+
+
+_NUMBERS: Final = _numbers_of("numbers", _FORMULA)
 
 
 def schema() -> Schema:
     """The whole schema."""
     root = _table(TABLES[ROOT])
     definitions = {name: _table(table) for name, table in TABLES.items() if name != ROOT}
+    computed = {
+        _computed(name): _without_expressions(table) for name, table in TABLES.items() if name not in (ROOT, "Sweep")
+    }
     return {
         "$schema": _DRAFT,
         "title": "Launch file of visa-lsp (NAME.launch.yaml)",
         **root,
-        "definitions": {"numbers": _NUMBERS, **definitions},
-    }
+        "if": {"not": _required("sweep")},
+        "then": _without_expressions(TABLES[ROOT]),
+        "definitions": {
+            "numbers": _NUMBERS, _computed("numbers"): _numbers_of(_computed("numbers")), **definitions, **computed,
+        },
+    }  # fmt: skip
+
+
+def _computed(name: str) -> str:
+    return f"{name}WithoutExpressions"
+
+
+def _without_expressions(table: LaunchTable) -> Schema:
+    """What a file without a sweep must keep besides: a number is a number."""
+    found = {row.name: inner for row in table.keys if (inner := _computed_value(row))}
+    return {"properties": found} if found else {}
+
+
+def _computed_value(row: LaunchKey) -> Schema:
+    each = {"$ref": f"#/definitions/{_computed('Argument' if row.type == 'arguments' else row.table or 'Init')}"}
+    if row.type == "arguments":
+        return {"items": each, "additionalProperties": each}
+    if row.table == "Sweep":
+        return {}
+    if row.table or row.type == "contents":
+        return {"list": {"items": each}, "map": {"additionalProperties": each}}.get(row.many, each)
+    if row.type == "numbers":
+        return {"$ref": f"#/definitions/{_computed('numbers')}"}
+    return _TYPES[row.inner] if row.inner in NUMERIC else {}
 
 
 def _table(table: LaunchTable) -> Schema:
@@ -131,7 +165,7 @@ def _value(row: LaunchKey) -> Schema:
         return {"anyOf": [_words(row), {"$ref": "#/definitions/Init"}]}
     if row.words:
         return _words(row)
-    # In a file with a sweep; that there is one stands elsewhere.
+    # In a file with a sweep: what is said of one without takes them away again.
     return _expressed(_TYPES[row.inner]) if row.inner in NUMERIC else _TYPES[row.inner]
 
 

@@ -83,12 +83,15 @@ def program_at(name: str) -> ComparedProgram:
     if not path.exists() or path.is_dir():
         raise CliError(f"{name}: {'is a directory' if path.is_dir() else 'there is no such file'}")
     try:
-        data = runner.read_bytes(path, named=True)
-        if data[:4] == b"CISA":
-            decoded(data, path)  # what is no object is told before anything runs
+        program = ComparedProgram(name, path, runner.read_bytes(path, named=True))
+        other = "" if program.is_object else foreign(name, program.data)
+        if other:
+            raise CliError(f"{name}: {other}")
+        # What is neither is told before anything runs.
+        if program.is_object:
+            decoded(program.data, path)
+        else:
+            runner.text_of(program.data, path)
     except runner.LaunchError as error:
         raise CliError(str(error)) from None
-    other = "" if data[:4] == b"CISA" else foreign(name, data)
-    if other:
-        raise CliError(f"{name}: {other}")
-    return ComparedProgram(name, path, data)
+    return program

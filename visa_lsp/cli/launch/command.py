@@ -125,7 +125,9 @@ def add_arguments(parser: CommandParser) -> None:
         "--expect", action="store_true", help="with --init: run, and have the launch file expect what came of it"
     )
     parser.add_argument(
-        "--sweep", action="store_true", help="run the launch at every point of its sweep: and print a row for each"
+        "--sweep",
+        action="store_true",
+        help="run the launch at every point that the sweep of its launch file has, and print a row for each",
     )
     parser.add_argument(
         "--table", metavar="FILE", help="with --sweep: write the rows as .csv, .json or .parquet (with pyarrow)"
