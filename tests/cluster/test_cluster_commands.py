@@ -75,11 +75,11 @@ def test_every_format_of_check_is_the_same(both, name):
 
 def test_many_texts_on_four_workers_are_as_on_none(both):
     Path("many").mkdir()
-    texts(Path("many"), 40)
+    texts(Path("many"), 24)
     with workers_here(4) as address:
         status, out, err = both("check", "many", "--no-cache", "--statistics", cluster=address)
     assert status == 2
-    assert out.count("unknown-mnemonic") > 15
+    assert out.count("unknown-mnemonic") > 10
     assert "this is an object, not a text" in err
 
 
