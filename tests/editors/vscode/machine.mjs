@@ -132,6 +132,7 @@ const passed = await steps(
         const place = await page.locator('.statusbar-item', { hasText: /Ln \d+,/ }).innerText();
         return (line > 0 && text.split('\n')[Number(/Ln (\d+)/.exec(place)[1]) - 1].trim() === wanted[0]) || place;
       });
+      await until('that the view has heard of it', async () => (await view.locator('.line.here').count()) === 0);
       await view.locator(SOURCE).focus();
       await page.keyboard.press('Home');
       await page.keyboard.press('ArrowDown');
