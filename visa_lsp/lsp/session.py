@@ -10,7 +10,7 @@ import functools
 import logging
 import sys
 import weakref
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -56,7 +56,11 @@ class MachineCode:
         self._figures: Mapping[str, str] = answer.get("figures", {})
         self._problem = str(answer.get("error") or "no machine code")
         self._platform = str(answer.get("platform", ""))
-        self._registers: dict[str, Mapping[str, str]] = {k["name"]: k["registers"] for k in answer.get("kernels", ())}
+        kernels = answer.get("kernels", ())
+        often = Counter(kernel["name"] for kernel in kernels)  # of two that are called alike nothing is told
+        self._registers: dict[str, Mapping[str, str]] = {
+            kernel["name"]: kernel["registers"] for kernel in kernels if often[kernel["name"]] == 1
+        }
 
     def title(self, document: Document, kernel: str) -> str:
         """The figures of a kernel in words; empty where the text has changed since."""

@@ -97,6 +97,7 @@ const passed = await steps(
       assert.equal(await view.locator(`${GEN} .line.here`).count(), 1);
       const told = await view.locator('.details').innerText();
       assert.match(told, /r\d+ \S/);
+      await photograph(page, pictures, 'machine-code-light');
       return [await inEditor(), told];
     },
     async 'a click on the source marks the text and Gen'() {
@@ -132,6 +133,7 @@ const passed = await steps(
         const place = await page.locator('.statusbar-item', { hasText: /Ln \d+,/ }).innerText();
         return (line > 0 && text.split('\n')[Number(/Ln (\d+)/.exec(place)[1]) - 1].trim() === wanted[0]) || place;
       });
+      await until('that the view has heard of it', async () => (await view.locator('.line.here').count()) === 0);
       await view.locator(SOURCE).focus();
       await page.keyboard.press('Home');
       await page.keyboard.press('ArrowDown');
@@ -246,10 +248,9 @@ const passed = await steps(
         });
         await lineWith(GEN, /\bmad\b/).click();
         await until('the line of the text', async () => (await inEditor()).length === 1);
-        await page.mouse.move(700, 858);
         await photograph(page, themed, `machine-code-${theme.toLowerCase().replaceAll(' ', '-')}`);
-        if (theme.endsWith('Modern')) {
-          await photograph(page, pictures, `machine-code-${kind === 'vs' ? 'light' : 'dark'}`);
+        if (kind === 'vs-dark') {
+          await photograph(page, pictures, 'machine-code-dark');
         }
       }
       return colours;

@@ -181,6 +181,9 @@ function press(at: Column, event: KeyboardEvent): void {
     columns[columns.indexOf(at) + (event.key === 'ArrowRight' ? 1 : -1)]?.list.focus();
   } else if (event.key === 'Enter') {
     event.preventDefault();
+    if (here < 0) {
+      choose(at, at.rows[from]!);
+    }
     open();
   }
 }

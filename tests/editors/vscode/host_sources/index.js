@@ -11,7 +11,7 @@ let source;
 
 const lenses = async () => {
   const found = await run('vscode.executeCodeLensProvider', source.uri, 50);
-  return found.map((l) => [l.range.start.line + 1, l.command?.title, l]).filter(([, title]) => /vISA/.test(title));
+  return found.map((l) => [l.range.start.line + 1, l.command?.title, l]).filter(([, title]) => /vISA instruction/.test(title));
 };
 
 const tests = {
