@@ -48,8 +48,8 @@ ALLOWED = {
     "cli.launch": {"build", "common", "compile", "described", "exits", "files", "parsing", "progress"},
     "cli.stats": {"asm", "assemble", "baselines", "common", "files", "progress"},
     "cli.services": {
-        "build", "assemble", "check", "common", "described", "diff", "exits", "explain", "files", "gen", "launch", "rules", "settings", "stats",
-        "tools", "words", "zebins", "zeinfo",
+        "assemble", "build", "check", "common", "described", "diff", "exits", "explain", "files", "gen", "launch", "rules", "settings",
+        "stats", "tools", "words", "zebins", "zeinfo",
     },
     "ide.index": set(),
     "ide.prose": {"index"},
