@@ -53,8 +53,8 @@ ALLOWED = {
     },
     "cli.stats": {"asm", "assemble", "baselines", "clusters", "common", "files", "progress"},
     "cli.services": {
-        "assemble", "build", "check", "common", "described", "diff", "exits", "explain", "files", "gen", "launch", "rules", "settings", "stats",
-        "tools", "words", "zebins", "zeinfo",
+        "assemble", "build", "check", "common", "described", "diff", "exits", "explain", "files", "gen", "launch", "rules", "settings",
+        "stats", "tools", "words", "zebins", "zeinfo",
     },
     "generate.site": {"support_records", "support_table"},
     "ide.index": set(),

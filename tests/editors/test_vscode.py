@@ -307,8 +307,8 @@ def test_nothing_runs_in_an_untrusted_folder(vsix: Path, project: Path):
     drive("untrusted.mjs", vsix, project, PROGRAM)
 
 
-def test_visa_in_other_languages(vsix: Path, tmp_path: Path):
-    """A ``.cl`` and a ``.cpp``, without and with a second server of their languages, and a block as a text of its own."""
+def hosts(tmp_path: Path) -> Path:
+    """A folder with vISA in OpenCL and in C++, a mistake in each."""
     folder = tmp_path / "hosts"
     (folder / ".vscode").mkdir(parents=True)
     (folder / ".vscode" / "settings.json").write_text('{"visa.embedded.enabled": true}')
@@ -321,6 +321,12 @@ def test_visa_in_other_languages(vsix: Path, tmp_path: Path):
     (folder / "kernel.cl").write_text(
         "// OpenCL\nfloat scale(float value, float by) {\n" + body.replace("asm(", "__asm__(")
     )
+    return folder
+
+
+def test_visa_in_other_languages(vsix: Path, tmp_path: Path):
+    """A ``.cl`` and a ``.cpp``, without and with a second server of their languages, and a block as a text of its own."""
+    folder = hosts(tmp_path)
     lines = drive("host_tests.mjs", vsix, folder, PROGRAM, "host_embedded")
     assert {line["test"] for line in lines if "test" in line} == {
         "alone on the language",
@@ -332,3 +338,8 @@ def test_visa_in_other_languages(vsix: Path, tmp_path: Path):
         "the compiler is asked",
         "what a string cannot say is refused",
     }
+
+
+def test_a_block_stands_beside_its_source(vsix: Path, tmp_path: Path):
+    drive("embedded.mjs", vsix, hosts(tmp_path), PROGRAM, tmp_path / "pictures")
+    assert {"embedded.png", "embedded-dark.png"} <= {p.name for p in (tmp_path / "pictures").iterdir()}

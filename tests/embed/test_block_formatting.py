@@ -83,7 +83,8 @@ def respaced(text, kind, seed):
         for hit in re.finditer(r"(?<=\S) (?=[\w(.])", unit.text):
             span = source.host_span(Span(hit.start(), hit.end()).shifted(source.start_of(number)))
             line = unit.text[unit.text.rfind("\n", 0, hit.start()) + 1 : hit.start()]
-            if span is not None and "//" not in line and text[span.start : span.end] == " ":
+            # Comments keep their inside, and so do lines with block comments.
+            if span is not None and "//" not in line and "/*" not in line and text[span.start : span.end] == " ":
                 places.append(span)
     for span in sorted(places, reverse=True):
         text = text[: span.start] + rng.choice((" ", "  ", "    ")) + text[span.end :]

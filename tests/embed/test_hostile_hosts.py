@@ -45,7 +45,7 @@ def test_twice_the_text_is_about_twice_the_work(kind):
         text = GROWING[kind](n)
         return calls_of(lambda: findings(HostText.of(text, Host.OPENCL)))
 
-    work(20)  # what is made once is made now
+    work(400)  # what is made once is made now
     assert work(400) < 3 * work(200) + 2000
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 BEGINS: Final = "// ---- the block begins below this line ----\n"
 ENDS: Final = "// ---- the block ends above this line ----\n"
-_IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
+_IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _DECLARES: Final = re.compile(r"\s*\.decl\s+([^\s]+)")
 

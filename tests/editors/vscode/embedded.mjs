@@ -1,0 +1,46 @@
+// vISA in a C++ source as a user sees it: the finding in the string, the lens above the block, the block beside it; in light and dark.
+// Usage: node embedded.mjs VSIX FOLDER SERVER PICTURES. FOLDER has kernel.cpp and sets visa.embedded.enabled.
+
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { chooseTheme, LONG, openBrowser, openFile, openFolder, photograph, startCode, steps } from './lib.mjs';
+
+const [vsix, folder, program, pictures] = process.argv.slice(2);
+mkdirSync(pictures, { recursive: true });
+const settings = {
+  'security.workspace.trust.enabled': false,
+  'files.autoSave': 'off',
+  'editor.stickyScroll.enabled': false,
+  'editor.fontSize': 12,
+};
+const code = await startCode({ vsix, settings, machine: { 'visa.serverPath': program } });
+const { context, page } = await openBrowser(1500, 620);
+const lens = page.locator('.codelens-decoration a', { hasText: 'Open as vISA' }).first();
+const squiggles = (group) => page.locator('.editor-group-container').nth(group).locator('.squiggly-error');
+
+const passed = await steps(
+  page,
+  {
+    async 'the lens stands above the block'() {
+      await openFolder(page, code.origin, folder, { trust: false });
+      await openFile(page, 'kernel.cpp');
+      await lens.waitFor({ timeout: LONG });
+      await page.keyboard.press('Control+b');
+      await squiggles(0).first().waitFor({ timeout: LONG });
+    },
+    async 'it opens the block beside the source'() {
+      await lens.click();
+      await page.locator('.tab.active', { hasText: 'kernel.cpp.1.visaasm' }).waitFor({ timeout: LONG });
+      await squiggles(1).first().waitFor({ timeout: LONG });
+      await photograph(page, pictures, 'embedded');
+      await chooseTheme(page, 'Dark Modern', 'vs-dark');
+      await photograph(page, pictures, 'embedded-dark');
+      await chooseTheme(page, 'Light 2026', 'vs');
+      return page.locator('.tab').allInnerTexts();
+    },
+  },
+  join(pictures, 'failed.png'),
+);
+await context.close();
+await code.stop();
+process.exitCode = passed ? 0 : 1;
