@@ -225,10 +225,10 @@ class Walk:
 
     def changes(self, debugger, element, cells):
         """The times before which an element of a frame was changed, by the states themselves."""
-        before = None
+        before, key = None, key_of(cells.thread)  # the next group may have the same frames
         for time in sorted(self.seen):
             debugger.to_time(time)
-            if any(t.frame is cells.frame for t in debugger.threads):
+            if any(t.frame is cells.frame and key_of(t) == key for t in debugger.threads):
                 now = element.data.tobytes()
                 if before is not None and now != before[1]:
                     yield before[0]

@@ -1,8 +1,8 @@
-"""A run under a debugger: where it stands, how it goes on and back, what it stops for.
+"""A run under a debugger: how it goes on and back, and how it is changed.
 
-Knows no protocol: threads and activations go by values, a stop is a value. The run is that of the reference interpreter,
-in its order; what is changed from outside (a variable, the thread that runs alone) is kept by time and made again in
-every replay. Invariant: the state at a time does not depend on the way there.
+What it stops for is in ``stopping``, how it is looked at in ``standing``. Knows no protocol: a stop is a value. The run is
+that of the reference interpreter, in its order; what is changed from outside (a variable, the thread that runs alone) is
+kept by time and made again in every replay. Invariant: the state at a time does not depend on the way there.
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.debug.breakpoints import ACCESSES, Breakpoint, Terms, Watch, Wish, watched
-from visa_lsp.debug.cells import Cells, DebugError, FrameCells, buffers_of, text_of
+from visa_lsp.debug.breakpoints import Breakpoint, Watch, Wish
+from visa_lsp.debug.cells import Cells, DebugError, FrameCells
 from visa_lsp.debug.goals import CHUNK, Entry, Goal, key_of
 from visa_lsp.debug.history import NEAR, History, Snapshot, captured, restore
-from visa_lsp.debug.machine import FaultFound, Trap, TrappedMachine
-from visa_lsp.debug.places import CodePlace, Places
-from visa_lsp.debug.stepper import Stepper
+from visa_lsp.debug.machine import FaultFound, Trap
+from visa_lsp.debug.stopping import StoppingRun, slm_of
 from visa_lsp.debug.stops import FATAL, Activation, Launch, RunStop, filter_of
 from visa_lsp.sim.faults import Fault, FaultKind, KernelFault
 from visa_lsp.sim.operands import CR0
@@ -26,10 +25,9 @@ from visa_lsp.sim.operands import CR0
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from visa_lsp.debug.breakpoints import ThreadKey
     from visa_lsp.debug.places import BodyText
     from visa_lsp.sim.dispatch import RunResult
-    from visa_lsp.sim.interp import Code, Thread
+    from visa_lsp.sim.interp import Thread
     from visa_lsp.sim.registers import Frame
 
 MOST_AHEAD: Final = 500_000  # instructions in which the cause of a fault is looked for
@@ -57,250 +55,29 @@ class _KnownFuture:
     faults: list[tuple[int, Fault]] = field(default_factory=list)  # where the run has stopped for faults, by time
 
 
-class Debugger:
+class Debugger(StoppingRun):
     """One launch in the hands of a user. It stands before its first instruction when it is made."""
 
     def __init__(self, launch: Launch, say: Callable[[str], None] = lambda _text: None) -> None:
-        self.launch = launch
-        self.say = say  # told what breakpoints log and what the user should know
-        self.places = Places(launch.dispatch, launch.texts)
-        self.focus: ThreadKey | None = None  # the only thread that breakpoints and pauses are about
-        self.filters: set[str] = set()
-        self.conditions: dict[str, Terms] = {}  # of filters
-        self.breakpoints: list[Breakpoint] = []
-        self.watches: list[Watch] = []
-        self._looked: dict[int, FrameCells] = {}  # what conditions look at again and again, by id of the frame
-        self._before: dict[int, bytes] = {}  # registers at the last stop, by id of the frame
-        self.machine = TrappedMachine(self.launch.dispatch, self.launch.observers())
-        self.machine.stops_at = self._stops_at
-        self.stepper = Stepper(self.machine)
+        super().__init__(launch, say)
+        self.machine.stops_at = self._hears
         self._edits: list[_Edit] = []
         self._made = 0  # how many of them have been made
         self.history = History(captured(self.stepper, 0))
         self._future = _KnownFuture()
 
-    # ---- where it stands
-
-    @property
-    def time(self) -> int:
-        """Instructions that all threads have executed."""
-        return self.stepper.time
-
-    @property
-    def at_end(self) -> bool:
-        """Whether nothing is left to execute."""
-        return self.stepper.over
-
-    @property
-    def threads(self) -> list[Thread]:
-        """The threads of the running group that have not ended."""
-        return list(self.stepper.live)
-
-    def number(self, thread: Thread) -> int:
-        """A number for a thread that no other thread of the launch has, from 1."""
-        dispatch = self.launch.dispatch
-        x, y, z = thread.group.id
-        gx, gy, _ = dispatch.groups
-        return ((z * gy + y) * gx + x) * dispatch.threads_per_group + thread.number + 1
-
-    def thread(self, number: int) -> Thread:
-        """The thread of a number. Raises DebugError where it is not there now."""
-        found = next((thread for thread in self.stepper.live if self.number(thread) == number), None)
-        if found is None:
-            raise DebugError(f"there is no thread {number} now: it has ended, or its group has not begun")
-        return found
-
-    def title(self, thread: Thread) -> str:
-        """Group, thread and work items in words."""
-        group = ",".join(map(str, thread.group.id))
-        items = thread.work_items(None)
-        words = f"group {group} thread {thread.number}"
-        if not items:
-            return words
-        first, last = (",".join(map(str, item.global_id)) for item in (items[0], items[-1]))
-        return f"{words}: items {first} to {last}" if len(items) > 1 else f"{words}: item {first}"
-
-    def place(self, thread: Thread) -> CodePlace:
-        """The instruction that a thread executes next, or waits at."""
-        body = self.places.of(thread.frame.code.kernel)
-        pc = self.stepper.place(thread)
-        return body.place(pc)
-
-    def stack(self, thread: Thread) -> list[Activation]:
-        """What is open in a thread, innermost first: subroutines and functions, then the kernel."""
-        found: list[Activation] = []
-        pc = self.stepper.place(thread)
-        for frame in (thread.frame, *reversed(thread.frames)):
-            body = self.places.of(frame.code.kernel)
-            if frame is not thread.frame:
-                pc = frame.pc - 1
-            for back, *_, start in reversed(frame.calls):
-                found.append(Activation(body.written(start).strip().rstrip(":"), body.place(pc), frame, thread))
-                pc = back - 1
-            found.append(Activation(body.name, body.place(pc), frame, thread))
-        return found
-
-    def cells(self, at: Activation) -> FrameCells:
-        """What can be looked at from an activation."""
-        return self._cells(at.thread, at.frame)
-
-    def _cells(self, thread: Thread, frame: Frame) -> FrameCells:
-        found = self._looked.get(id(frame))
-        if found is None or found.frame is not frame or found.thread is not thread:
-            found = FrameCells(thread, frame, self.places.of(frame.code.kernel), self.launch.arguments)
-            self._looked[id(frame)] = found
-        return found
-
-    def before(self, frame: Frame) -> bytes:
-        """What an activation's registers held at the stop before; empty where it was not there."""
-        return self._before.get(id(frame), b"")
-
-    def _remember(self) -> None:
-        """Keep what registers hold, for ``before``."""
-        self._before = {
-            id(frame): frame.regs.tobytes() for thread in self.stepper.live for frame in (thread.frame, *thread.frames)
-        }
-
-    # ---- what it stops for
-
-    def add(
-        self, reason: str, places: list[tuple[BodyText, int]], wish: Wish, line: int = -1, number: int = 0
-    ) -> Breakpoint:
-        """Add a breakpoint; one that cannot be says why. ``apply`` makes it count."""
-        point = Breakpoint(number, reason, places, line)
-        self.breakpoints.append(point)
-        if not places:
-            point.message = "there is no instruction here or below"
-            return point
-        try:
-            terms = Terms(wish)
-            thread = self.stepper.current or (self.stepper.live[0] if self.stepper.live else None)
-            if thread is not None and places[0][0].kernel is thread.frame.code.kernel:
-                terms.check(self._cells(thread, thread.frame))
-            point.terms = terms
-        except DebugError as error:
-            point.message = str(error)
-        return point
-
-    def watch(self, cells: Cells, at: FrameCells, access: str, wish: Wish, size: int = 0, number: int = 0) -> Watch:
-        """Add a watch on elements, or so many bytes from there; registers are watched in the thread and body of ``at``.
-
-        Raises DebugError for what cannot be watched.
-        """
-        if access not in ACCESSES:
-            raise DebugError(f"'{access}' is no access; it is one of {', '.join(ACCESSES)}")
-        owner, start, size = watched(cells, size)
-        if at.thread.machine is not self.machine:
-            owner = self._taken_over(owner, at)
-        made = Watch(number, cells.name, access, owner, start, size, lambda _frame: b"")
-        if owner == "grf":
-            made.content = lambda frame: frame.regs[start : start + size].tobytes()
-        elif owner == "preds":
-            made.content = lambda frame: frame.preds[start].to_bytes(4, "little")
-        elif owner == "addr":
-            made.content = lambda frame: frame.addr.tobytes()
-        else:
-            made.content = lambda _frame: owner.data[start : start + size].tobytes()
-        if owner in ("grf", "preds", "addr"):
-            # What every body has comes and goes with calls; the rest is an activation's own.
-            shared = owner == "grf" and start < at.code.layout.predefined_end
-            made.bodies = tuple(self.places.bodies) if shared else (at.code.kernel.name,)
-            made.thread = at.thread.group.id, at.thread.number
-        elif owner is at.thread.group.slm:
-            made.owner = "slm"
-            made.content = lambda frame: _slm(frame)[start : start + size].tobytes()
-        if made.owner in ("preds", "addr"):
-            made.access = "change"
-        self.watches.append(made)
-        try:
-            made.terms = Terms(wish)
-        except DebugError as error:
-            made.message = str(error)
-        return made
-
-    def _taken_over(self, owner: Any, at: FrameCells) -> Any:
-        """What stands for an owner that ``at`` knows from a run before this one. Raises DebugError where nothing does."""
-        if isinstance(owner, str):
-            if at.code.kernel.name not in self.places.bodies:
-                raise DebugError(f"there is no {at.code.kernel.name} any more")
-            return owner
-        pairs = zip(at.buffers(), buffers_of(self.launch.dispatch), strict=False)
-        found = next((new for old, new in pairs if old is owner), owner)
-        if found is owner and owner is not at.thread.group.slm:
-            raise DebugError("there is no such buffer any more")
-        return found
-
-    def apply(self) -> None:
-        """Put the tests of all breakpoints and watches where they belong."""
-        traps: dict[tuple[int, int], dict[Any, Callable[[Frame], bool]]] = {}
-
-        def put(code: Code, pc: int, who: object, test: Callable[[Frame], bool]) -> None:
-            traps.setdefault((id(code), pc), {})[who] = test
-
-        for point in self.breakpoints:
-            if point.terms is None:
-                continue
-            test = self._test(point.terms)
-            for body, pc in point.places:
-                put(self.machine.code(body.kernel), pc, point, test)
-        messages: dict[Any, Callable[[Any], bool]] = {}
-        for watch in self.watches:
-            if watch.terms is None:
-                continue
-            for name in watch.bodies:
-                code = self.machine.code(self.places.bodies[name].kernel)
-                for pc, found in watch.candidates(code).items():
-                    put(code, pc, watch, found)
-            if not watch.bodies:
-                messages[watch] = watch.touched
-        self.machine.trap(traps)
-        self.machine.watch(messages)
-
-    _counting = True  # whether passing a breakpoint counts as a hit of it
-
-    def _test(self, terms: Terms) -> Callable[[Frame], bool]:
-        def test(f: Frame) -> bool:
-            thread = f.thread
-            if thread is None or not self._concerns(thread):
-                return False
-            if terms.condition is None and not terms.log and self._counting:
-                return terms.hold(None, counting=True)  # type: ignore[arg-type] # nothing is looked at
-            at = self._cells(thread, f)
-            try:
-                if not terms.hold(at, counting=self._counting):
-                    return False
-            except DebugError:
-                return True  # it is told at the stop
-            if terms.log:
-                if self._counting:
-                    self.say(terms.message(at, text_of))
-                return False
-            return True
-
-        return test
-
-    def _stops_at(self, fault: Fault) -> bool:
+    def _hears(self, fault: Fault) -> bool:
+        """Whether the run stops for a finding; one that is met while it looks ahead is kept for later."""
         name = filter_of(fault)
         if self._ahead is not None and name in self._ahead and name not in self.filters:
             self._future.faults.append((self.machine.executed(self.stepper.threads[0].frame) - 1, fault))
-        if name not in self.filters or (fault.is_note and name != "division"):
-            return False
-        if self.focus is not None and (fault.group, fault.thread) != self.focus and name != FATAL:
-            return False
-        terms = self.conditions.get(name)
-        thread = self.stepper.current
-        if terms is None or thread is None:
-            return True
-        try:
-            return terms.hold(self._cells(thread, thread.frame), counting=self._counting)
-        except DebugError:
-            return True
+        return self.stops_at(fault)
 
     # ---- going on
 
     def go(self, goal: Goal, poll: Callable[[], bool] = never) -> RunStop:
         """Go on until the goal is reached or something stops the run; ``poll`` says now and then whether to pause."""
-        self._remember()
+        self.remember()
         if goal.alone is not None:
             self._run_alone(goal.alone.number)
         try:
@@ -316,7 +93,7 @@ class Debugger:
     def _forward(self, goal: Goal, poll: Callable[[], bool]) -> RunStop:
         stepper, machine = self.stepper, self.machine
         machine.told.update(self.breakpoints)  # the run goes on from where it stands, whatever stands there
-        self._counting = True
+        self.counting = True
         while True:
             if stepper.over:
                 return self._over()
@@ -338,7 +115,7 @@ class Debugger:
                 self._catch_up()
                 if known := self._known_fault():
                     return RunStop("exception", stepper.current, str(known), fault=known)
-                if goal.reached(stepper) and self._concerns(goal.thread_at(stepper)):
+                if goal.reached(stepper) and self.concerns(goal.thread_at(stepper)):
                     return RunStop(goal.reason, goal.thread_at(stepper))
             if poll() and stepper.current is not None:
                 return self._paused()
@@ -351,10 +128,6 @@ class Debugger:
             except FaultFound as found:
                 return self._fault(found.fault)
         return RunStop("end", None)
-
-    def _concerns(self, thread: Thread | None) -> bool:
-        """Whether a thread is the one that the user is about, or there is none such."""
-        return self.focus is None or (thread is not None and key_of(thread) == self.focus)
 
     def enter(self, poll: Callable[[], bool] = never) -> RunStop:
         """Go to the first instruction, of the chosen thread where one is chosen."""
@@ -396,7 +169,7 @@ class Debugger:
 
     def _known_fault(self) -> Fault | None:
         """The fault that the run has stopped at before at this time."""
-        return next((fault for time, fault in self._future.faults if time == self.time and self._stops_at(fault)), None)
+        return next((fault for time, fault in self._future.faults if time == self.time and self._hears(fault)), None)
 
     def _stopped(self, found: Trap | FaultFound | KernelFault, thread: Thread | None) -> RunStop | None:
         """What a thread that can not simply go on means; None where it goes on."""
@@ -466,11 +239,11 @@ class Debugger:
         """Breakpoints and watches at the next instruction: whether the run stops for them."""
         machine = self.machine
         machine.told.update(hits, self.breakpoints)  # all breakpoints of the place have been asked
-        points, watches = self._apart(hits, thread)
+        points, watches = self.apart(hits, thread)
         waiting = [watch for watch in watches if watch.access == "change"]
         now = [watch for watch in watches if watch not in waiting]
         if points:
-            return RunStop(points[0].reason, thread, self._trouble(points, thread), _ids(points))
+            return RunStop(points[0].reason, thread, self.trouble(points, thread), _ids(points))
         if now:
             words = ", ".join(f"{watch.title} ({watch.access})" for watch in now)
             return RunStop("data", thread, words, _ids(now))
@@ -485,15 +258,6 @@ class Debugger:
         at = thread if thread in self.stepper.live else self.stepper.current
         return RunStop("data", at, words, _ids(changed))
 
-    def _counts(self, watch: Watch, thread: Thread) -> bool:
-        if self.focus is not None and watch.thread is None and key_of(thread) != self.focus:
-            return False
-        assert watch.terms is not None
-        try:
-            return watch.terms.hold(self._cells(thread, thread.frame), counting=self._counting)
-        except DebugError:
-            return True
-
     def _changed_by_next(
         self, watches: list[Watch], thread: Thread
     ) -> tuple[list[Watch], Trap | FaultFound | KernelFault | None]:
@@ -506,16 +270,6 @@ class Debugger:
             return [], found
         self._catch_up()
         return [watch for watch, old in zip(watches, before, strict=True) if watch.content(frame) != old], None
-
-    def _trouble(self, points: list[Breakpoint], thread: Thread) -> str:
-        """Why a condition cannot be computed, where that is why the run stops."""
-        for point in points:
-            if point.terms is not None and point.terms.condition is not None:
-                try:
-                    point.terms.condition.holds(self._cells(thread, thread.frame))
-                except DebugError as error:
-                    return f"the condition cannot be computed: {error}"
-        return ""
 
     # ---- going back
 
@@ -572,7 +326,7 @@ class Debugger:
 
     def back(self, goal: Goal, poll: Callable[[], bool] = never) -> RunStop:
         """Go back to the last time before now that the goal was reached, or a breakpoint, a watch or a fault."""
-        self._remember()
+        self.remember()
         if self.time == 0:
             return RunStop("start", self.stepper.current, "this is the start of the run")
         end = self.time
@@ -621,8 +375,8 @@ class Debugger:
     def _last(self, end: int, goal: Goal, poll: Callable[[], bool], *, breaks: bool) -> int | None:
         """The last time before ``end`` that the goal was reached or something stopped; raises InterruptedError for a pause."""
         stepper, machine = self.stepper, self.machine
-        self._counting, machine.armed = False, breaks
-        faults = [time for time, fault in self._future.faults if self._stops_at(fault)] if breaks else []
+        self.counting, machine.armed = False, breaks
+        faults = [time for time, fault in self._future.faults if self._hears(fault)] if breaks else []
         try:
             for snapshot in self.history.before(end):
                 found = max((time for time in faults if snapshot.time <= time < end), default=None)
@@ -651,24 +405,19 @@ class Debugger:
                 end = snapshot.time
             return None
         finally:
-            machine.armed = self._counting = True
+            machine.armed = self.counting = True
             machine.told.clear()
 
     def _past_stop(self, hits: tuple[Any, ...], thread: Thread) -> RunStop | None:
         """What sprang in a replay; None for a watch whose bytes stay as they are."""
         self.machine.told.update(hits, self.breakpoints)
-        points, watches = self._apart(hits, thread)
+        points, watches = self.apart(hits, thread)
         if points:
             return RunStop(points[0].reason, thread, hits=_ids(points))
         now = [watch for watch in watches if watch.access != "change"]
         if not now and watches:
             now, _ = self._changed_by_next(watches, thread)
         return RunStop("data", thread, ", ".join(f"{w.title} ({w.access})" for w in now), _ids(now)) if now else None
-
-    def _apart(self, hits: tuple[Any, ...], thread: Thread) -> tuple[list[Breakpoint], list[Watch]]:
-        """The breakpoints among what has sprung, and the watches whose terms hold."""
-        points = [hit for hit in hits if isinstance(hit, Breakpoint)]
-        return points, [hit for hit in hits if isinstance(hit, Watch) and self._counts(hit, thread)]
 
     # ---- changes from outside
 
@@ -745,18 +494,6 @@ class Debugger:
         """Put bytes into a buffer, shared local memory or the registers (``grf``) of an activation."""
         self.write(at, owner, start, np.frombuffer(raw, np.uint8))
 
-    def depth(self, at: Activation) -> int:
-        """How many functions are open inside of an activation."""
-        frames = [at.thread.frame, *reversed(at.thread.frames)]
-        return next((n for n, frame in enumerate(frames) if frame is at.frame), 0)
-
-    def activation(self, thread: Thread, depth: int) -> Activation:
-        """The innermost activation of that depth. Raises DebugError where there is none."""
-        found = next((at for at in self.stack(thread) if self.depth(at) == depth), None)
-        if found is None:
-            raise DebugError("there is no such activation now")
-        return found
-
     def jump(self, thread: Thread, body: BodyText, pc: int) -> None:
         """Have a thread execute another instruction of its body next, with the lanes that are active now.
 
@@ -796,13 +533,7 @@ def _write(frame: Frame, owner: str, start: int, written: Any) -> None:
     elif owner == "addr":
         frame.addr[:] = written
     elif owner == "slm":
-        _slm(frame)[start : start + written.size] = written
+        slm_of(frame)[start : start + written.size] = written
     else:
         frame.regs[start : start + written.size] = written
         frame.set_modes(frame.word(frame.code.layout.offset(CR0)))
-
-
-def _slm(frame: Frame) -> np.ndarray[Any, np.dtype[Any]]:
-    thread = frame.thread
-    assert thread is not None
-    return thread.group.slm.data

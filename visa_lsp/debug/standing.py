@@ -1,0 +1,125 @@
+"""A run that stands still: which threads are there, where each is, what is open in it, what can be looked at.
+
+Knows no stops and no way on or back. Invariant: nothing here changes the run.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from visa_lsp.debug.cells import DebugError, FrameCells
+from visa_lsp.debug.machine import TrappedMachine
+from visa_lsp.debug.places import Places
+from visa_lsp.debug.stepper import Stepper
+from visa_lsp.debug.stops import Activation
+
+if TYPE_CHECKING:
+    from visa_lsp.debug.places import CodePlace
+    from visa_lsp.debug.stops import Launch
+    from visa_lsp.sim.interp import Thread
+    from visa_lsp.sim.registers import Frame
+
+
+class StandingRun:
+    """One launch; it stands before its first instruction when it is made."""
+
+    def __init__(self, launch: Launch) -> None:
+        self.launch = launch
+        self.places = Places(launch.dispatch, launch.texts)
+        self.machine = TrappedMachine(launch.dispatch, launch.observers())
+        self.stepper = Stepper(self.machine)
+        self._looked: dict[int, FrameCells] = {}  # what conditions look at again and again, by id of the frame
+        self._before: dict[int, bytes] = {}  # registers at the last stop, by id of the frame
+
+    @property
+    def time(self) -> int:
+        """Instructions that all threads have executed."""
+        return self.stepper.time
+
+    @property
+    def at_end(self) -> bool:
+        """Whether nothing is left to execute."""
+        return self.stepper.over
+
+    @property
+    def threads(self) -> list[Thread]:
+        """The threads of the running group that have not ended."""
+        return list(self.stepper.live)
+
+    def number(self, thread: Thread) -> int:
+        """A number for a thread that no other thread of the launch has, from 1."""
+        dispatch = self.launch.dispatch
+        x, y, z = thread.group.id
+        gx, gy, _ = dispatch.groups
+        return ((z * gy + y) * gx + x) * dispatch.threads_per_group + thread.number + 1
+
+    def thread(self, number: int) -> Thread:
+        """The thread of a number. Raises DebugError where it is not there now."""
+        found = next((thread for thread in self.stepper.live if self.number(thread) == number), None)
+        if found is None:
+            raise DebugError(f"there is no thread {number} now: it has ended, or its group has not begun")
+        return found
+
+    def title(self, thread: Thread) -> str:
+        """Group, thread and work items in words."""
+        group = ",".join(map(str, thread.group.id))
+        items = thread.work_items(None)
+        words = f"group {group} thread {thread.number}"
+        if not items:
+            return words
+        first, last = (",".join(map(str, item.global_id)) for item in (items[0], items[-1]))
+        return f"{words}: items {first} to {last}" if len(items) > 1 else f"{words}: item {first}"
+
+    def place(self, thread: Thread) -> CodePlace:
+        """The instruction that a thread executes next, or waits at."""
+        body = self.places.of(thread.frame.code.kernel)
+        pc = self.stepper.place(thread)
+        return body.place(pc)
+
+    def stack(self, thread: Thread) -> list[Activation]:
+        """What is open in a thread, innermost first: subroutines and functions, then the kernel."""
+        found: list[Activation] = []
+        pc = self.stepper.place(thread)
+        for frame in (thread.frame, *reversed(thread.frames)):
+            body = self.places.of(frame.code.kernel)
+            if frame is not thread.frame:
+                pc = frame.pc - 1
+            for back, *_, start in reversed(frame.calls):
+                found.append(Activation(body.written(start).strip().rstrip(":"), body.place(pc), frame, thread))
+                pc = back - 1
+            found.append(Activation(body.name, body.place(pc), frame, thread))
+        return found
+
+    def cells(self, at: Activation) -> FrameCells:
+        """What can be looked at from an activation."""
+        return self.cells_of(at.thread, at.frame)
+
+    def cells_of(self, thread: Thread, frame: Frame) -> FrameCells:
+        """What can be looked at in a frame of a thread."""
+        found = self._looked.get(id(frame))
+        if found is None or found.frame is not frame or found.thread is not thread:
+            found = FrameCells(thread, frame, self.places.of(frame.code.kernel), self.launch.arguments)
+            self._looked[id(frame)] = found
+        return found
+
+    def before(self, frame: Frame) -> bytes:
+        """What an activation's registers held at the stop before; empty where it was not there."""
+        return self._before.get(id(frame), b"")
+
+    def remember(self) -> None:
+        """Keep what registers hold, for ``before``."""
+        self._before = {
+            id(frame): frame.regs.tobytes() for thread in self.stepper.live for frame in (thread.frame, *thread.frames)
+        }
+
+    def depth(self, at: Activation) -> int:
+        """How many functions are open inside of an activation."""
+        frames = [at.thread.frame, *reversed(at.thread.frames)]
+        return next((n for n, frame in enumerate(frames) if frame is at.frame), 0)
+
+    def activation(self, thread: Thread, depth: int) -> Activation:
+        """The innermost activation of that depth. Raises DebugError where there is none."""
+        found = next((at for at in self.stack(thread) if self.depth(at) == depth), None)
+        if found is None:
+            raise DebugError("there is no such activation now")
+        return found

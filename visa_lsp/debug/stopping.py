@@ -1,0 +1,206 @@
+"""What a run stops for: breakpoints, watches and kinds of faults, and the tests that they put before instructions.
+
+Knows no way on or back: whoever moves the run hears of what has sprung, and asks here whether it counts. Invariant: a
+test changes nothing but counts of hits, and those only while ``counting``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from visa_lsp.debug.breakpoints import ACCESSES, Breakpoint, Terms, Watch, Wish, watched
+from visa_lsp.debug.cells import Cells, DebugError, FrameCells, buffers_of, text_of
+from visa_lsp.debug.goals import key_of
+from visa_lsp.debug.standing import StandingRun
+from visa_lsp.debug.stops import FATAL, Launch, filter_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+
+    from visa_lsp.debug.breakpoints import ThreadKey
+    from visa_lsp.debug.places import BodyText
+    from visa_lsp.sim.faults import Fault
+    from visa_lsp.sim.interp import Code, Thread
+    from visa_lsp.sim.registers import Frame
+
+
+class StoppingRun(StandingRun):
+    """A run with what it is to stop for."""
+
+    def __init__(self, launch: Launch, say: Callable[[str], None]) -> None:
+        super().__init__(launch)
+        self.say = say  # told what breakpoints log and what the user should know
+        self.focus: ThreadKey | None = None  # the only thread that breakpoints and pauses are about
+        self.filters: set[str] = set()
+        self.conditions: dict[str, Terms] = {}  # of filters
+        self.breakpoints: list[Breakpoint] = []
+        self.watches: list[Watch] = []
+        self.counting = True  # whether passing a breakpoint counts as a hit of it
+
+    def add(
+        self, reason: str, places: list[tuple[BodyText, int]], wish: Wish, line: int = -1, number: int = 0
+    ) -> Breakpoint:
+        """Add a breakpoint; one that cannot be says why. ``apply`` makes it count."""
+        point = Breakpoint(number, reason, places, line)
+        self.breakpoints.append(point)
+        if not places:
+            point.message = "there is no instruction here or below"
+            return point
+        try:
+            terms = Terms(wish)
+            thread = self.stepper.current or (self.stepper.live[0] if self.stepper.live else None)
+            if thread is not None and places[0][0].kernel is thread.frame.code.kernel:
+                terms.check(self.cells_of(thread, thread.frame))
+            point.terms = terms
+        except DebugError as error:
+            point.message = str(error)
+        return point
+
+    def watch(self, cells: Cells, at: FrameCells, access: str, wish: Wish, size: int = 0, number: int = 0) -> Watch:
+        """Add a watch on elements, or so many bytes from there; registers are watched in the thread and body of ``at``.
+
+        Raises DebugError for what cannot be watched.
+        """
+        if access not in ACCESSES:
+            raise DebugError(f"'{access}' is no access; it is one of {', '.join(ACCESSES)}")
+        owner, start, size = watched(cells, size)
+        if at.thread.machine is not self.machine:
+            owner = self._taken_over(owner, at)
+        made = Watch(number, cells.name, access, owner, start, size, lambda _frame: b"")
+        if owner == "grf":
+            made.content = lambda frame: frame.regs[start : start + size].tobytes()
+        elif owner == "preds":
+            made.content = lambda frame: frame.preds[start].to_bytes(4, "little")
+        elif owner == "addr":
+            made.content = lambda frame: frame.addr.tobytes()
+        else:
+            made.content = lambda _frame: owner.data[start : start + size].tobytes()
+        if owner in ("grf", "preds", "addr"):
+            # What every body has comes and goes with calls; the rest is an activation's own.
+            shared = owner == "grf" and start < at.code.layout.predefined_end
+            made.bodies = tuple(self.places.bodies) if shared else (at.code.kernel.name,)
+            made.thread = at.thread.group.id, at.thread.number
+        elif owner is at.thread.group.slm:
+            made.owner = "slm"
+            made.content = lambda frame: slm_of(frame)[start : start + size].tobytes()
+        if made.owner in ("preds", "addr"):
+            made.access = "change"
+        self.watches.append(made)
+        try:
+            made.terms = Terms(wish)
+        except DebugError as error:
+            made.message = str(error)
+        return made
+
+    def _taken_over(self, owner: Any, at: FrameCells) -> Any:
+        """What stands for an owner that ``at`` knows from a run before this one. Raises DebugError where nothing does."""
+        if isinstance(owner, str):
+            if at.code.kernel.name not in self.places.bodies:
+                raise DebugError(f"there is no {at.code.kernel.name} any more")
+            return owner
+        pairs = zip(at.buffers(), buffers_of(self.launch.dispatch), strict=False)
+        found = next((new for old, new in pairs if old is owner), owner)
+        if found is owner and owner is not at.thread.group.slm:
+            raise DebugError("there is no such buffer any more")
+        return found
+
+    def apply(self) -> None:
+        """Put the tests of all breakpoints and watches where they belong."""
+        traps: dict[tuple[int, int], dict[Any, Callable[[Frame], bool]]] = {}
+
+        def put(code: Code, pc: int, who: object, test: Callable[[Frame], bool]) -> None:
+            traps.setdefault((id(code), pc), {})[who] = test
+
+        for point in self.breakpoints:
+            if point.terms is None:
+                continue
+            test = self._test(point.terms)
+            for body, pc in point.places:
+                put(self.machine.code(body.kernel), pc, point, test)
+        messages: dict[Any, Callable[[Any], bool]] = {}
+        for watch in self.watches:
+            if watch.terms is None:
+                continue
+            for name in watch.bodies:
+                code = self.machine.code(self.places.bodies[name].kernel)
+                for pc, found in watch.candidates(code).items():
+                    put(code, pc, watch, found)
+            if not watch.bodies:
+                messages[watch] = watch.touched
+        self.machine.trap(traps)
+        self.machine.watch(messages)
+
+    def _test(self, terms: Terms) -> Callable[[Frame], bool]:
+        def test(f: Frame) -> bool:
+            thread = f.thread
+            if thread is None or not self.concerns(thread):
+                return False
+            if terms.condition is None and not terms.log and self.counting:
+                return terms.hold(None, counting=True)  # type: ignore[arg-type] # nothing is looked at
+            at = self.cells_of(thread, f)
+            try:
+                if not terms.hold(at, counting=self.counting):
+                    return False
+            except DebugError:
+                return True  # it is told at the stop
+            if terms.log:
+                if self.counting:
+                    self.say(terms.message(at, text_of))
+                return False
+            return True
+
+        return test
+
+    def stops_at(self, fault: Fault) -> bool:
+        """Whether the run stops for a finding."""
+        name = filter_of(fault)
+        if name not in self.filters or (fault.is_note and name != "division"):
+            return False
+        if self.focus is not None and (fault.group, fault.thread) != self.focus and name != FATAL:
+            return False
+        terms = self.conditions.get(name)
+        thread = self.stepper.current
+        if terms is None or thread is None:
+            return True
+        try:
+            return terms.hold(self.cells_of(thread, thread.frame), counting=self.counting)
+        except DebugError:
+            return True
+
+    def concerns(self, thread: Thread | None) -> bool:
+        """Whether a thread is the one that the user is about, or there is none such."""
+        return self.focus is None or (thread is not None and key_of(thread) == self.focus)
+
+    def counts(self, watch: Watch, thread: Thread) -> bool:
+        """Whether the run stops for a watch that a thread has touched."""
+        if self.focus is not None and watch.thread is None and key_of(thread) != self.focus:
+            return False
+        assert watch.terms is not None
+        try:
+            return watch.terms.hold(self.cells_of(thread, thread.frame), counting=self.counting)
+        except DebugError:
+            return True
+
+    def trouble(self, points: list[Breakpoint], thread: Thread) -> str:
+        """Why a condition cannot be computed, where that is why the run stops."""
+        for point in points:
+            if point.terms is not None and point.terms.condition is not None:
+                try:
+                    point.terms.condition.holds(self.cells_of(thread, thread.frame))
+                except DebugError as error:
+                    return f"the condition cannot be computed: {error}"
+        return ""
+
+    def apart(self, hits: tuple[Any, ...], thread: Thread) -> tuple[list[Breakpoint], list[Watch]]:
+        """The breakpoints among what has sprung, and the watches whose terms hold."""
+        points = [hit for hit in hits if isinstance(hit, Breakpoint)]
+        return points, [hit for hit in hits if isinstance(hit, Watch) and self.counts(hit, thread)]
+
+
+def slm_of(frame: Frame) -> np.ndarray[Any, np.dtype[Any]]:
+    """The shared local memory of a frame's group, as bytes."""
+    thread = frame.thread
+    assert thread is not None
+    return thread.group.slm.data
