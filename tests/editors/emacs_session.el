@@ -67,6 +67,16 @@
       (note 'launch-findings
             (vconcat (sort (mapcar (lambda (d) (line-number-at-pos (flymake-diagnostic-beg d))) (flymake-diagnostics)) #'<)))
       (note 'launch-message (mapconcat #'flymake-diagnostic-text (flymake-diagnostics) "\n"))
+      ;; vISA in a string of another language.
+      (visa-embed-in 'c-mode)
+      (add-hook 'c-mode-hook #'eglot-ensure)
+      (find-file (expand-file-name "scale.c" (file-name-directory (getenv "VISA_FILE"))))
+      (run-hooks 'post-command-hook)
+      (wait-for "the host's connection" #'eglot-managed-p)
+      (let ((found (car (wait-for "the host's finding" (lambda () (flymake-start) (flymake-diagnostics))))))
+        (goto-char (flymake-diagnostic-beg found))
+        (note 'host-place (vector (line-number-at-pos) (current-column)))
+        (note 'host-message (flymake-diagnostic-text found)))
       (let* ((server (eglot-current-server)) (process (jsonrpc--process server)))
         ;; `eglot-shutdown' says the same two words and then kills the process at once: its status would tell nothing.
         (jsonrpc-request server :shutdown nil)

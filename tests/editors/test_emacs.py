@@ -15,6 +15,12 @@ from fake_tools import fake_tool
 from lsp_client import BROKEN, BROKEN_FOUND, line_of, saxpy
 
 EMACS = shutil.which("emacs")
+HOST = """void scale(int *to, int from) {
+    int result;
+    __asm__("addd (M1, 8) %0(0,0)<1> %1(0,0)<1;1,0> 0x1:d" : "=rw"(result) : "rw"(from));
+    *to = result;
+}
+"""
 
 
 def has_eglot() -> bool:
@@ -32,6 +38,7 @@ def test_session_in_emacs(tmp_path: Path):
     kernel.path.chmod(0o644)  # the corpus is read-only, and Emacs minds that
     kernel.path.write_text(kernel.text.replace("mad (M1", "madd (M1"))
     (folder / "broken.launch.yaml").write_text(BROKEN)
+    (folder / "scale.c").write_text(HOST)
     (folder / "visa-lsp.toml").write_text(f'finalizer = "{fake_tool(tmp_path / "bin", "listing()")}"\n')
     report = tmp_path / "report.json"
     environment = {
@@ -67,4 +74,6 @@ def test_session_in_emacs(tmp_path: Path):
     assert seen["launch-mode"] == "visa-launch-mode"
     assert seen["launch-findings"] == [line for _, line in BROKEN_FOUND]
     assert "did you mean 'local_size'?" in seen["launch-message"]
+    assert seen["host-place"] == [3, HOST.split("\n")[2].index("addd")]
+    assert "did you mean `add`" in seen["host-message"]
     assert seen["exit"] == 0

@@ -10,6 +10,11 @@
 ;;
 ;;   (add-hook 'visa-launch-mode-hook #'eglot-ensure)
 ;;
+;; For vISA in the strings of other languages, where no other server is wanted in those modes:
+;;
+;;   (visa-embed-in 'c-mode 'c++-mode 'python-mode)
+;;   (add-hook 'c-mode-hook #'eglot-ensure)
+;;
 ;; `visa-lsp-command' says which server is started, `visa-platform' what texts are checked for.
 
 ;;; Code:
@@ -74,6 +79,11 @@
   visa-lsp-command)
 
 (add-to-list 'eglot-server-programs '((visa-mode visa-launch-mode) . visa--contact))
+
+(defun visa-embed-in (&rest modes)
+  "Have eglot start the server in MODES too, for the vISA in strings of their languages.
+Eglot has one server for a buffer: this one answers inside of such strings alone."
+  (add-to-list 'eglot-server-programs (cons modes #'visa--contact)))
 
 ;; The settings are asked for by the server; folders may add their own in .dir-locals.el.
 (setq-default eglot-workspace-configuration
