@@ -160,6 +160,8 @@ def test_a_line_that_is_chosen_marks_its_partners_in_a_browser(page, folder):
         "--headless=new",
         "--no-sandbox",
         "--disable-gpu",
+        "--host-resolver-rules=MAP * ~NOTFOUND",  # there is no network
+        "--proxy-server=127.0.0.1:9",
         f"--user-data-dir={folder}/profile",
         "--dump-dom",
     ]
