@@ -47,6 +47,8 @@ NOT_RUN = {
     "IGC_ShaderDumpEnable=1": "needs a compiler; tests/toolchain compiles so where there is one",
     "[(PREDICATE)]": "the shape of a line, whose words in capitals the page explains",
     "flowchart": "test_docs.py compares the picture with the imports",
+    "dask scheduler": "waits for work on several machines; tests/cluster starts schedulers and workers",
+    "expect:\n  - {expr:": "a part of a launch file; tests/sim_launch/test_launch_conditions.py runs each of its forms",
     "docker": "needs a container engine; tests/test_ci_recipes.py does the steps of the recipe in an empty environment",
 }
 VARIABLES = "".join(f".decl V{n} v_type=G type=d num_elts=16 align=GRF\n" for n in (33, 34))

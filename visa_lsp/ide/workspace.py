@@ -92,7 +92,14 @@ _LISTS: Final = {"ignore": "ignore", "extendSelect": "extend_select"}
 # Settings of clients, known here so that they are not called unknown.
 _CLIENT: Final = frozenset(
     {
+        "compileLens",
+        "compilerOptions",
+        "finalizer",
+        "finalizerOptions",
+        "finalizerTimeout",
+        "heat",
         "inlineValues",
+        "ocloc",
         "sourceLens",
         "showLanes",
         "testTimeout",

@@ -150,12 +150,13 @@ const tests = {
     await vscode.window.showTextDocument(document);
   },
   async 'testing view'() {
-    await until('the tests', () => api.tests.names.length === 3);
-    assert.deepEqual(api.tests.names.sort(), ['mandelbrot', 'saxpy', 'wrong']);
+    await until('the tests', () => api.tests.names.length === 4);
+    assert.deepEqual(api.tests.names.sort(), ['mandelbrot', 'saxpy', 'saxpy_sizes', 'wrong']);
     const reports = await api.tests.runAll();
     assert.deepEqual(reports.map((r) => [r.launch.replace(/.*\//, ''), r.ok]).sort(), [
       ['mandelbrot.launch.yaml', true],
       ['saxpy.launch.yaml', true],
+      ['saxpy_sizes.launch.yaml', true],
       ['wrong.launch.yaml', false],
     ]);
     assert.equal(new Set(reports.map((r) => r.process)).size, 1, 'one process for all tests');
@@ -189,11 +190,11 @@ const tests = {
     await settings.update('testTimeout', undefined, vscode.ConfigurationTarget.Workspace);
     const endless = reports.find((r) => r.uri.endsWith('endless.launch.yaml'));
     assert.match(endless.error, /took longer than 10 seconds/);
-    assert.deepEqual(reports.map((r) => [r.uri.replace(/.*\//, '').split('.')[0], r.ok]).sort(), [['endless', false], ['mandelbrot', true], ['saxpy', true], ['wrong', false]]);
+    assert.deepEqual(reports.map((r) => [r.uri.replace(/.*\//, '').split('.')[0], r.ok]).sort(), [['endless', false], ['mandelbrot', true], ['saxpy', true], ['saxpy_sizes', true], ['wrong', false]]);
     for (const name of ['endless.launch.yaml', 'endless.visaasm']) {
       await vscode.workspace.fs.delete(file(name));
     }
-    await until('the tests that are left', () => api.tests.names.length === 3);
+    await until('the tests that are left', () => api.tests.names.length === 4);
   },
   async assembling() {
     const answer = await run('visa.assembleFile', document.uri);
