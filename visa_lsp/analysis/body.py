@@ -35,7 +35,7 @@ from visa_lsp.analysis.line_classes import (
     with_values,
 )
 from visa_lsp.analysis.names import Names, Setting
-from visa_lsp.analysis.outline import NAME, Directives, Outline, Place, names_in_lines, names_of
+from visa_lsp.analysis.outline import NAME, Directives, Outline, Place, names_of
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.scopes import ScopedBody, scoped_names
 from visa_lsp.checks.support.limits import CLASSES, SUSPECTS
@@ -895,8 +895,8 @@ class BodyFindings:
         """Some lines with everything that their names are declared by, and the lines that all others depend on."""
         outline = self._outline
         shaping = {self._line(document, *place) for place in outline.shaping} | setup.version_lines
-        names = names_in_lines(map(document.code, lines | shaping))
-        return lines | shaping | self._declarations(document, names)
+        names = [names_of(document.code(line)) for line in lines | shaping]
+        return lines | shaping | self._declarations(document, set[str]().union(*names))
 
     def _declarations(self, document: Document, wanted: set[str]) -> set[int]:
         """The lines that declare some names and what those are aliases of, and the labels and inputs among them."""

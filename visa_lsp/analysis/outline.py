@@ -23,7 +23,7 @@ from visa_lsp.syntax.parse import MAX_LINE
 from visa_lsp.syntax.tree import BodyDirective, Decl, InputDecl, Instruction, KernelAttr, Label, Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from visa_lsp.analysis.names import Names
     from visa_lsp.syntax.bulk import Facts
@@ -51,17 +51,10 @@ Place = tuple[int, int]  # chunk of the body, line of the chunk
 @lru_cache(maxsize=512)
 def names_of(code: str) -> frozenset[str]:
     """The names in a line: it is asked for them when it is judged, and when its findings are kept."""
-    return frozenset(names_in_lines((code,)))
-
-
-def names_in_lines(codes: Iterable[str]) -> set[str]:
-    """The names in some lines."""
-    text = "\n".join([code for code in codes if len(code) <= MAX_LINE])
-    found = set(NAME.findall(text))
+    found = NAME.findall(code) if len(code) <= MAX_LINE else []
     # Of a name with other signs in it a directive takes what stands before them.
-    if _SIGNS.search(text):
-        found.update(_SIGNS.sub(" ", " ".join(found)).split())
-    return found
+    more = _SIGNS.sub(" ", " ".join(found)).split() if _SIGNS.search(code) else ()
+    return frozenset(found).union(more)
 
 
 class Directives:

@@ -6,11 +6,10 @@ are not known, with the declarations that they need. Model and words: the README
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections import Counter
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from visa_lsp.analysis.body import BodyFindings, Setup
 from visa_lsp.analysis.chunk_facts import NOTHING, facts_in
@@ -28,7 +27,7 @@ from visa_lsp.syntax.document import common
 from visa_lsp.syntax.tree import Version
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.isa.platforms import Platform
@@ -36,11 +35,6 @@ if TYPE_CHECKING:
     from visa_lsp.syntax.document import Document
 
 _TEXT_SCOPES = frozenset({Scope.TEXT})
-# Frames of any text in this process of which rules of scope TEXT told nothing.
-_clean: set[object] = set()
-_MOST_CLEAN: Final = 1024
-_FEW_BODIES: Final = 16
-_OPENING: Final = re.compile(r'(\.[a-z_]+) "([A-Za-z0-9_]{1,256})"')
 
 
 class TextFindings:
@@ -130,9 +124,8 @@ class TextFindings:
         openings = tuple([body.directives.opening or body.start(document) is None for body in self._bodies])
         open_comment = document.chunks[-1].closes_in_block
         statement = document.code(first).strip() if first >= 0 else ""
-        platform = self.platform.name if self.platform else None
-        frame = platform, setup.versions, tuple(_numbered(openings)), statement, open_comment
-        if frame == self._clean_frame or frame in _clean:
+        frame = setup.versions, openings, statement, open_comment
+        if frame == self._clean_frame:
             return []
         some = self._bodies if len(self._bodies) <= BODIES else [*self._bodies[:2], *_repeated(self._bodies)]
         starts = [line for body in some if (line := body.start(document)) is not None]
@@ -140,10 +133,6 @@ class TextFindings:
         found = [d for d in judged.findings if d.name in rule_sets().text]
         judged.forget()
         self._clean_frame = None if found else frame
-        if not found and len(openings) <= _FEW_BODIES:
-            if len(_clean) >= _MOST_CLEAN:
-                _clean.clear()
-            _clean.add(frame)
         return found
 
     def _left_out(self, document: Document) -> Iterator[Diagnostic]:
@@ -153,17 +142,6 @@ class TextFindings:
             lines.append(document.line_of(self._end))
         for line in lines:
             yield unchecked(line, document.line_start(line))
-
-
-def _numbered(openings: Iterable[str | bool]) -> Iterator[object]:
-    """What opens the bodies of a text; of plain names it only matters which of them are the same."""
-    numbers: dict[str, int] = {}
-    for opening in openings:
-        match = _OPENING.fullmatch(opening) if isinstance(opening, str) else None
-        if match is None:
-            yield opening
-        else:
-            yield match.group(1), numbers.setdefault(match.group(2).lower(), len(numbers))
 
 
 def _dialect_key(versions: tuple[str, ...]) -> object:
