@@ -30,6 +30,11 @@ Result = TypeVar("Result")
 _LIMIT: Final = 300
 
 
+def as_it_is(item: Item) -> Item:
+    """An item that is sent as it is: the worker can read what it names."""
+    return item
+
+
 class ClusterWork(Struct, Generic[Item, Result], frozen=True):
     """What is to be done with items of a kind.
 

@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
-from visa_lsp.cli.clusters import ClusterWork, Said, add_cluster, cluster_of, listened
+from visa_lsp.cli.clusters import ClusterWork, Said, add_cluster, as_it_is, cluster_of, listened
 from visa_lsp.cli.common import CliError, foreign, is_opencl, whole_number
 from visa_lsp.cli.files import check_output, read_bytes, refuse_input, replacing, write_output
 from visa_lsp.cli.launch.printing import Outcome, as_json, print_text
@@ -217,7 +217,6 @@ def _run_sweep(args: Namespace) -> int:
     """Run a launch at every point of its sweep."""
     from visa_lsp.cli.launch.options import RunOptions
     from visa_lsp.cli.launch.sweep import run_sweep
-    from visa_lsp.reading import is_regular
 
     first = (args.inputs[0] if args.launch else _with_launch_file(args.inputs)) or args.inputs[0]
     rest = list(args.inputs)
@@ -272,7 +271,7 @@ def _outcomes(tasks: Sequence[Input], args: Namespace, cluster: Cluster | None) 
     for name in (*(name for name, _ in tasks), *([args.launch] if args.launch else ())):
         if name == "-" or (Path(name).exists() and not is_regular(name)):
             raise CliError(f"{name}: --cluster runs files, which the workers read where they are")
-    work = ClusterWork(partial(listened, partial(_launch_there, args, several)), _lost, _as_it_is)
+    work = ClusterWork(partial(listened, partial(_launch_there, args, several)), _lost, as_it_is)
     with Progress() as line:
         for number, one in enumerate(cluster.results(work, tasks, [_GUESS] * len(tasks))):
             if line.is_due():
@@ -291,10 +290,6 @@ def _launch_there(args: Namespace, several: bool, task: Input) -> Outcome:
 def _lost(task: Input, why: str) -> Said[Outcome]:
     name, _ = task
     return Said(Outcome(name, error=f"{name}: {why}", status=2), "")
-
-
-def _as_it_is(task: Input) -> Input:
-    return task
 
 
 def _launch(name: str, args: Namespace, more: tuple[Path, ...], *, several: bool) -> Outcome:

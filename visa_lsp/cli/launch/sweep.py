@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.cli.clusters import ClusterWork, cluster_of
+from visa_lsp.cli.clusters import ClusterWork, as_it_is, cluster_of
 from visa_lsp.cli.common import EXIT_USAGE, CliError
 from visa_lsp.cli.files import write_output
 from visa_lsp.cli.launch.comparison import difference_lines
@@ -70,7 +70,7 @@ def rows_on(cluster: Cluster, job: LaunchJob, sweep: Sweep) -> Iterator[SweepRow
     The job, with what it holds of launch file and program, reaches each worker once.
     """
     points = list(sweep.points())
-    work = ClusterWork(partial(_row_at, job), _lost, _as_it_is)
+    work = ClusterWork(partial(_row_at, job), _lost, as_it_is)
     return cluster.results(work, points, [_GUESS] * len(points))
 
 
@@ -80,10 +80,6 @@ def _row_at(job: LaunchJob, point: SweepPoint) -> SweepRow:
 
 def _lost(point: SweepPoint, why: str) -> SweepRow:
     return SweepRow(point, "error", EXIT_USAGE, why)
-
-
-def _as_it_is(point: SweepPoint) -> SweepPoint:
-    return point
 
 
 def row_of(job: LaunchJob) -> SweepRow:

@@ -75,8 +75,8 @@ def _run(dispatch: Dispatch, observers: Sequence[Observer], interpreted: int | N
     if not all(type(o) in WATCHED for o in observers):
         return _interpreted(slower, observers)
     before = Contents(dispatch)
-    if not _is_large(dispatch):
-        # Most such launches are over before their kernel could be compiled.
+    if not _is_large(dispatch) and not making.bodies:
+        # Most such launches are over before their kernel could be compiled; what an earlier run has compiled is there.
         tried = Machine(replace(dispatch, step_budget=min(PROBE, dispatch.step_budget)), [type(o)() for o in observers])
         result = tried.run()
         if dispatch.step_budget <= PROBE or not any(fault.kind is FaultKind.BUDGET for fault in result.faults):
