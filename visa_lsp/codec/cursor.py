@@ -28,11 +28,14 @@ class Record:
 
     def pack(self, path: str, *values: int) -> bytes:
         """The ``size`` bytes of the record. Raises CodecError, which names the field, where a value does not fit."""
-        for name, code, value in zip(self.names, self.codes, values, strict=True):
-            low, high = _RANGES[code]
-            if not low <= value <= high:
-                raise CodecError(f"{value} does not fit: {low} to {high}", None, f"{path}.{name}")
-        return self.struct.pack(*values)
+        try:
+            return self.struct.pack(*values)
+        except struct.error:
+            for name, code, value in zip(self.names, self.codes, values, strict=True):
+                low, high = _RANGES[code]
+                if not low <= value <= high:
+                    raise CodecError(f"{value} does not fit: {low} to {high}", None, f"{path}.{name}") from None
+            raise
 
 
 class Cursor:

@@ -6,7 +6,7 @@ What an object cannot say is refused in words: forms without an opcode, and valu
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.codec.errors import CodecError, MalformedValueError
 from visa_lsp.codec.fields import INTEGER_FORMAT, LIST_KINDS, default_value
@@ -28,14 +28,21 @@ _TEXT_ONLY: Final[dict[str, frozenset[int]]] = {
     "prec2": frozenset({11, 14, 15}),
 }
 
-_Plan: TypeAlias = "tuple[tuple[str, Writer], ...]"
+
+
+class _Plan(NamedTuple):
+    """How the records of a row are written: the opcode, a writer for each field, and where counts and their lists are."""
+
+    opcode: bytes
+    writers: tuple[Writer, ...]
+    lists: tuple[tuple[int, int], ...]
 
 
 class InstructionWriter:
     """Writes instruction records. The writers of a row are made when it is first met."""
 
     def __init__(self) -> None:
-        self.plans: dict[Instruction, tuple[_Plan, tuple[tuple[int, int], ...]]] = {}
+        self.plans: dict[Instruction, _Plan] = {}
 
     def write_all(self, kernel: Kernel, path: str) -> bytes:
         """The instruction bytes of a kernel. Raises CodecError as ``write`` does."""
@@ -48,29 +55,40 @@ class InstructionWriter:
         each field, a list has another length than its count says, or a value has no code.
         """
         row, values = inst.row, inst.values
-        if row.opcode is None:
-            message = f"'{row.mnemonic}' has no opcode: this form has no place in an object"
+        plan = self.plans.get(row)
+        if plan is None:
+            if row.opcode is None:
+                message = f"'{row.mnemonic}' has no opcode: this form has no place in an object"
+                raise CodecError(message, None, path, inst.line)
+            writers = tuple(map(_field_writer, row.fields))
+            plan = self.plans[row] = _Plan(bytes([row.opcode]), writers, _lists(row))
+        if len(values) != len(plan.writers):
+            message = f"'{row.mnemonic}' has {len(plan.writers)} fields, not {len(values)}"
             raise CodecError(message, None, path, inst.line)
-        known = self.plans.get(row)
-        if known is None:
-            known = self.plans[row] = tuple((f.name, _field_writer(f)) for f in row.fields), _lists(row)
-        plan, lists = known
-        if len(values) != len(plan):
-            raise CodecError(f"'{row.mnemonic}' has {len(plan)} fields, not {len(values)}", None, path, inst.line)
-        for count_at, list_at in lists:
+        for count_at, list_at in plan.lists:
             items = values[list_at]
             if isinstance(items, tuple) and values[count_at] != len(items):
                 message = f"the count is {values[count_at]}, but there are {len(items)} in the list"
-                raise CodecError(message, None, f"{path}.{plan[count_at][0]}", inst.line)
-        record = bytearray((row.opcode,))
-        for (name, write), value in zip(plan, values, strict=True):
-            try:
-                record += write(value)
-            except MalformedValueError as error:
-                raise CodecError(str(error), None, f"{path}.{name}", inst.line) from None
-            except struct.error:
-                raise CodecError(f"{value} does not fit", None, f"{path}.{name}", inst.line) from None
-        return bytes(record)
+                raise CodecError(message, None, f"{path}.{row.fields[count_at].name}", inst.line)
+        try:
+            return b"".join([plan.opcode, *[write(value) for write, value in zip(plan.writers, values, strict=True)]])
+        except (MalformedValueError, struct.error):
+            raise _refusal(inst, plan, path) from None
+
+
+def _refusal(inst: Inst, plan: _Plan, path: str) -> CodecError:
+    """What is wrong with an instruction of which some value has no form."""
+    for field, write, value in zip(inst.row.fields, plan.writers, inst.values, strict=True):
+        message = ""
+        try:
+            write(value)
+        except MalformedValueError as error:
+            message = str(error)
+        except struct.error:
+            message = f"{value} does not fit"
+        if message:
+            return CodecError(message, None, f"{path}.{field.name}", inst.line)
+    raise AssertionError(inst)  # it was written before this was asked
 
 
 def _lists(row: Instruction) -> tuple[tuple[int, int], ...]:

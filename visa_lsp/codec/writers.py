@@ -52,10 +52,12 @@ def write_operand(value: Value) -> bytes:
 
     Raises MalformedValueError where ``value`` is none, or its width or region has no code.
     """
+    if type(value) is General:  # most are
+        word = _regions.get(value.region)
+        if word is None:
+            word = _regions[value.region] = _region(value.region)
+        return _GENERAL.pack(value.modifier.value << 3, value.var, value.row & 0xFF, value.col & 0xFF, word)
     match value:
-        case General(var, row, col, region, modifier):
-            tag = modifier.value << 3
-            return _GENERAL.pack(tag, var, row & 0xFF, col & 0xFF, _region(region))
         case Immediate(data_type, bits):
             if data_type.code in WIDE_TYPES:
                 return _WIDE.pack(5, _type(data_type), bits & 0xFFFFFFFFFFFFFFFF)
@@ -77,6 +79,9 @@ def write_operand(value: Value) -> bytes:
             raise MalformedValueError(f"{value!r} is no vector operand")
 
 
+# What was written for regions, and for sizes with their masks; there are few of either that have a code.
+_regions: Final[dict[Region, int]] = {}
+_controls: Final[dict[Value, bytes]] = {}
 _GENERAL: Final = struct.Struct("<BIBBH")
 _NARROW: Final = struct.Struct("<BBI")
 _WIDE: Final = struct.Struct("<BBQ")
@@ -110,7 +115,10 @@ def _control(value: Value) -> ExecControl:
 
 
 def _exec(value: Value) -> bytes:
-    return _control(value).encode().to_bytes(1, "little")
+    known = _controls.get(value)
+    if known is None:
+        known = _controls[value] = _control(value).encode().to_bytes(1, "little")
+    return known
 
 
 def _exec_code(value: Value) -> bytes:
