@@ -24,7 +24,7 @@ import visa_lsp
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-PRODUCT = [sys.executable, "-c", "from visa_lsp.cli.main import main; raise SystemExit(main())"]
+PRODUCT = [sys.executable, "-c", "import sys, visa_lsp.cli.main as m; sys.exit(getattr(m, 'program', m.main)())"]
 PEER = shutil.which("GenX_IR")
 
 

@@ -31,10 +31,11 @@ _CAREFUL: Final = getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0) | ge
 
 
 class Kept:
-    """The entries of one file. ``put`` gathers; ``flush`` writes what was gathered."""
+    """The entries of one file of at most ``most`` bytes. ``put`` gathers; ``flush`` writes what was gathered."""
 
-    def __init__(self, path: Path, mark: str) -> None:
+    def __init__(self, path: Path, mark: str, most: int | None = None) -> None:
         self._path = path
+        self._most = MAX_BYTES if most is None else most
         self._mark = mark.replace("\n", " ").encode() + b"\n"
         self._entries: dict[bytes, list[bytes]] | None = None
         self._fresh: list[bytes] = []
@@ -63,7 +64,7 @@ class Kept:
 
     def put(self, key: str, value: object) -> None:
         """Keep a value, if JSON has a form for it."""
-        if self._written > MAX_BYTES:
+        if self._written > self._most:
             return
         try:
             rest = msgspec.json.encode(key) + b"\t" + msgspec.json.encode(value)
@@ -82,7 +83,7 @@ class Kept:
         if self._entries is None:
             self._read()
         with contextlib.suppress(OSError):
-            if self._size == 0 or self._size > MAX_BYTES:
+            if self._size == 0 or self._size > self._most:
                 self._begin(fresh)
             else:
                 # One write to the end of the file: two processes may do so at once, and a torn line fails its checksum.
@@ -115,9 +116,9 @@ class Kept:
         data = b""
         with contextlib.suppress(OSError):
             if self._folder_is_own():
-                with opened_file(self._path, MAX_BYTES) as (stream, about):
+                with opened_file(self._path, self._most) as (stream, about):
                     if _is_own(about, stat.S_ISREG):
-                        data = read_stream(stream, MAX_BYTES)
+                        data = read_stream(stream, self._most)
         if not data.startswith(self._mark):
             data = b""
         self._size = len(data)
@@ -137,8 +138,8 @@ def _is_own(about: os.stat_result, kind: Callable[[int], bool]) -> bool:
     return not hasattr(os, "geteuid") or (about.st_uid == os.geteuid() and not about.st_mode & 0o022)
 
 
-def kept_for_user(name: str, files: Iterable[Path]) -> Kept | None:
-    """The file of this name in the user's folder for such files, good for as long as ``files`` do not change.
+def kept_for_user(name: str, files: Iterable[Path], most: int | None = None) -> Kept | None:
+    """The file of this name, of at most ``most`` bytes, in the user's folder, good for as long as ``files`` do not change.
 
     None where ``VISA_LSP_CACHE`` is ``off`` or there is no such folder; ``VISA_LSP_CACHE`` may name the folder.
     """
@@ -149,7 +150,7 @@ def kept_for_user(name: str, files: Iterable[Path]) -> Kept | None:
         return None
     if folder is None:
         return None
-    return Kept(folder / f"{name}-{installation()}", f"visa-lsp {name} {sys.version_info[:3]} {stats}")
+    return Kept(folder / f"{name}-{installation()}", f"visa-lsp {name} {sys.version_info[:3]} {stats}", most)
 
 
 def folder_of_user() -> Path | None:

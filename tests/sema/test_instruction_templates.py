@@ -9,8 +9,9 @@ import pytest
 from corpus import faults, read, texts
 
 from visa_lsp.isa.platforms import platform_named
-from visa_lsp.sema import bind as binding
-from visa_lsp.sema.bind import bind, bind_program
+from visa_lsp.sema import instruction_templates
+from visa_lsp.sema.bind import bind
+from visa_lsp.sema.bind_program import bind_program
 from visa_lsp.sema.lower import assemble, lower, program_of
 from visa_lsp.syntax.document import Document
 
@@ -62,10 +63,12 @@ def test_faulty_texts_give_no_program_by_both_ways():
     assert None in found
 
 
-def test_lines_of_one_class_are_bound_once_and_once_for_the_template(monkeypatch):
+def test_lines_of_one_class_are_bound_once(monkeypatch):
     bound = []
-    real = binding.instruction
-    monkeypatch.setattr(binding, "instruction", lambda ctx, node: bound.append(ctx.line) or real(ctx, node))
+    real = instruction_templates.instruction
+    monkeypatch.setattr(
+        instruction_templates, "instruction", lambda ctx, node: bound.append(ctx.line) or real(ctx, node)
+    )
     names = [f"V{n}" for n in range(40, 90)]
     declared = "".join(f".decl {name} v_type=G type=d num_elts=16 align=GRF\n" for name in names)
     lines = "".join(f"    add (M1, 16) {a}(0,0)<1> {b}(0,0)<1;1,0> 0x7:d\n" for a in names for b in names if a != b)
@@ -125,6 +128,14 @@ def test_what_asks_for_more_than_a_type_is_bound_each_time():
     for lines in (sized, plain):
         same(HEAD + "".join(lines) * 3)
     same(HEAD + "    mov (M1, 1) V32(0,0)<1> %DispatchSIMD:d\n" * 3 + ".kernel_attr SimdSize=8\n" * 1)
+
+
+@pytest.mark.parametrize("number", [1 << 80, (1 << 80) + 1, 1 << 63, (1 << 400) + 5])
+def test_no_number_of_a_text_is_taken_for_a_variable(number):
+    lines = [f"    mov (M1, 1) V32(0,0)<1> {word}:uq\n" for word in (f"{number:#x}", str(number), f"({number}*1)")]
+    lines += [f"    .loc {number}\n", f"    addr_add (M1, 1) A0(0)<1> &V33[{number}] 0x4:uw\n", f"    mov (M1, {number}) V32({number},0)<1> V33(0,0)<0;1,0>\n"]  # fmt: skip
+    for line in lines:
+        same(HEAD + line * 3)
 
 
 def test_names_are_those_of_the_body_and_scope():

@@ -6,9 +6,9 @@ encoder and reported at its line like any other finding.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from visa_lsp.analysis.analysis import Analysis
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Module
 
 
-@dataclass(frozen=True, slots=True)
-class Assembled:
+class Assembled(Struct, frozen=True):
     """The outcome: ``data`` is None exactly when a diagnostic is an error."""
 
     analysis: Analysis
@@ -35,8 +34,7 @@ class Assembled:
     diagnostics: tuple[Diagnostic, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedProgram:
+class CheckedProgram(Struct, frozen=True):
     """A text checked and lowered: ``module`` is None exactly when a diagnostic is an error."""
 
     analysis: Analysis

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
-from typing import Final
+import contextlib
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _READS_TEXTS: Final = ("check", "asm", "diff", "run", "zeinfo", "gen", "compile", "stats")
 
 
-def keeping(command: str) -> AbstractContextManager[object]:
-    """Around a command: what the parser knows is read before, and what it learnt is written behind."""
-    if command not in _READS_TEXTS:
-        return nullcontext()
-    from visa_lsp.syntax.statement_cache import cached_statements
+@contextlib.contextmanager
+def keeping(command: str) -> Iterator[None]:
+    """Around a command: what parser and rules know is read where it is asked for, and what they learnt is written behind."""
+    with contextlib.ExitStack() as stack:
+        if command in _READS_TEXTS:
+            from visa_lsp.syntax.statement_cache import cached_statements
 
-    return cached_statements()
+            stack.enter_context(cached_statements())
+        # A check says for each of its processes which verdicts it uses.
+        if command in _READS_TEXTS and command != "check":
+            from visa_lsp.analysis.disk.storing import storing
+
+            stack.enter_context(storing())
+        yield

@@ -7,10 +7,11 @@ Invariant: ``main`` returns an exit status and lets no traceback out, unless VIS
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from visa_lsp import __version__
 from visa_lsp.cli.exits import EXIT_BROKEN_PIPE, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, CliError, complain
@@ -136,6 +137,22 @@ LOADERS: Final = {
     "dap": _dap,
     "": _server,
 }
+
+
+def program() -> NoReturn:
+    """The script ``visa-lsp``: ``main`` for a process of its own, which ends with it."""
+    status = main()
+    threading = sys.modules.get("threading")
+    if threading is not None and threading.active_count() > 1:
+        sys.exit(status)
+    # All that was loaded would be taken apart again, piece by piece: a twentieth of a check. The system takes it back as a whole.
+    atexit._run_exitfuncs()  # noqa: SLF001 - what libraries have registered is still done
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            status = status or EXIT_BROKEN_PIPE
+    os._exit(status)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -6,7 +6,9 @@ What an object cannot say is refused in words: forms without an opcode, and valu
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from visa_lsp.codec.errors import CodecError, MalformedValueError
 from visa_lsp.codec.fields import INTEGER_FORMAT, LIST_KINDS, default_value
@@ -29,8 +31,7 @@ _TEXT_ONLY: Final[dict[str, frozenset[int]]] = {
 }
 
 
-
-class _Plan(NamedTuple):
+class _Plan(Struct, frozen=True):
     """How the records of a row are written: the opcode, a writer for each field, and where counts and their lists are."""
 
     opcode: bytes

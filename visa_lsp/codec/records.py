@@ -5,9 +5,10 @@ Sources: seed 000, objects of Intel's tools and, for 3.x, objects in public driv
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from visa_lsp.codec.cursor import Record
 
@@ -30,8 +31,7 @@ FUNCTION_SIZES: Final = Record(input_size="B", return_value_size="B")
 FILE_VARIABLE: Final = Record(bits="B", num_elements="H")
 
 
-@dataclass(frozen=True)
-class ObjectLayout:
+class ObjectLayout(Struct, frozen=True, dict=True):
     """The records whose width depends on the version."""
 
     version: tuple[int, int]
@@ -90,8 +90,7 @@ class ObjectLayout:
         return Record(name_index=self.index, size="B")
 
 
-@dataclass(frozen=True, slots=True)
-class BinaryPlace:
+class BinaryPlace(Struct, frozen=True):
     """Where a Gen binary lies."""
 
     platform: int
@@ -99,8 +98,7 @@ class BinaryPlace:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class BodyEntry:
+class BodyEntry(Struct, frozen=True):
     """A kernel or function as the file header lists it. ``path`` is its name in error messages."""
 
     is_kernel: bool
@@ -120,8 +118,7 @@ class BodyEntry:
         return not self.is_kernel and self.offset == 0 and self.size == 0
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(Struct, frozen=True):
     """The file header."""
 
     layout: ObjectLayout
@@ -135,8 +132,7 @@ class Header:
         return self.kernels + self.functions
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectBody:
+class ObjectBody(Struct, frozen=True):
     """A kernel object without its instructions, and where those lie in the file."""
 
     kernel: Kernel

@@ -18,8 +18,6 @@ from visa_lsp.isa.types import BOOL, UD, UW, type_named
 from visa_lsp.program.model import Attribute, Input, Inst
 from visa_lsp.sema import seed
 from visa_lsp.sema.context import BindingPass
-from visa_lsp.sema.declaration_templates import DeclarationTemplates
-from visa_lsp.sema.instruction_templates import InstructionTemplates
 from visa_lsp.sema.instructions import instruction
 from visa_lsp.sema.model import (
     VARIABLE_LETTER,
@@ -34,7 +32,6 @@ from visa_lsp.sema.model import (
 )  # fmt: skip
 from visa_lsp.sema.names import is_taken
 from visa_lsp.syntax import tree
-from visa_lsp.syntax.parse import parse_line
 from visa_lsp.text import Span, stored
 
 if TYPE_CHECKING:
@@ -60,30 +57,15 @@ def bind(document: Document, platform: Platform | None = None, table: Instructio
     """Bind a whole document. Without a platform TGLLP's register size is taken; nothing else depends on it."""
     chosen = platform or platform_named(DEFAULT_PLATFORM)
     assert chosen is not None
-    binder = _Binder(chosen, table)
+    binder = Binder(chosen, table)
     # A version may stand below lines of the text that it is about: it is the first statement, or a finding says so.
-    binder.ctx.newest = _is_newest(statement for _, statement in document.statements())
+    binder.ctx.newest = is_newest(statement for _, statement in document.statements())
     for line, statement in document.statements():
         binder.statement(line, statement)
     return binder.finish(document.line_count)
 
 
-def bind_program(document: Document, platform: Platform | None = None, table: InstructionTable = TABLE) -> BoundModule:
-    """Bind a document for its program alone, which ``lower`` makes of it: lines that are like others are not bound again.
-
-    Such instructions have neither statement nor operands, and variables not all of their references.
-    """
-    chosen = platform or platform_named(DEFAULT_PLATFORM)
-    assert chosen is not None
-    binder = _ProgramBinder(chosen, table)
-    binder.ctx.newest = _is_newest(parse_line(code) for _, code in document.codes() if ".version" in code)
-    for line, code in document.codes():
-        if code:
-            binder.line(line, code)
-    return binder.finish(document.line_count)
-
-
-def _is_newest(statements: Iterable[tree.Statement | None]) -> bool:
+def is_newest(statements: Iterable[tree.Statement | None]) -> bool:
     """Whether a text is of dialect 4.2: by the first version that it says."""
     versions = (s for s in statements if isinstance(s, tree.Version))
     return next((v >= (4, 2) for s in versions if (v := _number_of(s)) is not None), False)
@@ -93,7 +75,7 @@ def _number_of(version: tree.Version) -> tuple[int, int] | None:
     return None if version.major is None or version.minor is None else (version.major, version.minor)
 
 
-class _Binder:
+class Binder:
     """One pass over the statements."""
 
     def __init__(self, platform: Platform, table: InstructionTable) -> None:
@@ -106,6 +88,7 @@ class _Binder:
         self.named: dict[str, Body] = {}  # the first body of each name
 
     def statement(self, line: int, node: tree.Statement) -> None:
+        """Take in the statement of a line; they come in text order."""
         ctx = self.ctx
         ctx.line = line
         for error in node.errors:
@@ -158,6 +141,7 @@ class _Binder:
                     self.version, self.version_line = number, line
 
     def finish(self, line_count: int) -> BoundModule:
+        """The bound text, once all statements have come."""
         ctx = self.ctx
         for body in ctx.bodies:
             for scope in body.scopes:
@@ -422,44 +406,3 @@ def _provenance(directive: str) -> int:
         return 0
     tail = directive.rpartition("_")[2]
     return int(tail) & 31 if tail.isdigit() and "UNDEFINED" in directive else 5
-
-
-class _ProgramBinder(_Binder):
-    """One pass over lines, which are only read where no template serves them. There is one of each kind for a body."""
-
-    def __init__(self, platform: Platform, table: InstructionTable) -> None:
-        super().__init__(platform, table)
-        self.instructions = InstructionTemplates(self.ctx.body)
-        self.declarations = DeclarationTemplates(self.ctx.body)
-
-    def line(self, line: int, code: str) -> None:
-        ctx = self.ctx
-        ctx.line = line
-        plain = bool(ctx.bodies) and ctx.scope is ctx.body.scope
-        if plain and self._is_served(code):
-            return
-        statement = parse_line(code)
-        if statement is None:
-            return
-        problems, strings = len(ctx.problems), len(ctx.body.strings)
-        self.statement(line, statement)
-        if ctx.body is not self.instructions.body:
-            self.instructions, self.declarations = InstructionTemplates(ctx.body), DeclarationTemplates(ctx.body)
-        elif plain and len(ctx.problems) == problems and statement.braces is None:
-            match statement:
-                case tree.Instruction() if len(ctx.body.strings) == strings:
-                    self.instructions.learn(ctx, code, statement)
-                case tree.Decl():
-                    self.declarations.learn(code, ctx.body.symbols[-1])
-
-    def _is_served(self, code: str) -> bool:
-        ctx = self.ctx
-        if code[0] != ".":
-            return self.instructions.served(ctx, code)
-        symbol = self.declarations.declared(ctx, code)
-        if symbol is None:
-            return False
-        symbol.id = self._next_id(symbol.kind)
-        ctx.scope.names[symbol.name] = symbol
-        ctx.body.symbols.append(symbol)
-        return True

@@ -8,7 +8,9 @@ without a problem, and ``tests/sema/test_instruction_templates.py`` compares who
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from visa_lsp.sema.model import Symbol
 from visa_lsp.sema.names import is_taken
@@ -23,7 +25,7 @@ _DECLARATION: Final = re.compile(
 )
 
 
-class _Declared(NamedTuple):
+class _Declared(Struct, frozen=True):
     """What lines of a class declare."""
 
     kind: SymbolKind

@@ -1,19 +1,19 @@
 """Instruction lines that differ only in the names of variables are bound once, for the program alone.
 
 The class of a line is its text with each variable's name replaced by the kind and type of the variable, and by which names
-are equal. When the second line of a class comes, the first is bound again, with other numbers of its variables: where those
-turn up in the values, the values of further lines have their own. Price: what is bound may depend on nothing else of a variable.
-Confidence: a template is kept only if the names of the class are exactly those that binding looked up, and if it gives the
-values of its own line again; ``tests/sema/test_instruction_templates.py`` compares whole programs.
+are equal. The first line of a class is bound with numbers of its variables that no text has: where those turn up in the values,
+its own numbers belong, and those of further lines. Price: of the number of a variable binding may do nothing but copy it.
+Confidence: a template is kept only if the names of the class are exactly those that binding looked up;
+``tests/sema/test_instruction_templates.py`` compares whole programs.
 """
 
 from __future__ import annotations
 
 import re
-from itertools import takewhile
-from typing import TYPE_CHECKING, Final, NamedTuple
+from itertools import islice, takewhile
+from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from visa_lsp.program.model import Inst
 from visa_lsp.sema.instructions import instruction
@@ -35,16 +35,12 @@ _NAME: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)")
 _CLASS_MARK: Final = "\x01"
 # What says more of a variable than its kind and type, or something of the kernel.
 _ASKS_MORE: Final = re.compile(r"%(?:sizeof|dispatch)", re.IGNORECASE)
-_STRANGE: Final = 1 << 40  # from here on no number in a text or an object
+_STRANGE: Final = 1 << 80  # from here on no number in a text or an object
 _UNREAD: Final = tree.Unknown("", Span(0, 0))  # the statement of a line that a template serves
 
 
-class _NoTemplateError(Exception):
-    """The values of a line cannot serve others."""
-
-
 class InstructionTemplate(Struct, frozen=True):
-    """What lines of a class are: the row, the values of one of them, and where those of another one differ."""
+    """What lines of a class are: the row, the values of one of them, and where those of each have its own variables."""
 
     row: Row
     values: tuple[Value, ...]
@@ -60,82 +56,79 @@ class InstructionTemplate(Struct, frozen=True):
         return Inst(self.row, tuple(values), line)
 
 
-class _FirstLine(NamedTuple):
-    """The first line of a class, from which a template may be made."""
-
-    node: tree.Instruction
-    inst: Inst
-    symbols: Sequence[Symbol]
-
-
 class InstructionTemplates:
     """The templates of one body."""
 
     def __init__(self, body: Body) -> None:
         self.body = body
         self._names = body.scope.names
-        self._known: dict[str, tuple[str, Symbol]] = {}
+        self._ids: dict[str, int] = {}  # numbers of the variables that are declared so far
+        self._tokens = _Tokens()
         self._templates: dict[str, InstructionTemplate | None] = {}
-        self._met: dict[str, _FirstLine] = {}
 
     def served(self, ctx: BindingPass, code: str) -> bool:
         """Bind a line without reading it; False where it has to be read."""
         if _CLASS_MARK in code:
             return False
         pieces = _NAME.split(code)
-        ids = self._replaced(pieces)
-        key = "".join(pieces)
-        template = self._templates.get(key)
+        used = self._replaced(pieces)
+        template = self._templates.get("".join(pieces))
         if template is None:
-            first = self._met.pop(key, None)
-            template = _template(ctx, *first) if first is not None else None
-            if template is None:
-                return False
-            self._templates[key] = template
-        ctx.body.code.append(Bound(ctx.line, _UNREAD, template.row, (), template.inst(ids, ctx.line)))
+            return False
+        inst = template.inst([self._ids[name] for name in used], ctx.line)
+        self.body.code.append(Bound(ctx.line, _UNREAD, template.row, (), inst))
         return True
 
-    def _replaced(self, pieces: list[str]) -> list[int]:
-        """Replace names in the pieces of a line, and say which are equal; the numbers of their variables."""
-        known, ids, used = self._known, [], []
-        for at in range(1, len(pieces), 2):
-            name = pieces[at]
-            found = known.get(name)
-            if found is None:
-                symbol = self._names.get(name)
-                if symbol is None:
-                    continue
-                found = known[name] = (_token(symbol), symbol)
-            pieces[at] = found[0]
-            ids.append(found[1].id)
-            used.append(name)
+    def _replaced(self, pieces: list[str]) -> list[str]:
+        """Replace names in the pieces of a line, and say which are equal; the names of its variables."""
+        ids, tokens = self._ids, self._tokens
+        if len(ids) < len(self._names):
+            for name in islice(reversed(self._names), len(self._names) - len(ids)):
+                ids[name], tokens[name] = self._names[name].id, _token(self._names[name])
+        names = pieces[1::2]
+        used = [name for name in names if name in ids]
+        pieces[1::2] = [tokens[name] for name in names]
         if len(set(used)) < len(used):
             pieces.append(_CLASS_MARK + ",".join([str(used.index(name)) for name in used]))
-        return ids
+        return used
 
-    def learn(self, ctx: BindingPass, code: str, node: tree.Instruction) -> None:
-        """Take in a line that was just bound, without a problem, and without a string that was new."""
-        if _CLASS_MARK in code:
-            return
+    def learnt(self, ctx: BindingPass, code: str, node: tree.Instruction) -> bool:
+        """Bind a line that was read, as the first of its class; False where it has to be bound by itself."""
+        if _CLASS_MARK in code or _ASKS_MORE.search(code):
+            return False
         pieces = _NAME.split(code)
-        places = _places(pieces)
-        names = [(pieces[at], places[at]) for at in range(1, len(pieces), 2) if pieces[at] in self._names]
-        self._replaced(pieces)
+        words, places = pieces[1::2], _places(pieces)[1::2]
+        symbols = [self._names[name] for name in self._replaced(pieces)]
         key = "".join(pieces)
         if key in self._templates:
-            return
-        symbols = [self._names[name] for name, _ in names]
-        inst = self.body.code[-1].inst
-        self._templates[key] = None  # nothing more is learnt of this class
-        if inst is None or _ASKS_MORE.search(code):
-            return
+            return False
+        self._templates[key] = None  # what is learnt of a class is learnt from one line
+        strings = len(self.body.strings)
+        template = _template(ctx, node, symbols)
+        if template is None:
+            return False
+        inst = template.inst([symbol.id for symbol in symbols], ctx.line)
+        self.body.code.append(Bound(ctx.line, node, template.row, (), inst))
         looked_up = {
             (use.place.span.start, use.place.span.end)
             for symbol in symbols
             for use in takewhile(lambda use: use.place.line == ctx.line, reversed(symbol.references))
         }
-        if looked_up == {place for _, place in names}:
-            self._met[key] = _FirstLine(node, inst, symbols)
+        variables = {place for name, place in zip(words, places, strict=True) if name in self._ids}
+        # Of a line that is the first to name a label, others differ.
+        if looked_up == variables and len(self.body.strings) == strings:
+            self._templates[key] = template
+        return True
+
+
+class _Tokens(dict[str, str]):
+    """What stands for a name in a class: for a variable its kind and type, set when it is declared; any other is itself."""
+
+    __slots__ = ()
+
+    def __missing__(self, name: str) -> str:
+        self[name] = name
+        return name
 
 
 def _token(symbol: Symbol) -> str:
@@ -151,10 +144,8 @@ def _places(pieces: Sequence[str]) -> list[tuple[int, int]]:
     return places
 
 
-def _template(
-    ctx: BindingPass, node: tree.Instruction, inst: Inst, symbols: Sequence[Symbol]
-) -> InstructionTemplate | None:
-    """The template of a line, which is bound again for it; None where it serves no other line."""
+def _template(ctx: BindingPass, node: tree.Instruction, symbols: Sequence[Symbol]) -> InstructionTemplate | None:
+    """The template of a line; None where binding has something to say of it."""
     ids = [symbol.id for symbol in symbols]
     problems = len(ctx.problems)
     for at, symbol in reversed(list(enumerate(symbols))):
@@ -164,38 +155,34 @@ def _template(
     finally:
         for symbol, number in zip(symbols, ids, strict=True):
             symbol.id = number
-    if strange is None or len(ctx.problems) > problems or strange.row is not inst.row:
+    if strange is None or len(ctx.problems) > problems:
         del ctx.problems[problems:]
         return None
-    try:
-        pairs = enumerate(zip(inst.values, strange.values, strict=True))
-        makers = tuple([(at, _maker(value, other)) for at, (value, other) in pairs if value != other])
-    except _NoTemplateError:
-        return None
-    found = InstructionTemplate(inst.row, inst.values, makers)
-    return found if found.inst(ids, inst.line) == inst else None
+    makers = tuple(
+        [(at, make) for at, value in enumerate(strange.values) if (make := _maker(value, len(ids))) is not None]
+    )
+    return InstructionTemplate(strange.row, strange.values, makers)
 
 
-def _maker(value: Value, strange: Value) -> Maker:
-    """What makes a value of the numbers of variables, from two that differ in those only. Raises _NoTemplateError."""
-    if type(value) is not type(strange):
-        raise _NoTemplateError
-    if isinstance(strange, int):
-        at = strange - _STRANGE
-        if at < 0:
-            raise _NoTemplateError
-        return lambda ids: ids[at]
-    if isinstance(value, tuple) and isinstance(strange, tuple) and len(value) == len(strange):
-        items = [None if a == b else _maker(a, b) for a, b in zip(value, strange, strict=True)]
-        return lambda ids: tuple([v if m is None else m(ids) for v, m in zip(value, items, strict=True)])  # type: ignore[misc]
+def _maker(value: Value, count: int) -> Maker | None:
+    """What makes a value of the numbers of ``count`` variables, where one with strange numbers has some; else None."""
+    if isinstance(value, int):
+        at = value - _STRANGE
+        return (lambda ids: ids[at]) if 0 <= at < count else None
+    if isinstance(value, tuple):
+        items = [(item, _maker(item, count)) for item in value]
+        if all(make is None for _, make in items):
+            return None
+        return lambda ids: tuple([item if make is None else make(ids) for item, make in items])  # type: ignore[misc]
     if not isinstance(value, Struct):
-        raise _NoTemplateError
+        return None
     cls: Callable[..., Value] = type(value)
-    fields = value.__struct_fields__
-    pairs = [(name, getattr(value, name), getattr(strange, name)) for name in fields]
-    changed = [(name, _maker(one, other)) for name, one, other in pairs if one != other]
-    if [name for name, _ in changed] != ["var"] or fields[0] != "var":
-        return lambda ids: structs.replace(value, **{name: make(ids) for name, make in changed})
-    # Most operands begin with the number of their variable.
-    (_, number), rest = changed[0], [one for _, one, _ in pairs[1:]]
-    return lambda ids: cls(number(ids), *rest)
+    fields = [getattr(value, name) for name in value.__struct_fields__]
+    makers = {at: make for at, field in enumerate(fields) if (make := _maker(field, count)) is not None}
+    if not makers:
+        return None
+    if list(makers) == [0] and isinstance(fields[0], int):
+        # Most operands begin with the number of their variable, and have no other.
+        number, rest = fields[0] - _STRANGE, fields[1:]
+        return lambda ids: cls(ids[number], *rest)
+    return lambda ids: cls(*[makers[at](ids) if at in makers else field for at, field in enumerate(fields)])

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import cache
+from typing import Final
 
 from visa_lsp.isa import predefined
 from visa_lsp.sema.model import Predefined, Symbol, SymbolKind
+
+# Besides those with a percent sign.
+_TAKEN: Final = frozenset({*predefined.SAMPLER_BY_NAME, "T1", "T2", "TSS", *(f"V{number}" for number in range(21))})
 
 
 def predefined_symbols(grf_bytes: int) -> Predefined:
@@ -50,15 +54,9 @@ def _predefined(grf_bytes: int) -> dict[str, Symbol]:
     return names
 
 
-@lru_cache(maxsize=8192)
 def is_taken(name: str) -> bool:
     """Whether a declaration of this name collides with a predefined one in the real tools."""
-    return (
-        name.startswith("%")
-        or name in predefined.SAMPLER_BY_NAME
-        or name in ("T1", "T2", "TSS")
-        or (name[:1] == "V" and name[1:].isdigit() and str(int(name[1:])) == name[1:] and int(name[1:]) <= 20)
-    )
+    return name in _TAKEN or name.startswith("%")
 
 
 def pool_prefix(name: str) -> list[str]:

@@ -29,7 +29,6 @@ from typing import TYPE_CHECKING
 from visa_lsp.checks.rule import HINT, Body, Check, CheckContext, Diagnostic, Scope, rule
 from visa_lsp.checks.support.body_flow import has_meaning, key_of, steps_of_body, used_variables
 from visa_lsp.flow.graph import graph_of
-from visa_lsp.flow.liveness import Liveness
 from visa_lsp.isa.model import SENDING, FlowClass
 
 if TYPE_CHECKING:
@@ -54,6 +53,8 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
 
 def _found(body: Body, steps: list[Step]) -> dict[int, str]:
     """The dead stores of a body by step, with the names of what they write."""
+    from visa_lsp.flow.liveness import Liveness  # the rule is off where nobody asks for it
+
     names = {key_of(v): v.name for v, usage in used_variables(body, steps) if usage.read and usage.written}
     graph = graph_of(steps, body.name, calls_end_blocks=True)
     # What is written for lanes that are not at work may be read without a mask: no masked write ends its life.

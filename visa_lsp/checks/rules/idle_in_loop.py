@@ -38,8 +38,6 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.checks.rule import HINT, Body, Check, CheckContext, Diagnostic, Scope, rule
 from visa_lsp.checks.support.body_flow import has_meaning, key_of, storage_of_body, used_variables
 from visa_lsp.flow.graph import graph_of
-from visa_lsp.flow.loops import loops_of
-from visa_lsp.flow.pressure import Pressure, Size
 from visa_lsp.flow.steps import Space, number_of, space_of
 from visa_lsp.isa.model import FlowClass
 
@@ -62,6 +60,10 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     names = {key: name for key, name in names.items() if space_of(key) is Space.GENERAL}
     if not names or not has_meaning(body):
         return
+    # The rule is off where nobody asks for it.
+    from visa_lsp.flow.loops import loops_of
+    from visa_lsp.flow.pressure import Pressure, Size
+
     graph = graph_of(steps, body.name, calls_end_blocks=True)
     loops = loops_of(graph)
     if not loops.by_head:

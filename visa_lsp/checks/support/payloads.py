@@ -6,7 +6,9 @@ message counts.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from visa_lsp.checks.support.facts import exec_control
 from visa_lsp.isa.lsc_codes import DATASIZE, DATASIZES, ORDER_PLAIN, parse_block_shape
@@ -23,7 +25,7 @@ _ROWS: Final = ((4, 64), (8, 32), (16, 16), (32, 8), (64, 4))  # of a media bloc
 _WIDEST: Final = 1024  # no matrix is as wide; what is wider has another finding
 
 
-class Data(NamedTuple):
+class Data(Struct, frozen=True):
     """The data of a load/store message: ``elements`` of ``size`` bytes per lane, or in all when transposed."""
 
     operand: BoundOperand

@@ -5,6 +5,7 @@ Knows no family of its own. Invariant: every helper returns plain rows, slots an
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.lsc_codes import ATOMIC_OP
@@ -65,6 +66,7 @@ _STORING: Final = ("scatter", "store", "_st", "write")
 _IMAGES: Final = ("sample", "load_", "resinfo", "gather4_typed", "scatter4_typed", "typed_atomic", "media_", "avs")
 
 
+@cache
 def _traits(mnemonic: str, family: str) -> Trait:
     """What the regular names of messages say: whether they write, count, sample, and what they address."""
     found = Trait.PLAIN
