@@ -1,6 +1,7 @@
 // What the VS Code scripts share: the server with an empty profile and our .vsix in it, the browser, the moves of a user.
 // The folder that install.sh has filled is told by VISA_LSP_TEST_VSCODE.
 
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -166,6 +167,22 @@ export async function chooseTheme(page, theme, kind) {
   await row.click();
   await page.mouse.move(640, 795);
   await page.locator(`.monaco-workbench.${kind}`).first().waitFor({ timeout: LONG });
+}
+
+/** The themes of each kind, with the names of their kinds. */
+export const THEMES = { 'Dark Modern': 'vs-dark', 'Light Modern': 'vs', 'Dark High Contrast': 'hc-black', 'Light High Contrast': 'hc-light' };
+
+/** What `look` gives once that is enough; an error of its is not. */
+export async function until(page, what, look, enough = Boolean) {
+  const end = Date.now() + LONG / 4;
+  for (;;) {
+    const found = await Promise.resolve().then(look).catch((error) => error);
+    if (!(found instanceof Error) && enough(found)) {
+      return found;
+    }
+    assert.ok(Date.now() < end, `waited in vain for ${what}: ${found instanceof Error ? found : JSON.stringify(found)}`);
+    await page.waitForTimeout(100);
+  }
 }
 
 /** The page inside a webview that holds what a selector names. */

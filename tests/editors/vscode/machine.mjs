@@ -4,7 +4,7 @@
 import assert from 'node:assert';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { chooseTheme, command, goTo, LONG, openBrowser, openFile, openFolder, photograph, startCode, steps, webview, writeSettings } from './lib.mjs';
+import { chooseTheme, command, goTo, LONG, openBrowser, openFile, openFolder, photograph, startCode, steps, THEMES, until, webview, writeSettings } from './lib.mjs';
 
 const [vsix, folder, program, pictures] = process.argv.slice(2);
 const themed = join(pictures, 'themes');
@@ -23,19 +23,6 @@ function fake(name, script) {
   writeFileSync(made, `#!/bin/sh\n${script}\n`);
   chmodSync(made, 0o755);
   return made;
-}
-
-async function until(what, look) {
-  const end = Date.now() + LONG / 4;
-  let last;
-  for (;;) {
-    last = await look().catch((error) => String(error));
-    if (last === true) {
-      return;
-    }
-    assert.ok(Date.now() < end, `waited in vain for ${what}: ${JSON.stringify(last)}`);
-    await page.waitForTimeout(100);
-  }
 }
 
 let view;
@@ -76,13 +63,13 @@ const passed = await steps(
       await command(page, 'vISA: Show Machine Code');
       view = await webview(page, `${GEN} .line`);
       assert.equal(await view.locator('[role=listbox]').count(), 2);
-      await until('partners of the cursor', async () => (await marked(GEN)).length > 0);
+      await until(page, 'partners of the cursor', async () => (await marked(GEN)).length > 0);
       const [gen, source] = [await marked(GEN), await marked(SOURCE)];
       assert.match(gen.join('\n'), /\bmad\b/);
       assert.equal(source.length, 1);
       assert.match(source[0], /mad\(a, x\[i\], y\[i\]\)/);
       await goTo(page, lineOf('    cmp.'));
-      await until('other partners', async () => /\bcmp\b/.test((await marked(GEN)).join('\n')));
+      await until(page, 'other partners', async () => /\bcmp\b/.test((await marked(GEN)).join('\n')));
       return { gen, source };
     },
     async 'the lens shows it too, with the figures'() {
@@ -92,7 +79,7 @@ const passed = await steps(
     },
     async 'a click on Gen marks the text and the source'() {
       await lineWith(GEN, /\bmad\b/).click();
-      await until('the line of the text', async () => /^mad \(M1/.test((await inEditor()).join('\n')));
+      await until(page, 'the line of the text', async () => /^mad \(M1/.test((await inEditor()).join('\n')));
       assert.match((await marked(SOURCE)).join('\n'), /mad\(a/);
       assert.equal(await view.locator(`${GEN} .line.here`).count(), 1);
       const told = await view.locator('.details').innerText();
@@ -102,7 +89,7 @@ const passed = await steps(
     },
     async 'a click on the source marks the text and Gen'() {
       await lineWith(SOURCE, 'get_global_id').click();
-      await until('lines of the text', async () => (await inEditor()).length > 1);
+      await until(page, 'lines of the text', async () => (await inEditor()).length > 1);
       const gen = await marked(GEN);
       assert.ok(gen.length > 1, String(gen.length));
       const visible = await view.evaluate((list) => {
@@ -125,15 +112,15 @@ const passed = await steps(
       await page.keyboard.press('End');
       const active = await view.locator(GEN).getAttribute('aria-activedescendant');
       assert.equal(await view.locator(`#${active}`).getAttribute('aria-selected'), 'true');
-      await until('one line of the text', async () => (await inEditor()).length === 1);
+      await until(page, 'one line of the text', async () => (await inEditor()).length === 1);
       const wanted = await inEditor();
       await page.keyboard.press('Enter');
-      await until('the cursor in the text', async () => {
+      await until(page, 'the cursor in the text', async () => {
         const line = await page.locator('.editor-instance .view-line', { hasText: wanted[0].split(' ')[0] }).count();
         const place = await page.locator('.statusbar-item', { hasText: /Ln \d+,/ }).innerText();
         return (line > 0 && text.split('\n')[Number(/Ln (\d+)/.exec(place)[1]) - 1].trim() === wanted[0]) || place;
-      });
-      await until('that the view has heard of it', async () => (await view.locator('.line.here').count()) === 0);
+      }, (found) => found === true);
+      await until(page, 'that the view has heard of it', async () => (await view.locator('.line.here').count()) === 0);
       await view.locator(SOURCE).focus();
       await page.keyboard.press('Home');
       await page.keyboard.press('ArrowDown');
@@ -158,32 +145,32 @@ const passed = await steps(
       const before = await view.locator(`${GEN} .line`).count();
       const at = lineOf('    mad (M1');
       await typeAt(at - 1, `\n${text.split('\n')[at - 1].trimStart()}`);
-      await until('more Gen', async () => (await view.locator(`${GEN} .line`).count()) > before);
+      await until(page, 'more Gen', async () => (await view.locator(`${GEN} .line`).count()) > before);
       await goTo(page, at + 1);
-      await until('the partners of the line that has moved', async () => /\bmad\b/.test((await marked(GEN)).join('\n')));
+      await until(page, 'the partners of the line that has moved', async () => /\bmad\b/.test((await marked(GEN)).join('\n')));
       assert.equal(await isStale(), false);
     },
     async 'a broken line leaves the last result, greyed, with the reason'() {
       const before = await view.locator(`${GEN} .line`).count();
       const at = lineOf('    mad (M1');
       await typeAt(at - 1, '\n    nonsense (M1, 8) V33');
-      await until('the reason', async () => /^No machine code: line \d+: /.test(await problem()));
+      await until(page, 'the reason', async () => /^No machine code: line \d+: /.test(await problem()));
       assert.match(await problem(), new RegExp(`line ${at}: `));
       assert.equal(await isStale(), true);
       assert.equal(await view.locator(`${GEN} .line`).count(), before);
       await goTo(page, at + 1);
-      await until('partners of a line that was moved by the edit', async () => /\bmad\b/.test((await marked(GEN)).join('\n')));
+      await until(page, 'partners of a line that was moved by the edit', async () => /\bmad\b/.test((await marked(GEN)).join('\n')));
       await photograph(page, themed, 'machine-code-broken');
       for (let n = 0; n < 8 && (await isStale()); n++) {
         await page.keyboard.press('Control+1');
         await page.keyboard.press('Control+z');
         await page.waitForTimeout(1500);
       }
-      await until('a good result again', async () => (await view.locator('.notice p.bad').count()) === 0 && !(await isStale()));
+      await until(page, 'a good result again', async () => (await view.locator('.notice p.bad').count()) === 0 && !(await isStale()));
     },
     async 'a finalizer that is not there'() {
       change({ 'visa.finalizer': join(folder, 'none') });
-      await until('the words', async () => /No machine code: .*none: is not there/.test(await problem()));
+      await until(page, 'the words', async () => /No machine code: .*none: is not there/.test(await problem()));
       assert.equal(await isStale(), true);
       assert.match(await view.locator('.notice').innerText(), /setting visa\.finalizer/);
       await photograph(page, themed, 'machine-code-missing');
@@ -194,7 +181,7 @@ const passed = await steps(
     },
     async 'a finalizer that hangs'() {
       change({ 'visa.finalizer': fake('hangs', 'exec sleep 1000'), 'visa.finalizerTimeout': 2 });
-      await until('the words', async () => /did not end within 2 seconds: no machine code of 'saxpy'/.test(await problem()));
+      await until(page, 'the words', async () => /did not end within 2 seconds: no machine code of 'saxpy'/.test(await problem()));
       assert.match(await view.locator('.notice').innerText(), /own fault/);
       return problem();
     },
@@ -204,50 +191,49 @@ const passed = await steps(
       const runs = (pid) => existsSync(`/proc/${pid}`);
       change({ 'visa.finalizer': fake('waits', `echo $$ >> '${begun}'; exec sleep 1000`), 'visa.finalizerTimeout': 600 });
       // The pressure is asked in a process of its own.
-      await until('two processes', async () => started().length === 2 && started().every(runs));
+      await until(page, 'two processes', async () => started().length === 2 && started().every(runs));
       await view.locator('.working', { hasText: 'at work' }).waitFor({ timeout: LONG });
       const first = started();
       await typeAt(1, ' // edited');
-      await until('the next two', async () => started().length === 4);
-      await until('the end of the first two', async () => !first.some(runs));
+      await until(page, 'the next two', async () => started().length === 4);
+      await until(page, 'the end of the first two', async () => !first.some(runs));
       change({});
-      await until('a result', async () => (await view.locator('.notice p.bad').count()) === 0 && !(await isStale()));
-      await until('the end of all', async () => !started().some(runs));
+      await until(page, 'a result', async () => (await view.locator('.notice p.bad').count()) === 0 && !(await isStale()));
+      await until(page, 'the end of all', async () => !started().some(runs));
     },
     async 'a finalizer that crashes'() {
       change({ 'visa.finalizer': fake('crashes', 'kill -SEGV $$') });
-      await until('the words', async () => /the finalizer crashed \(segmentation fault\): no machine code of 'saxpy'/.test(await problem()));
+      await until(page, 'the words', async () => /the finalizer crashed \(segmentation fault\): no machine code of 'saxpy'/.test(await problem()));
       assert.equal(await isStale(), true);
       return problem();
     },
     async 'a good one, tried again'() {
       change({});
-      await until('a result', async () => (await view.locator('.notice p.bad').count()) === 0 && !(await isStale()));
+      await until(page, 'a result', async () => (await view.locator('.notice p.bad').count()) === 0 && !(await isStale()));
     },
     async 'as a page to share'() {
       await view.getByRole('button', { name: 'Save as Page…' }).click();
       const input = page.locator('.quick-input-widget:visible input').first();
       await input.waitFor({ timeout: LONG });
       const target = join(folder, 'axpy.visaasm.html');
-      await until('the place that is proposed', async () => (await input.inputValue()) === target || (await input.inputValue()));
+      await until(page, 'the place that is proposed', () => input.inputValue(), (value) => value === target);
       await page.waitForTimeout(500);
       await page.keyboard.press('Enter');
-      await until('the page', async () => existsSync(target) && readFileSync(target, 'utf8').includes('class="column source"'));
+      await until(page, 'the page', async () => existsSync(target) && readFileSync(target, 'utf8').includes('class="column source"'));
     },
     async 'in four themes'() {
       const colours = {};
-      const themes = { 'Light Modern': 'vs', 'Dark Modern': 'vs-dark', 'Dark High Contrast': 'hc-black', 'Light High Contrast': 'hc-light' };
-      for (const [theme, kind] of Object.entries(themes)) {
+      for (const [theme, kind] of Object.entries(THEMES)) {
         await chooseTheme(page, theme, kind);
         await goTo(page, lineOf('    mad (M1') + 1);
-        await until('the colour of the editor', async () => {
+        await until(page, 'the colour of the editor', async () => {
           const editor = await page.locator('.editor-instance .view-line', { hasText: 'mad (M1' }).first().locator('span > span', { hasText: /^\s*mad$/ }).first().evaluate((span) => getComputedStyle(span).color);
           const gen = await lineWith(GEN, /\bmad\b/).locator('.key').first().evaluate((span) => getComputedStyle(span).color);
           colours[theme] = gen;
-          return editor === gen || [editor, gen];
-        });
+          return [editor, gen];
+        }, ([editor, gen]) => editor === gen);
         await lineWith(GEN, /\bmad\b/).click();
-        await until('the line of the text', async () => (await inEditor()).length === 1);
+        await until(page, 'the line of the text', async () => (await inEditor()).length === 1);
         await photograph(page, themed, `machine-code-${theme.toLowerCase().replaceAll(' ', '-')}`);
         if (kind === 'vs-dark') {
           await photograph(page, pictures, 'machine-code-dark');

@@ -4,7 +4,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import assert from 'node:assert';
 import { join } from 'node:path';
-import { chooseTheme, command, goTo, LONG, openBrowser, openFile, openFolder, photograph, startCode, steps, webview } from './lib.mjs';
+import { chooseTheme, command, goTo, LONG, openBrowser, openFile, openFolder, photograph, startCode, steps, THEMES, until, webview } from './lib.mjs';
 
 const [vsix, folder, program, pictures] = process.argv.slice(2);
 const themed = join(pictures, 'themes');
@@ -13,25 +13,12 @@ const settings = { 'security.workspace.trust.enabled': false, 'files.autoSave': 
 const code = await startCode({ vsix, settings, machine: { 'visa.serverPath': program } });
 const { context, page } = await openBrowser(1280, 800);
 
-const THEMES = { 'Dark Modern': 'vs-dark', 'Light Modern': 'vs', 'Dark High Contrast': 'hc-black', 'Light High Contrast': 'hc-light' };
 const ready = () => page.locator('.statusbar-item', { hasText: 'vISA' }).locator('.codicon-circuit-board').waitFor({ timeout: LONG });
 const atLine = (line) => page.locator('.statusbar-item', { hasText: `Ln ${line},` }).waitFor({ timeout: LONG });
 const close = () => command(page, 'View: Close All Editors');
 const choose = (label) => page.locator('.quick-input-list .monaco-list-row', { hasText: label }).first().click();
 const tiles = readFileSync(join(folder, 'tiles.visaasm'), 'utf8').split('\n');
 const loop = readFileSync(join(folder, 'mandelbrot.visaasm'), 'utf8').split('\n');
-
-async function until(what, look) {
-  const end = Date.now() + LONG / 4;
-  for (;;) {
-    const found = await look();
-    if (found) {
-      return found;
-    }
-    assert.ok(Date.now() < end, `waited in vain for ${what}`);
-    await page.waitForTimeout(100);
-  }
-}
 
 async function inThemes(name) {
   for (const [theme, kind] of Object.entries(THEMES)) {
@@ -72,11 +59,11 @@ const passed = await steps(
     },
     async 'what is live follows the cursor'() {
       await goTo(page, 300);
-      await until('the list of line 300', async () => (await heading()).startsWith('Live behind line 300: '));
+      await until(page, 'the list of line 300', async () => (await heading()).startsWith('Live behind line 300: '));
       const names = await view.locator('section tr th').allInnerTexts();
       assert.ok(names.includes('V0133') && names.includes('V0070'), names.join(' '));
       await goTo(page, 222);
-      await until('another list', async () => (await heading()).startsWith('Live behind line 222: '));
+      await until(page, 'another list', async () => (await heading()).startsWith('Live behind line 222: '));
       assert.ok(!(await view.locator('section tr th').allInnerTexts()).includes('V0133'));
       return names.length;
     },
@@ -92,11 +79,11 @@ const passed = await steps(
     async 'by keyboard'() {
       await view.locator('.curve').focus();
       await page.keyboard.press('Home');
-      const first = await until('the first line', async () => /^line (\d+): \d+ rows$/.exec(await said())?.[1]);
+      const first = await until(page, 'the first line', async () => /^line (\d+): \d+ rows$/.exec(await said())?.[1]);
       await page.keyboard.press('ArrowRight');
-      await until('the next line', async () => Number(/^line (\d+)/.exec(await said())[1]) > Number(first));
+      await until(page, 'the next line', async () => Number(/^line (\d+)/.exec(await said())[1]) > Number(first));
       await page.keyboard.press('p');
-      await until('the peak', async () => (await said()) === 'line 296: 101 rows, loop depth 1');
+      await until(page, 'the peak', async () => (await said()) === 'line 296: 101 rows, loop depth 1');
       await page.keyboard.press('Enter');
       await atLine(296);
     },
@@ -106,7 +93,7 @@ const passed = await steps(
       await view.locator('tr.marked').waitFor({ timeout: LONG });
       const marked = () => page.locator('.editor-instance .view-overlays .cdr').evaluateAll((all) => all.filter((one) => getComputedStyle(one).borderLeftWidth === '3px').length);
       await goTo(page, 298);
-      assert.ok((await until('marked lines', marked)) >= 10);
+      assert.ok((await until(page, 'marked lines', marked)) >= 10);
       await photograph(page, pictures, 'pressure');
       await inThemes('pressure');
       const at = tiles.findIndex((line, n) => n > 290 && line.includes('V0133')) + 1;
@@ -141,23 +128,23 @@ const passed = await steps(
       await command(page, 'vISA: Run Kernel with Profile');
       await webview(page, 'article canvas');
       await goTo(page, loop.findIndex((line) => line.startsWith('_0_021:')) + 4);
-      const widths = await until('bars', async () => ((await bars()).length > 5 ? bars() : undefined));
+      const widths = await until(page, 'bars', async () => ((await bars()).length > 5 ? bars() : undefined));
       assert.ok(new Set(widths).size >= 2, widths.join(' '));
-      const words = await until('words behind the hottest line', async () => (await behind('executions'))[0]);
+      const words = await until(page, 'words behind the hottest line', async () => (await behind('executions'))[0]);
       assert.match(words, /1,121 executions/);
       await command(page, 'vISA: Choose Heat...');
       await choose('Idle lanes');
-      const idle = await until('idle lanes', async () => (await behind('lanes idle'))[0]);
+      const idle = await until(page, 'idle lanes', async () => (await behind('lanes idle'))[0]);
       await command(page, 'vISA: Choose Heat...');
       await choose('Traffic');
-      await until('no words of lanes', async () => (await behind('lanes idle')).length === 0);
+      await until(page, 'no words of lanes', async () => (await behind('lanes idle')).length === 0);
       await goTo(page, 191);
-      const traffic = await until('cache lines', async () => (await behind('cache lines'))[0]);
+      const traffic = await until(page, 'cache lines', async () => (await behind('cache lines'))[0]);
       await command(page, 'vISA: Choose Heat...');
       await choose('Executions');
       await command(page, 'View: Close Editors in Other Groups');
       await goTo(page, 139);
-      await until('executions', async () => (await behind('executions'))[0]);
+      await until(page, 'executions', async () => (await behind('executions'))[0]);
       await photograph(page, pictures, 'heat');
       return [words, idle, traffic];
     },
@@ -174,7 +161,7 @@ const passed = await steps(
       await goTo(page, 139);
       await page.keyboard.press('Home');
       await page.keyboard.type(' ');
-      await until('no bars', async () => (await bars()).length === 0);
+      await until(page, 'no bars', async () => (await bars()).length === 0);
       assert.deepEqual(await behind('executions'), []);
       await command(page, 'File: Revert File');
     },

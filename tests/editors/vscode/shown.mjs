@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import assert from 'node:assert';
 import { join } from 'node:path';
-import { chooseTheme, command, goTo, LONG, openBrowser, openFile, openFolder, photograph, startCode, steps, webview } from './lib.mjs';
+import { chooseTheme, command, goTo, LONG, openBrowser, openFile, openFolder, photograph, startCode, steps, THEMES, until, webview } from './lib.mjs';
 
 const [vsix, folder, program, pictures] = process.argv.slice(2);
 const themed = join(pictures, 'themes');
@@ -16,24 +16,11 @@ const settings = { 'security.workspace.trust.enabled': false, 'files.autoSave': 
 const code = await startCode({ vsix, settings, machine: { 'visa.serverPath': program } });
 const { context, page } = await openBrowser(1280, 800);
 
-const THEMES = { 'Dark Modern': 'vs-dark', 'Light Modern': 'vs', 'Dark High Contrast': 'hc-black', 'Light High Contrast': 'hc-light' };
 const picture = (name) => photograph(page, pictures, name);
 const lineOf = (needle) => text.slice(0, text.indexOf(needle)).split('\n').length;
 const line = (needle) => page.locator('.editor-instance .view-line', { hasText: needle }).first();
 const tab = (name) => page.locator('.tab.active', { hasText: name }).first();
 const close = () => command(page, 'View: Close All Editors');
-
-async function until(what, look) {
-  const end = Date.now() + LONG / 4;
-  for (;;) {
-    const found = await look();
-    if (found) {
-      return found;
-    }
-    assert.ok(Date.now() < end, `waited in vain for ${what}`);
-    await page.waitForTimeout(100);
-  }
-}
 
 /** Pictures of what is on the page in each theme; `look` may compare. */
 async function inThemes(name, look = async () => undefined) {
@@ -64,7 +51,7 @@ const passed = await steps(
       await page.keyboard.press('Control+b');
       for (const label of ['_0_024:', '_0_027:', '_0_017:']) {
         await goTo(page, lineOf(`${label}\n`) + 1);
-        await until(`the block of ${label}`, async () => (await current())?.includes(label));
+        await until(page, `the block of ${label}`, async () => (await current())?.includes(label));
         const inView = await graph.evaluate(() => {
           const [block, frame] = ['.block.current', '.frame'].map((name) => document.querySelector(name).getBoundingClientRect());
           return block.top >= frame.top && block.top < frame.bottom && block.left >= frame.left - 1;
@@ -133,7 +120,7 @@ const passed = await steps(
       await graph.locator('.percent').click();
       await goTo(page, lineOf('_0_021:\n') + 1);
       const seen = await inThemes('flow', () =>
-        until('the same colours', async () => {
+        until(page, 'the same colours', async () => {
           const editor = await line(/^\s*add\s\(M1/).evaluate((row) => {
             const spans = [...row.querySelectorAll('span > span')];
             const colour = (word) => getComputedStyle(spans.find((span) => span.textContent.trim() === word)).color;

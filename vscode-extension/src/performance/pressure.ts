@@ -4,7 +4,7 @@ import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { messageOf } from '../server/client.ts';
 import { lineInFront } from '../views/texts.ts';
-import { openAt, optionsFor, page } from '../views/webview.ts';
+import { openAt, panelOf } from '../views/webview.ts';
 import { figuresAt, lifeNamed, liveAt, points, rowWords, runWords, type KernelFigures, type Point } from './figures.ts';
 import type { LiveRange } from './range.ts';
 import { Edited, type Statistics } from './stats.ts';
@@ -156,13 +156,8 @@ export class PressureView implements vscode.Disposable {
       void this.panel.webview.postMessage(this.shown);
       return;
     }
-    const where = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
-    const options = { ...optionsFor(this.context), retainContextWhenHidden: true };
-    const panel = vscode.window.createWebviewPanel('visa.pressure', 'vISA Register Pressure', where, options);
-    panel.iconPath = vscode.Uri.joinPath(this.context.extensionUri, 'images', 'icon.png');
-    panel.webview.onDidReceiveMessage((message: FromView) => this.answer(message));
+    const panel = panelOf<FromView>(this.context, 'pressure', 'vISA Register Pressure', (message) => this.answer(message));
     panel.onDidDispose(() => (this.panel = undefined));
-    panel.webview.html = page(this.context, panel.webview, 'pressure');
     this.panel = panel;
   }
 

@@ -4,7 +4,7 @@
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { messageOf, type Server } from '../server/client.ts';
-import { openAt, optionsFor, page } from '../views/webview.ts';
+import { openAt, panelOf } from '../views/webview.ts';
 import { LAUNCH_SUFFIX } from './launch.ts';
 import { placeIn } from './report.ts';
 import type { Quick } from './runner.ts';
@@ -112,12 +112,8 @@ export class QuickForm implements vscode.Disposable {
       void this.panel.webview.postMessage(this.shown);
       return;
     }
-    const options = { ...optionsFor(this.context), retainContextWhenHidden: true };
-    const panel = vscode.window.createWebviewPanel('visa.form', 'vISA Quick Run', vscode.ViewColumn.Active, options);
-    panel.iconPath = vscode.Uri.joinPath(this.context.extensionUri, 'images', 'icon.png');
-    panel.webview.onDidReceiveMessage((message: FromView) => this.answer(message));
+    const panel = panelOf<FromView>(this.context, 'form', 'vISA Quick Run', (message) => this.answer(message), vscode.ViewColumn.Active);
     panel.onDidDispose(() => (this.panel = undefined));
-    panel.webview.html = page(this.context, panel.webview, 'form');
     this.panel = panel;
   }
 

@@ -2,7 +2,7 @@
 
 import * as path from 'node:path';
 import * as vscode from 'vscode';
-import { openAt, optionsFor, page } from '../views/webview.ts';
+import { openAt, panelOf } from '../views/webview.ts';
 import type { Place, Report } from './report.ts';
 import { buffersOf, withoutData, type ShownBuffer } from './shown.ts';
 
@@ -47,13 +47,8 @@ export class ResultsPanel implements vscode.Disposable {
       return;
     }
     if (this.panel === undefined) {
-      const where = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
-      const options = { ...optionsFor(this.context), retainContextWhenHidden: true };
-      const panel = vscode.window.createWebviewPanel('visa.results', 'vISA Run', where, options);
-      panel.iconPath = vscode.Uri.joinPath(this.context.extensionUri, 'images', 'icon.png');
-      panel.webview.onDidReceiveMessage((message: FromView) => this.answer(message));
+      const panel = panelOf<FromView>(this.context, 'results', 'vISA Run', (message) => this.answer(message));
       panel.onDidDispose(() => (this.panel = undefined));
-      panel.webview.html = page(this.context, panel.webview, 'results');
       this.panel = panel;
       return; // the view asks for its content when its script runs
     }

@@ -9,7 +9,7 @@ import type { Graph } from './graph.ts';
 import { blockAt, labelOf } from './blocks.ts';
 import { coloursFor } from './colours.ts';
 import { lineInFront } from './texts.ts';
-import { openAt, optionsFor, page } from './webview.ts';
+import { openAt, panelOf } from './webview.ts';
 
 /** What `visa.showControlFlow` answers; lines count from 0. */
 export interface FlowAnswer {
@@ -135,17 +135,12 @@ export class FlowView implements vscode.Disposable {
       void this.panel.webview.postMessage(this.shown);
       return;
     }
-    const where = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
-    const options = { ...optionsFor(this.context), retainContextWhenHidden: true };
-    const panel = vscode.window.createWebviewPanel('visa.flow', 'vISA Control Flow', where, options);
-    panel.iconPath = vscode.Uri.joinPath(this.context.extensionUri, 'images', 'icon.png');
-    panel.webview.onDidReceiveMessage((message: FromView) => this.answer(message));
+    const panel = panelOf<FromView>(this.context, 'flow', 'vISA Control Flow', (message) => this.answer(message));
     const colours = coloursFor(panel.webview);
     panel.onDidDispose(() => {
       colours.dispose();
       this.panel = undefined;
     });
-    panel.webview.html = page(this.context, panel.webview, 'flow');
     this.panel = panel;
   }
 

@@ -10,7 +10,7 @@ import { originOf } from './compile.ts';
 import { LineMap } from './linemap.ts';
 import { advice, type Columns, type Finding, type ToMachinePage, type FromMachinePage } from './machineparts.ts';
 import { lineInFront } from './texts.ts';
-import { openAt, optionsFor, page } from './webview.ts';
+import { openAt, panelOf } from './webview.ts';
 
 /** What `visa.gen` answers, as far as it is shown; lines count from 1. */
 interface GenAnswer {
@@ -217,18 +217,13 @@ export class MachineView implements vscode.Disposable {
       this.send();
       return;
     }
-    const where = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
-    const options = { ...optionsFor(this.context), retainContextWhenHidden: true };
-    const panel = vscode.window.createWebviewPanel('visa.machine', 'Machine Code', where, options);
-    panel.iconPath = vscode.Uri.joinPath(this.context.extensionUri, 'images', 'icon.png');
-    panel.webview.onDidReceiveMessage((message: FromMachinePage) => this.answer(message));
+    const panel = panelOf<FromMachinePage>(this.context, 'machine', 'Machine Code', (message) => this.answer(message));
     const colours = coloursFor(panel.webview);
     panel.onDidDispose(() => {
       colours.dispose();
       this.forget();
       this.panel = undefined;
     });
-    panel.webview.html = page(this.context, panel.webview, 'machine');
     this.panel = panel;
   }
 

@@ -9,6 +9,25 @@ export function optionsFor(context: vscode.ExtensionContext): vscode.WebviewOpti
   return { enableScripts: true, localResourceRoots: [vscode.Uri.joinPath(context.extensionUri, 'dist'), media(context)] };
 }
 
+/** A panel with one of our pages; its type is the view's name behind `visa.`, by which menus know it. */
+export function panelOf<Message>(
+  context: vscode.ExtensionContext,
+  view: View,
+  title: string,
+  answer: (message: Message) => unknown,
+  where: Parameters<typeof vscode.window.createWebviewPanel>[2] = {
+    viewColumn: vscode.ViewColumn.Beside,
+    preserveFocus: true,
+  },
+): vscode.WebviewPanel {
+  const options = { ...optionsFor(context), retainContextWhenHidden: true };
+  const panel = vscode.window.createWebviewPanel(`visa.${view}`, title, where, options);
+  panel.iconPath = vscode.Uri.joinPath(context.extensionUri, 'images', 'icon.png');
+  panel.webview.onDidReceiveMessage(answer);
+  panel.webview.html = page(context, panel.webview, view);
+  return panel;
+}
+
 export function page(context: vscode.ExtensionContext, webview: vscode.Webview, view: View): string {
   const nonce = randomBytes(16).toString('base64url');
   const script = webview.asWebviewUri(vscode.Uri.joinPath(context.extensionUri, 'dist', 'webview', `${view}.js`));
