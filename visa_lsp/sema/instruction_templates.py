@@ -13,7 +13,7 @@ import re
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from visa_lsp.program.model import Inst
 from visa_lsp.sema.instructions import instruction
@@ -167,22 +167,19 @@ def _template(ctx: BindingPass, node: tree.Instruction, symbols: Sequence[Symbol
 def _maker(value: Value, count: int) -> Maker | None:
     """What makes a value of the numbers of ``count`` variables, where one with strange numbers has some; else None."""
     if isinstance(value, int):
-        at = value - _STRANGE
-        return (lambda ids: ids[at]) if 0 <= at < count else None
+        at = value - _STRANGE if value >= _STRANGE else count
+        return (lambda ids: ids[at]) if at < count else None
     if isinstance(value, tuple):
         items = [(item, _maker(item, count)) for item in value]
         if all(make is None for _, make in items):
             return None
         return lambda ids: tuple([item if make is None else make(ids) for item, make in items])  # type: ignore[misc]
-    if not isinstance(value, Struct):
+    # The number in an operand is its ``var``.
+    var = getattr(value, "var", 0)
+    if not isinstance(value, Struct) or not _STRANGE <= var < _STRANGE + count:
         return None
+    place = var - _STRANGE
     cls: Callable[..., Value] = type(value)
-    fields = [getattr(value, name) for name in value.__struct_fields__]
-    makers = {at: make for at, field in enumerate(fields) if (make := _maker(field, count)) is not None}
-    if not makers:
-        return None
-    if list(makers) == [0] and isinstance(fields[0], int):
-        # Most operands begin with the number of their variable, and have no other.
-        number, rest = fields[0] - _STRANGE, fields[1:]
-        return lambda ids: cls(ids[number], *rest)
-    return lambda ids: cls(*[makers[at](ids) if at in makers else field for at, field in enumerate(fields)])
+    fields, at = structs.astuple(value), value.__struct_fields__.index("var")
+    before, behind = fields[:at], fields[at + 1 :]
+    return lambda ids: cls(*before, ids[place], *behind)
