@@ -8,25 +8,34 @@ import sys
 import pytest
 
 from visa_lsp import __version__
-from visa_lsp.cli import serve
+from visa_lsp.cli import asm, serve
 from visa_lsp.cli.check import command as check
 from visa_lsp.cli.main import COMMANDS
 from visa_lsp.cli.parsing import parser_of, parser_of_program
-from visa_lsp.cli.plain import Plain, is_plain
+from visa_lsp.cli.plain import Plain
 
 
 def plain(module, words):
     parser = Plain()
     module.add_arguments(parser)
+    found = parser.parse_args(words)
+    return None if found is None else vars(found)
+
+
+def parsed(command, module, words):
+    parser = parser_of(command, COMMANDS[command])
+    module.add_arguments(parser)
     return vars(parser.parse_args(words))
 
 
-@pytest.mark.parametrize("words", [[], ["a"], ["-"], ["a b", "", "-", "ü"], ["check", "a=b", "@"]])
+@pytest.mark.parametrize("words", [[], ["a"], ["-"], ["a b", "", "-", "ü"], ["check", "a=b", "@"], ["a", "--output", "-"], ["--baseline", "f", "a", "b"]])  # fmt: skip
 def test_a_plain_check_is_what_the_parser_reads(words):
-    parser = parser_of("check", COMMANDS["check"])
-    check.add_arguments(parser)
-    assert is_plain(words)
-    assert plain(check, words) == vars(parser.parse_args(words))
+    assert plain(check, words) == parsed("check", check, words)
+
+
+@pytest.mark.parametrize("words", [["a"], ["a", "b"], ["a", "-o", "b"], ["-o", "", "a"], ["--output", "b", "--stdin-filename", "c", "-"], ["-o", "a", "-o", "b", "c"]])  # fmt: skip
+def test_a_plain_assembly_is_what_the_parser_reads(words):
+    assert plain(asm, words) == parsed("asm", asm, words)
 
 
 def test_a_plain_start_of_the_server_is_what_the_parser_reads():
@@ -38,8 +47,19 @@ def test_a_plain_start_of_the_server_is_what_the_parser_reads():
 
 
 @pytest.mark.parametrize("words", [["--fix"], ["a", "-x"], ["--", "a"], ["a", "--"], ["--format", "json"]])
-def test_other_lines_are_not_plain(words):
-    assert not is_plain(words)
+def test_other_checks_are_for_the_parser(words):
+    assert plain(check, words) is None
+
+
+OTHERS = (
+    [], ["a", "-o"], ["-o", "-x", "a"], ["a", "-o", "b", "c"], ["a", "-ob"], ["a", "--output=b"], ["--zebin", "a"],
+    ["--platform", "TGLLP", "a"], ["-h"], ["-o", "b"], ["--outpu", "b", "a"],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("words", OTHERS, ids=" ".join)
+def test_other_assemblies_are_for_the_parser(words):
+    assert plain(asm, words) is None
 
 
 def loaded(*argv: str) -> set[str]:
@@ -60,6 +80,7 @@ def test_a_start_loads_only_what_it_needs(tmp_path):
     text.write_text('.version 4.1\n.kernel "k"\n    ret (M1, 1)\n', encoding="utf-8")
     assert loaded("--version") == set()
     assert loaded("--check", str(text)) == {"msgspec", "pathlib"}
+    assert loaded("asm", str(text), "-o", str(tmp_path / "k.isa")) == {"msgspec", "pathlib"}
 
 
 def test_the_version_is_the_same_either_way(capsys):

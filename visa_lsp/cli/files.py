@@ -43,16 +43,15 @@ def replacing(target: Path, inputs: Iterable[str | Path] = ()) -> Iterator[IO[by
         return
     # A link stays a link, also one to a file that is not there yet.
     real = Path(os.path.realpath(target))
-    from tempfile import mkstemp
-
-    handle, temporary = mkstemp(prefix=".visa-lsp-", dir=real.parent)
+    temporary = real.with_name(f".visa-lsp-{os.urandom(8).hex()}")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
     try:
         with os.fdopen(handle, "wb") as stream:
             yield stream
-        Path(temporary).chmod(about.st_mode & 0o777 if about is not None else 0o666 & ~_umask())
-        Path(temporary).replace(real)
+        temporary.chmod(about.st_mode & 0o777 if about is not None else 0o666 & ~_umask())
+        temporary.replace(real)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 

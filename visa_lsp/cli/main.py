@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from visa_lsp import __version__
 from visa_lsp.cli.exits import EXIT_BROKEN_PIPE, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, CliError, complain
 from visa_lsp.cli.keeping import keeping
-from visa_lsp.cli.plain import Plain, is_plain
+from visa_lsp.cli.plain import Plain
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -207,14 +207,17 @@ def _dispatch(argv: list[str]) -> int:
     if command is None:
         return _serve(rest)
     add_arguments, execute = LOADERS[command]()
-    if command == "check" and is_plain(rest):
-        parser: Any = Plain()
-    else:
+    args = None
+    if command in ("check", "asm"):
+        plain: Any = Plain()
+        add_arguments(plain)
+        args = plain.parse_args(rest)
+    if args is None:
         from visa_lsp.cli.parsing import parser_of
 
         parser = parser_of(command, COMMANDS[command])
-    add_arguments(parser)
-    args = parser.parse_args(rest)
+        add_arguments(parser)
+        args = parser.parse_args(rest)
     with keeping(command):
         return execute(args)
 
