@@ -23,6 +23,7 @@ from visa_lsp.sim.registers import SLM_SURFACE
 if TYPE_CHECKING:
     from visa_lsp.program.model import Inst
     from visa_lsp.sim.memory import Space
+    from visa_lsp.sim.operands import Fetch, Op
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -279,6 +280,43 @@ def atomic(
     for (_, offset), (buffer, after) in updated.items():
         buffer.data[offset : offset + size] = np.frombuffer(after.to_bytes(size, "little"), np.uint8)
     return old
+
+
+def atomic_of_lanes(
+    site: Site,
+    open_: Open,
+    at_of: Fetch,
+    update: Update,
+    size: int,
+    cell: int,
+    sources: tuple[str, str],
+    *,
+    less_one: bool = False,
+) -> Op:
+    """An atomic on ``size`` bytes at an address per lane; operands have ``cell`` bytes per lane.
+
+    It returns what stood there in ``dst``, or that ``less_one``.
+    """
+    lanes, enable = site.lanes, site.enable()
+    dst, first, second = (
+        site.raw_view(site.raw(name), f"<u{cell}", 1, lanes, lanes * cell) for name in ("dst", *sources)
+    )
+    zeros = np.zeros(lanes, np.uint64)
+
+    def op(f: Frame) -> None:
+        mask = enable(f)
+        if not mask:
+            return
+        found = open_(f)
+        active = lanes_of(mask, lanes)
+        at = places(f, found[0], at_of(f)[active])
+        a = zeros[active] if first is None else f.views[first][0][active]
+        b = zeros[active] if second is None else f.views[second][0][active]
+        old = atomic(f, found, at, size, active, update, a, b)
+        if dst is not None:
+            f.views[dst][0][active] = old - old.dtype.type(1) if less_one else old
+
+    return op
 
 
 def _located(space: Space | None, address: int, size: int) -> tuple[Buffer, int] | None:

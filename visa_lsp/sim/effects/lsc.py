@@ -161,36 +161,13 @@ def _inside(space: Space, at: Array, size: int) -> Array:
 
 
 def _atomic(site: Site) -> Op:
-    data, lanes, enable = _Data.of(site), site.lanes, site.enable()
+    data = _Data.of(site)
     open_, base = open_surface(site)
-    at_of = _addresses(site, site.raw("src0"), lanes)
-    return _atomic_at(site, data, enable, open_, lambda f: at_of(f) + base(f), lanes)
-
-
-def _atomic_at(
-    site: Site, data: _Data, enable: Callable[[Frame], int], open_: messages.Open, at_of: Fetch, lanes: int
-) -> Op:
-    update = atomic_update(site, data.memory)
-    kind = f"<u{data.register}"
-    dst, first, second = (
-        site.raw_view(site.raw(n), kind, 1, lanes, lanes * data.register) for n in ("dst", "src1", "src2")
-    )
-    zeros = np.zeros(lanes, np.uint64)
-
-    def op(f: Frame) -> None:
-        mask = enable(f)
-        if not mask:
-            return
-        found = open_(f)
-        active = messages.lanes_of(mask, lanes)
-        at = messages.places(f, found[0], at_of(f)[active])
-        a = zeros[active] if first is None else f.views[first][0][active]
-        b = zeros[active] if second is None else f.views[second][0][active]
-        old = messages.atomic(f, found, at, data.memory, active, update, a, b)
-        if dst is not None:
-            f.views[dst][0][active] = old
-
-    return op
+    at_of = _addresses(site, site.raw("src0"), site.lanes)
+    return messages.atomic_of_lanes(
+        site, open_, lambda f: at_of(f) + base(f), atomic_update(site, data.memory), data.memory, data.register,
+        ("src1", "src2"),
+    )  # fmt: skip
 
 
 def _block2d(site: Site, *, write: bool) -> Op:

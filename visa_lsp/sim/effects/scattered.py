@@ -168,33 +168,15 @@ def _svm(site: Site, *, write: bool) -> Op:
 def _atomic(site: Site, offset: str, *, wide: bool) -> Op:
     code = site.integer("op")
     size = 2 if code & 0x20 else 8 if code & 0x40 else 4
-    cell = max(4, size)
     word = "predec" if code & 31 == 13 else ATOMIC_OP_TEXT.get(code & 31, "")
     update = {**messages.integer_updates(size), **messages.float_updates(size)}.get(word)
     if update is None:
         raise site.fault(f"there is no atomic operation {code & 31}")
-    lanes, enable = site.lanes, site.enable()
-    at_of = _offsets(site, offset, lanes, wide=wide)
     open_ = messages.flat if wide else messages.surface(site)
-    first, second, dst = (
-        site.raw_view(site.raw(n), f"<u{cell}", 1, lanes, lanes * cell) for n in ("src0", "src1", "dst")
+    at_of = _offsets(site, offset, site.lanes, wide=wide)
+    return messages.atomic_of_lanes(
+        site, open_, at_of, update, size, max(4, size), ("src0", "src1"), less_one=word == "predec"
     )
-    zeros = np.zeros(lanes, np.uint64)
-
-    def op(f: Frame) -> None:
-        mask = enable(f)
-        if not mask:
-            return
-        found = open_(f)
-        active = messages.lanes_of(mask, lanes)
-        at = messages.places(f, found[0], at_of(f)[active])
-        a = zeros[active] if first is None else f.views[first][0][active]
-        b = zeros[active] if second is None else f.views[second][0][active]
-        old = messages.atomic(f, found, at, size, active, update, a, b)
-        if dst is not None:
-            f.views[dst][0][active] = old - old.dtype.type(1) if word == "predec" else old
-
-    return op
 
 
 EFFECTS: Final[dict[str, Callable[[Site], Op]]] = {
