@@ -225,10 +225,14 @@ def test_diff_writes_nothing(words, run):
 def test_unwritable_file_is_status_2(words, run, monkeypatch):
     write(words, "a.visaasm", "BAD\n")
 
-    def refuse(*args, **kwargs):
-        raise PermissionError(13, "Permission denied")
+    real = os.open
 
-    monkeypatch.setattr("tempfile.mkstemp", refuse)
+    def refuse(path, flags, *mode, **how):
+        if flags & os.O_CREAT:
+            raise PermissionError(13, "Permission denied")
+        return real(path, flags, *mode, **how)
+
+    monkeypatch.setattr(os, "open", refuse)
     status, _, err = run("check", "--fix", "a.visaasm")
     assert (status, len(err.splitlines())) == (2, 1)
 
