@@ -12,7 +12,6 @@ from __future__ import annotations
 import marshal
 import os
 import random
-import re
 import sys
 from bisect import bisect_left, bisect_right
 
@@ -25,8 +24,7 @@ from test_debugged_runs import assert_same, report
 from traced import Recorder, assert_scopes, compared, registers
 
 from visa_lsp.debug.breakpoints import Wish
-from visa_lsp.debug.goals import Entry, Goal, StepGoal, key_of
-from visa_lsp.program.model import General
+from visa_lsp.debug.goals import Entry, Goal, StepGoal, depth_of, key_of
 from visa_lsp.sim.machine import run as interpret
 
 PLATFORM = "TGLLP"
@@ -34,7 +32,7 @@ GIVEN = os.environ.get("VISA_LSP_TEST_STEPS", "")
 STEPS = int(GIVEN) if GIVEN.isdigit() else sys.maxsize
 MORE_STEPS = STEPS if GIVEN else 400  # of a kernel beside the repository
 EVERY_NTH = 1 if GIVEN else 4  # of the kernels there
-MOVES = 1_000 if GIVEN else 30
+MOVES = 1_000 if GIVEN else 100
 ALL_ROWS_EVERY = 20  # stops
 WRITERS = 8 if GIVEN else 3  # times that are asked who wrote
 BEFORE_WRITER = 2_000  # stops before such a time in which changes are known
@@ -69,6 +67,7 @@ class Walk:
         self.done = done
         self.operands = self.rows = self.writers = 0  # that were compared, and found
         self.seen = {}  # states by time
+        self.turns = {}  # by thread: the times at which it stands before an instruction, and how much is open in it then
         self.recursive = False
         self.at = {}  # places in ``done`` by the time behind them
         self.chance = random.Random(22)
@@ -91,6 +90,7 @@ class Walk:
         for number, done in enumerate(self.done):
             thread = debugger.stepper.current
             self.seen[debugger.time] = everything(debugger)
+            self.turns.setdefault(key_of(thread), []).append((debugger.time, depth_of(thread)))
             at = debugger.stack(thread)[0]
             assert (key_of(thread), at.place.body, at.place.pc) == (done.key, done.body, done.pc)
             open_ = len(thread.frames)
@@ -116,8 +116,8 @@ class Walk:
         written = self.last_written(cells, time)
         if written is None:
             return
-        named, number = written
-        element = cells.variable(number).element(0)
+        named, number, byte = written
+        element = cells.variable(number).cast("ub").element(byte)
         # A frame of a recursion is one activation after the other.
         first, changes = (time, []) if self.recursive else self.changes(debugger, element, cells, time)
         debugger.to_time(time)
@@ -141,18 +141,15 @@ class Walk:
         self.writers += 1
 
     def last_written(self, cells, time):
-        """The last line of a thread that writes element 0 of a variable before a time: the time before it, and the variable."""
-        key, kernel, depth = key_of(cells.thread), cells.code.kernel, len(cells.thread.frames)
+        """The last line of a thread that writes a byte of a variable before a time: the time before it, variable and byte."""
+        key, code, depth = key_of(cells.thread), cells.code, len(cells.thread.frames)
         for place in range(bisect_right(self.times, time) - 1, 0, -1):
             done = self.done[self.at[self.times[place]]]
-            if (done.key, done.body, done.depth) != (key, kernel.name, depth):
-                continue
-            dst = kernel.instructions[done.pc].get("dst")
-            plain = re.search(r" (0x[0-9a-f]+): \S+ \((M1|M1_NM), \d+\) \S+\(0,0\)<1> ", done.line)
-            if plain is None or not isinstance(dst, General) or dst.var not in cells.names.types:
-                continue
-            if plain[2] == "M1_NM" or int(plain[1], 16) & 1:
-                return self.times[place - 1], dst.var
+            if (done.key, done.body, done.depth) == (key, code.kernel.name, depth) and not done.text.startswith("("):
+                for touch in code.touches.get(done.pc, []):
+                    byte = first_written(code, done, touch)
+                    if byte is not None:
+                        return self.times[place - 1], touch.var, byte
         return None
 
     def changes(self, debugger, element, cells, end):
@@ -170,19 +167,49 @@ class Walk:
         return self.times[first], found
 
     def back_and_forth(self, debugger):
-        """Any way to a time leads to the state that was there."""
+        """Any way to a time leads to the state that was there, and a step to the nearest place that it may end at."""
         chance = self.chance
         for _ in range(MOVES):
             if chance.random() < 0.2 or debugger.at_end or debugger.stepper.current is None:
                 debugger.to_time(chance.choice(self.times))
             else:
-                thread = chance.choice(debugger.threads)
+                thread, back = chance.choice(debugger.threads), chance.random() < 0.6
                 goal = StepGoal(thread, over=chance.random() < 0.5, out=chance.random() < 0.1, breaks=False)
-                (debugger.back if chance.random() < 0.6 else debugger.go)(goal)
+                known, there = debugger.time <= self.times[-1], self.nearest(goal, debugger.time, -1 if back else 1)
+                (debugger.back if back else debugger.go)(goal)
+                if known and there is not None:
+                    assert debugger.time == there
+                elif known and back:
+                    assert debugger.time == 0
             if debugger.time in self.seen and not debugger.at_end:
                 assert everything(debugger) == self.seen[debugger.time]
+
+    def nearest(self, goal, time, way):
+        """The first time before or behind another one that a step may end at, as far as the run was gone through."""
+        turns, most = (
+            self.turns.get(goal.key, []),
+            goal.depth - 1 if goal.out else goal.depth if goal.over else sys.maxsize,
+        )
+        at = bisect_left(turns, (time,)) - 1 if way < 0 else bisect_right(turns, (time, sys.maxsize))
+        behind = turns[at::-1] if way < 0 and at >= 0 else turns[at:] if way > 0 else []
+        return next((then for then, depth in behind if depth <= most), None)
 
 
 def everything(debugger):
     """A state of the run as one number."""
     return hash(marshal.dumps(state(debugger), 2))
+
+
+def first_written(code, done, touch):
+    """The first byte of a variable that an instruction without a predicate writes, in the variable; None where it is not known."""
+    if not touch.write or touch.indirect is not None or code.kernel.variable_type(touch.var) is None:
+        return None
+    lanes = (
+        [code.lane(done.pc, row) for row in range(touch.lanes)] if len(touch.elements) == touch.lanes > 1 else [None]
+    )
+    no_mask = "_NM," in done.text
+    active = [row for row, lane in enumerate(lanes) if lane is None or no_mask or done.mask >> lane & 1]
+    if not active or (lanes == [None] and not no_mask and not done.mask):
+        return None
+    byte = int(touch.places[active[0], 0]) - code.layout.offset(touch.var)
+    return byte if 0 <= byte < code.layout.byte_size(touch.var) else None

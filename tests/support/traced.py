@@ -53,6 +53,16 @@ class Done:
     line: str
 
     @property
+    def mask(self) -> int:
+        """The lanes that were active."""
+        return int(self.line.partition(": ")[0].rpartition(" ")[2], 16)
+
+    @property
+    def text(self) -> str:
+        """The instruction."""
+        return self.line.partition(": ")[2].partition("  // ")[0]
+
+    @property
     def told(self) -> list[str]:
         """The values of the line, one for each operand that it shows."""
         _, found, values = self.line.rpartition("  // ")
