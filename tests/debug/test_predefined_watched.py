@@ -1,4 +1,4 @@
-"""What every body has without a declaration is watched and traced as any variable."""
+"""What every body has without a declaration is watched and traced as any variable, and a trace has the names of the text."""
 
 from __future__ import annotations
 
@@ -41,3 +41,10 @@ def test_a_trace_says_what_the_control_register_holds(program, capsys):
     assert main(["run", str(program), "--trace", "0,0"]) == 0
     (line,) = (line for line in capsys.readouterr().out.splitlines() if WRITES.strip() in line)
     assert line.endswith("// %cr0 = 1216")
+
+
+def test_a_trace_says_predicates_by_the_names_of_the_text(program, capsys):
+    program.write_text(program.read_text().replace("P1", "less"))
+    assert main(["run", str(program), "--trace", "0,0"]) == 0
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if "cmp.lt" in line)
+    assert line.endswith("// less = 0x7")
