@@ -204,12 +204,10 @@ def first_written(code, done, touch):
     """The first byte of a variable that an instruction without a predicate writes, in the variable; None where it is not known."""
     if not touch.write or touch.indirect is not None or code.kernel.variable_type(touch.var) is None:
         return None
-    lanes = (
-        [code.lane(done.pc, row) for row in range(touch.lanes)] if len(touch.elements) == touch.lanes > 1 else [None]
-    )
-    no_mask = "_NM," in done.text
-    active = [row for row, lane in enumerate(lanes) if lane is None or no_mask or done.mask >> lane & 1]
-    if not active or (lanes == [None] and not no_mask and not done.mask):
+    lanes = [code.lane(done.pc, number) for number in range(touch.lanes)]
+    active = [n for n, lane in enumerate(lanes) if lane is None or "_NM," in done.text or done.mask >> lane & 1]
+    # Of what is not one element for each lane, such as several channels, all is written where all lanes are active.
+    if not active or (len(touch.elements) != touch.lanes and len(active) < touch.lanes):
         return None
     byte = int(touch.places[active[0], 0]) - code.layout.offset(touch.var)
     return byte if 0 <= byte < code.layout.byte_size(touch.var) else None
