@@ -1,19 +1,19 @@
 """Every kernel of the corpus under the debugger, instruction by instruction: what stands still is what ``run --trace`` told.
 
-At each stop registers are those of a plain run behind the same instruction, and the destination is shown as its trace line
-shows it; any way back and forth leads to the same states; who last wrote and last changed a value is found in the past;
-the buffers at the end are those of ``run``. Only the first instructions of each kernel are gone through, and of a corpus
-beside the repository some kernels: ``VISA_LSP_TEST_STEPS=100000`` says how many instructions, and has all kernels.
+At each stop registers are those of a plain run behind the same instruction, and what its trace line shows is shown; scopes
+agree with expressions; any way back and forth leads to the same states; who last wrote and last changed a value is found in
+the past; the buffers at the end are those of ``run``. The project's own kernels are gone through to their end; of a corpus
+beside the repository the beginnings of some. ``VISA_LSP_TEST_STEPS=400`` has the first 400 instructions of every kernel,
+and a thousand moves back and forth; ``VISA_LSP_TEST_STEPS=all`` every launch on the platform to its end.
 """
 
 from __future__ import annotations
 
-import hashlib
 import marshal
 import os
 import random
-import re
-from dataclasses import dataclass
+import sys
+from bisect import bisect_left, bisect_right
 
 import corpus_cases
 import own_cases
@@ -21,99 +21,43 @@ import pytest
 from corpus import HAS_MORE
 from debugging import debugger_of, state
 from test_debugged_runs import assert_same, report
+from traced import Recorder, assert_scopes, compared, registers
 
 from visa_lsp.debug.breakpoints import Wish
-from visa_lsp.debug.cells import text_of
-from visa_lsp.debug.expressions import read
-from visa_lsp.debug.goals import Entry, Goal, StepGoal, key_of
-from visa_lsp.program.model import Address, General, PredicateOperand
+from visa_lsp.debug.goals import Entry, Goal, StepGoal, depth_of, key_of
 from visa_lsp.sim.machine import run as interpret
-from visa_lsp.sim.observers.hooks import Observer
-from visa_lsp.sim.observers.trace import Tracer
 
+PLATFORM = "TGLLP"
 GIVEN = os.environ.get("VISA_LSP_TEST_STEPS", "")
-STEPS = int(GIVEN or 150)
-MOVES = 1_000 if GIVEN else 30
-EVERY_NTH = 1 if GIVEN else 4  # of the kernels beside the repository
+STEPS = int(GIVEN) if GIVEN.isdigit() else sys.maxsize
+MORE_STEPS = STEPS if GIVEN else 400  # of a kernel beside the repository
+EVERY_NTH = 1 if GIVEN else 4  # of the kernels there
+MOVES = 1_000 if GIVEN else 100
+ALL_ROWS_EVERY = 20  # stops
+WRITERS = 8 if GIVEN else 3  # times that are asked who wrote
+BEFORE_WRITER = 2_000  # stops before such a time in which changes are known
 
 
 def kernels():
-    """A case of each kernel, on its first platform."""
-    own, more = (
-        {case.kernel: case for case in reversed(list(cases))} for cases in (own_cases.cases(), corpus_cases.cases())
-    )
-    return [*own.values(), *(list(more.values())[::EVERY_NTH] if HAS_MORE else ())]
+    """Launches and how many instructions of them: all, or one of each kernel. A kernel for other platforms only is run on its first."""
+    own, more = ([*own_cases.cases()], [*corpus_cases.cases()] if HAS_MORE else [])
+    if GIVEN != "all":
+        own, more = (list({case.kernel: case for case in reversed(cases)}.values()) for cases in (own, more))
+    chosen = [*((case, STEPS) for case in own), *((case, MORE_STEPS) for case in more[::EVERY_NTH])]
+    return [pytest.param(case, steps, id=str(case)) for case, steps in chosen]
 
 
-@dataclass(frozen=True)
-class Done:
-    """What a plain run says of one instruction: who, where, what was left in the registers, and its line of the trace."""
-
-    key: object
-    depth: int
-    body: str
-    pc: int
-    left: bytes
-    line: str
-
-
-class Recorder(Observer):
-    """Keeps the first instructions of a plain run."""
-
-    wants_instructions = True
-
-    def __init__(self):
-        self.done = []
-        self.lines = []
-        self.tracer = None
-
-    def instruction(self, thread, pc):
-        if self.tracer is None:
-            dispatch = thread.machine.dispatch
-            everybody = [(group, n) for group in thread.machine.group_ids() for n in range(dispatch.threads_per_group)]
-            self.tracer = Tracer(everybody, self.lines.append, limit=STEPS + 1)
-        self.depth = len(thread.frames)
-        self.tracer.instruction(thread, pc)
-
-    def executed(self, thread, frame, pc):
-        told = len(self.lines)
-        if told < STEPS:
-            self.tracer.executed(thread, frame, pc)
-        if len(self.lines) > told:
-            self.done.append(
-                Done(key_of(thread), self.depth, frame.code.kernel.name, pc, registers(frame), self.lines[-1])
-            )
-
-
-def registers(frame):
-    """All that a thread's variables lie in, as one short value."""
-    held = hashlib.blake2b(frame.regs.tobytes(), digest_size=16)
-    held.update(frame.addr.tobytes())
-    held.update(marshal.dumps((list(frame.preds), list(frame.surfaces)), 2))
-    return held.digest()
-
-
-def everything(debugger):
-    """A state of the run as one short value."""
-    return hashlib.blake2b(repr_of(state(debugger)), digest_size=16).digest()
-
-
-def repr_of(value):
-    if isinstance(value, bytes):
-        return value
-    if isinstance(value, tuple | list):
-        return b"(%s)" % b",".join(map(repr_of, value))
-    return repr(value).encode()
-
-
-@pytest.mark.parametrize("case", kernels(), ids=str)
-def test_a_stepped_run_is_the_run_that_a_trace_tells(case, monkeypatch):
-    platform = case.platforms[0]
-    recorder = Recorder()
+@pytest.mark.parametrize(("case", "steps"), kernels())
+def test_a_stepped_run_is_the_run_that_a_trace_tells(case, steps, monkeypatch):
+    platform = PLATFORM if PLATFORM in case.platforms else case.platforms[0]
+    recorder = Recorder(steps)
     plain = report(case, platform, lambda dispatch, _: interpret(dispatch, (recorder,)), monkeypatch, "none")
     walk = Walk(recorder.done)
     assert_same(plain, report(case, platform, walk.run, monkeypatch, "none"))
-    assert walk.shown > min(5, len(recorder.done) // 4)
+    print(f"{case} on {platform}: {len(walk.seen)} stops, {walk.operands} operands as traced, {walk.rows} rows of scopes, "
+          f"{walk.writers} writers found, {MOVES} moves")  # fmt: skip
+    assert walk.operands > len(recorder.done) // 2
+    assert walk.rows > 0
 
 
 class Walk:
@@ -121,15 +65,19 @@ class Walk:
 
     def __init__(self, done):
         self.done = done
-        self.shown = 0  # destinations that were compared with the trace
+        self.operands = self.rows = self.writers = 0  # that were compared, and found
         self.seen = {}  # states by time
+        self.turns = {}  # by thread: the times at which it stands before an instruction, and how much is open in it then
         self.recursive = False
         self.at = {}  # places in ``done`` by the time behind them
+        self.chance = random.Random(22)
 
     def run(self, dispatch, observers):
         debugger = debugger_of(dispatch, observers)
         self.forward(debugger)
-        self.who_wrote(debugger)
+        self.times = list(self.seen)
+        for time in self.chance.sample(self.times, min(WRITERS, len(self.times))):
+            self.who_wrote(debugger, time)
         self.back_and_forth(debugger)
         while not debugger.at_end:
             debugger.go(Goal())
@@ -138,112 +86,128 @@ class Walk:
     def forward(self, debugger):
         """Every instruction that was told, each a stop."""
         debugger.enter()
+
         for number, done in enumerate(self.done):
             thread = debugger.stepper.current
             self.seen[debugger.time] = everything(debugger)
+            self.turns.setdefault(key_of(thread), []).append((debugger.time, depth_of(thread)))
             at = debugger.stack(thread)[0]
             assert (key_of(thread), at.place.body, at.place.pc) == (done.key, done.body, done.pc)
-            inst = at.frame.code.kernel.instructions[done.pc]
             open_ = len(thread.frames)
             self.recursive |= any(frame.code is at.frame.code for frame in thread.frames)
+            all_rows = number % ALL_ROWS_EVERY == 0
+            before = at.frame.regs.tobytes() if all_rows else b""
             debugger.go(Entry(None))
             self.at[debugger.time] = number
             if thread not in debugger.threads or len(thread.frames) < open_:
                 continue  # the registers that it had are no more
             assert registers(at.frame) == done.left, done.line
-            self.compare(debugger.cells(at), inst, done.line)
+            self.operands += compared(debugger.cells(at), done)
+            if all_rows:
+                self.rows += assert_scopes(debugger, at, before)
         if not debugger.at_end:
             self.seen[debugger.time] = everything(debugger)
 
-    def compare(self, cells, inst, line):
-        """What the debugger shows of a destination against the trace."""
-        dst, told = inst.get("dst"), line.rpartition("  // ")[2].partition(" = ")[2]
-        if isinstance(dst, PredicateOperand):
-            assert cells.predicate(dst.var).note == told, line
-        elif isinstance(dst, Address):
-            assert text_of(cells.address(dst.var).values()[dst.offset]) == told, line
-        elif isinstance(dst, General) and dst.var in cells.names.types:
-            name = cells.names.general[dst.var]
-            written = re.search(rf"{re.escape(name)}\(\d+,\d+\)<\d+>", line)
-            if written is None or not told or "; " in told:
-                return
-            count = len(told.split(", "))
-            values = read(written[0]).get(cells)[:count]
-            found = [f"{v:.9g}" if values.dtype.kind == "f" else str(v) for v in values.tolist()]
-            assert found == told.removesuffix(", ...").split(", ")[: len(found)], line
-        else:
-            return
-        self.shown += 1
-
-    def who_wrote(self, debugger):
+    def who_wrote(self, debugger, time):
         """Backwards, a watch finds the last change of an element, and the last writer is the one that the trace names."""
-        if debugger.at_end or debugger.stepper.current is None:
-            return
-        end, thread = debugger.time, debugger.stepper.current
+        debugger.to_time(time)
+        thread = debugger.stepper.current
         cells = debugger.cells(debugger.stack(thread)[0])
-        written = self.last_written(cells)
+        written = self.last_written(cells, time)
         if written is None:
             return
-        named, number = written
-        element = cells.variable(number).element(0)
+        named, number, byte = written
+        element = cells.variable(number).cast("ub").element(byte)
         # A frame of a recursion is one activation after the other.
-        changes = [] if self.recursive else list(self.changes(debugger, element, cells))
-        debugger.to_time(end)
-        if changes:
+        first, changes = (time, []) if self.recursive else self.changes(debugger, element, cells, time)
+        debugger.to_time(time)
+        if not self.recursive:
             debugger.watch(element, cells, "change", Wish())
             debugger.apply()
-            assert debugger.back(Goal()).reason == "data"
-            assert debugger.time == changes[-1]
+            stop = debugger.back(Goal())
+            assert (stop.reason, debugger.time) == ("data", changes[-1]) if changes else debugger.time <= first
             debugger.watches.clear()
             debugger.apply()
-            debugger.to_time(end)
+            debugger.to_time(time)
         assert debugger.back_to_writer(element, cells).reason == "data"
-        assert debugger.time >= max([named, *changes])
+        assert debugger.time >= max([named, *changes[-1:]])
         if debugger.time > named:  # by another name, or as a message's registers
-            line = self.done[self.at[min(time for time in self.at if time > debugger.time)]].line
+            line = self.done[self.at[self.times[bisect_right(self.times, debugger.time)]]].line
             root = cells.root(number)
             names = [
                 name for n, name in cells.names.general.items() if n in cells.body.shapes and cells.root(n) == root
             ]
             assert any(name in line for name in names), line
-        debugger.to_time(end)
+        self.writers += 1
 
-    def last_written(self, cells):
-        """The last line of a thread that writes element 0 of a variable: the time before it, and the variable."""
-        key, kernel = key_of(cells.thread), cells.code.kernel
-        for time, number in reversed(self.at.items()):
-            done = self.done[number]
-            if (done.key, done.body, done.depth) != (key, kernel.name, len(cells.thread.frames)):
-                continue
-            dst = kernel.instructions[done.pc].get("dst")
-            plain = re.search(r" (0x[0-9a-f]+): \S+ \((M1|M1_NM), \d+\) \S+\(0,0\)<1> ", done.line)
-            if plain is None or not isinstance(dst, General) or dst.var not in cells.names.types:
-                continue
-            if plain[2] == "M1_NM" or int(plain[1], 16) & 1:
-                return max(seen for seen in self.seen if seen < time), dst.var
+    def last_written(self, cells, time):
+        """The last line of a thread that writes a byte of a variable before a time: the time before it, variable and byte."""
+        key, code, depth = key_of(cells.thread), cells.code, len(cells.thread.frames)
+        for place in range(bisect_right(self.times, time) - 1, 0, -1):
+            done = self.done[self.at[self.times[place]]]
+            if (done.key, done.body, done.depth) == (key, code.kernel.name, depth) and not done.text.startswith("("):
+                for touch in code.touches.get(done.pc, []):
+                    byte = first_written(code, done, touch)
+                    if byte is not None:
+                        return self.times[place - 1], touch.var, byte
         return None
 
-    def changes(self, debugger, element, cells):
-        """The times before which an element of a frame was changed, by the states themselves."""
-        before, key = None, key_of(cells.thread)  # the next group may have the same frames
-        for time in sorted(self.seen):
+    def changes(self, debugger, element, cells, end):
+        """The times before which an element of a frame was changed, by the states themselves, and from when on."""
+        before, key, found = None, key_of(cells.thread), []  # the next group may have the same frames
+        last = bisect_left(self.times, end)
+        first = max(0, last - BEFORE_WRITER)
+        for time in self.times[first : last + 1]:
             debugger.to_time(time)
             if any(t.frame is cells.frame and key_of(t) == key for t in debugger.threads):
                 now = element.data.tobytes()
                 if before is not None and now != before[1]:
-                    yield before[0]
+                    found.append(before[0])
                 before = time, now
+        return self.times[first], found
 
     def back_and_forth(self, debugger):
-        """Any way to a time leads to the state that was there."""
-        chance = random.Random(22)
-        times = list(self.seen)
+        """Any way to a time leads to the state that was there, and a step to the nearest place that it may end at."""
+        chance = self.chance
         for _ in range(MOVES):
             if chance.random() < 0.2 or debugger.at_end or debugger.stepper.current is None:
-                debugger.to_time(chance.choice(times))
+                debugger.to_time(chance.choice(self.times))
             else:
-                thread = chance.choice(debugger.threads)
+                thread, back = chance.choice(debugger.threads), chance.random() < 0.6
                 goal = StepGoal(thread, over=chance.random() < 0.5, out=chance.random() < 0.1, breaks=False)
-                (debugger.back if chance.random() < 0.6 else debugger.go)(goal)
+                known, there = debugger.time <= self.times[-1], self.nearest(goal, debugger.time, -1 if back else 1)
+                (debugger.back if back else debugger.go)(goal)
+                if known and there is not None:
+                    assert debugger.time == there
+                elif known and back:
+                    assert debugger.time == 0
             if debugger.time in self.seen and not debugger.at_end:
                 assert everything(debugger) == self.seen[debugger.time]
+
+    def nearest(self, goal, time, way):
+        """The first time before or behind another one that a step may end at, as far as the run was gone through."""
+        turns, most = (
+            self.turns.get(goal.key, []),
+            goal.depth - 1 if goal.out else goal.depth if goal.over else sys.maxsize,
+        )
+        at = bisect_left(turns, (time,)) - 1 if way < 0 else bisect_right(turns, (time, sys.maxsize))
+        behind = turns[at::-1] if way < 0 and at >= 0 else turns[at:] if way > 0 else []
+        return next((then for then, depth in behind if depth <= most), None)
+
+
+def everything(debugger):
+    """A state of the run as one number."""
+    return hash(marshal.dumps(state(debugger), 2))
+
+
+def first_written(code, done, touch):
+    """The first byte of a variable that an instruction without a predicate writes, in the variable; None where it is not known."""
+    if not touch.write or touch.indirect is not None or code.kernel.variable_type(touch.var) is None:
+        return None
+    lanes = [code.lane(done.pc, number) for number in range(touch.lanes)]
+    active = [n for n, lane in enumerate(lanes) if lane is None or "_NM," in done.text or done.mask >> lane & 1]
+    # Of what is not one element for each lane, such as several channels, all is written where all lanes are active.
+    if not active or (len(touch.elements) != touch.lanes and len(active) < touch.lanes):
+        return None
+    byte = int(touch.places[active[0], 0]) - code.layout.offset(touch.var)
+    return byte if 0 <= byte < code.layout.byte_size(touch.var) else None

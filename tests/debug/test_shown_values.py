@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from debugging import EXAMPLES, opened
+from debugging import EXAMPLES, LAUNCH, TEXT, opened
 
 from visa_lsp.debug.cells import TYPES, shown, text_of, texts_of
 from visa_lsp.debug.expressions import read
@@ -39,3 +39,16 @@ def test_a_scope_shows_at_every_stop_what_expressions_give():
         assert read("index[3] + n").get(cells) == int(cells.find("index").data[3]) + int(cells.find("n").data[0])
         debugger.go(StepGoal(thread))
     assert {"index", "offset", "x_value"} <= changed
+
+
+def test_a_predicate_of_one_lane_is_shown_as_its_lanes_wherever_it_is_shown(tmp_path):
+    (tmp_path / "shift.launch.yaml").write_text(LAUNCH)
+    path = tmp_path / "shift.visaasm"
+    path.write_text(TEXT.replace(".decl there", ".decl P2 v_type=P num_elts=1\n.decl there"))
+    debugger = opened(path)[0].debugger
+    at = debugger.stack(debugger.stepper.current)[0]
+    cells = debugger.cells(at)
+    rows = {row.name: row for row in rows_of(debugger, at, "Predicates")}
+    for name, lanes in (("P1", 8), ("P2", 1)):
+        assert rows[name].value == text_of(read(name).get(cells)) == f"[{', '.join(['0'] * lanes)}]"
+        assert rows[name].count == len(elements(rows[name], 0, 0)) == lanes

@@ -84,7 +84,7 @@ def state(debugger):
             key_of(t), t.number in stepper.waits,
             [
                 (f.code.kernel.name, f.pc, f.emask, f.call_mask, dict(f.waiting), [(*c[:3], dict(c[3]), c[4]) for c in f.calls],
-                 f.regs.tobytes(), f.addr.tobytes(), tuple(f.preds), tuple(f.surfaces), tuple(f.samplers), f.rounding)
+                 f.regs.tobytes(), f.addr.tobytes(), tuple(f.preds), tuple(f.surfaces), tuple(f.samplers), int(f.rounding))
                 for f in (*t.frames, t.frame)
             ],
         )

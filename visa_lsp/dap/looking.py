@@ -245,13 +245,12 @@ def _evaluated(session: DebugSession, at: Activation, words: str, style: str = "
         return {"result": text_of(value, style), "type": _type_word(value), "variablesReference": 0}
     cells = expression.cells(around)
     row = row_of(words.strip(), cells, style)
-    one = cells.data.size == 1 and cells.kind != "predicate"
     body: Body = {
-        "result": row.value if one else text_of(cells.values(), style),
+        "result": text_of(cells.values(), style) if row.count else row.value,
         "type": row.type,
         "variablesReference": 0,
     }
-    if not one:
+    if row.count:
         body["variablesReference"] = session.view.hold(at, row)
         body["indexedVariables"] = cells.data.size
     if reference := referrer(session.debugger, at)(cells.where):

@@ -23,7 +23,7 @@ from visa_lsp.sim.faults import Fault, FaultKind, KernelFault
 from visa_lsp.sim.operands import CR0
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from visa_lsp.debug.places import BodyText
     from visa_lsp.sim.dispatch import RunResult
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.registers import Frame
 
 MOST_AHEAD: Final = 500_000  # instructions in which the cause of a fault is looked for
+_SHORT_WAYS: Final = (16, 240)  # instructions back that a search for a step looks through first, from the last on
 MOST_REBUILT: Final = 2_000_000  # instructions that are executed again for the checkers when the past is changed
 
 
@@ -331,8 +332,6 @@ class Debugger(StoppingRun):
             return RunStop("start", self.stepper.current, "this is the start of the run")
         end = self.time
         self._leave_frontier()
-        if not goal.breaks:
-            self.to_time(end - 1)  # at full speed, and leaves a snapshot near by, from which single steps are few
         try:
             time = self._last(end, goal, poll, breaks=goal.breaks)
         except InterruptedError:
@@ -375,13 +374,13 @@ class Debugger(StoppingRun):
     def _last(self, end: int, goal: Goal, poll: Callable[[], bool], *, breaks: bool) -> int | None:
         """The last time before ``end`` that the goal was reached or something stopped; raises InterruptedError for a pause."""
         stepper, machine = self.stepper, self.machine
-        self.counting, machine.armed = False, breaks
+        self.counting = False
         faults = [time for time, fault in self._future.faults if self._hears(fault)] if breaks else []
         try:
-            for snapshot in self.history.before(end):
-                found = max((time for time in faults if snapshot.time <= time < end), default=None)
+            for start in self._windows(end, narrow=not breaks):
+                machine.armed = breaks
+                found = max((time for time in faults if start <= time < end), default=None)
                 self._why = None
-                self._back_to(snapshot)
                 while stepper.time < end and not stepper.over and stepper.current is not None:
                     here, thread = stepper.time, stepper.current
                     if goal.meets(stepper) and (found is None or here >= found):
@@ -402,11 +401,26 @@ class Debugger(StoppingRun):
                         raise InterruptedError
                 if found is not None:
                     return found
-                end = snapshot.time
+                end = start
             return None
         finally:
             machine.armed = self.counting = True
             machine.told.clear()
+
+    def _windows(self, end: int, *, narrow: bool) -> Iterator[int]:
+        """Stand at earlier and earlier times before ``end``, each the start of what is searched up to the one before it.
+
+        ``narrow`` begins with short ways, which are reached at full speed: most single steps back lie there.
+        """
+        for back in _SHORT_WAYS if narrow else ():
+            if end > 0:
+                end = max(0, end - back)
+                self.to_time(end)
+                yield end
+        if end > 0:
+            for snapshot in self.history.before(end):
+                self._back_to(snapshot)
+                yield snapshot.time
 
     def _past_stop(self, hits: tuple[Any, ...], thread: Thread) -> RunStop | None:
         """What sprang in a replay; None for a watch whose bytes stay as they are."""

@@ -54,8 +54,8 @@ def rows_of(debugger: Debugger, at: Activation, scope: str, style: str = "") -> 
 
 
 def row_of(name: str, cells: Cells, style: str = "", *, changed: bool = False) -> Row:
-    """The row of some elements; a single one is shown as itself."""
-    one = cells.data.size == 1
+    """The row of some elements; a single one is shown as itself, the lanes of a predicate always as several."""
+    one = cells.data.size == 1 and cells.kind != "predicate"
     head = cells if cells.data.size <= _HEAD else None
     values = (head or cells).values()[:_HEAD]
     text = text_of(values[0] if one else values, style)
@@ -63,8 +63,17 @@ def row_of(name: str, cells: Cells, style: str = "", *, changed: bool = False) -
         text = f"{text[:-1]}, ...]"
     count = "" if one else f" x {cells.data.size}"
     note = f" ({cells.note})" if cells.note else ""
-    below = 0 if one and cells.kind != "predicate" else cells.data.size
-    return Row(name, text, f"{cells.type}{count}{note}", below, lambda: cells, cells.where, [], changed, name)
+    return Row(
+        name,
+        text,
+        f"{cells.type}{count}{note}",
+        0 if one else cells.data.size,
+        lambda: cells,
+        cells.where,
+        [],
+        changed,
+        name,
+    )
 
 
 def elements(row: Row, start: int, count: int, style: str = "") -> list[Row]:

@@ -74,7 +74,7 @@ class Touch:
     """Bytes of the register file that an instruction reads or writes: for each lane, or ``None`` lanes, for the thread.
 
     ``places`` has a row of byte numbers for each lane (or one row); ``indirect`` gives the rows when it runs. ``field``
-    is the operand's name.
+    is the operand's name; ``filled`` says that the bytes hold something before anybody writes them.
     """
 
     write: bool
@@ -86,6 +86,7 @@ class Touch:
     lanes: int
     raw: bool = False
     indirect: Callable[[Frame], Array] | None = None
+    filled: bool = False
 
     @property
     def places(self) -> Array:
@@ -221,13 +222,16 @@ class Site:
     def _touch(
         self, operand: Value, start: int, offsets: list[int], size: int, *, write: bool, raw: bool = False
     ) -> None:
-        """Keep for observers which registers the instruction touches; most predefined variables always hold something."""
+        """Keep for observers which registers the instruction touches, those of the null variable apart."""
         layout = self.code.layout
-        if start < layout.predefined_end and not layout.offset(ARG) <= start < layout.offset(HW_ID):
+        if start < layout.offset(1):
             return
+        filled = start < layout.predefined_end and not layout.offset(ARG) <= start < layout.offset(HW_ID)
         field = next((f.name for f, v in zip(self.inst.row.fields, self.inst.values, strict=True) if v is operand), "")
         var = operand.var if isinstance(operand, General | RawOperand) else 0
-        self.code.touch(self.pc, Touch(write, field, var, start, tuple(offsets), size, self.lanes, raw=raw))
+        self.code.touch(
+            self.pc, Touch(write, field, var, start, tuple(offsets), size, self.lanes, raw=raw, filled=filled)
+        )
 
     def _writes(self, operand: RawOperand) -> bool:
         """Whether a raw operand is one that the message fills."""

@@ -124,7 +124,7 @@ def plan_of(code: Code, pc: int) -> DefinednessPlan:
     """Work out the plan of an instruction."""
     inst = code.kernel.instructions[pc]
     site = Site(code, inst, pc)
-    touches = code.touches.get(pc, [])
+    touches = [touch for touch in code.touches.get(pc, []) if not touch.filled]
     kind = kind_of(inst)
     if kind is InstructionKind.MESSAGE and touches and touches[0].lanes != site.lanes:
         site.lanes, site.full = (

@@ -76,7 +76,7 @@ class Tracer(Observer):
             names = self._names[id(code)] = names_of(code.kernel, thread.machine.dispatch.platform)
         group = ",".join(str(n) for n in thread.group.id)
         line = f" line {inst.line + 1}" if inst.line >= 0 else ""
-        values = _values(frame, code, pc)
+        values = _values(frame, code, pc, names)
         self._write(
             f"[{group}].{thread.number} #{pc}{line} {self._mask:#x}: {instruction(names, inst)}"
             + (f"  // {values}" if values else "")
@@ -85,14 +85,16 @@ class Tracer(Observer):
             self._write("the trace ends here, it is too long")
 
 
-def _values(frame: Frame, code: Code, pc: int) -> str:
+def _values(frame: Frame, code: Code, pc: int, names: OperandNames) -> str:
     inst = code.kernel.instructions[pc]
     dst = inst.get("dst")
     if isinstance(dst, PredicateOperand):
-        return f"P{dst.var} = {frame.preds[dst.var]:#x}"
+        name = names.predicate.get(dst.var, f"P{dst.var}")
+        return f"{name} = {frame.preds[dst.var]:#x}"
     if isinstance(dst, Address):
         at = code.layout.address_base[dst.var] + dst.offset
-        return f"A{dst.var} = {int(frame.addr[at])}"
+        name = names.address.get(dst.var, f"A{dst.var}")
+        return f"{name} = {int(frame.addr[at])}"
     touches = [t for t in code.touches.get(pc, []) if t.indirect is None]
     shown = [t for t in touches if t.write] or touches
     return "; ".join(_touch(frame, code, pc, t) for t in shown)
