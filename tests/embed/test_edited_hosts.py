@@ -51,11 +51,15 @@ ALONE = [
     "// visa: ignore\n", "# visa: asm\n", "\r", "\r\n", "é😀", "global", " kernel ", "\nusing number = double;\n", FUNCTION.format(n=9),
     "%0", "int total; ", "asm", "\\", "\0",
 ]  # fmt: skip
+INSIDE = ["x", "", "M1", " ", "0", "1, 16", "(", "V1(0,0)<1>", "//", "%", "%0", "*", "\\", "n", "[o]", ":"]
 
 
 def edits(draw, text):
     """One edit, or the two halves of one: place, characters that go, characters that come."""
     at = draw.randrange(len(text) + 1)
+    if draw.random() < 0.25:  # inside of a string
+        at = text.index("(0,0)", draw.randrange(len(text) // 2)) + draw.randrange(-30, 10)
+        return [(at, draw.choice((0, 0, 1, 2, 4)), draw.choice(INSIDE))]
     kind = draw.random()
     if kind < 0.45:
         first, second = draw.choice(PAIRS)

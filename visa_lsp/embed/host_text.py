@@ -22,6 +22,7 @@ from visa_lsp.embed.host_change import change_between, same_ends
 from visa_lsp.embed.languages import Host
 from visa_lsp.embed.scan import Before, Scan, may_mark, scan, scan_function
 from visa_lsp.embed.surroundings import SPEAKS, Surroundings
+from visa_lsp.embed.typing_inside import typed_inside
 from visa_lsp.syntax.document import Document
 from visa_lsp.text import Span
 
@@ -90,17 +91,30 @@ class HostText:
         before = self._scan
         if before.tree is not None:
             before = replace(before, tree=before.tree.edited(change, self.document, document))
-        found = self._moved(before, change, document) or self._with_one_function(before, change, document)
+        found = self._typed(before, change)
+        if found is None and (self._scan.tree is None or self._scan.tree.is_sound_around(change.span)):
+            # Where there was a mistake, the change may mend it.
+            found = self._moved(before, change, document) or self._with_one_function(before, change, document)
         if found is None:
             found = scan(document.text, self.host, Before(self.document.text, before))
         return HostText(self.host, document, self.platform, found, self._next_analysis(found))
+
+    def _typed(self, before: Scan, change: HostChange) -> Scan | None:
+        """What there is if the change lies inside of a string and is no more than that: the same with this change."""
+        number = bisect_right(self._bases, change.span.start) - 1
+        if number < 0 or not (self.host is Host.PYTHON or self.placed[number].is_alone):
+            return None
+        made = typed_inside(self.placed[number], change)
+        if made is None:
+            return None
+        placed = [p.moved(change.by) if p.zone.start >= change.span.end else p for p in self.placed]
+        placed[number] = made
+        return replace(before, placed=tuple(placed), comments=tuple(map(change.moved, self.comments)))
 
     def _moved(self, before: Scan, change: HostChange, document: Document) -> Scan | None:
         """What there is if the change touches nothing that vISA depends on: the same, moved."""
         if not (_is_balanced(change.old) and _is_balanced(change.new)):
             return None
-        if self._scan.tree is not None and not self._scan.tree.is_sound_around(change.span):
-            return None  # it may mend something
         # A string is a part of another one only where strings stand alone; in a function the whole function counts.
         alone = self.host is Host.PYTHON or self._scan.marked or any(p.inner.start == p.inner.end for p in self.placed)
         if _is_loud(self.document, change.span, quotes=alone) or _is_loud(document, change.now, quotes=alone):
@@ -143,15 +157,11 @@ class HostText:
     def _next_analysis(self, found: Scan) -> Analysis:
         """The analysis of the vISA that there is now, made from this one by what is different."""
         units = tuple(p.unit for p in found.placed)
-        head = 0
-        while head < min(len(units), len(self.units)) and (
-            units[head] is self.units[head] or units[head].text == self.units[head].text
-        ):
-            head += 1
+        head, tail = _same_units(self.units, units)
         if head == len(units) == len(self.units):
             return self.analysis
-        old = "".join(u.text for u in self.units[head:])
-        new = "".join(u.text for u in units[head:])
+        old = "".join(u.text for u in self.units[head : len(self.units) - tail])
+        new = "".join(u.text for u in units[head : len(units) - tail])
         first, last = same_ends(old, new)
         start = self._starts[head]
         visa = self.analysis.document.edit(start + first, start + len(old) - last, new[first : len(new) - last])
@@ -214,6 +224,17 @@ class HostText:
             return None
         text = self.document.text
         return Surroundings(text, self.host, tree.parsed(text).tree)
+
+
+def _same_units(old: tuple[Unit, ...], new: tuple[Unit, ...]) -> tuple[int, int]:
+    """How many units at the head and at the tail say the same, none counted twice."""
+    most = min(len(old), len(new))
+    head = tail = 0
+    while head < most and (old[head] is new[head] or old[head].text == new[head].text):
+        head += 1
+    while tail < most - head and (old[-1 - tail] is new[-1 - tail] or old[-1 - tail].text == new[-1 - tail].text):
+        tail += 1
+    return head, tail
 
 
 def _is_loud(document: Document, span: Span, *, quotes: bool) -> bool:
