@@ -4,7 +4,7 @@
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { chooseTheme, LONG, openBrowser, openFile, openFolder, photograph, startCode, steps } from './lib.mjs';
+import { chooseTheme, LONG, openBrowser, openFile, openFolder, photograph, startCode, steps, webview } from './lib.mjs';
 
 const [vsix, folder, program, pictures] = process.argv.slice(2);
 mkdirSync(pictures, { recursive: true });
@@ -42,8 +42,8 @@ const passed = await steps(
     async 'a block is run, and its operands are shown'() {
       await page.keyboard.press('Control+b');
       await openFile(page, 'run.cpp');
-      await page.locator('.codelens-decoration a', { hasText: 'Run this block' }).first().click({ timeout: LONG });
-      await page.locator('.tab.active', { hasText: 'vISA Run' }).waitFor({ timeout: LONG });
+      await page.locator('.editor-group-container.active .codelens-decoration a', { hasText: 'Run this block' }).first().click({ timeout: LONG });
+      await webview(page, 'text=value_buffer');
       await photograph(page, pictures, 'embedded-run');
       await chooseTheme(page, 'Dark Modern', 'vs-dark');
       await photograph(page, pictures, 'embedded-run-dark');
