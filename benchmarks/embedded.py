@@ -1,7 +1,7 @@
 """vISA in a long C++ file: opening it, keystrokes away from vISA and in it, and a vISA text as long as the vISA for comparison.
 
-CPU time of the process. A keystroke counts until the findings are there, as the server sends them; with it counts that the file is
-read anew where what was typed may reach beyond its line. The file is generated: functions, classes, comments, strings.
+CPU time of the process. A keystroke counts until the findings are there, as the server sends them; with it counts what is read again
+where what was typed may reach beyond its line. The file is generated: functions, classes, comments, strings.
 Usage: python -m benchmarks.embedded [LINES]
 """
 

@@ -13,7 +13,8 @@ from visa_lsp.embed import requests
 from visa_lsp.embed.block_text import BlockRefused, block_text, blocks_of
 from visa_lsp.embed.formatting import block_around, format_blocks
 from visa_lsp.embed.host_text import HostText
-from visa_lsp.embed.languages import Host
+from visa_lsp.embed.languages import Host, parse, readable
+from visa_lsp.embed.runnable import runnable_block
 from visa_lsp.embed.write_back import edits_of
 from visa_lsp.ide.features.rename import RenameRefused
 from visa_lsp.isa.platforms import platform_named
@@ -78,6 +79,7 @@ class Hosts(Target):
         for start, end, new in case.edits:
             host = host.edited(host.document.edit(start, end, new))
             _asked(host, draw)
+        _as_read_anew(host)
         return "with vISA" if host.units else "without vISA"
 
 
@@ -119,6 +121,7 @@ def _asked(host: HostText, draw: random.Random) -> None:
     requests.tokens(host, "utf-16")
     _formatted(host)
     _written(host, draw)
+    _run(host, draw)
 
 
 def _inside(text: str, edits: Iterable[Edit]) -> None:
@@ -139,6 +142,25 @@ def _formatted(host: HostText) -> None:
     before, after = (HostText(host.host, d, host.platform) for d in (host.document, document))
     if [_without_blanks(u.text) for u in before.units] != [_without_blanks(u.text) for u in after.units]:
         raise Wrong("formatting changed more than blanks")
+
+
+def _as_read_anew(host: HostText) -> None:
+    """What is kept over edits is what a fresh reading says, where the text has no mistake that is got over in different ways."""
+    if parse(readable(host.document.text, host.host)).root_node.has_error:
+        return
+    fresh = HostText.of(host.document.text, host.host, host.platform)
+    if host.visa_text != fresh.visa_text or requests.findings(host) != requests.findings(fresh):
+        raise Wrong("after its edits the host is read otherwise than anew")
+
+
+def _run(host: HostText, draw: random.Random) -> None:
+    """A block as a kernel, which is refused or whose buffers have room for its operands."""
+    count = len(blocks_of(host))
+    if count:
+        with contextlib.suppress(BlockRefused):
+            made = runnable_block(host, draw.randrange(count), "host")
+            if any(o.buffer_elements < o.lanes * o.elements or o.name not in made.text for o in made.operands):
+                raise Wrong("an operand has no room in its buffer")
 
 
 def _without_blanks(text: str) -> str:

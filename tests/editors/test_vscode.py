@@ -308,7 +308,7 @@ def test_nothing_runs_in_an_untrusted_folder(vsix: Path, project: Path):
 
 
 def hosts(tmp_path: Path) -> Path:
-    """A folder with vISA in OpenCL and in C++, a mistake in each."""
+    """A folder with vISA in OpenCL and in C++, a mistake in each, and a source without one."""
     folder = tmp_path / "hosts"
     (folder / ".vscode").mkdir(parents=True)
     (folder / ".vscode" / "settings.json").write_text('{"visa.embedded.enabled": true}')
@@ -320,6 +320,10 @@ def hosts(tmp_path: Path) -> Path:
     (folder / "kernel.cpp").write_text("// C++\nfloat scale(float value, float by) {\n" + body)
     (folder / "kernel.cl").write_text(
         "// OpenCL\nfloat scale(float value, float by) {\n" + body.replace("asm(", "__asm__(")
+    )
+    (folder / "run.cpp").write_text(
+        "[[sycl::reqd_sub_group_size(16)]] float scale(float value, float by) {\n"
+        '  asm("mul (M1, 16) %0(0,0)<1> %0(0,0)<1;1,0> %1(0,0)<1;1,0>\\n" : "+rw"(value) : "rw"(by));\n  return value;\n}\n'
     )
     return folder
 
@@ -335,6 +339,7 @@ def test_visa_in_other_languages(vsix: Path, tmp_path: Path):
         "a block is formatted by its action",
         "a block is opened from its lens and saved back",
         "an edit of the host is shown in the block",
+        "a block is run from its lens",
         "the compiler is asked",
         "what a string cannot say is refused",
     }
@@ -342,4 +347,5 @@ def test_visa_in_other_languages(vsix: Path, tmp_path: Path):
 
 def test_a_block_stands_beside_its_source(vsix: Path, tmp_path: Path):
     drive("embedded.mjs", vsix, hosts(tmp_path), PROGRAM, tmp_path / "pictures")
-    assert {"embedded.png", "embedded-dark.png"} <= {p.name for p in (tmp_path / "pictures").iterdir()}
+    pictures = {p.name for p in (tmp_path / "pictures").iterdir()}
+    assert {"embedded.png", "embedded-dark.png", "embedded-run.png", "embedded-run-dark.png"} <= pictures

@@ -157,7 +157,7 @@ async def run(client, command, argument):
 
 async def test_a_block_is_opened_changed_and_written_back(client):
     document = opened(client)
-    (lens,) = await client.text_document_code_lens_async(types.CodeLensParams(document))
+    lens, _ = await client.text_document_code_lens_async(types.CodeLensParams(document))
     assert (lens.range.start.line, lens.command.title, lens.command.command) == (1, "Open as vISA", "visa.openBlock")
     block = await run(client, "visa.openBlock", {"uri": URI, "line": 1})
     assert (block["ok"], block["block"], block["uri"]) == (

@@ -69,15 +69,18 @@ def blocks_of(host: HostText) -> list[tuple[Span, Unit, AsmBlock]]:
     return sorted(found, key=lambda known: known[0])
 
 
-def block_text(host: HostText, number: int, called: str) -> BlockText:
-    """A block of a host as a text; ``called`` is what its head calls the host. Raises BlockRefused where there is none."""
+def block_text(host: HostText, number: int, called: str, width: int = 0) -> BlockText:
+    """A block of a host as a text; ``called`` is what its head calls the host. Raises BlockRefused where there is none.
+
+    ``width`` is the number of lanes where the host does not say it; with 0 it stays open.
+    """
     found = blocks_of(host)
     if not 0 <= number < len(found):
         raise BlockRefused(f"there is no block {number + 1} in {called}: it has {len(found)}")
     span, whole, block = found[number]
     index = whole.source.blocks.index(block)
     names = _names(whole, block)
-    source = UnitSource(whole.source.name, whole.source.width, (block,), (whole.source.known[index],))
+    source = UnitSource(whole.source.name, whole.source.width or width, (block,), (whole.source.known[index],))
     unit = unit_of(source, names={f"__asm0_{key}": name for key, name in names.items()})
     head = _head_lines(unit)
     made, lines = unit.text.split("\n")[:head], unit.text.split("\n")[head:-2]

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.embed.blocks import AsmBlock, Operand, StringLiteral
 from visa_lsp.embed.literals import C_RAW, C_STRING, HOLE, StringPiece, c_pieces
+from visa_lsp.embed.surroundings import KEYWORD
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     from visa_lsp.embed.surroundings import Surroundings
 
-_KEYWORD: Final = re.compile(r"\b(?:asm|__asm|__asm__)\b")
 _TOKEN: Final = re.compile(
     rf"(?P<blank>(?:\s|\\\r?\n)+|//(?:[^\\\n]|\\\r?\n|\\.)*|/\*[\s\S]*?(?:\*/|\Z))|(?P<raw>{C_RAW})|(?P<string>{C_STRING})"
     r"|(?P<word>[A-Za-z_]\w*)|(?P<other>'(?:[^'\\\n]|\\.)*'?|\d[\w.]*|[\s\S])"
@@ -41,28 +41,23 @@ class HostToken(NamedTuple):
     end: int
 
 
-def blocks_in(around: Surroundings) -> list[AsmBlock]:
-    """Every asm statement and every marked string of a text, in text order, whatever assembly it is."""
+def blocks_in(around: Surroundings, but: Container[int] = ()) -> list[AsmBlock]:
+    """Every asm statement and every marked string of a text, in text order, whatever assembly it is.
+
+    ``but`` are numbers of functions that are passed over.
+    """
     found: list[AsmBlock] = []
-    text = around.text
-    ends = _macro_ends(around)
     behind = 0
-    for keyword in _KEYWORD.finditer(text):
-        if keyword.start() < behind or not around.is_code(keyword.start()):
+    for keyword, number in around.keywords:
+        if keyword.start < behind or number in but:
             continue
-        number = around.function_at(keyword.start())
         function = around.functions[number] if number >= 0 else None
-        is_macro = function is not None and function.is_macro
-        end = ends[number] if is_macro else len(text)
-        block, behind = _statement(around, keyword.start(), keyword.end(), end, number)
+        end = function.body.end if function is not None and function.is_macro else len(around.text)
+        block, behind = _statement(around, keyword.start, keyword.end, end, number)
         if block is not None:
             found.append(block)
-    found += _marked(around, found)
+    found += _marked(around, found, but)
     return sorted(found, key=lambda b: b.span)
-
-
-def _macro_ends(around: Surroundings) -> dict[int, int]:
-    return {number: f.body.end for number, f in enumerate(around.functions) if f.is_macro}
 
 
 def _tokens(text: str, start: int, end: int, *, directives: bool) -> Iterator[HostToken]:
@@ -124,7 +119,7 @@ def _statement(around: Surroundings, start: int, at: int, end: int, number: int)
             depth -= 1
             if depth == 0:
                 return _block(around, Span(start, token.end), sections, number), token.end
-        elif sign == ";" or (token.kind == "word" and _KEYWORD.fullmatch(sign)):
+        elif sign == ";" or (token.kind == "word" and KEYWORD.fullmatch(sign)):
             # Not finished yet: what is there is read.
             return _block(around, Span(start, token.start), sections, number), token.start
         if depth == 1 and sign == ":":
@@ -178,11 +173,10 @@ def _template(around: Surroundings, tokens: Iterable[HostToken]) -> Iterator[Str
 
 def _macro_text(around: Surroundings, name: str) -> str | None:
     """What a macro without parameters stands for if it is nothing but strings; one level, no further macros."""
-    found = around.macro(name)
-    if found is None or found[1].parameters:
+    text = around.names.macros.get(name)
+    if text is None:
         return None
-    text, macro = found
-    tokens = list(_tokens(text, macro.body.start, macro.body.end, directives=False))
+    tokens = list(_tokens(text, 0, len(text), directives=False))
     if not tokens or any(t.kind not in ("raw", "string") for t in tokens) or len(tokens) > 64:
         return None
     return "".join(p.text for t in tokens for p in c_pieces(text, Span(t.start, t.end)))
@@ -225,12 +219,12 @@ def _operand(text: str, tokens: list[HostToken], number: int, *, written: bool) 
     return Operand(number, name, constraint, expression, Span(tokens[0].start, tokens[-1].end), written)
 
 
-def _marked(around: Surroundings, known: Sequence[AsmBlock]) -> Iterator[AsmBlock]:
+def _marked(around: Surroundings, known: Sequence[AsmBlock], but: Container[int]) -> Iterator[AsmBlock]:
     """The strings behind comments that mark them."""
     text = around.text
     taken = iter(sorted(b.span for b in known))
     inside = next(taken, None)
-    marks = [c for c in around.comments() if _MARK.search(text, c.start, c.end)]
+    marks = [c for c in around.comments if _MARK.search(text, c.start, c.end)]
     for comment, following in pairwise([*marks, Span(len(text), len(text))]):
         while inside is not None and inside.end <= comment.start:
             inside = next(taken, None)
@@ -238,6 +232,8 @@ def _marked(around: Surroundings, known: Sequence[AsmBlock]) -> Iterator[AsmBloc
             continue
         strings: list[HostToken] = []
         number = around.function_at(comment.start)
+        if number in but:
+            continue
         for token in _tokens(text, comment.end, following.start, directives=True):
             if token.kind in ("raw", "string"):
                 strings.append(token)

@@ -2,7 +2,7 @@
 
 All bodies stand in one text, so that an edit of the host is an edit of that text and goes through the one engine. A snapshot
 never changes; ``edited`` makes the next one: away from vISA bodies only move, inside of a function that function is read again,
-and whatever else may have changed has the host read anew.
+and for whatever reaches further the host is, by what its tree says is different.
 Invariant: the snapshot after an edit says what a fresh one of the same host text says, so far as the host has no mistake
 that the parser finds its way around differently in a part of the text.
 """
@@ -11,16 +11,23 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.embed.host_change import change_between, same_ends
 from visa_lsp.embed.languages import Host
-from visa_lsp.embed.scan import SPEAKS, Scan, may_mark, scan, scan_function
+from visa_lsp.embed.scan import Before, Scan, may_mark, scan, scan_function
+from visa_lsp.embed.surroundings import SPEAKS, Surroundings
+from visa_lsp.embed.typing_inside import typed_inside
 from visa_lsp.syntax.document import Document
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
+    from visa_lsp.embed.host_change import HostChange
     from visa_lsp.embed.units import Unit
     from visa_lsp.isa.platforms import Platform
 
@@ -31,28 +38,11 @@ _LOUDER: Final = re.compile(r"[\"'#\\]")
 # Strings and comments that end in their line; what is left of quotes behind them is open.
 _CLOSED: Final = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|//.*")
 _OPEN: Final = re.compile(r"[\"']")
+_NAMES: Final = re.compile(r"^\s*#|typedef|using", re.MULTILINE)
 _BRACKET: Final = {")": "(", "]": "[", "}": "{"}
 _ENDS: Final = re.compile(r"[;}]")
 _HEAD: Final = 2000  # characters: no head of a function is longer
 _MOST_LINES: Final = 40  # an edit of more lines is no typing
-
-
-class HostChange(NamedTuple):
-    """What is different between two states of a text: what stood there, and what stands there now."""
-
-    span: Span
-    old: str
-    new: str
-
-    @property
-    def by(self) -> int:
-        """How far everything behind it moves."""
-        return len(self.new) - len(self.old)
-
-    def moved(self, span: Span) -> Span:
-        """A span of the old text in the new one; one that the change lies in grows with it."""
-        start = span.start + (self.by if span.start >= self.span.end else 0)
-        return Span(start, span.end + (self.by if span.end >= self.span.end else 0))
 
 
 class HostText:
@@ -97,31 +87,37 @@ class HostText:
 
     def edited(self, document: Document) -> HostText:
         """The snapshot of the next state of the host's document."""
-        change = self._change(document)
-        found = self._moved(change, document) or self._with_one_function(change, document)
+        change = change_between(self.document, document)
+        before = self._scan
+        if before.tree is not None:
+            before = replace(before, tree=before.tree.edited(change, self.document, document))
+        found = self._typed(before, change)
+        if found is None and (self._scan.tree is None or self._scan.tree.is_sound_around(change.span)):
+            # Where there was a mistake, the change may mend it.
+            found = self._moved(before, change, document) or self._with_one_function(before, change, document)
         if found is None:
-            found = scan(document.text, self.host)
+            found = scan(document.text, self.host, Before(self.document.text, before))
         return HostText(self.host, document, self.platform, found, self._next_analysis(found))
 
-    def _change(self, document: Document) -> HostChange:
-        """The difference to the next state, found in the chunks that are not shared."""
-        old, new = self.document.chunks, document.chunks
-        head, tail = document.changed_since(old)
-        start = sum(chunk.length for chunk in old[:head])
-        before = "".join(chunk.source for chunk in old[head : len(old) - tail])
-        after = "".join(chunk.source for chunk in new[head : len(new) - tail])
-        first, last = _ends(before, after)
-        stop = len(before) - last
-        return HostChange(Span(start + first, start + stop), before[first:stop], after[first : len(after) - last])
+    def _typed(self, before: Scan, change: HostChange) -> Scan | None:
+        """What there is if the change lies inside of a string and is no more than that: the same with this change."""
+        number = bisect_right(self._bases, change.span.start) - 1
+        if number < 0 or not (self.host is Host.PYTHON or self.placed[number].is_alone):
+            return None
+        made = typed_inside(self.placed[number], change)
+        if made is None:
+            return None
+        placed = [p.moved(change.by) if p.zone.start >= change.span.end else p for p in self.placed]
+        placed[number] = made
+        return replace(before, placed=tuple(placed), comments=tuple(map(change.moved, self.comments)))
 
-    def _moved(self, change: HostChange, document: Document) -> Scan | None:
+    def _moved(self, before: Scan, change: HostChange, document: Document) -> Scan | None:
         """What there is if the change touches nothing that vISA depends on: the same, moved."""
         if not (_is_balanced(change.old) and _is_balanced(change.new)):
             return None
-        now = Span(change.span.start, change.span.start + len(change.new))
         # A string is a part of another one only where strings stand alone; in a function the whole function counts.
         alone = self.host is Host.PYTHON or self._scan.marked or any(p.inner.start == p.inner.end for p in self.placed)
-        if _is_loud(self.document, change.span, quotes=alone) or _is_loud(document, now, quotes=alone):
+        if _is_loud(self.document, change.span, quotes=alone) or _is_loud(document, change.now, quotes=alone):
             return None
         if any(p.zone.start <= change.span.end and change.span.start <= p.zone.end for p in self.placed):
             return None
@@ -130,41 +126,43 @@ class HostText:
         if len(ahead) < _HEAD and after < len(self.document) and not _ENDS.search(ahead):
             return None  # this may be the head of the function
         if not change.by:
-            return self._scan
+            return before
         placed = tuple(p.moved(change.by) if p.zone.start >= change.span.end else p for p in self.placed)
-        return Scan(placed, tuple(map(change.moved, self.comments)), self._scan.marked)
+        return replace(before, placed=placed, comments=tuple(map(change.moved, self.comments)))
 
-    def _with_one_function(self, change: HostChange, document: Document) -> Scan | None:
+    def _with_one_function(self, before: Scan, change: HostChange, document: Document) -> Scan | None:
         """What there is if the change lies inside of one function, which is read again."""
         at = [n for n, p in enumerate(self.placed) if p.zone.start < change.span.start < p.zone.end]
-        if len(at) != 1:
+        if len(at) != 1 or before.names is None:
             return None
-        before = self.placed[at[0]]
-        if not (before.inner.start < change.span.start and change.span.end < before.inner.end):
+        old = self.placed[at[0]]
+        if not (old.inner.start < change.span.start and change.span.end < old.inner.end):
             return None
-        zone = change.moved(before.zone)
-        again = scan_function(document.slice(zone), before)
+        if any(old.zone.start < p.zone.start < old.zone.end for p in self.placed):
+            return None  # there are functions in it
+        zone = change.moved(old.zone)
+        text = document.slice(zone)
+        if _NAMES.search(text) or _NAMES.search(self.document.slice(old.zone)):
+            return None  # what is named here may hold in other functions
+        again = scan_function(text, self.host, before.names)
         if again is None:
             return None
         placed = [p.moved(change.by) if p.zone.start >= change.span.end else p for p in self.placed]
         placed[at[0]] = again[0].moved(zone.start)
-        others = [change.moved(c) for c in self.comments if not before.zone.start <= c.start < before.zone.end]
+        others = [change.moved(c) for c in self.comments if not old.zone.start <= c.start < old.zone.end]
         comments = tuple(sorted([*others, *(c.shifted(zone.start) for c in again[1])]))
-        return Scan(tuple(placed), comments, self._scan.marked or may_mark(document.slice(zone)))
+        marked = before.marked or may_mark(text)
+        return Scan(tuple(placed), comments, marked, before.tree, before.names)
 
     def _next_analysis(self, found: Scan) -> Analysis:
         """The analysis of the vISA that there is now, made from this one by what is different."""
         units = tuple(p.unit for p in found.placed)
-        head = 0
-        while head < min(len(units), len(self.units)) and (
-            units[head] is self.units[head] or units[head].text == self.units[head].text
-        ):
-            head += 1
+        head, tail = _same_units(self.units, units)
         if head == len(units) == len(self.units):
             return self.analysis
-        old = "".join(u.text for u in self.units[head:])
-        new = "".join(u.text for u in units[head:])
-        first, last = _ends(old, new)
+        old = "".join(u.text for u in self.units[head : len(self.units) - tail])
+        new = "".join(u.text for u in units[head : len(units) - tail])
+        first, last = same_ends(old, new)
         start = self._starts[head]
         visa = self.analysis.document.edit(start + first, start + len(old) - last, new[first : len(new) - last])
         return Analysis(visa, self.platform)
@@ -210,11 +208,33 @@ class HostText:
         number = self.unit_at(span.start)
         return number >= 0 and self.units[number].map.unbroken(span.shifted(-self._starts[number]))
 
-    def declaration(self, unit: Unit, name: str, function: int, offset: int) -> Span | None:
-        """Where a C variable is declared that holds at an offset of a unit's function, as its blocks count; None elsewhere."""
-        placed = next(p for p in self.placed if p.unit is unit)
-        found = placed.around.declaration(name, function, offset) if placed.around is not None else None
-        return found.span.shifted(placed.base - unit.base) if found is not None else None
+    def declaration(self, unit: Unit, name: str, offset: int) -> Span | None:
+        """Where a C variable is declared that holds at an offset of a unit, as its blocks count; None where it is not in sight."""
+        around = self._around
+        if around is None:
+            return None
+        at = offset + self.moved_by(unit)
+        found = around.declaration(name, around.function_at(at), at)
+        return found.span if found is not None else None
+
+    @cached_property
+    def _around(self) -> Surroundings | None:
+        tree = self._scan.tree
+        if tree is None or self.host is Host.PYTHON:
+            return None
+        text = self.document.text
+        return Surroundings(text, self.host, tree.parsed(text).tree)
+
+
+def _same_units(old: tuple[Unit, ...], new: tuple[Unit, ...]) -> tuple[int, int]:
+    """How many units at the head and at the tail say the same, none counted twice."""
+    most = min(len(old), len(new))
+    head = tail = 0
+    while head < most and (old[head] is new[head] or old[head].text == new[head].text):
+        head += 1
+    while tail < most - head and (old[-1 - tail] is new[-1 - tail] or old[-1 - tail].text == new[-1 - tail].text):
+        tail += 1
+    return head, tail
 
 
 def _is_loud(document: Document, span: Span, *, quotes: bool) -> bool:
@@ -241,20 +261,3 @@ def _is_balanced(text: str) -> bool:
         elif sign in _BRACKET and (not opened or opened.pop() != _BRACKET[sign]):
             return False
     return not opened
-
-
-def _ends(old: str, new: str) -> tuple[int, int]:
-    """How many characters at the head and at the tail of two texts are the same, none counted twice."""
-    head = _same(old, new, min(len(old), len(new)))
-    return head, _same(old[::-1], new[::-1], min(len(old), len(new)) - head)
-
-
-def _same(one: str, other: str, most: int) -> int:
-    low, high = 0, most
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low

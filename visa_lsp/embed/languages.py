@@ -10,7 +10,7 @@ import re
 from enum import Enum
 from functools import cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Parser, Tree
@@ -57,6 +57,7 @@ _MODULES: Final = {
 _QUALIFIERS: Final = re.compile(
     r"\b(?:__kernel|kernel|(?:__)?(?:global|local|constant|private|generic|read_only|write_only|read_write))\b"
 )
+LONGEST_QUALIFIER: Final = 16  # characters, with what stands beside the word
 _OTHER: Final = re.compile(r"[^\x01-\x7f]")
 _LONGEST_CHAIN: Final = (
     64  # lines that splices join; the scanner of Python looks through all of a chain for each word in it
@@ -126,19 +127,43 @@ def _grammar(host: Host) -> object:
     return tree_sitter_cpp.language()
 
 
-def parse(text: str, host: Host) -> Tree:
-    """The tree of a text, whose bytes are the text's code points. Raises MissingGrammarError."""
-    parser = _parser(host)
+class Readable(NamedTuple):
+    """A text as the parser of a language is given it: a byte for each code point.
+
+    ``added`` stands behind the text. ``in_place`` is whether every line of it is as long as it was.
+    """
+
+    text: str
+    host: Host
+    added: str = ""
+    in_place: bool = True
+
+    def without_text(self) -> Readable:
+        """What else is known of it."""
+        return self._replace(text="")
+
+
+def readable(text: str, host: Host) -> Readable:
+    """A text made such that the parser of a language reads it."""
     # A letter for whatever is no ASCII: names with it stay names, and offsets stay those of the text.
     plain = text if text.isascii() and "\0" not in text else _OTHER.sub("x", text)
+    if host is Host.PYTHON:
+        whole = _without_long_chains(plain) if "\\\n" in plain else plain
+        return Readable(whole, host, in_place=whole == plain)
     if host is Host.OPENCL:
         plain = _QUALIFIERS.sub(lambda word: " " * len(word[0]), plain)
-    if host is Host.PYTHON and "\\\n" in plain:
-        plain = _without_long_chains(plain)
-    if host is not Host.PYTHON and plain.rfind("/*") > plain.rfind("*/"):
-        # The scanner looks for the end of each open comment up to the end of the text.
-        plain += "*/"
-    return parser.parse(plain.encode("ascii"))
+    # The scanner looks for the end of each open comment up to the end of the text.
+    return Readable(plain, host, "*/" if plain.rfind("/*") > plain.rfind("*/") else "")
+
+
+def parse(read: Readable, before: Tree | None = None) -> Tree:
+    """The tree of a text, whose bytes are the text's code points. Raises MissingGrammarError.
+
+    ``before`` is an older tree of the text whose nodes were moved by every edit since.
+    """
+    written = (read.text + read.added).encode("ascii")
+    parser = _parser(read.host)
+    return parser.parse(written) if before is None else parser.parse(written, before)
 
 
 def _without_long_chains(text: str) -> str:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.embed.languages import language
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterable, Iterator
 
-    from tree_sitter import Node, Query
+    from tree_sitter import Node, Query, TreeCursor
 
     from visa_lsp.embed.languages import Host
     from visa_lsp.text import Span
@@ -40,6 +40,41 @@ def nodes_of(root: Node, host: Host, kinds: Kinds, within: Span | None = None) -
     if within is not None:
         cursor.set_byte_range(within.start, within.end)
     return cursor.captures(root)
+
+
+def enclosing(root: Node, offsets: Iterable[int], types: Container[str]) -> Iterator[tuple[Node, ...]]:
+    """For each of some offsets, which rise, the nodes of some types that it lies in, the outermost first.
+
+    One walk through the tree that goes down only where an offset is, and passes every node at most once.
+    """
+    cursor = root.walk()
+    inside: list[Node] = []  # those that the cursor is in
+    behind = False  # whether the cursor has passed all nodes
+    for offset in offsets:
+        found: list[Node] | None = inside if behind else None
+        while found is None:
+            node = cursor.node
+            if node is None or node.start_byte > offset:
+                found = inside
+            elif node.end_byte <= offset:
+                behind = not _pass(cursor, inside)
+                found = inside if behind else None
+            elif cursor.goto_first_child():
+                if node.type in types:
+                    inside.append(node)
+            else:
+                found = [*inside, node] if node.type in types else inside
+        yield tuple(found)
+
+
+def _pass(cursor: TreeCursor, inside: list[Node]) -> bool:
+    """Go on to the node behind this one, out of whatever ends here; False where there is none."""
+    while not cursor.goto_next_sibling():
+        if not cursor.goto_parent():
+            return False
+        if inside and inside[-1] == cursor.node:
+            inside.pop()
+    return True
 
 
 def is_hard(root: Node) -> bool:

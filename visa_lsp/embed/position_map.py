@@ -32,8 +32,8 @@ class Segment(Struct, frozen=True):
 class PositionMap:
     """Offsets of a text and of its host, by segments that overlap in neither and rise in both."""
 
-    def __init__(self, segments: Iterable[Segment]) -> None:
-        self.segments = tuple(_joined(segments))
+    def __init__(self, segments: Iterable[Segment], *, joined: bool = False) -> None:
+        self.segments = tuple(segments if joined else _joined(segments))
         self._texts = [s.text.start for s in self.segments]
         self._hosts = [s.host.start for s in self.segments]
 
@@ -89,6 +89,24 @@ class PositionMap:
         if segment.exact:
             return segment.text.start + offset - segment.host.start
         return segment.text.end if offset == segment.host.end else segment.text.start
+
+    def exact_around(self, span: Span) -> Segment | None:
+        """The exact segment that a span of the host lies in, behind its first character."""
+        at = bisect_right(self._hosts, span.start) - 1
+        if at < 0:
+            return None
+        segment = self.segments[at]
+        if segment.host.start == span.start:  # at its start, which may be the end of the one before
+            return None
+        return segment if segment.exact and span.end <= segment.host.end else None
+
+    def grown(self, segment: Segment, by: int) -> PositionMap:
+        """The map when an exact segment has so many more characters in both texts."""
+        at = self.segments.index(segment)
+        text, host = segment.text, segment.host
+        grown = Segment(Span(text.start, text.end + by), Span(host.start, host.end + by))
+        behind = (Segment(s.text.shifted(by), s.host.shifted(by), s.exact) for s in self.segments[at + 1 :])
+        return PositionMap([*self.segments[:at], grown, *behind], joined=True)
 
     def segment_at(self, offset: int) -> Segment | None:
         """The segment that the character at an offset of the text is in."""

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.embed.blocks import AsmBlock, Operand, StringLiteral
-from visa_lsp.embed.languages import Host, language, parse
+from visa_lsp.embed.languages import Host, language
 from visa_lsp.embed.literals import StringPiece, python_pieces
 from visa_lsp.embed.nodes import is_hard, nodes_of
 from visa_lsp.text import Span
@@ -19,7 +19,7 @@ from visa_lsp.text import Span
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tree_sitter import Node, Query
+    from tree_sitter import Node, Query, Tree
 
 _MARK: Final = re.compile(r"visa:\s*asm\b")
 _STRINGS: Final = (("comment", "comment"), ("string", "string"), ("concatenated_string", "string"))
@@ -30,11 +30,10 @@ _CONSTRAINT: Final = re.compile(r"(?P<signs>[=+&]*)(?P<kind>rw(?:\.u)?|i|n)")
 
 
 class PythonText:
-    """The strings and comments of a Python text."""
+    """The strings and comments of a Python text with its tree."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, tree: Tree) -> None:
         self.text = text
-        tree = parse(text, Host.PYTHON)
         found = nodes_of(tree.root_node, Host.PYTHON, _STRINGS)
         self.comments = sorted(_span(n) for n in found.get("comment", ()))
         # A string of several literals counts as one; its parts are captured too, and passed over.
@@ -107,6 +106,8 @@ class PythonText:
     def _parts(self, node: Node) -> Iterator[tuple[Node, Node, int]]:
         """The literals of a string, each with the node of its opening quotes and the offset of the closing ones."""
         for part in node.named_children if node.type == "concatenated_string" else [node]:
+            if not part.child_count:  # one that the parser misses
+                continue
             start, end = part.child(0), part.child(part.child_count - 1)
             if part.type == "string" and start is not None and end is not None and start.type == "string_start":
                 yield part, start, end.start_byte if end.type == "string_end" else part.end_byte

@@ -107,10 +107,7 @@ def _of_operand(host: HostText, unit: Unit, name: OperandName, origin: Span) -> 
     place = name.operand.span.shifted(moved)
     targets = [Target(origin, place, place)]
     variable = _VARIABLE.match(name.operand.expression)
-    block = unit.source.blocks[_block_number(name.name)]
-    declared = (
-        host.declaration(unit, variable[1], block.function, name.operand.span.start) if variable is not None else None
-    )
+    declared = host.declaration(unit, variable[1], name.operand.span.start) if variable is not None else None
     if declared is not None:
         targets.append(Target(origin, declared, declared))
     return targets

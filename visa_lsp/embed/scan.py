@@ -1,76 +1,113 @@
 """Parsing a host text: the bodies of its blocks with what is known of their operands, and comments that speak to this program.
 
-A function can be parsed again by itself: nothing but the macros and names of types of the whole text is then taken as it was.
+A function can be parsed again by itself: nothing but the macros and names of types of the whole text is then taken as it was. After an
+edit that may reach further the whole text is read again, but functions that are spelt as they were are not.
 It judges no vISA. Invariant: bodies are in the order of their first blocks.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct
 
 from visa_lsp.embed.blocks import of_visa
 from visa_lsp.embed.c_blocks import blocks_in
 from visa_lsp.embed.c_types import type_named, type_of, whole_number
+from visa_lsp.embed.host_tree import HostTree
 from visa_lsp.embed.languages import Host, may_hold_visa
 from visa_lsp.embed.python_blocks import PythonText
-from visa_lsp.embed.surroundings import Surroundings
+from visa_lsp.embed.surroundings import SPEAKS, Surroundings, keywords
 from visa_lsp.embed.units import KnownType, Unit, UnitSource, unit_of
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Container, Iterable, Iterator
 
     from visa_lsp.embed.blocks import AsmBlock, Operand
     from visa_lsp.embed.c_types import CType
+    from visa_lsp.embed.outer_names import OuterNames
 
-SPEAKS: Final = "visa:"
 _MARK: Final = re.compile(r"visa:\s*asm\b")
-# Without any of these a text has no vISA: keywords of C; constraints in Python.
-_WORTH: Final = {False: re.compile(r"\b(?:asm|__asm|__asm__)\b"), True: re.compile(r"rw")}
 
 
 class PlacedUnit(Struct, frozen=True):
     """A body in its host: where it begins, and the part of the host that it depends on.
 
-    ``around`` is what the body was read with. ``inner`` is the part of a function behind its head, where an edit changes
-    nothing but this function; empty where there is no such part.
+    ``inner`` is the part of a function behind its head, where an edit changes nothing but this function; empty where there is no
+    such part.
     """
 
     unit: Unit
     base: int
     zone: Span
-    around: Surroundings | None = None
     inner: Span = Span(0, 0)
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether nothing but one function and the names of the whole text have a say in it."""
+        return self.inner.start < self.inner.end and self.base + self.unit.length <= self.zone.end
 
     def moved(self, by: int) -> PlacedUnit:
         """The same body, further on."""
-        return PlacedUnit(self.unit, self.base + by, self.zone.shifted(by), self.around, self.inner.shifted(by))
+        return PlacedUnit(self.unit, self.base + by, self.zone.shifted(by), self.inner.shifted(by)) if by else self
 
 
 class Scan(Struct, frozen=True):
-    """What a host text has in it; ``marked`` where a comment may mark a string."""
+    """What a host text has in it; ``marked`` where a comment may mark a string. ``tree`` is the text's, ``names`` hold in all of it."""
 
     placed: tuple[PlacedUnit, ...] = ()
     comments: tuple[Span, ...] = ()
     marked: bool = False
+    tree: HostTree | None = None
+    names: OuterNames | None = None
 
 
-def scan(text: str, host: Host) -> Scan:
-    """Read a whole host text. Raises MissingGrammarError where there may be vISA in it and it cannot be parsed."""
+class Before(NamedTuple):
+    """What a text was before an edit, and what was read in it; its tree stands already where the text is now."""
+
+    text: str
+    scan: Scan
+
+
+def scan(text: str, host: Host, before: Before | None = None) -> Scan:
+    """Read a whole host text. Raises MissingGrammarError where there may be vISA in it and it cannot be parsed.
+
+    What the parser has seen ``before``, and functions that are what they were, are taken from there.
+    """
     marked = may_mark(text)
-    if not may_hold_visa(text) or not (marked or _WORTH[host is Host.PYTHON].search(text)):
-        return Scan(marked=marked)
+    known = before.scan.tree if before is not None else None
+    if not (marked or _is_worth_it(text, host)):
+        return Scan(marked=marked, tree=known)
+    tree = known.parsed(text) if known is not None else HostTree.of(text, host)
     if host is Host.PYTHON:
-        python = PythonText(text)
+        python = PythonText(text, tree.tree)
         sources = (UnitSource("asm", 0, (b,), (_unknown(b),)) for b in python.blocks())
         placed = tuple(_placed(unit_of(source), None) for source in sources)
-        return Scan(placed, _speaking(text, python.comments) if placed else (), marked)
-    around = Surroundings(text, host)
-    placed = tuple(_placed(unit_of(source), around) for source in _sources(around))
-    return Scan(placed, _speaking(text, around.comments()) if placed else (), marked)
+        return Scan(placed, _speaking(text, python.comments) if placed else (), marked, tree)
+    around = Surroundings(text, host, tree.tree)
+    kept = _kept(around, before) if before is not None and before.scan.names == around.names else {}
+    units = [*kept.values(), *(_placed(unit_of(source), around) for source in _sources(around, kept))]
+    units.sort(key=lambda p: p.base)
+    return Scan(tuple(units), tuple(around.comments) if units else (), marked, tree, around.names)
+
+
+def _is_worth_it(text: str, host: Host) -> bool:
+    """Whether a text without marks has to be parsed: it has a keyword of C, or constraints in Python."""
+    return may_hold_visa(text) and ("rw" in text if host is Host.PYTHON else next(keywords(text), None) is not None)
+
+
+def _kept(around: Surroundings, before: Before) -> dict[int, PlacedUnit]:
+    """The bodies of functions that are spelt as they were, by the number of the function."""
+    known = {before.text[p.zone.start : p.zone.end]: p for p in before.scan.placed if p.is_alone}
+    found = {}
+    for number, function in enumerate(around.functions):
+        if not function.is_macro and around.is_outermost(number):
+            same = known.get(around.text[function.span.start : function.span.end])
+            if same is not None:
+                found[number] = same.moved(function.span.start - same.zone.start)
+    return found
 
 
 def may_mark(text: str) -> bool:
@@ -78,38 +115,39 @@ def may_mark(text: str) -> bool:
     return SPEAKS in text and _MARK.search(text) is not None
 
 
-def scan_function(text: str, before: PlacedUnit) -> tuple[PlacedUnit, tuple[Span, ...]] | None:
-    """Read the text of one function again, and its comments; None where it is no longer one function with one body.
+def scan_function(text: str, host: Host, names: OuterNames) -> tuple[PlacedUnit, tuple[Span, ...]] | None:
+    """Read the text of one function, and its comments, by itself; None where it is no longer one function with one body.
 
-    Places count from the start of the function.
+    ``names`` hold in the whole text. Places count from the start of the function.
     """
-    if before.around is None:
-        return None
-    around = Surroundings(text, before.around.host, before.around.outermost)
+    around = Surroundings(text, host, outer=names)
     if not around.is_one_function or not may_hold_visa(text):
         return None
     sources = list(_sources(around))
     if len(sources) != 1:
         return None
-    return _placed(unit_of(sources[0]), around), _speaking(text, around.comments())
+    return _placed(unit_of(sources[0]), around), tuple(around.comments)
 
 
 def _placed(unit: Unit, around: Surroundings | None) -> PlacedUnit:
     number = unit.source.blocks[0].function
     if around is None or number < 0:
-        return PlacedUnit(unit, unit.base, Span(unit.base, unit.base + unit.length), around)
+        return PlacedUnit(unit, unit.base, Span(unit.base, unit.base + unit.length))
     function = around.functions[number]
     alone = not function.is_macro and around.is_outermost(number)
-    return PlacedUnit(unit, unit.base, function.span, around, function.body if alone else Span(0, 0))
+    return PlacedUnit(unit, unit.base, function.span, function.body if alone else Span(0, 0))
 
 
 def _speaking(text: str, comments: Iterable[Span]) -> tuple[Span, ...]:
     return tuple(c for c in comments if text.find(SPEAKS, c.start, c.end) >= 0)
 
 
-def _sources(around: Surroundings) -> Iterator[UnitSource]:
-    """The blocks by function, in the order of their first blocks; what is in no function is for itself."""
-    blocks = of_visa(blocks_in(around), opencl=around.host is Host.OPENCL)
+def _sources(around: Surroundings, but: Container[int] = ()) -> Iterator[UnitSource]:
+    """The blocks by function, in the order of their first blocks; what is in no function is for itself.
+
+    ``but`` are numbers of functions that are passed over.
+    """
+    blocks = of_visa(blocks_in(around, but), opencl=around.host is Host.OPENCL)
     by_function: dict[int, list[AsmBlock]] = {}
     for number, block in enumerate(blocks):
         by_function.setdefault(block.function if block.function >= 0 else -1 - number, []).append(block)
@@ -133,9 +171,9 @@ def _known(around: Surroundings, block: AsmBlock, operand: Operand) -> KnownType
 
     def variable(name: str) -> CType | None:
         declared = around.declaration(name, block.function, operand.span.start)
-        return type_named(declared.type, declared.depth, around.host, around.type_names) if declared else None
+        return type_named(declared.type, declared.depth, around.host, around.names.types) if declared else None
 
-    found = type_of(operand.expression, around.host, around.type_names, variable)
+    found = type_of(operand.expression, around.host, around.names.types, variable)
     declared = found.declared if found is not None else None
     return KnownType(*declared) if declared is not None else KnownType()
 

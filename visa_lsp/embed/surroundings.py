@@ -1,7 +1,7 @@
 """What stands around the strings of a C-like text: comments, functions, macros, declarations, widths of sub-groups.
 
-All of it is read off tree-sitter's tree, and with a text that has mistakes it is what the tree still says. It judges nothing.
-Invariant: every span lies in the text; functions are in the order of their starts.
+The tree is asked at the places of keywords, so that the rest of a long text costs nothing; with a text that has mistakes it is what
+the tree still says. It judges nothing. Invariant: every span lies in the text; functions are in the order of their starts.
 """
 
 from __future__ import annotations
@@ -9,34 +9,34 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct
 
-from visa_lsp.embed.languages import Host, parse
-from visa_lsp.embed.nodes import nodes_of
+from visa_lsp.embed.languages import Host, parse, readable
+from visa_lsp.embed.nodes import enclosing, nodes_of
+from visa_lsp.embed.outer_names import MACRO, OuterNames, outer_names, places_of
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
-    from tree_sitter import Node
+    from collections.abc import Iterator
 
-_SHAPES: Final = (
-    ("comment", "opaque"), ("string_literal", "opaque"), ("char_literal", "opaque"), ("system_lib_string", "opaque"),
-    ("function_definition", "function"), ("preproc_function_def", "macro"), ("preproc_def", "macro"),
-    ("type_definition", "type"),
-)  # fmt: skip
-_SHAPES_OF_CPP: Final = (*_SHAPES, ("raw_string_literal", "opaque"), ("alias_declaration", "type"))
+    from tree_sitter import Node, Tree
+
+_OPAQUE: Final = frozenset({"comment", "string_literal", "char_literal", "system_lib_string", "raw_string_literal"})
+_MACROS: Final = frozenset({"preproc_function_def", "preproc_def"})
+_SHAPES: Final = _OPAQUE | _MACROS | {"function_definition"}
+KEYWORD: Final = re.compile(r"\b(?:asm|__asm|__asm__)\b")
+SPEAKS: Final = "visa:"
 _LOCALS: Final = (
     ("declaration", "declaration"), ("parameter_declaration", "declaration"),
     ("compound_statement", "scope"), ("for_statement", "scope"), ("function_definition", "scope"),
 )  # fmt: skip
 _WIDTH: Final = re.compile(r"reqd_sub_group_size\s*\(\s*(\d{1,3})\s*\)|\bSIMD\s*=\s*(\d{1,3})\b")
-_VECTOR: Final = re.compile(r"ext_vector_type\s*\(\s*\d+\s*\)")
 _FARTHEST: Final = 64  # so many declarations of one name are looked at for the one that holds
 _BEFORE: Final = re.compile(r"\b(?:__)?(?:global|local|constant|private|generic)\s+\Z")
 _MOST_BEFORE: Final = 40
 _WIDTHS: Final = frozenset({8, 16, 32})
-_MACRO: Final = re.compile(r"#[ \t]*define\s+(?P<name>\w+)(?P<parameters>\([^()]*\))?")
 
 
 class Function(Struct, frozen=True):
@@ -45,7 +45,6 @@ class Function(Struct, frozen=True):
     name: str
     span: Span
     is_macro: bool = False
-    parameters: tuple[str, ...] = ()
     body: Span = Span(0, 0)
 
 
@@ -59,66 +58,82 @@ class Declared(Struct, frozen=True):
     scope: Span
 
 
-class Surroundings:
-    """What stands around strings in one text; ``outer`` is what stood around a text that this one was a part of."""
+class Keyword(NamedTuple):
+    """A word that may begin an asm statement, in code; ``function`` is the number of the function around it, or -1."""
 
-    def __init__(self, text: str, host: Host, outer: Surroundings | None = None) -> None:
+    span: Span
+    function: int
+
+
+class Surroundings:
+    """What stands around asm statements and around comments that speak to this program, in one text.
+
+    ``tree`` is the text's, if there is one already; ``outer`` are the names of a text that this one is a part of.
+    """
+
+    def __init__(self, text: str, host: Host, tree: Tree | None = None, outer: OuterNames | None = None) -> None:
         self.text = text
         self.host = host
-        self._outer_text = outer
-        self._tree = parse(text, host)
-        found = nodes_of(self._tree.root_node, host, _SHAPES if host is Host.C else _SHAPES_OF_CPP)
-        self.opaque = sorted(_span(node) for node in found.get("opaque", ()))
-        self._opaque_starts = [s.start for s in self.opaque]
-        functions = [self._function(node) for node in found.get("function", ())]
-        self.macros = {m.name: m for m in map(self._macro, found.get("macro", ())) if m is not None}
-        self.functions = sorted([*functions, *self.macros.values()], key=lambda f: (f.span.start, -f.span.end))
+        self._root = (tree or parse(readable(text, host))).root_node
+        self._outer_names = outer
+        self.functions: list[Function] = []
+        self._nodes: list[Node] = []  # of the functions
+        self._numbers: dict[tuple[int, int], int] = {}
+        self._outer: list[int] = []  # for each function the number of the one around it, or -1
+        self.keywords: list[Keyword] = []
+        self.comments: list[Span] = []
+        self._read()
         self._starts = [f.span.start for f in self.functions]
-        self._types = found.get("type", [])
         self._widths: dict[int, list[tuple[int, int]]] = {}
         self._locals: dict[int, dict[str, list[Declared]]] = {}
 
-    def is_code(self, offset: int) -> bool:
-        """Whether an offset is in no comment and no string."""
-        at = bisect_right(self._opaque_starts, offset) - 1
-        return at < 0 or offset >= self.opaque[at].end
+    def _read(self) -> None:
+        words = {hit.start(): hit.end() for hit in keywords(self.text)}
+        asked = sorted([*words, *places_of(self.text, SPEAKS)])
+        for offset, around in zip(asked, enclosing(self._root, asked, _SHAPES), strict=True):
+            function = -1
+            for node in around:
+                if node.type not in _OPAQUE:
+                    function = self._number(node, function)
+            innermost = around[-1] if around else None
+            if innermost is None or innermost.type not in _OPAQUE:
+                if offset in words:
+                    self.keywords.append(Keyword(Span(offset, words[offset]), function))
+            elif innermost.type == "comment" and self.comments[-1:] != [comment := self._span(innermost)]:
+                self.comments.append(comment)
 
-    def comments(self) -> list[Span]:
-        """Where comments stand; a string that only looks like one is none."""
-        return [s for s in self.opaque if self.text.startswith(("//", "/*"), s.start)]
+    def _number(self, node: Node, outer: int) -> int:
+        """The number of a function or macro, which is inside of another one; that one's for what is neither."""
+        place = node.start_byte, node.end_byte
+        if place not in self._numbers:
+            made = self._macro(node) if node.type in _MACROS else self._function(node)
+            if made is None:
+                return outer
+            self._numbers[place] = len(self.functions)
+            self.functions.append(made)
+            self._nodes.append(node)
+            self._outer.append(outer)
+        return self._numbers[place]
 
-    @property
-    def outermost(self) -> Surroundings:
-        """What stands around the strings of the whole text, as it was when that was read."""
-        return self._outer_text or self
+    def _span(self, node: Node) -> Span:
+        """Where a node stands in the text; the parser may have been given more."""
+        return Span(node.start_byte, min(node.end_byte, len(self.text)))
+
+    @cached_property
+    def names(self) -> OuterNames:
+        """The macros and the names of types that hold in the text."""
+        own = outer_names(self.text, self._root)
+        return self._outer_names.with_inner(own) if self._outer_names is not None else own
 
     @property
     def is_one_function(self) -> bool:
         """Whether the text is one function from end to end, without mistakes."""
         whole = self.functions[0].span if self.functions else None
-        return whole == Span(0, len(self.text)) and not self._tree.root_node.has_error
+        return whole == Span(0, len(self.text)) and not self._root.has_error
 
     def is_outermost(self, number: int) -> bool:
         """Whether a function is inside of no other."""
         return self._outer[number] < 0
-
-    def macro(self, name: str) -> tuple[str, Function] | None:
-        """The macro of a name, and the text that its places count in."""
-        if name in self.macros:
-            return self.text, self.macros[name]
-        return self._outer_text.macro(name) if self._outer_text is not None else None
-
-    @cached_property
-    def _outer(self) -> list[int]:
-        """For each function the number of the one around it, or -1."""
-        outer: list[int] = []
-        stack: list[int] = []
-        for number, function in enumerate(self.functions):
-            while stack and self.functions[stack[-1]].span.end <= function.span.start:
-                stack.pop()
-            outer.append(stack[-1] if stack else -1)
-            stack.append(number)
-        return outer
 
     def function_at(self, offset: int) -> int:
         """The number of the innermost function around an offset; -1 outside of all."""
@@ -145,16 +160,16 @@ class Surroundings:
         while declarator is not None and declarator.type != "function_declarator":
             declarator = declarator.child_by_field_name("declarator")
         name = declarator.child_by_field_name("declarator") if declarator is not None else None
-        span, inside = _span(node), node.child_by_field_name("body")
-        body = _span(inside) if inside is not None else Span(span.end, span.end)
+        span, inside = self._span(node), node.child_by_field_name("body")
+        body = self._span(inside) if inside is not None else Span(span.end, span.end)
         return Function(self._slice(name)[:80] if name is not None else "", span, body=body)
 
     def _macro(self, node: Node) -> Function | None:
-        head = _MACRO.match(self.text, node.start_byte)
+        head = MACRO.match(self.text, node.start_byte)
         if head is None:
             return None
-        names = re.findall(r"\w+|\.\.\.", head["parameters"] or "")
-        return Function(head["name"], _span(node), True, tuple(names), Span(head.end(), node.end_byte))
+        span = self._span(node)
+        return Function(head["name"], span, is_macro=True, body=Span(head.end(), span.end))
 
     def _slice(self, node: Node) -> str:
         return self.text[node.start_byte : node.end_byte]
@@ -170,9 +185,8 @@ class Surroundings:
         return next((d for d in reversed(known[max(0, at - _FARTHEST) : at]) if offset in d.scope), None)
 
     def _declarations(self, number: int) -> dict[str, list[Declared]]:
-        function = self.functions[number]
-        captured = nodes_of(self._tree.root_node, self.host, _LOCALS, function.span)
-        scopes = iter(sorted((_span(n) for n in captured.get("scope", ())), key=lambda s: (s.start, -s.end)))
+        captured = nodes_of(self._nodes[number], self.host, _LOCALS)
+        scopes = iter(sorted((self._span(n) for n in captured.get("scope", ())), key=lambda s: (s.start, -s.end)))
         following = next(scopes, None)
         around = [Span(0, len(self.text))]  # the scopes that are open, the innermost last
         found: dict[str, list[Declared]] = {}
@@ -206,21 +220,13 @@ class Surroundings:
                     following = inner.named_child(inner.named_child_count - 1) if inner.named_child_count else None
                 inner = following
             if inner is not None:
-                out.append(Declared(self._slice(inner), written, depth, _span(inner), scope))
-        return out
-
-    @cached_property
-    def type_names(self) -> dict[str, str]:
-        """What ``typedef`` and ``using`` say, by the new name: the type as it is written, without pointers and arrays."""
-        out = dict(self._outer_text.type_names) if self._outer_text is not None else {}
-        for node in self._types:
-            kind = node.child_by_field_name("type")
-            name = node.child_by_field_name("declarator") or node.child_by_field_name("name")
-            if kind is not None and name is not None and name.type == "type_identifier":
-                vector = _VECTOR.search(self.text, node.start_byte, node.end_byte)
-                out[self._slice(name)] = self._slice(kind) + (f" {vector[0]}" if vector is not None else "")
+                out.append(Declared(self._slice(inner), written, depth, self._span(inner), scope))
         return out
 
 
-def _span(node: Node) -> Span:
-    return Span(node.start_byte, node.end_byte)
+def keywords(text: str) -> Iterator[re.Match[str]]:
+    """The words of a text that may begin an asm statement, also those in comments and strings."""
+    for at in places_of(text, "asm"):
+        found = KEYWORD.match(text, at) or (KEYWORD.match(text, at - 2) if at >= 2 else None)
+        if found is not None:
+            yield found

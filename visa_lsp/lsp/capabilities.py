@@ -35,6 +35,7 @@ WORDS: Final = "visa.words"
 STATS: Final = "visa.stats"
 OPEN_BLOCK: Final = "visa.openBlock"
 WRITE_BLOCK: Final = "visa.writeBlock"
+RUN_BLOCK: Final = "visa.runBlock"
 CHECK_WITH_COMPILER: Final = "visa.checkWithCompiler"
 LAUNCH_TEMPLATE: Final = "visa.launchTemplate"
 # A lens carries this command; the client shows the list that ``textDocument/references`` gives.

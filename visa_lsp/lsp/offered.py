@@ -37,6 +37,7 @@ OFFERED = {
             "visa.instructionsOf",
             "visa.openBlock",
             "visa.writeBlock",
+            "visa.runBlock",
         ],
     },
     "foldingRangeProvider": True,

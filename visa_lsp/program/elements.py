@@ -6,9 +6,14 @@ Names and numbers only, for all who read, judge or run a launch. Invariant: noth
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
+
+from visa_lsp.isa.types import BF
+
+if TYPE_CHECKING:
+    from visa_lsp.isa.types import DataType
 
 MAX_BUFFER_BYTES: Final = 1 << 30  # of one array, and of all arrays of a launch file; a run works on copies of them
 MAX_SHARED_BYTES: Final = 1 << 24  # of a group's shared local memory; hardware has 64 to 128 KiB
@@ -51,6 +56,12 @@ def cl_element(type_name: str) -> str:
     """Give the element type of ``float4;16``; empty for structs, pointers and opaque types."""
     match = _CL_NAME.fullmatch(type_name)
     return CL_TYPES.get(match[1], "") if match else ""
+
+
+def element_of(type_: DataType) -> str:
+    """Give the element type of an array that holds values of a vISA type; where there is none, unsigned integers of its size."""
+    name = f"{'float' if type_.is_float else 'int' if type_.is_signed else 'uint'}{type_.bits}"
+    return name if name in DTYPES and type_ is not BF else f"uint{type_.bits}"
 
 
 def element_bytes(dtype: str) -> int:

@@ -95,6 +95,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
         return assemble(uri!);
       case 'visa.openBlock':
         return blocks.open(uri!, typeof given['block'] === 'number' ? given['block'] : undefined);
+      case 'visa.runBlock':
+        return runBlock(uri!, typeof given['block'] === 'number' ? given['block'] : undefined);
       case 'visa.showControlFlow':
         return flow.show(uri!, text('kernel'));
       case 'visa.gen':
@@ -106,6 +108,16 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
       default:
         return undefined;
     }
+  }
+
+  /** A block in another language runs as a kernel of its own: its operands are buffers, which the form can change. */
+  async function runBlock(host: vscode.Uri, block?: number): Promise<unknown> {
+    if (!vscode.workspace.isTrusted) {
+      void vscode.window.showWarningMessage('vISA: nothing is run in an untrusted workspace.');
+      return undefined;
+    }
+    const { uri, quick } = await blocks.kernel(host, block);
+    return runner.propose(uri, undefined, quick);
   }
 
   async function assemble(uri: vscode.Uri): Promise<unknown> {

@@ -1,9 +1,10 @@
-// vISA in a C++ source as a user sees it: the finding in the string, the lens above the block, the block beside it; in light and dark.
-// Usage: node embedded.mjs VSIX FOLDER SERVER PICTURES. FOLDER has kernel.cpp and sets visa.embedded.enabled.
+// vISA in a C++ source as a user sees it: the finding in the string, the lens above the block, the block beside it, what a block that is
+// run leaves; in light and dark. Usage: node embedded.mjs VSIX FOLDER SERVER PICTURES. FOLDER has kernel.cpp, with a mistake, and run.cpp,
+// and sets visa.embedded.enabled.
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { chooseTheme, LONG, openBrowser, openFile, openFolder, photograph, startCode, steps } from './lib.mjs';
+import { chooseTheme, LONG, openBrowser, openFile, openFolder, photograph, startCode, steps, webview } from './lib.mjs';
 
 const [vsix, folder, program, pictures] = process.argv.slice(2);
 mkdirSync(pictures, { recursive: true });
@@ -37,6 +38,15 @@ const passed = await steps(
       await photograph(page, pictures, 'embedded-dark');
       await chooseTheme(page, 'Light 2026', 'vs');
       return page.locator('.tab').allInnerTexts();
+    },
+    async 'a block is run, and its operands are shown'() {
+      await page.keyboard.press('Control+b');
+      await openFile(page, 'run.cpp');
+      await page.locator('.editor-group-container.active .codelens-decoration a', { hasText: 'Run this block' }).first().click({ timeout: LONG });
+      await webview(page, 'text=value_buffer');
+      await photograph(page, pictures, 'embedded-run');
+      await chooseTheme(page, 'Dark Modern', 'vs-dark');
+      await photograph(page, pictures, 'embedded-run-dark');
     },
   },
   join(pictures, 'failed.png'),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.cli.launch.defaults import default_argument
 from visa_lsp.isa.predefined import FIRST_SURFACE
+from visa_lsp.program.elements import element_of
 from visa_lsp.program.model import Immediate, RawOperand, State
 from visa_lsp.program.traits import Trait
 from visa_lsp.sim.launch.args import MAX_ARGUMENTS
@@ -28,10 +29,6 @@ Spec = dict[str, Any]
 
 _PLAIN: Final = re.compile(r"[A-Za-z_][\w./-]*", re.ASCII)
 _WORDS: Final = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
-_DTYPES: Final = {
-    "ub": "uint8", "b": "int8", "uw": "uint16", "w": "int16", "ud": "uint32", "d": "int32", "uq": "uint64", "q": "int64",
-    "hf": "float16", "f": "float32", "df": "float64",
-}  # fmt: skip
 
 
 class QuickError(ValueError):
@@ -68,19 +65,16 @@ def element_types(kernel: Kernel) -> dict[str, str]:
             if isinstance(target, State) and isinstance(value, Immediate) and not target.sampler:
                 places[target.var] = value.bits
             continue
-        surface = next((v for v in inst.values if isinstance(v, State) and not v.sampler), None)
+        surface = next((v.var for v in inst.values if isinstance(v, State) and not v.sampler), inst.get("surface"))
         data = [v for v in inst.values if isinstance(v, RawOperand)]
-        if surface is None or not data:
+        held = kernel.variable_type(data[-1].var) if data else None
+        if not isinstance(surface, int) or held is None:
             continue
-        at = surface.var - FIRST_SURFACE
-        held = kernel.variable_type(data[-1].var)
-        dtype = _DTYPES.get(held.name) if held is not None else None
-        if dtype is None:
-            continue
+        at, dtype = surface - FIRST_SURFACE, element_of(held)
         if 0 <= at < len(kernel.surfaces):
             found.setdefault(kernel.string(kernel.surfaces[at].name_index), dtype)
-        if surface.var in places:
-            found.setdefault(f"bti({places[surface.var]})", dtype)
+        if surface in places:
+            found.setdefault(f"bti({places[surface]})", dtype)
     return found
 
 

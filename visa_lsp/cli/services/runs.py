@@ -55,8 +55,8 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
 
     Options: ``launch`` (a path), ``launchText`` (the text of a launch file instead), ``quick`` (a launch file as an object,
     completed from ze_info), ``template`` (options of ``launch_template``, which is asked instead), ``stats`` (options of ``stats``, likewise), ``profile``
-    (``counts`` or ``lanes``), ``platform``, ``engine``, ``checks``, ``data`` (``base64``: whole buffers), ``opened`` (texts by
-    path). Without a text the program is the object ``path``; where that is none either, what the launch file names.
+    (``counts`` or ``lanes``), ``platform``, ``engine``, ``checks``, ``data`` (``base64``: whole buffers), ``head`` (how many values of
+    a buffer are told), ``opened`` (texts by path). Without a text the program is the object ``path``; where that is none either, what the launch file names.
     """
     if "template" in options:
         return launch_template(text or "", path, options["template"], tries=True)
@@ -119,7 +119,7 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
     except (runner.LaunchError, OSError, ValueError) as error:
         words = proposal.written.said(str(error), str(launch)) if proposal is not None else str(error)
         return {"ok": False, "error": words, **more}
-    return {**_report(report, whole=options.get("data") == "base64"), **more}
+    return {**_report(report, options.get("head", _HEAD), whole=options.get("data") == "base64"), **more}
 
 
 class _LaunchMissing(ValueError):  # noqa: N818 - an answer in words
@@ -161,11 +161,11 @@ def _program(read: LaunchFile, options: dict[str, Any]) -> tuple[str | None, Pat
 # ---- the answer ----
 
 
-def _report(report: RunReport, *, whole: bool = False) -> Result:
+def _report(report: RunReport, head: int, *, whole: bool = False) -> Result:
     """A run as JSON values: those of ``visa-lsp run --format json``, and where asked for the buffers as they are."""
     from visa_lsp.cli.launch.printing import report_values
 
-    values = report_values(report, _HEAD, whole=whole)
+    values = report_values(report, head, whole=whole)
     values["printed"] = values["printed"][:_MOST_PRINTED]
     values["values"] = [
         {"arg": v.arg, "name": v.name, "values": [_number(n) for n in v.array.ravel()[:_HEAD]]} for v in report.values

@@ -1,4 +1,4 @@
-"""Blocks of vISA in other languages as texts of their own: opened, and written back.
+"""Blocks of vISA in other languages as texts of their own: opened, written back, run.
 
 The text that a client shows is a document like any other, under a URI of its own; the server keeps nothing of it. What was changed
 comes back as edits of the host, which the client applies: a block that has changed there meanwhile is not written over.
@@ -12,12 +12,15 @@ from urllib.parse import quote, unquote
 from lsprotocol import types
 
 from visa_lsp.embed.block_text import BlockRefused, block_text, blocks_of
+from visa_lsp.embed.runnable import RunnableBlock, runnable_block
 from visa_lsp.embed.write_back import edits_of
-from visa_lsp.lsp.capabilities import OPEN_BLOCK, WRITE_BLOCK
+from visa_lsp.lsp.capabilities import OPEN_BLOCK, RUN_BLOCK, WRITE_BLOCK
 from visa_lsp.lsp.convert import raw_edits, raw_range, to_offset
-from visa_lsp.lsp.handlers.commands import BadArgument, options_of
+from visa_lsp.lsp.handlers.commands import BadArgument, MadeRun, options_of, run_made
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from visa_lsp.embed.host_text import HostText
     from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.lsp.services import Result
@@ -25,16 +28,18 @@ if TYPE_CHECKING:
 
 SCHEME: Final = "visa-block"
 _DIGITS: Final = 10
+_KERNEL: Final = "kernel"
 
 
 def register(server: VisaServer) -> None:
     """Declare the handlers of this module."""
     server.command(OPEN_BLOCK)(on_open_block)
     server.command(WRITE_BLOCK)(on_write_block)
+    server.command(RUN_BLOCK)(on_run_block)
 
 
 def lenses_of_blocks(ls: VisaServer, opened: OpenDocument, host: HostText) -> list[types.CodeLens] | None:
-    """A lens above each block, which opens it; none where lenses are turned off."""
+    """Lenses above each block, which open and run it; none where lenses are turned off."""
     if not ls.documents.settings_for(opened.key).code_lens:
         return None
     found = []
@@ -42,31 +47,78 @@ def lenses_of_blocks(ls: VisaServer, opened: OpenDocument, host: HostText) -> li
         line = opened.document.position(span.start)[0]
         place = types.Range(types.Position(line, 0), types.Position(line, 0))
         argument = {"uri": opened.key, "block": number}
-        found.append(types.CodeLens(place, types.Command("Open as vISA", OPEN_BLOCK, arguments=[argument])))
+        for title, command in (("Open as vISA", OPEN_BLOCK), ("Run this block", RUN_BLOCK)):
+            found.append(types.CodeLens(place, types.Command(title, command, arguments=[argument])))
     return found
 
 
 async def on_open_block(ls: VisaServer, arguments: list[Any], _token: Any) -> Result:
     """Give a block of a host as a text: the one of number ``block``, else the one at ``line`` and ``character``, from 0.
 
-    The answer has ``block``, its number, ``text``, ``uri``, what the text may be called, and ``range``, its place in the host.
+    The answer has ``block``, its number, ``text``, ``uri``, what the text may be called, and ``range``, its place in the host. With
+    ``as`` ``kernel`` the text is a kernel that can be run, and ``quick`` its launch.
     """
     try:
         options = options_of(arguments, second="block")
         opened, host = _host(ls, options)
-        number = _number(options, "block")
-        if number is None:
-            number = _at(ls, opened, host, options)
+        number = _chosen(ls, opened, host, options)
         known = block_text(host, number, _name(opened.key))
+        kernel = runnable_block(host, number, _name(opened.key)) if _is_kernel(options) else None
     except (BadArgument, BlockRefused) as problem:
         return {"ok": False, "error": str(problem)}
-    return {
+    ending = f"{known.number + 1}{'.run' if kernel is not None else ''}.visaasm"
+    answer = {
         "ok": True,
         "block": known.number,
-        "text": known.text,
-        "uri": f"{SCHEME}:/{quote(_name(opened.key))}.{known.number + 1}.visaasm?{quote(opened.key, safe='')}",
+        "text": kernel.text if kernel is not None else known.text,
+        "uri": f"{SCHEME}:/{quote(_name(opened.key))}.{ending}?{quote(opened.key, safe='')}",
         "range": raw_range(opened.document, known.span, ls.encoding),
     }
+    return {**answer, "quick": kernel.launch} if kernel is not None else answer
+
+
+async def on_run_block(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
+    """Run a block as a kernel of its own, which is chosen as in ``visa.openBlock``; ``quick`` has other contents of its buffers.
+
+    The answer is that of ``visa.run`` with ``block``, ``text``, the kernel, and ``operands``: what each is, and in ``values`` what
+    one that is written holds in the end, lane by lane.
+    """
+    made: RunnableBlock | None = None
+
+    def make(options: dict[str, str]) -> MadeRun:
+        nonlocal made
+        opened, host = _host(ls, options)
+        try:
+            made = runnable_block(host, _chosen(ls, opened, host, options), _name(opened.key))
+        except BlockRefused as problem:
+            raise BadArgument(str(problem)) from None
+        return MadeRun(made.text, made.launch, max((o.buffer_elements for o in made.operands), default=1))
+
+    answer = await run_made(ls, arguments, token, make)
+    if made is None:
+        return answer
+    return {**answer, "block": made.number, "text": made.text, "operands": _told(made, answer.get("buffers", ()))}
+
+
+def _told(made: RunnableBlock, buffers: Iterable[Result]) -> list[Result]:
+    """The operands of a block, with what is in their buffers after a run."""
+    held = {buffer["arg"]: buffer["head"] for buffer in buffers}
+    return [
+        {
+            "operand": o.written_as,
+            "constraint": o.constraint,
+            "expression": o.expression,
+            "name": o.name,
+            "buffer": o.buffer,
+            "type": o.type,
+            "lanes": o.lanes,
+            "elements": o.elements,
+            "read": o.read,
+            "written": o.written,
+            **({"values": o.by_lane(held[o.buffer])} if o.written and o.buffer in held else {}),
+        }
+        for o in made.operands
+    ]
 
 
 async def on_write_block(ls: VisaServer, arguments: list[Any], _token: Any) -> Result:
@@ -90,6 +142,18 @@ def _host(ls: VisaServer, options: dict[str, str]) -> tuple[OpenDocument, HostTe
     if found is None:
         raise BadArgument(f"`{options['uri']}` is not open as a text with vISA in its strings")
     return found
+
+
+def _is_kernel(options: dict[str, str]) -> bool:
+    if options.get("as", _KERNEL) != _KERNEL:
+        raise BadArgument(f"`as` can be `{_KERNEL}`, and nothing else")
+    return "as" in options
+
+
+def _chosen(ls: VisaServer, opened: OpenDocument, host: HostText, options: dict[str, str]) -> int:
+    """The number of the block that a call is about: the one that it names, else the one at a place."""
+    number = _number(options, "block")
+    return _at(ls, opened, host, options) if number is None else number
 
 
 def _needed(options: dict[str, str], name: str) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from lsprotocol import types
 
@@ -315,6 +315,43 @@ async def on_run(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
         raise
     _remember(ls, uri, answer)
     return answer
+
+
+class MadeRun(NamedTuple):
+    """A text that is made for a run, its launch as an object with the keys of a launch file, how many values of a buffer are told."""
+
+    text: str
+    launch: dict[str, Any]
+    head: int
+
+
+async def run_made(
+    ls: VisaServer, arguments: list[Any], token: Any, make: Callable[[dict[str, str]], MadeRun]
+) -> Result:
+    """Run a text that ``make`` makes of the options of a call; ``quick`` of the call is laid over its launch.
+
+    A cancelled request ends the run.
+    """
+    stop = Stop()
+
+    def prepare() -> Callable[[], Result]:
+        options = options_of(arguments, second="block")
+        made = make(options)
+        asked = _quick(arguments).get(QUICK, {})
+        args = asked.get("args", {})
+        if not isinstance(args, dict):
+            raise BadArgument("`args` must be an object with the names of buffers")
+        launch = {**made.launch, **asked, "args": {**made.launch["args"], **args}}
+        job = {QUICK: launch, "head": made.head}
+        if platform := _platform(ls, options):
+            job["platform"] = platform
+        return lambda: ls.services.run(made.text, None, job, stop)
+
+    try:
+        return _refused(ls) or await _answer(ls, "vISA: running", token, prepare)
+    except asyncio.CancelledError:
+        stop.ask()
+        raise
 
 
 def _is_object(uri: str) -> bool:

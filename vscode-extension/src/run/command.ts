@@ -41,8 +41,8 @@ export class Runner {
   }
 
   /** Runs a text without a launch file with what the form would offer; the form, or a launch file of it, is one click away. */
-  private async propose(uri: vscode.Uri, profile?: 'lanes'): Promise<Report | undefined> {
-    const report = await this.perform({ uri, quick: {}, profile });
+  async propose(uri: vscode.Uri, profile?: 'lanes', quick: Quick = {}): Promise<Report | undefined> {
+    const report = await this.perform({ uri, quick, profile });
     if (report !== undefined) {
       void this.offerForm(uri, report.kernel !== undefined);
     }

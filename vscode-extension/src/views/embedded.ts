@@ -1,10 +1,12 @@
 // "Open as vISA": a block of vISA in another language as a document of its own. Saving it changes the string in the host's
-// document, which is not saved by that; the server makes the text and knows how a string has to be written.
+// document, which is not saved by that; the server makes the text and knows how a string has to be written. "Run this block": the
+// same block as a kernel of its own, which cannot be written back.
 
 import * as vscode from 'vscode';
 import { messageOf, type Server } from '../server/client.ts';
 
 export const BLOCK_SCHEME = 'visa-block';
+const KERNEL = { as: 'kernel' };
 
 interface Opened {
   ok: boolean;
@@ -12,6 +14,7 @@ interface Opened {
   block: number;
   text: string;
   uri: string;
+  quick?: Record<string, unknown>; // of a kernel: its launch
 }
 
 interface Written {
@@ -53,17 +56,22 @@ export class Blocks implements vscode.FileSystemProvider, vscode.Disposable {
 
   /** Opens a block by its number, else the one at the cursor, beside its host. */
   async open(host: vscode.Uri, block?: number): Promise<vscode.TextEditor> {
-    const cursor = vscode.window.visibleTextEditors.find((editor) => editor.document.uri.toString() === host.toString())?.selection.active;
-    const place = block === undefined ? { line: cursor?.line ?? 0 } : { block };
-    const opened = await this.ask(host, place);
+    const opened = await this.ask(host, this.place(host, block));
     const uri = vscode.Uri.parse(opened.uri);
     return vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri), vscode.ViewColumn.Beside);
   }
 
+  /** Makes a block, by its number, else the one at the cursor, a kernel that can be run: its document, and its launch. */
+  async kernel(host: vscode.Uri, block?: number): Promise<{ uri: vscode.Uri; quick: Record<string, unknown> }> {
+    const made = await this.ask(host, { ...this.place(host, block), ...KERNEL });
+    const document = await vscode.workspace.openTextDocument(vscode.Uri.parse(made.uri));
+    return { uri: document.uri, quick: made.quick ?? {} };
+  }
+
   async readFile(uri: vscode.Uri): Promise<Uint8Array> {
-    const { host, block } = partsOf(uri);
+    const { host, ...asked } = partsOf(uri);
     await vscode.workspace.openTextDocument(host);
-    const { text } = await this.ask(host, { block });
+    const { text } = await this.ask(host, asked);
     if (this.shown.get(uri.toString())?.before !== text) {
       this.shown.set(uri.toString(), { before: text, changed: Date.now() });
     }
@@ -71,7 +79,10 @@ export class Blocks implements vscode.FileSystemProvider, vscode.Disposable {
   }
 
   async writeFile(uri: vscode.Uri, content: Uint8Array): Promise<void> {
-    const { host, block } = partsOf(uri);
+    const { host, block, as } = partsOf(uri);
+    if (as !== undefined) {
+      throw vscode.FileSystemError.NoPermissions('this kernel is made from the block: save it as a file of its own');
+    }
     const text = new TextDecoder().decode(content);
     await vscode.workspace.openTextDocument(host);
     const before = this.shown.get(uri.toString())?.before ?? text;
@@ -97,7 +108,8 @@ export class Blocks implements vscode.FileSystemProvider, vscode.Disposable {
       await this.readFile(uri); // what is told before reading has to hold after it
     }
     const { before, changed } = this.shown.get(uri.toString())!;
-    return { type: vscode.FileType.File, ctime: 0, mtime: changed, size: new TextEncoder().encode(before).length };
+    const readonly = partsOf(uri).as === undefined ? {} : { permissions: vscode.FilePermission.Readonly };
+    return { type: vscode.FileType.File, ctime: 0, mtime: changed, size: new TextEncoder().encode(before).length, ...readonly };
   }
 
   watch(): vscode.Disposable {
@@ -126,13 +138,26 @@ export class Blocks implements vscode.FileSystemProvider, vscode.Disposable {
       if (document.uri.scheme !== BLOCK_SCHEME || document.isDirty || partsOf(document.uri).host.toString() !== host.uri.toString()) {
         continue;
       }
-      const known = this.shown.get(document.uri.toString());
-      const now = await this.ask(host.uri, { block: partsOf(document.uri).block }).catch(() => undefined);
-      if (known !== undefined && now !== undefined && now.text !== known.before && !document.isDirty) {
-        this.shown.set(document.uri.toString(), { before: now.text, changed: Date.now() });
-        this.events.fire([{ type: vscode.FileChangeType.Changed, uri: document.uri }]);
+      const { block, as } = partsOf(document.uri);
+      const now = await this.ask(host.uri, { block, ...(as && { as }) }).catch(() => undefined);
+      if (now !== undefined && !document.isDirty) {
+        this.shows(document.uri, now.text);
       }
     }
+  }
+
+  /** Has a document show another text where it shows an older one. */
+  private shows(uri: vscode.Uri, text: string): void {
+    const known = this.shown.get(uri.toString());
+    if (known !== undefined && text !== known.before) {
+      this.shown.set(uri.toString(), { before: text, changed: Date.now() });
+      this.events.fire([{ type: vscode.FileChangeType.Changed, uri }]);
+    }
+  }
+
+  private place(host: vscode.Uri, block?: number): object {
+    const cursor = vscode.window.visibleTextEditors.find((editor) => editor.document.uri.toString() === host.toString())?.selection.active;
+    return block === undefined ? { line: cursor?.line ?? 0 } : { block };
   }
 
   private async ask(host: vscode.Uri, place: object): Promise<Opened> {
@@ -149,11 +174,11 @@ export class Blocks implements vscode.FileSystemProvider, vscode.Disposable {
   }
 }
 
-/** The host of a block, and its number from 0: `visa-block:/NAME.NUMBER.visaasm?URI OF THE HOST`. */
-function partsOf(uri: vscode.Uri): { host: vscode.Uri; block: number } {
-  const number = /\.(\d+)\.visaasm$/.exec(uri.path)?.[1];
+/** The host of a block, its number from 0, and whether it is a kernel: `visa-block:/NAME.NUMBER[.run].visaasm?URI OF THE HOST`. */
+function partsOf(uri: vscode.Uri): { host: vscode.Uri; block: number; as?: string } {
+  const [, number, run] = /\.(\d+)(\.run)?\.visaasm$/.exec(uri.path) ?? [];
   if (number === undefined || uri.query === '') {
     throw vscode.FileSystemError.FileNotFound(uri);
   }
-  return { host: vscode.Uri.parse(uri.query), block: Number(number) - 1 };
+  return { host: vscode.Uri.parse(uri.query), block: Number(number) - 1, ...(run !== undefined && KERNEL) };
 }

@@ -1,5 +1,5 @@
 // vISA in the strings of OpenCL and C++, without a server of those languages and with one: findings, what both say, a block opened as
-// a text of its own and saved back, formatting. Each test prints one JSON line.
+// a text of its own and saved back, a block run, formatting. Each test prints one JSON line.
 
 const vscode = require('vscode');
 const assert = require('node:assert');
@@ -108,6 +108,17 @@ const tests = {
     assert.ok(await vscode.workspace.applyEdit(edit));
     await shared.until('the change', () => shown.getText().includes('// "seen"'));
   },
+  async 'a block is run from its lens'() {
+    const { uri } = documents['kernel.cpp'];
+    const lens = (await run('vscode.executeCodeLensProvider', uri)).find((l) => l.command?.title === 'Run this block');
+    const report = await run(lens.command.command, ...lens.command.arguments);
+    assert.ok(report.ok, report.error);
+    const [buffer] = report.buffers;
+    assert.deepEqual([buffer.arg, buffer.shape, buffer.written], ['value_buffer', [16], true]);
+    assert.deepEqual(buffer.head.slice(0, 4), [0, 1, 4, 9]);
+    const shown = vscode.workspace.textDocuments.find((d) => d.uri.path.endsWith('kernel.cpp.1.run.visaasm'));
+    assert.match(shown.getText(), /\.input value_buffer offset=64 size=4/);
+  },
   async 'the compiler is asked'() {
     const { uri } = documents['kernel.cl'];
     const answer = await run('visa.compilerCheck', uri);
@@ -117,7 +128,7 @@ const tests = {
     }
   },
   async 'what a string cannot say is refused'() {
-    const shown = vscode.workspace.textDocuments.find((d) => d.uri.scheme === 'visa-block' && d.uri.path.includes('cpp'));
+    const shown = vscode.workspace.textDocuments.find((d) => d.uri.scheme === 'visa-block' && d.uri.path.endsWith('cpp.1.visaasm'));
     const before = documents['kernel.cpp'].getText();
     const edit = new vscode.WorkspaceEdit();
     edit.delete(shown.uri, new vscode.Range(0, 0, shown.lineCount, 0));

@@ -1,0 +1,65 @@
+"""What an edit changed in a host text, worked out from two snapshots of it.
+
+It knows neither languages nor vISA. Invariant: outside of the change both texts are the same characters.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from visa_lsp.text import Span
+
+if TYPE_CHECKING:
+    from visa_lsp.syntax.document import Document
+
+
+class HostChange(NamedTuple):
+    """What is different between two states of a text: what stood there, and what stands there now."""
+
+    span: Span
+    old: str
+    new: str
+
+    @property
+    def by(self) -> int:
+        """How far everything behind it moves."""
+        return len(self.new) - len(self.old)
+
+    @property
+    def now(self) -> Span:
+        """Where the new text stands."""
+        return Span(self.span.start, self.span.start + len(self.new))
+
+    def moved(self, span: Span) -> Span:
+        """A span of the old text in the new one; one that the change lies in grows with it."""
+        start = span.start + (self.by if span.start >= self.span.end else 0)
+        return Span(start, span.end + (self.by if span.end >= self.span.end else 0))
+
+
+def change_between(before: Document, after: Document) -> HostChange:
+    """The difference of two states of a text, found in the chunks that they do not share."""
+    old, new = before.chunks, after.chunks
+    head, tail = after.changed_since(old)
+    start = sum(chunk.length for chunk in old[:head])
+    gone = "".join(chunk.source for chunk in old[head : len(old) - tail])
+    come = "".join(chunk.source for chunk in new[head : len(new) - tail])
+    first, last = same_ends(gone, come)
+    stop = len(gone) - last
+    return HostChange(Span(start + first, start + stop), gone[first:stop], come[first : len(come) - last])
+
+
+def same_ends(old: str, new: str) -> tuple[int, int]:
+    """How many characters at the head and at the tail of two texts are the same, none counted twice."""
+    head = _same(old, new, min(len(old), len(new)))
+    return head, _same(old[::-1], new[::-1], min(len(old), len(new)) - head)
+
+
+def _same(one: str, other: str, most: int) -> int:
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

@@ -1,0 +1,76 @@
+"""Names that hold in a whole C-like text: macros that may stand between strings, and types that are called otherwise.
+
+Scopes are of no account to it: of two declarations of a name the later one counts. It does not look into what a macro stands for.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from visa_lsp.embed.nodes import enclosing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tree_sitter import Node
+
+_WORDS: Final = ("typedef", "using", "define")
+_TYPES: Final = frozenset({"type_definition", "alias_declaration"})
+_MACROS: Final = frozenset({"preproc_def", "preproc_function_def"})
+_VECTOR: Final = re.compile(r"ext_vector_type\s*\(\s*\d+\s*\)")
+MACRO: Final = re.compile(r"#[ \t]*define\s+(?P<name>\w+)(?P<parameters>\([^()]*\))?")
+
+
+class OuterNames(Struct, frozen=True):
+    """Names, with what they stand for.
+
+    ``types``: as it is written, without pointers and arrays; ``macros``: what stands behind the head, None for one with parameters.
+    """
+
+    types: dict[str, str]
+    macros: dict[str, str | None]
+
+    def with_inner(self, inner: OuterNames) -> OuterNames:
+        """These names and those of a part of the text."""
+        if not (inner.types or inner.macros):
+            return self
+        return OuterNames(self.types | inner.types, self.macros | inner.macros)
+
+
+def outer_names(text: str, root: Node) -> OuterNames:
+    """The names that a text declares, by its tree."""
+    types: dict[str, str] = {}
+    macros: dict[str, str | None] = {}
+    offsets = sorted(at for word in _WORDS for at in places_of(text, word))
+    last = -1
+    for around in enclosing(root, offsets, _TYPES | _MACROS):
+        node = around[-1] if around else None
+        if node is None or node.start_byte == last:
+            continue
+        last = node.start_byte
+        if node.type in _TYPES:
+            _take_type(text, node, types)
+        elif (head := MACRO.match(text, node.start_byte)) is not None:
+            macros[head["name"]] = None if head["parameters"] else text[head.end() : node.end_byte]
+    return OuterNames(types, macros)
+
+
+def places_of(text: str, word: str) -> Iterator[int]:
+    """Where some characters stand, whatever stands around them."""
+    at = text.find(word)
+    while at >= 0:
+        yield at
+        at = text.find(word, at + len(word))
+
+
+def _take_type(text: str, node: Node, types: dict[str, str]) -> None:
+    kind = node.child_by_field_name("type")
+    name = node.child_by_field_name("declarator") or node.child_by_field_name("name")
+    if kind is not None and name is not None and name.type == "type_identifier":
+        vector = _VECTOR.search(text, node.start_byte, node.end_byte)
+        types[text[name.start_byte : name.end_byte]] = text[kind.start_byte : kind.end_byte] + (
+            f" {vector[0]}" if vector is not None else ""
+        )

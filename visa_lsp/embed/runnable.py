@@ -1,0 +1,210 @@
+"""A block as a kernel of its own: each operand is a buffer, loaded into the operand's variable above the block and stored below it.
+
+It makes the text and says what each operand is; it runs nothing. What a buffer holds is the order of the registers: of a vector one
+element after the other, each for all lanes. Invariant: where the size of an operand or a part of the block is not known, no text is
+made, and words say why.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
+
+from visa_lsp.embed.block_text import BEGINS, ENDS, BlockRefused, BlockText, block_text, blocks_of
+from visa_lsp.embed.blocks import GENERAL
+from visa_lsp.isa.model import Shape, Trait
+from visa_lsp.isa.table import TABLE
+from visa_lsp.isa.types import TYPE_BY_NAME
+from visa_lsp.program.elements import element_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.embed.host_text import HostText
+    from visa_lsp.embed.units import OperandName
+
+_EXECUTES: Final = re.compile(r"\(\s*M([1-8])(?:_NM)?\s*,\s*(\d{1,2})\s*\)")
+_WIDTHS: Final = (8, 16, 32)
+_DECLARED: Final = re.compile(
+    r"\s*\.decl\s+(?P<name>\S+)\s+v_type=G\s+type=(?P<type>\w+)\s+num_elts=(?P<count>\d+)\s+align=GRF"
+)
+_OWORD: Final = 16  # bytes
+_MOST_OWORDS: Final = 8  # of one message
+_FIRST_ARGUMENT: Final = 64  # bytes: where the payload begins that is the same for all threads
+_WORD: Final = re.compile(r"\w+")
+
+
+class BlockOperand(Struct, frozen=True):
+    """An operand of a block that runs: what the strings call it, its variable, the buffer that stands for it.
+
+    It has ``elements`` for each of ``lanes``. ``read``: the block begins with what the buffer holds; ``written``: the buffer ends
+    with what the block leaves.
+    """
+
+    written_as: str
+    name: str
+    buffer: str
+    constraint: str
+    expression: str
+    type: str
+    dtype: str
+    lanes: int
+    elements: int
+    read: bool
+    written: bool
+
+    @property
+    def bytes(self) -> int:
+        """The size of the operand."""
+        return self.lanes * self.elements * TYPE_BY_NAME[self.type].size
+
+    @property
+    def buffer_elements(self) -> int:
+        """The size of the buffer: whole owords."""
+        return -(-self.bytes // _OWORD) * _OWORD // TYPE_BY_NAME[self.type].size
+
+    @property
+    def is_padded(self) -> bool:
+        """Whether the buffer has elements that are none of the operand's: they are loaded, so that storing them is no fault."""
+        return self.buffer_elements > self.lanes * self.elements
+
+    def by_lane(self, values: list[Any]) -> list[Any]:
+        """What a buffer holds: a list for each lane, or the value itself where a lane has one."""
+        rows = [values[n * self.lanes : (n + 1) * self.lanes] for n in range(self.elements)]
+        return list(rows[0]) if self.elements == 1 else [list(of_lane) for of_lane in zip(*rows, strict=True)]
+
+
+class RunnableBlock(Struct, frozen=True):
+    """A block as a kernel: its text, its operands, the launch as an object with the keys of a launch file."""
+
+    number: int
+    text: str
+    operands: tuple[BlockOperand, ...]
+    launch: dict[str, Any]
+
+
+def runnable_block(host: HostText, number: int, called: str) -> RunnableBlock:
+    """A block of a host as a kernel; ``called`` is what its head calls the host. Raises BlockRefused with the reason."""
+    width = _width(host, number)
+    known = block_text(host, number, called, width)
+    _refuse_what_is_unknown(known)
+    line = host.document.position(known.span.start)[0] + 1
+    _, _, above = known.text[: known.body.start].removesuffix(BEGINS).partition("\n")
+    declared = {found["name"]: found for found in map(_DECLARED.match, above.split("\n")) if found is not None}
+    taken = set(_WORD.findall(known.text))
+    operands = []
+    for name, operand in known.unit.operands.items():
+        made = _operand(operand, declared[name], _free(f"{name}_buffer", taken), width)
+        operands.append(made)
+        if made.is_padded:
+            old = declared[name][0]
+            above = above.replace(old, old.replace(f"={declared[name]['count']} ", f"={made.buffer_elements} "))
+    head = f"// {called}, line {line}: the block as a kernel of its own, with a buffer for each operand\n{above}"
+    text = (
+        head
+        + "".join(_buffers(operands))
+        + "".join(line for o in operands if o.read or o.is_padded for line in _moves(o, store=False))
+        + known.lines
+        + "".join(line for o in operands if o.written for line in _moves(o, store=True))
+        + known.text[known.body.end :].removeprefix(ENDS)
+    )
+    args = {o.buffer: {"buffer": _contents(o)} for o in operands}
+    launch: dict[str, Any] = {"groups": [1, 1, 1], "local_size": [width, 1, 1], "args": args}
+    return RunnableBlock(known.number, text, tuple(operands), launch)
+
+
+def _width(host: HostText, number: int) -> int:
+    """How many lanes run: what the function says, else what the widest instruction of the block needs."""
+    found = blocks_of(host)
+    if not 0 <= number < len(found):
+        return _WIDTHS[0]
+    _, unit, block = found[number]
+    # A mask that is not the first begins four lanes further on for each number.
+    widest = max((4 * (int(hit[1]) - 1) + int(hit[2]) for hit in _EXECUTES.finditer(block.text)), default=1)
+    return unit.source.width or next((w for w in _WIDTHS if w >= widest), _WIDTHS[-1])
+
+
+def _refuse_what_is_unknown(known: BlockText) -> None:
+    unit = known.unit
+    if unit.broken:
+        raise BlockRefused(
+            "the block is not run: a part of its text is not known here, but comes from a macro or a value"
+        )
+    if known.block.labels:
+        raise BlockRefused("the block is not run: it may jump to a label of the host")
+    for operand in known.block.operands:
+        if (
+            operand.is_immediate
+            and unit.source.known[0][operand.number].value is None
+            and _is_used(known, operand.number)
+        ):
+            words = f"the number `{operand.expression}` of operand {operand.number} is not known here"
+            raise BlockRefused(f"the block is not run: {words}; write it as a number")
+    for name in unit.operands.values():
+        kind = name.operand.kind
+        if kind.isdigit():
+            raise BlockRefused(f"the block is not run: `{name.written}` shares its register with operand {kind}")
+        if name.operand.constraint is not None and not kind.startswith(GENERAL):
+            raise BlockRefused(
+                f"the block is not run: `{name.written}` has the constraint `{kind}`, which is no general variable"
+            )
+        if not unit.is_typed(name):
+            expression = f" ({' '.join(name.operand.expression.split())})" if name.operand.expression else ""
+            words = f"the type of `{name.written}`{expression} is not known here, so that it has no size"
+            raise BlockRefused(
+                f"the block is not run: {words}; declare it in sight with a type that OpenCL or SYCL has"
+            )
+
+
+def _is_used(known: BlockText, number: int) -> bool:
+    """Whether the template has an operand."""
+    operand = known.block.operands[number]
+    return re.search(rf"%(?:{number}(?!\d)|\[{re.escape(operand.name or '?')}\])", known.block.text) is not None
+
+
+def _operand(name: OperandName, declared: re.Match[str], buffer: str, width: int) -> BlockOperand:
+    operand = name.operand
+    lanes = 1 if operand.is_uniform else width
+    constraint = operand.constraint or ""
+    type_ = TYPE_BY_NAME[declared["type"]]
+    return BlockOperand(
+        name.written, declared["name"], buffer, constraint, operand.expression, type_.name, element_of(type_), lanes,
+        int(declared["count"]) // lanes, not operand.written or "+" in constraint, operand.written,
+    )  # fmt: skip
+
+
+def _free(wanted: str, taken: set[str]) -> str:
+    while wanted in taken:
+        wanted += "_"
+    taken.add(wanted)
+    return wanted
+
+
+def _buffers(operands: list[BlockOperand]) -> Iterator[str]:
+    """The declarations of the buffers, and where the launch puts them."""
+    yield from (f".decl {o.buffer} v_type=T num_elts=1\n" for o in operands)
+    for number, operand in enumerate(operands):
+        yield f".input {operand.buffer} offset={_FIRST_ARGUMENT + 4 * number} size=4\n"
+
+
+def _moves(operand: BlockOperand, *, store: bool) -> Iterator[str]:
+    """The messages that load or store a whole operand."""
+    row = next(
+        r for r in TABLE.rows
+        if r.has(Trait.BLOCK) and r.slots[0].shape is Shape.SURFACE and r.has(Trait.WRITES) is store
+    )  # fmt: skip
+    done, owords = 0, -(-operand.bytes // _OWORD)
+    while done < owords:
+        size = next(n for n in (_MOST_OWORDS, 4, 2, 1) if done + n <= owords)
+        yield f"{row.mnemonic} ({size}) {operand.buffer} 0x{done:x}:ud {operand.name}.{done * _OWORD}\n"
+        done += size
+
+
+def _contents(operand: BlockOperand) -> dict[str, Any]:
+    """What a buffer begins with: an operand that is read counts up, so that lanes can be told apart."""
+    shape = [operand.elements, operand.lanes] if operand.elements > 1 else [operand.lanes]
+    if operand.is_padded:
+        shape = [operand.buffer_elements]
+    return {"dtype": operand.dtype, "shape": shape, "init": "arange" if operand.read else "zeros"}
