@@ -97,7 +97,8 @@ class Machine:
     def _announced(self, code: Code, op: Op, pc: int) -> Op:
         if pc >= len(code.kernel.instructions):
             return op
-        listeners = [o for o in self.observers if o.wants_instructions and o.concerns(code, pc)]
+        with code.growing():  # an observer may look at operands in a way that the op does not
+            listeners = [o for o in self.observers if o.wants_instructions and o.concerns(code, pc)]
         if not listeners:
             return op
         before = [o.instruction for o in listeners]
