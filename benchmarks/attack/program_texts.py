@@ -119,7 +119,10 @@ class _Writer(Kernels):
             f".decl V5{n} v_type=G type={kind} num_elts=32 align=GRF"
             for n, kind in enumerate(("ud", "ud", "d", "d", "ud", "ud", "ud", "ud"))
         ]
-        out += [f".decl bits{n} v_type=G type=ud num_elts={_BYTES // 4} align=GRF alias=<V{40 + n}, 0>" for n in range(_BASES)]
+        out += [
+            f".decl bits{n} v_type=G type=ud num_elts={_BYTES // 4} align=GRF alias=<V{40 + n}, 0>"
+            for n in range(_BASES)
+        ]
         out += [".decl group v_type=G type=ud num_elts=1 align=dword alias=<%r0, 4>"]
         out += [f".decl P{n} v_type=P num_elts=32" for n in range(1, 6)]
         out += [".decl A0 v_type=A num_elts=16", ".decl A1 v_type=A num_elts=16"]
@@ -179,23 +182,22 @@ class _Writer(Kernels):
             yield f"addr_add (M1_NM, 16) A{number}(0)<1> &{name} 0x0:uw"
 
     def ending(self) -> Iterator[str]:
-        """Sum up every byte that has registers of its own, and the predicates, and store the sum: 16 dwords of a thread.
+        """Sum up every byte that has registers of its own, and the predicates, and store the sum: 32 dwords of a thread.
 
         Each step can be undone, so that one difference is always seen; storing all as it is would be most of the program.
         """
-        size = min(16, self.lanes)
-        yield "mov (M1_NM, 16) V56(0,0)<1> 0x0:ud"
+        yield "mov (M1_NM, 32) V56(0,0)<1> 0x0:ud"
         for number in range(1, 4):
-            for mask in ("M1_NM", "M5_NM")[: self.lanes // size]:
-                yield f"(P{number}) sel ({mask}, {size}) V57(0,0)<1> 0x1:ud 0x0:ud"
-                yield _summed(size, "V57(0,0)")
+            yield f"(P{number}) sel (M1_NM, {self.lanes}) V57(0,0)<1> 0x1:ud 0x0:ud"
+            yield _summed(self.lanes, "V57(0,0)")
         for number in range(_BASES):
-            for at in range(0, _BYTES, 64):
-                yield _summed(16, f"bits{number}({at // 32},0)")
-        yield f"shr (M1_NM, 1) V55(0,0)<1> V50(0,0)<0;1,0> {self.lanes.bit_length() - 3:#x}:ud"
+            for at in range(0, _BYTES, 128):
+                yield _summed(32, f"bits{number}({at // 32},0)")
+        self.stored_bytes = -(-self.stored_bytes // 128) * 128
+        yield f"div (M1_NM, 1) V55(0,0)<1> V50(0,0)<0;1,0> {self.lanes // 8:#x}:ud"
         yield f"add (M1_NM, 1) V55(0,0)<1> V55(0,0)<0;1,0> {self.stored_bytes // 16:#x}:ud"
-        yield "oword_st (4) dst V55(0,0)<0;1,0> V56.0"
-        self.stored_bytes += 64 * self.threads * self.groups
+        yield "oword_st (8) dst V55(0,0)<0;1,0> V56.0"
+        self.stored_bytes += 128 * self.threads * self.groups
 
     def block(self, lines: int, depth: int) -> list[str]:
         """Some statements."""
@@ -256,7 +258,9 @@ class _Writer(Kernels):
         """Read the input somewhere, or count something up in a place of the lane's own."""
         name, kind = self.draw.choice(self.own)
         size = min(16, self.lanes)
-        where = f"shl (M1, {size}) V54(0,0)<1> V50(0,0)<1;1,0> {self.draw.choice((2, 3) if self.tidy else (0, 2, 3)):#x}:ud"
+        where = (
+            f"shl (M1, {size}) V54(0,0)<1> V50(0,0)<1;1,0> {self.draw.choice((2, 3) if self.tidy else (0, 2, 3)):#x}:ud"
+        )
         if kind in ("d", "ud") and self.draw.random() < 0.7:
             where = f"and (M1, {size}) V54(0,0)<1> {name}(0,0)<1;1,0> 0x3fc:ud"
         other, _ = self.draw.choice(self.own)

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from visa_lsp.cli.launch.report import RunReport
 
 # How many of all programs are compiled at the full level, run with checkers, and run on several threads of the host.
-_FULL: Final = 0.1
-_WATCHED: Final = 0.5
-_SIDE_BY_SIDE: Final = 0.15
+_FULL: Final = 0.08
+_WATCHED: Final = 0.4
+_SIDE_BY_SIDE: Final = 0.1
 _COUNTED: Final = (
     "faults", "instructions", "opcodes", "groups", "threads", "barriers", "bytes_read", "bytes_written", "findings", "notes",
 )  # fmt: skip
@@ -81,7 +81,9 @@ class Programs(Target):
         if draw.random() < _WATCHED:
             one, other = run("interp", "all"), run("jit", "all")
             compare(one, other, "checks all")
-            told = "by the interpreter: not proven" if not other.replayed_groups else "by the interpreter, which replayed"
+            told = (
+                "by the interpreter: not proven" if not other.replayed_groups else "by the interpreter, which replayed"
+            )
             self.runs[f"watched, told {'by compiled code' if other.engine == 'jit' else told}"] += 1
         self.has.update(kind for kind, count in case.has.items() if count)
         self.has.update(case.types)

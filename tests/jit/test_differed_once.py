@@ -15,7 +15,7 @@ from compiled import compile_at_once
 
 from visa_lsp.cli.launch.file import parse_launch
 from visa_lsp.cli.launch.runner import RunOptions, run_text
-from visa_lsp.sim.jit import engine
+from visa_lsp.sim.jit import engine, native
 
 HEAD = """.version 4.1
 .kernel "k"
@@ -25,6 +25,7 @@ HEAD = """.version 4.1
 .decl g v_type=G type=df num_elts=16 align=GRF
 .decl r v_type=G type=ud num_elts=32 align=GRF
 .decl i v_type=G type=d num_elts=32 align=GRF alias=<r, 0>
+.decl s v_type=G type=hf num_elts=64 align=GRF alias=<r, 0>
 .decl P1 v_type=P num_elts=16
 .decl P2 v_type=P num_elts=16
 .input x offset=64 size=4
@@ -41,7 +42,7 @@ local_size: [16, 1, 1]
 args:
   x: {buffer: {dtype: uint32, shape: [32], init: zeros}}
 """
-# What is stored, and the instructions. No compiler may calculate these beforehand: the NaN that it makes has another sign.
+# What is stored, and the instructions. Of most, no compiler may calculate these beforehand: the NaN that it makes has another sign.
 KERNELS = {
     "zero by zero": ("f", ["div (M1_NM, 16) f(0,0)<1> 0x0:f 0x80000000:f"]),
     "zero by zero, eight bytes": ("g", ["div (M1_NM, 16) g(0,0)<1> -0.0:df 0x8000000000000000:df"]),
@@ -50,6 +51,10 @@ KERNELS = {
     "a zero that was an integer": ("f", ["mov (M1_NM, 16) f(0,0)<1> 0x0:d", "div (M1_NM, 16) f(2,0)<1> f(0,0)<1;1,0> f(0,0)<1;1,0>"]),
     "a chosen zero": ("f", ["(P1) sel (M1_NM, 16) f(0,0)<1> 0x0:f 0x3f800000:f", "div (M1_NM, 16) f(2,0)<1> 0x0:f f(0,0)<1;1,0>"]),
     "infinity less infinity": ("f", ["mov (M1_NM, 16) f(0,0)<1> 0x7f800000:f", "add (M1_NM, 16) f(2,0)<1> f(0,0)<1;1,0> (-)f(0,0)<1;1,0>"]),
+    "a half that signals, with another sign": ("h", ["mov (M1_NM, 16) r(0,0)<1> 0x7d01fd03:ud", "mov (M1_NM, 16) h(0,0)<1> (-)s(0,0)<1;1,0>"]),
+    "a half that signals, wider": ("f", ["mov (M1_NM, 16) r(0,0)<1> 0x7d01fd03:ud", "mov (M1_NM, 16) f(0,0)<1> s(0,0)<1;1,0>"]),
+    "the greater of halves that signal": ("h", ["mov (M1_NM, 16) r(0,0)<1> 0x7d01fd03:ud", "max (M1_NM, 16) h(0,0)<1> s(0,0)<1;1,0> s(0,1)<0;1,0>"]),
+    "a float that signals, as a half": ("h", ["mov (M1_NM, 16) f(0,0)<1> 0x7f800001:f", "mov (M1_NM, 16) h(0,0)<1> f(0,0)<1;1,0>"]),
     "the root of less than nothing": ("f", ["sqrt (M1_NM, 16) f(0,0)<1> -4.0:f"]),
 }  # fmt: skip
 
@@ -85,8 +90,10 @@ def told(lines, engine_name):
     return [str(fault) for fault in (*report.faults, *report.findings)]
 
 
+@pytest.mark.parametrize("level", [0, 2])
 @pytest.mark.parametrize("what", KERNELS)
-def test_engines_leave_the_same_bits(what):
+def test_engines_leave_the_same_bits(what, level, monkeypatch):
+    monkeypatch.setattr(native, "LEVEL", level)
     name, lines = KERNELS[what]
     assert left(name, lines, "jit") == left(name, lines, "interp")
 

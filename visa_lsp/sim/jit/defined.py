@@ -77,6 +77,8 @@ def proven(code: Code, frame: Frame, *, full: bool) -> bool:
     instructions = code.kernel.instructions
     if len(instructions) > MOST_INSTRUCTIONS:
         return False
+    for pc in range(len(instructions)):
+        code.op(pc)  # which notes the registers that it touches
     plans = [plan_of(code, pc) if not inst.row.opens_label else None for pc, inst in enumerate(instructions)]
     first = Known(frame)
     first.together = full
