@@ -223,6 +223,9 @@ class _Writer(Kernels):
             self.subroutines.append([])
             self.subroutines[number] = self.block(3, _LOOPS)
             return [f"call (M1, {self.lanes}) sub{number}"]
+        if depth and not self.tidy and pick < 0.43:
+            self.has["barriers that lanes or threads miss"] += 1
+            return ["barrier"]
         return [self.draw.choice(self.ok)]
 
     def label(self) -> str:

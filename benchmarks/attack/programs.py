@@ -19,6 +19,7 @@ from visa_lsp.cli.launch import runner
 from visa_lsp.cli.launch.file import parse_launch
 from visa_lsp.cli.launch.runner import RunOptions, run_module
 from visa_lsp.sema.lower import assemble
+from visa_lsp.sim import machine as sim_machine
 from visa_lsp.sim.jit import engine, machine, native
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 _FULL: Final = 0.08
 _WATCHED: Final = 0.4
 _SIDE_BY_SIDE: Final = 0.1
+_QUANTA: Final = (20, 60, 20_000)  # instructions of a time slice: short ones end in loops
 _COUNTED: Final = (
     "faults", "instructions", "opcodes", "groups", "threads", "barriers", "bytes_read", "bytes_written", "findings", "notes",
 )  # fmt: skip
@@ -67,6 +69,7 @@ class Programs(Target):
             return "refused"
         launch = replace(parse_launch(case.launch, Path("k.launch.yaml")), platform=case.platform)
         native.LEVEL = 2 if draw.random() < _FULL else 0
+        sim_machine.QUANTUM = draw.choice(_QUANTA)
 
         def run(which: str, checks: str, threads: int = 1) -> RunReport:
             self.runs[f"compiled at level {native.LEVEL}"] += which == "jit"

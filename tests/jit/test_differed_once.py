@@ -28,11 +28,15 @@ HEAD = """.version 4.1
 .decl s v_type=G type=hf num_elts=64 align=GRF alias=<r, 0>
 .decl P1 v_type=P num_elts=16
 .decl P2 v_type=P num_elts=16
+.decl P3 v_type=P num_elts=16
+.decl bits v_type=G type=uw num_elts=1 align=word
 .input x offset=64 size=4
 .kernel_attr SimdSize=16
     mov (M1_NM, 16) r(0,0)<1> 0x0:ud
     mov (M1_NM, 16) r(2,0)<1> 0x0:ud
     cmp.lt (M1, 16) P1 r(0,0)<1;1,0> 0x1:ud
+    mov (M1_NM, 1) bits(0,0)<1> 0x5a3c:uw
+    setp (M1_NM, 16) P3 bits(0,0)<0;1,0>
 """
 STORE = """    oword_st (8) x 0x0:ud {name}.0
     ret (M1, 1)
@@ -55,6 +59,8 @@ KERNELS = {
     "a half that signals, wider": ("f", ["mov (M1_NM, 16) r(0,0)<1> 0x7d01fd03:ud", "mov (M1_NM, 16) f(0,0)<1> s(0,0)<1;1,0>"]),
     "the greater of halves that signal": ("h", ["mov (M1_NM, 16) r(0,0)<1> 0x7d01fd03:ud", "max (M1_NM, 16) h(0,0)<1> s(0,0)<1;1,0> s(0,1)<0;1,0>"]),
     "a float that signals, as a half": ("h", ["mov (M1_NM, 16) f(0,0)<1> 0x7f800001:f", "mov (M1_NM, 16) h(0,0)<1> f(0,0)<1;1,0>"]),
+    "lanes that wait while others are at a barrier": ("r", ["(P3) goto (M1, 16) L1", "mov (M1, 16) r(0,0)<1> 0x1:ud", "barrier", "goto (M1, 16) L2", "L1:", "mov (M1, 16) r(0,0)<1> 0x2:ud", "L2:"]),
+    "lanes that wait while others use up their time": ("r", ["(P3) goto (M1, 16) L1", "L0:", "add (M1, 16) r(0,0)<1> r(0,0)<1;1,0> 0x1:ud", "cmp.lt (M1, 16) P2 r(0,0)<1;1,0> 0x2710:ud", "(P2) goto (M1, 16) L0", "goto (M1, 16) L2", "L1:", "mov (M1, 16) r(0,0)<1> 0x2:ud", "L2:"]),
     "the root of less than nothing": ("f", ["sqrt (M1_NM, 16) f(0,0)<1> -4.0:f"]),
 }  # fmt: skip
 
@@ -74,7 +80,11 @@ WATCHED = {
 
 
 def ran(name, lines, engine_name, checks):
-    text = HEAD + "".join(f"    {line}\n" for line in lines) + STORE.format(name=name)
+    text = (
+        HEAD
+        + "".join(f"{line}\n" if line.endswith(":") else f"    {line}\n" for line in lines)
+        + STORE.format(name=name)
+    )
     options = RunOptions(platform="TGLLP", engine=engine_name, checks=checks)
     return run_text(text, parse_launch(LAUNCH, Path("k.launch.yaml")), options)
 

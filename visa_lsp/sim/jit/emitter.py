@@ -163,6 +163,8 @@ class Emitter:
         self.spill(pc)
         self.put_word(self.block, state.CALL_MASK, self.builder.zext(self.get(self.call_mask), I64))
         self.put_word(self.block, state.STEPS, self.get(self.steps, I64))
+        for number, cell in enumerate(self.waiting):
+            self.put_word(self.block, self.layout.waiting_at + 8 * number, self.get(cell, I64))
 
     # ---- surface variables, which stay in the block
 
