@@ -88,6 +88,7 @@ class _Writer(Kernels):
         super().__init__(draw)
         self.platform = platform
         self.tidy = draw.random() < 0.5
+        self.most_subroutines = 0 if self.tidy and draw.random() < 0.7 else 2  # checkers' code has no calls
         self.lanes = draw.choice((8, 16, 16, 32))
         self.threads, self.groups = draw.choice((1, 2, 3)), draw.choice((1, 2, 3))
         self.own: list[tuple[str, str]] = []  # variables with their types
@@ -217,7 +218,7 @@ class _Writer(Kernels):
             return self.memory()
         if depth == 0 and pick < 0.38:
             return self.shared()
-        if depth < _LOOPS and pick < 0.42 and len(self.subroutines) < 2:
+        if depth < _LOOPS and pick < 0.42 and len(self.subroutines) < self.most_subroutines:
             self.has["calls"] += 1
             number = len(self.subroutines)
             self.subroutines.append([])

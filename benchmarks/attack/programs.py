@@ -95,9 +95,7 @@ class Programs(Target):
         if draw.random() < _WATCHED:
             one, other = run("interp", "all"), run("jit", "all")
             compare(one, other, "checks all")
-            told = (
-                "by the interpreter: not proven" if not other.replayed_groups else "by the interpreter, which replayed"
-            )
+            told = "by the interpreter alone" if not other.replayed_groups else "by the interpreter, which replayed it"
             self.runs[f"watched, told {'by compiled code' if other.engine == 'jit' else told}"] += 1
         self.has.update(kind for kind, count in case.has.items() if count)
         self.has.update(case.types)

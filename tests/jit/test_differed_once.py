@@ -11,10 +11,12 @@ import pytest
 
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
+import test_compiled_faults as faults
 from compiled import compile_at_once
 
 from visa_lsp.cli.launch.file import parse_launch
 from visa_lsp.cli.launch.runner import RunOptions, run_text
+from visa_lsp.sim import machine
 from visa_lsp.sim.jit import engine, native
 
 HEAD = """.version 4.1
@@ -114,3 +116,29 @@ def test_engines_tell_the_same(what):
     expected = told(lines, "interp")
     assert any(words in line for line in expected), expected
     assert told(lines, "jit") == expected
+
+
+_WASTED = "    mov (M1, 16) value(0,0)<1> 0x0:d\n"
+TURNS = f"""{faults.HEAD}.decl counter v_type=G type=ud num_elts=16 align=GRF
+{faults.AT}    mov (M1, 16) counter(0,0)<1> 0xf0:ud
+    cmp.ge (M1, 16) P1 value(0,0)<1;1,0> 0x10:d
+    (P1) goto (M1, 16) L1
+{8 * _WASTED}L1:
+    call (M1, 16) sub0
+    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 value.0
+    ret (M1, 1)
+.function "sub0"
+sub0:
+    dword_atomic.inc (M1, 16) x counter.0 %null.0 %null.0 value.0
+    ret (M1, 16)
+"""
+
+
+@pytest.mark.parametrize("engine_name", ["interp", "jit"])
+def test_a_turn_ends_at_a_jump_back_and_not_at_a_call(engine_name, monkeypatch):
+    """The first of two threads has used its time before the call, and counts before the second nevertheless."""
+    monkeypatch.setattr(machine, "QUANTUM", 12)
+    launch = parse_launch(faults.LAUNCH.format(groups=1, local=32, init="zeros", more=""), Path("k.launch.yaml"))
+    report = run_text(TURNS, launch, RunOptions(platform="TGLLP", engine=engine_name, checks="none"))
+    assert (report.engine, report.faults) == (engine_name, ())
+    assert report.buffers[0].array[:32].tolist() == list(range(32))
