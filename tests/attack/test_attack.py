@@ -30,7 +30,7 @@ COUNTS = {
     "zeinfo": 30,
     "zebins": 150,
     "messages": 40,
-    "programs": 250,
+    "programs": 200,
 }
 
 
