@@ -56,6 +56,8 @@ def run(name: str, numbers: range, seed: int, seconds: float, keep: Path | None)
     print(
         f"{name}: {len(numbers)} tried, {len(failures)} failed ({rest or 'nothing else'}) in {taken:.0f} s", flush=True
     )
+    if covered := target.covered():
+        print(covered, flush=True)
     return failures
 
 

@@ -52,6 +52,10 @@ class Target(ABC):
         """The input as bytes."""
         return case if isinstance(case, bytes) else str(case).encode("utf-8", "surrogatepass")
 
+    def covered(self) -> str:
+        """What the cases had in them, in lines; empty where nobody counts."""
+        return ""
+
     def close(self) -> None:  # noqa: B027 - most targets hold nothing
         """Give back what the target holds."""
 

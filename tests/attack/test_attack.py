@@ -30,7 +30,7 @@ COUNTS = {
     "zeinfo": 30,
     "zebins": 150,
     "messages": 40,
-    "programs": 12,
+    "programs": 200,
 }
 
 

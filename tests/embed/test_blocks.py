@@ -88,6 +88,16 @@ def test_a_comment_marks_the_string_behind_it():
     assert [b.text for b in blocks("# visa: asm\nx = f'{{ {y}'\nz = 'asm'\n", Host.PYTHON)] == ["{ " + HOLE]
 
 
+def test_a_mark_before_a_statement_says_what_it_is_and_makes_no_other_block():
+    statement = 'asm("ret (M1, 1)" ::: "memory"); asm("nop"); }'
+    (block,) = blocks(f"void f() {{ // visa: asm\n {statement}", Host.CPP)
+    assert (block.text, block.asked) == ("ret (M1, 1)", True)
+    (lone,) = blocks('void f() { // visa: asm\n asm("xorl %0, %0" : "=r"(x)); }', Host.CPP)
+    assert lone.asked
+    assert [o.constraint for o in lone.operands] == ["=r"]
+
+
+
 def test_a_python_call_that_names_constraints_has_a_template():
     text = 'x = asm("""mov (M1, 16) $0(0,0)<1>\n""" "b", "=rw,rw.u,i", [y])\nz = f("a", "rwx")\nw = f("(M1, 1)")'
     (block,) = blocks(text, Host.PYTHON)

@@ -1,8 +1,12 @@
-"""Both engines give the same: every launch of the corpus, watched and not; every kind of fault, told by the interpreter."""
+"""Both engines give the same: every launch of the corpus, watched and not.
+
+``VISA_LSP_TEST_LAUNCHES=all`` has those of the corpus beside the repository as well: a thousand more.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import os
 
 import numpy as np
 import pytest
@@ -17,7 +21,9 @@ from visa_lsp.cli.launch import runner  # noqa: E402
 from visa_lsp.sim.jit import engine  # noqa: E402
 from visa_lsp.sim.machine import run as interpret  # noqa: E402
 
-CASES = [(case, platform) for case in own_cases.cases() for platform in case.platforms]
+OWN = [(case, platform) for case in own_cases.cases() for platform in case.platforms]
+EVERY = os.environ.get("VISA_LSP_TEST_LAUNCHES") == "all"
+CASES = [(case, platform) for case in corpus.CASES for platform in case.platforms] if EVERY else OWN
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +59,7 @@ def test_a_launch_gives_the_same(case, platform, checks, monkeypatch):
     assert differences(*reports(case, platform, checks, monkeypatch)) == set()
 
 
-@pytest.mark.parametrize("case", [case for case, platform in CASES if platform == "TGLLP"], ids=str)
+@pytest.mark.parametrize("case", [case for case, platform in OWN if platform == "TGLLP"], ids=str)
 def test_a_launch_that_is_compiled_on_its_way_gives_the_same(case, monkeypatch):
     """Some steps are interpreted, then bodies are compiled, and behind the group that runs all groups as a whole."""
     monkeypatch.setattr(engine, "LARGE", 1 << 60)

@@ -79,11 +79,14 @@ KERNELS = {
 }
 
 
+DEVICES = {"TGLLP": "tgllp", "DG2": "acm-g10", "PVCXT": "pvc"}
+
+
 @functools.cache
-def compiled():
+def compiled(device="tgllp"):
     """Texts by kernel name, and the zebin."""
     folder = Path(tempfile.mkdtemp(prefix="faulty"))
-    words = ["ocloc", "compile", "-file", str(SOURCE), "-device", "tgllp", "--format", "zebin", "-output", "z"]
+    words = ["ocloc", "compile", "-file", str(SOURCE), "-device", device, "--format", "zebin", "-output", "z"]
     environment = os.environ | {"IGC_ShaderDumpEnable": "1", "IGC_DumpToCurrentDir": "1"}
     done = subprocess.run(
         [*words, "-output_no_suffix"],
@@ -103,17 +106,23 @@ def compiled():
     return texts, folder / "z"
 
 
-@pytest.mark.parametrize("name", KERNELS)
-def test_exactly_what_is_wrong_is_reported(name):
-    args, kinds, word, local = KERNELS[name]
-    texts, zebin = compiled()
+def ran(name, engine="interp", checks="all", platform="TGLLP"):
+    """The text of a kernel, and what came of its launch."""
+    args, _, _, local = KERNELS[name]
+    texts, zebin = compiled(DEVICES[platform])
     path = texts[name]
     groups = 1 if name == "c4" else 2
     launch = f"kernel: {name}\nzebin: {zebin}\ngroups: [{groups}]\nlocal_size: [{local}]\nargs:\n" + "".join(
         f"  - {arg}\n" for arg in args
     )
-    options = RunOptions(path, "TGLLP", "interp", budget=60_000 if name == "c4" else 8_000)
-    report = run_text(path.read_text(), parse_launch(launch, path.with_suffix(".launch.yaml")), options)
+    options = RunOptions(path, platform, engine, checks, budget=60_000 if name == "c4" else 8_000)
+    return path, run_text(path.read_text(), parse_launch(launch, path.with_suffix(".launch.yaml")), options)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_exactly_what_is_wrong_is_reported(name):
+    _, kinds, word, _ = KERNELS[name]
+    path, report = ran(name)
     found = (*report.faults, *report.findings)
     assert {fault.kind.value for fault in found} == kinds, [str(fault) for fault in found]
     lines = path.read_text().splitlines()

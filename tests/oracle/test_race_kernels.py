@@ -71,7 +71,8 @@ def compiled(device: str, extra: str):
     return texts, tuple(sorted(folder.glob("*_f[0-9]*.visaasm"))), folder / "z"
 
 
-def findings(name: str, configuration: str, local: int, checks: str):
+def ran(name: str, configuration: str, local: int, checks: str, engine: str = "interp"):
+    """What came of a kernel's launch."""
     device, extra = CONFIGURATIONS[configuration]
     texts, functions, zebin = compiled(device, extra)
     args, groups = KERNELS[name][:2]
@@ -80,8 +81,12 @@ def findings(name: str, configuration: str, local: int, checks: str):
         f"  - {arg}\n" for arg in args
     )
     platform = configuration if configuration != "without optimisation" else "TGLLP"
-    options = RunOptions(path, platform, "interp", checks, budget=400_000, files=functions)
-    report = run_text(path.read_text(), parse_launch(launch, path.with_suffix(".launch.yaml")), options)
+    options = RunOptions(path, platform, engine, checks, budget=400_000, files=functions)
+    return run_text(path.read_text(), parse_launch(launch, path.with_suffix(".launch.yaml")), options)
+
+
+def findings(name: str, configuration: str, local: int, checks: str):
+    report = ran(name, configuration, local, checks)
     return report, {fault.kind.value for fault in report.faults} | {
         f"note: {fault.kind.value}" for fault in report.findings
     }

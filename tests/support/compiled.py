@@ -10,10 +10,22 @@ def everywhere() -> None:
     """Put the compiled engine in the interpreter's place, before tests import either."""
     from visa_lsp.cli.launch import runner
     from visa_lsp.sim import machine
-    from visa_lsp.sim.jit import engine, state
-    from visa_lsp.sim.jit import machine as compiled
+    from visa_lsp.sim.jit import engine
 
     compile_at_once()
+    interpreter = machine.Machine
+    machine.Machine = machine_class()
+    machine.run = engine.run
+    engine.Machine = interpreter
+    runner._engine = lambda name, _: ("interp" if name == "interp" else "jit", engine.run)
+
+
+def machine_class():
+    """What can stand where a test makes a machine."""
+    from visa_lsp.sim import machine
+    from visa_lsp.sim.jit import machine as compiled
+    from visa_lsp.sim.jit import state
+
     interpreter = machine.Machine
 
     class Machine(compiled.CompiledMachine):
@@ -26,10 +38,7 @@ def everywhere() -> None:
             super().__init__(dispatch)
             self.quantum = self.launch[state.QUANTUM // 8] = quantum
 
-    machine.Machine = Machine
-    machine.run = engine.run
-    engine.Machine = interpreter
-    runner._engine = lambda name, _: ("interp" if name == "interp" else "jit", engine.run)
+    return Machine
 
 
 def compile_at_once() -> None:

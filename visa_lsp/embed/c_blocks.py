@@ -8,8 +8,11 @@ Invariant: every token is looked at a fixed number of times, whatever the text i
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec.structs import replace
 
 from visa_lsp.embed.blocks import AsmBlock, Operand, StringLiteral
 from visa_lsp.embed.literals import C_RAW, C_STRING, HOLE, StringPiece, c_pieces
@@ -56,7 +59,14 @@ def blocks_in(around: Surroundings, but: Container[int] = ()) -> list[AsmBlock]:
         block, behind = _statement(around, keyword.start, keyword.end, end, number)
         if block is not None:
             found.append(block)
-    found += _marked(around, found, but)
+    starts = [block.span.start for block in found]
+    for marked in _marked(around, tuple(found), but):
+        at = bisect_right(starts, marked.span.start) - 1
+        if at >= 0 and marked.span.start < found[at].span.end:
+            # The mark stands before an asm statement: it says what that is.
+            found[at] = replace(found[at], asked=True)
+        else:
+            found.append(marked)
     return sorted(found, key=lambda b: b.span)
 
 

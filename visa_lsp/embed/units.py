@@ -214,7 +214,7 @@ class _UnitMaker:
         called = hit["number"] or hit["name"]
         operand = next((o for o in block.operands if called in (str(o.number), o.name)), None)
         if operand is None:
-            if not block.asked or len(called) > 6:
+            if not block.asked or block.operands or len(called) > 6:
                 return None
             # Of a string that stands alone nothing tells the operands but their use.
             numbered = int(called) if called.isdigit() else len(self._names)

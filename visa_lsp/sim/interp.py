@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -87,16 +88,22 @@ class Code:
         """
         found = self._compiled.get(pc)
         if found is None:
-            views, size = len(self._views), self.layout.size
-            self._alone[pc] = self._compile(self.kernel.instructions[pc], pc)
+            with self.growing():
+                self._alone[pc] = self._compile(self.kernel.instructions[pc], pc)
             found = self._compiled[pc] = self.joined(self._alone[pc], pc)
-            if self.layout.size != size:
-                self.grown(size)
-            elif len(self._views) != views:
-                new = list(self._views)[views:]
-                for frame in self.frames:
-                    frame.views += _views(new, frame.regs)
         return found
+
+    @contextmanager
+    def growing(self) -> Iterator[None]:
+        """Inside, views and registers may be asked for; the frames that exist get them at the end."""
+        views, size = len(self._views), self.layout.size
+        yield
+        if self.layout.size != size:
+            self.grown(size)
+        elif len(self._views) != views:
+            new = list(self._views)[views:]
+            for frame in self.frames:
+                frame.views += _views(new, frame.regs)
 
     def grown(self, size: int) -> None:
         """Give the frames that exist the size which the layout has now; it had ``size`` bytes."""

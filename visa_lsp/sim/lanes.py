@@ -110,7 +110,8 @@ def float_source(site: Site, operand: Value, exec_type: ty.DataType, lanes: int 
             fetch = _converted(fetch, F8, constant=False)
     elif type_.is_float:
         if DTYPE[type_] != target:
-            fetch = _converted(fetch, target, constant=not isinstance(operand, General | Indirect))
+            wider = _converted(fetch, target, constant=not isinstance(operand, General | Indirect))
+            fetch = (lambda f: values.quiet(wider(f))) if type_ is ty.HF else wider
     else:
         raw, wide = fetch, ty.DF if exec_type is ty.DF else ty.F
         fetch = lambda f: values.int_to_float(raw(f), wide, f.rounding)  # noqa: E731

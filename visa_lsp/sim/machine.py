@@ -48,12 +48,12 @@ class _Ended(Exception):  # noqa: N818 - what was asked for has happened
 class Machine:
     """A run in progress. ``run`` does all of it; ``start`` gives the threads of one group, for a caller that steps them."""
 
-    def __init__(self, dispatch: Dispatch, observers: Sequence[Observer] = (), quantum: int = QUANTUM) -> None:
+    def __init__(self, dispatch: Dispatch, observers: Sequence[Observer] = (), quantum: int | None = None) -> None:
         self.dispatch = dispatch
         self.observers = tuple(observers)
         self.watched = bool(self.observers)
         self.has_findings = False  # whether an observer has findings to take
-        self.quantum = quantum
+        self.quantum = QUANTUM if quantum is None else quantum
         self.steps = 0
         self.result = RunResult()
         self._faults: list[Fault] = []
@@ -97,7 +97,8 @@ class Machine:
     def _announced(self, code: Code, op: Op, pc: int) -> Op:
         if pc >= len(code.kernel.instructions):
             return op
-        listeners = [o for o in self.observers if o.wants_instructions and o.concerns(code, pc)]
+        with code.growing():  # an observer may look at operands in a way that the op does not
+            listeners = [o for o in self.observers if o.wants_instructions and o.concerns(code, pc)]
         if not listeners:
             return op
         before = [o.instruction for o in listeners]

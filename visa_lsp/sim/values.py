@@ -134,12 +134,20 @@ def odd_f32(x: Array) -> Array:
     return np.where(inexact, (cut.view(np.uint32) | 1).view(np.float32), cut).astype(np.float32)
 
 
+def quiet(x: Array) -> Array:
+    """Floats of which no NaN signals.
+
+    A conversion between formats leaves them so (IEEE 754, 5.4.2, 6.2), but NumPy's of half floats does not.
+    """
+    return np.asarray(x * x.dtype.type(1))
+
+
 def narrow(x: Array, type_: ty.DataType, mode: Rounding = Rounding.EVEN) -> Array:
     """Float lanes (f32 or f64) in the storage form of a float type, rounded once."""
     if type_ is ty.BF:
         return _f_to_bf(odd_f32(x) if x.dtype == np.float64 else x, mode)
     target = DTYPE[type_]
-    near = x.astype(target)
+    near = (quiet(x) if type_ is ty.HF else x).astype(target)
     if mode is Rounding.EVEN or target.itemsize >= x.dtype.itemsize:
         return near
     back = near.astype(x.dtype)

@@ -20,6 +20,7 @@ from visa_lsp.sim.observers.shadow import RegisterShadow
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from visa_lsp.program.model import Kernel
     from visa_lsp.sim.interp import Code
     from visa_lsp.sim.registers import Frame
 
@@ -76,6 +77,8 @@ def proven(code: Code, frame: Frame, *, full: bool) -> bool:
     instructions = code.kernel.instructions
     if len(instructions) > MOST_INSTRUCTIONS:
         return False
+    for pc in range(len(instructions)):
+        code.op(pc)  # which notes the registers that it touches
     plans = [plan_of(code, pc) if not inst.row.opens_label else None for pc, inst in enumerate(instructions)]
     first = Known(frame)
     first.together = full
@@ -87,7 +90,7 @@ def proven(code: Code, frame: Frame, *, full: bool) -> bool:
         # Along a stretch only one state is carried.
         while pc < len(instructions):
             plan = plans[pc]
-            if plan is not None and not _step(plan, known):
+            if plan is not None and not _step(code.kernel, plan, known):
                 return False
             following = list(_after(code, pc))
             if following == [pc + 1] and pc + 1 not in code.joins:
@@ -136,7 +139,7 @@ def _divides(code: Code, pc: int) -> bool:
     return inst.row.flow is FlowClass.GOTO or inst.row.flow.returns
 
 
-def _step(plan: DefinednessPlan, known: Known) -> bool:
+def _step(kernel: Kernel, plan: DefinednessPlan, known: Known) -> bool:
     """Whether what an instruction reads is defined; what it writes is, then."""
     everybody = plan.no_mask or (plan.kind is InstructionKind.BRANCH and plan.lanes == 1)
     lanes = plan.full << plan.at & _LANES
@@ -146,8 +149,12 @@ def _step(plan: DefinednessPlan, known: Known) -> bool:
         if lanes & ~bits:
             return False
     for var in plan.preds_read:
-        bits = known.all[var] if everybody or plan.lanes == 1 else known.own[var] | known.all[var]
-        if lanes & ~bits:
+        bits, needed = known.all[var], lanes
+        if not plan.preds_written:  # a number is made of all bits, whatever lanes it is for
+            needed = (1 << kernel.predicates[var - 1].num_elements) - 1
+        elif not everybody and plan.lanes > 1:
+            bits |= known.own[var]
+        if needed & ~bits:
             return False
     if not all(_defined(plan, places, known, everybody=everybody) for places in _read(plan)):
         return False

@@ -7,6 +7,7 @@ waiting lanes stay in the block. The masks are numbers that LLVM keeps in regist
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from llvmlite import ir
@@ -67,7 +68,16 @@ def vector(element: Any, lanes: int) -> Any:
 
 def constants(element: Any, values: Sequence[float]) -> Node:
     """A constant vector."""
+    if isinstance(element, ir.IntType):
+        return _integers(element.width, tuple(values))
     return ir.Constant(vector(element, len(values)), [ir.Constant(element, v) for v in values])
+
+
+@lru_cache(4096)
+def _integers(bits: int, values: tuple[float, ...]) -> Node:
+    """A constant vector of integers: kernels have few different ones, and writing one takes as long as ten operations."""
+    kind = integer(bits)
+    return ir.Constant(vector(kind, len(values)), [ir.Constant(kind, v) for v in values])
 
 
 def splat(element: Any, value: float, lanes: int) -> Node:
@@ -153,6 +163,8 @@ class Emitter:
         self.spill(pc)
         self.put_word(self.block, state.CALL_MASK, self.builder.zext(self.get(self.call_mask), I64))
         self.put_word(self.block, state.STEPS, self.get(self.steps, I64))
+        for number, cell in enumerate(self.waiting):
+            self.put_word(self.block, self.layout.waiting_at + 8 * number, self.get(cell, I64))
 
     # ---- surface variables, which stay in the block
 

@@ -155,9 +155,8 @@ def _watched(dispatch: Dispatch, making: Making) -> RunResult | None:
         return None
     machine = CompiledMachine(dispatch, making, watched=True)
     code = machine.code(dispatch.kernel)
-    if not machine.fits(code) or not machine.compiled_anew(code).body.seen:
-        return None
-    if not machine.writes_first:
+    # The proof comes first: it takes a tenth of the time that writing the code does.
+    if not machine.writes_first or not machine.fits(code) or not machine.compiled_anew(code).body.seen:
         return None
     machine.make_whole = partial(_whole, machine)
     return machine.run()

@@ -329,9 +329,10 @@ class CompiledThread(Thread):
                 signal, steps = self.slice(min(COLD, quantum - used))
                 machine.warm(self.frame, steps)
                 used += steps
+                back = True  # it stops at a jump back only
             else:
-                signal, used = self._enter(compiled, used)
-            if signal is None and used < quantum:
+                signal, used, back = self._enter(compiled, used)
+            if signal is None and (used < quantum or not back):
                 continue
             machine.spend(used)
             used = 0
@@ -340,8 +341,11 @@ class CompiledThread(Thread):
             if signal != SWITCH:
                 yield self.pending if signal == WAIT else None
 
-    def _enter(self, compiled: CompiledBody, used: int) -> tuple[int | None, int]:
-        """Run compiled code, and the instruction that it leaves to the interpreter: a signal as of ``slice``, and the steps."""
+    def _enter(self, compiled: CompiledBody, used: int) -> tuple[int | None, int, bool]:
+        """Run compiled code, and the instruction that it leaves to the interpreter.
+
+        Gives a signal as of ``slice``, the steps, and whether the last of them was a jump back: where a time slice may end.
+        """
         machine, frame = self.machine, self.frame
         if self.stopped is None:
             block = machine.block(frame, compiled.body.layout)
@@ -364,18 +368,19 @@ class CompiledThread(Thread):
         if why == state.OVER:
             machine.spend(0)
         if why == state.SWITCH:
-            return None, used
+            return None, used, True
         if why == state.LEAVE:
             signal: int | None = resume(frame)
         else:
             used += 1
             frame.code.counts[frame.pc] += 1
             signal = frame.code.op_alone(frame.pc)(frame)
+        back = signal is not None and 0 <= signal <= frame.pc
         if signal is None or signal == WAIT:
             frame.pc += 1
         elif signal >= 0:
             frame.pc = signal
-        return (None if signal is None or signal >= 0 else signal), used
+        return (None if signal is None or signal >= 0 else signal), used, back
 
     def _raise(self, compiled: CompiledBody, frame: Frame) -> None:
         """Raise what a callback has raised; what its stretch counted too much is taken back."""

@@ -99,9 +99,9 @@ def setp(e: Emitter, site: Site) -> None:
     set_predicate(e, site, dst.var, e.enable(site), low)
 
 
-def _typed(e: Emitter, site: Site, operand: Value, exec_type: ty.DataType, bits: int, *, flushed: bool) -> Node:
+def _typed(e: Emitter, site: Site, operand: Value, exec_type: ty.DataType, bits: int, *, compared: bool) -> Node:
     if exec_type.is_float:
-        return numbers.floats(e, site, operand, exec_type, flushed=flushed)
+        return numbers.floats(e, site, operand, exec_type, flushed=compared, folds=compared)
     return numbers.integers(e, site, operand, exec_type, bits)
 
 
@@ -121,7 +121,7 @@ def select(e: Emitter, site: Site) -> None:
     else:
         if not exec_type.is_float and exec_type.size == 8:
             raise Uncompiled
-        a, b = (_typed(e, site, s, exec_type, 64, flushed=False) for s in (first, second))
+        a, b = (_typed(e, site, s, exec_type, 64, compared=False) for s in (first, second))
     value = a
     if isinstance(pred, Predicate):
         bits = e.lanes(e.predicate(pred, site.control.mask_offset, lanes), lanes)
@@ -151,7 +151,7 @@ def compare(e: Emitter, site: Site) -> None:
     if not exec_type.is_float and not plain and exec_type.size == 8:
         raise Uncompiled
     bits = exec_type.bits if plain else 64
-    a, b = (_typed(e, site, s, exec_type, bits, flushed=True) for s in (first, second))
+    a, b = (_typed(e, site, s, exec_type, bits, compared=True) for s in (first, second))
     if exec_type.is_float:
         found = (e.builder.fcmp_unordered if relation == "!=" else e.builder.fcmp_ordered)(relation, a, b)
     elif exec_type.is_signed or not plain:

@@ -23,6 +23,7 @@ _CALLBACK: Final = ctypes.CFUNCTYPE(
     ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64
 )
 BODY: Final = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+LEVEL: Final = 2  # of LLVM's optimisation; tests of what code does take 0, which compiles in a fifth of the time
 _MOST_KEPT: Final = 1 << 20  # bytes of one object
 GROUPS: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 
@@ -62,7 +63,7 @@ def _target() -> Any:
 def _machine() -> Any:
     """A target machine; whoever compiles with it owns it."""
     target = _target()
-    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=_features(), opt=2)
+    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=_features(), opt=LEVEL)
 
 
 @cache
@@ -73,18 +74,19 @@ def _features() -> str:
 
 def _object(text: str, machine: Any, store: ObjectStore | None) -> bytes:
     """The object code of a module; from the store, where an earlier process has left it for such a machine."""
-    sign = f"{llvmlite.__version__}\n{llvm.get_host_cpu_name()}\n{_features()}\n{text}"
+    sign = f"{llvmlite.__version__}\n{llvm.get_host_cpu_name()}\n{_features()}\n{LEVEL}\n{text}"
     key = hashlib.sha256(sign.encode()).hexdigest()
     known = store.get(key) if store is not None else None
     if isinstance(known, str):
         return b64decode(known)
     parsed = llvm.parse_assembly(text)
     parsed.verify()
-    options = llvm.create_pipeline_tuning_options(speed_level=2)
-    options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
-    llvm.create_pass_builder(machine, options).getModulePassManager().run(
-        parsed, llvm.create_pass_builder(machine, options)
-    )
+    if LEVEL:
+        options = llvm.create_pipeline_tuning_options(speed_level=LEVEL)
+        options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
+        llvm.create_pass_builder(machine, options).getModulePassManager().run(
+            parsed, llvm.create_pass_builder(machine, options)
+        )
     made: bytes = machine.emit_object(parsed)
     if store is not None and len(made) <= _MOST_KEPT:
         store.put(key, made)

@@ -65,7 +65,8 @@ SHARED_ROUND: Final = 216
 SHARED_NEXT: Final = 224
 SHARED_ORDERED: Final = 232
 SCRAP: Final = 240  # a word that nobody reads
-LAUNCH_BYTES: Final = 248
+NOTHING: Final = 248  # always 0, which the compiler does not know
+LAUNCH_BYTES: Final = 256
 
 # The tables of memory: bytes of a surface (host address, size, marks, what is forbidden, whether it was written), and of a
 # buffer (first address, then the same in another order); bytes from the end of either to the word that says it was written.

@@ -177,7 +177,8 @@ class GroupRunner:
                 and max(launch[state.GLOBAL_NEXT // 8], launch[state.SHARED_NEXT // 8]) > _MOST_NUMBERS
             ):
                 raise Suspicion
-            if why == state.SUSPECT or (machine.under_watch and why == state.FAULT):
+            # A barrier that cannot complete is told by the interpreter as well, and what comes behind it.
+            if why == state.SUSPECT or (machine.under_watch and why in (state.FAULT, state.SWITCH)):
                 raise Suspicion
             if why != state.LEAVE:
                 end = int(launch[state.GROUP // 8]) + 1
