@@ -97,7 +97,6 @@ def test_a_mark_before_a_statement_says_what_it_is_and_makes_no_other_block():
     assert [o.constraint for o in lone.operands] == ["=r"]
 
 
-
 def test_a_python_call_that_names_constraints_has_a_template():
     text = 'x = asm("""mov (M1, 16) $0(0,0)<1>\n""" "b", "=rw,rw.u,i", [y])\nz = f("a", "rwx")\nw = f("(M1, 1)")'
     (block,) = blocks(text, Host.PYTHON)
