@@ -216,9 +216,8 @@ def floats(
             if type_ is ty.DF:
                 raise Uncompiled
             found = e.builder.fpext(found, vector(target, lanes))
-            if (
-                type_ is ty.HF
-            ):  # LLVM may leave out a conversion there and back, and with it that a NaN becomes a quiet one
+            if type_ is ty.HF:
+                # LLVM may leave out a conversion there and back, and with it that a NaN becomes a quiet one.
                 found = e.builder.fmul(found, unknown(e, splat(target, 1.0, lanes)))
     else:
         kind = e.builder.sitofp if type_.is_signed else e.builder.uitofp
