@@ -10,12 +10,16 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from lsp_client import ROOT, SERVER, answering, at, line_of, plain, saxpy
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import ClientServerConfig, client_capabilities
+
+from visa_lsp.ide.workspace import read_settings
+from visa_lsp.lsp.handlers import sync
 
 sys.path.insert(0, str(ROOT))
 
@@ -526,3 +530,21 @@ def test_what_is_no_file_in_a_folder_keeps_nobody_waiting(tmp_path):
     assert "not a regular file" in found[7]["result"]["error"]
     assert "not a regular file" in found[8]["result"]["error"]
     assert not found[10]["result"]["ok"]
+
+
+@pytest.mark.parametrize("told_meanwhile", [False, True])
+def test_an_answer_is_not_believed_over_what_was_told_since_the_question(told_meanwhile):
+    server = Mock(settings_told=0)
+    server.files.roots = []
+    server.documents.configure.return_value = False
+
+    async def answer(_params):
+        if told_meanwhile:
+            told = {"visa": {"inlayHints": {"types": "on"}}}
+            sync.did_change_configuration(server, types.DidChangeConfigurationParams(told))
+        return [{"inlayHints": {"types": "off"}}]
+
+    server.workspace_configuration_async = answer
+    asyncio.run(sync.ask_settings(server))
+    (configured,) = [call.args[0] for call in server.documents.configure.call_args_list]
+    assert configured == read_settings({"inlayHints": {"types": "on" if told_meanwhile else "off"}}, None)[0]

@@ -105,9 +105,9 @@ def truncated(data: bytes, body: Kernel) -> bytes:
     for number, inst in enumerate(body.instructions):
         record = code[starts[number] - starts[0] : starts[number + 1] - starts[0]]
         writer.write(inst, "k")
-        plan = writer.plans[inst.row][0]
+        writers = writer.plans[inst.row].writers
         size, left = 1, operands(inst)
-        for (field, (_, write)), value in zip(zip(inst.row.fields, plan, strict=True), inst.values, strict=True):
+        for field, write, value in zip(inst.row.fields, writers, inst.values, strict=True):
             if not field.stored:
                 continue
             if left == 0:

@@ -86,6 +86,7 @@ class VisaServer(LanguageServer):
         self.machine_code: dict[str, MachineCode] = {}
         self.cursors: dict[str, int] = {}  # the lines of the cursors, of clients that tell them
         self.shown: set[str] = set()
+        self.settings_told = 0  # how often the client has told settings without being asked
         self.sent_tokens: OrderedDict[str, Any] = OrderedDict()
         self._rules: dict[str, FileRules] = {}
 

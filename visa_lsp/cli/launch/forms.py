@@ -65,7 +65,9 @@ def element_types(kernel: Kernel) -> dict[str, str]:
             if isinstance(target, State) and isinstance(value, Immediate) and not target.sampler:
                 places[target.var] = value.bits
             continue
-        surface = next((v.var for v in inst.values if isinstance(v, State) and not v.sampler), inst.get("surface"))
+        # What scattered messages move may be numbers of any kind in variables of another one.
+        surface = inst.get("surface") if inst.row.has(Trait.BLOCK) else None
+        surface = next((v.var for v in inst.values if isinstance(v, State) and not v.sampler), surface)
         data = [v for v in inst.values if isinstance(v, RawOperand)]
         held = kernel.variable_type(data[-1].var) if data else None
         if not isinstance(surface, int) or held is None:

@@ -105,13 +105,14 @@ async def ask_settings(ls: VisaServer) -> None:
     roots = list(ls.files.roots)
     items = [types.ConfigurationItem(section="visa")]
     items += [types.ConfigurationItem(scope_uri=root, section="visa") for root in roots]
+    told = ls.settings_told
     try:
         values = await ls.workspace_configuration_async(types.ConfigurationParams(items))
     except JsonRpcException as error:  # the client's fault; what was set before stays
         logger.warning("the client gives no settings: %s", error)
         return
-    if not isinstance(values, (list, tuple)) or not values:
-        return
+    if not isinstance(values, (list, tuple)) or not values or ls.settings_told != told:
+        return  # what the client has told meanwhile is newer than its answer
     whole = _read(ls, values[0], None)
     folders = {
         root: _read(ls, value, None) for root, value in zip(roots, values[1:], strict=False) if value is not None
@@ -143,6 +144,7 @@ def _configure(ls: VisaServer, settings: UserSettings, folders: dict[str, UserSe
 def did_change_configuration(ls: VisaServer, params: types.DidChangeConfigurationParams) -> Any:
     """Take new settings from clients that send them; ask those that only say that something changed."""
     if isinstance(params.settings, dict) and params.settings:
+        ls.settings_told += 1
         _configure(ls, _read(ls, params.settings, None), {})
         if not ls.files.roots:
             return
