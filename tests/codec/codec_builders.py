@@ -46,7 +46,7 @@ def inst(mnemonic: str, *values: object, line: int = -1) -> Inst:
 
 
 def write(instruction: Inst) -> bytes:
-    return InstructionWriter().write(instruction, "k")
+    return InstructionWriter().write(instruction)
 
 
 def read(code: bytes, table: InstructionTable = TABLE, version: tuple[int, int] = (4, 1)) -> tuple[Inst, ...]:

@@ -104,7 +104,7 @@ def truncated(data: bytes, body: Kernel) -> bytes:
     out = bytearray()
     for number, inst in enumerate(body.instructions):
         record = code[starts[number] - starts[0] : starts[number + 1] - starts[0]]
-        writer.write(inst, "k")
+        writer.write(inst)
         writers = writer.plans[inst.row].writers
         size, left = 1, operands(inst)
         for field, write, value in zip(inst.row.fields, writers, inst.values, strict=True):

@@ -6,7 +6,7 @@ Symbols already have their numbers, so that encoding is a walk. What has no plac
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from visa_lsp.codec.errors import CodecError
 from visa_lsp.codec.instruction_writer import InstructionWriter
@@ -26,11 +26,12 @@ from visa_lsp.codec.records import (
 from visa_lsp.program.model import GenBinary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from visa_lsp.isa.types import DataType
     from visa_lsp.program.model import Attribute, FileVariable, Kernel, Module, StateVariable, Variable
 
+Item = TypeVar("Item")
 _LAYOUT: Final = ObjectLayout(WRITTEN_VERSION)
 
 
@@ -69,9 +70,9 @@ def instruction_offsets(kernel: Kernel) -> list[int]:
     """The byte offset of each instruction from the first instruction byte."""
     instructions = InstructionWriter()
     offsets, at = [], 0
-    for i, inst in enumerate(kernel.instructions):
+    for inst in kernel.instructions:
         offsets.append(at)
-        at += len(instructions.write(inst, f"{kernel.name}.instructions[{i}]"))
+        at += len(instructions.write(inst))
     return offsets
 
 
@@ -113,12 +114,12 @@ class _Body:
 
     def _body(self, instructions: InstructionWriter) -> bytes:
         kernel, path = self.kernel, self.path
-        code = instructions.write_all(kernel, path)
+        code = b"".join(_each(kernel.instructions, instructions.write, f"{path}.instructions"))
         parts = [_count(len(kernel.strings), "I", f"{path}.string_count")]
-        parts += [_string(text, f"{path}.strings[{i}]") for i, text in enumerate(kernel.strings)]
+        parts += _each(kernel.strings, _string, f"{path}.strings")
         parts.append(bytes(4))  # name_index
         parts.append(_count(len(kernel.variables), "I", f"{path}.variable_count"))
-        parts += [_variable(v, f"{path}.variables[{i}]") for i, v in enumerate(kernel.variables)]
+        parts += _each(kernel.variables, _variable, f"{path}.variables")
         parts.append(_states(kernel.addresses, "H", f"{path}.addresses"))
         parts.append(_states(kernel.predicates, "H", f"{path}.predicates"))
         parts.append(_count(len(kernel.labels), "H", f"{path}.label_count"))
@@ -146,6 +147,17 @@ class _Body:
         return b"".join((*parts, SIZE_ENTRY.pack(path, len(code), entry), tail, code))
 
 
+def _each(items: Iterable[Item], write: Callable[[Item], bytes], path: str) -> list[bytes]:
+    """The bytes of many items; an error says which of them it is about."""
+    found: list[bytes] = []
+    try:
+        # In this order, so that as many are written as the number of the one that cannot be.
+        found.extend(map(write, items))
+    except CodecError as error:
+        raise error.within(f"{path}[{len(found)}]") from None
+    return found
+
+
 def _count(value: int, code: str, path: str) -> bytes:
     try:
         return struct.pack("<" + code, value)
@@ -164,8 +176,8 @@ def _text(text: str, path: str) -> bytes:
     return data
 
 
-def _string(text: str, path: str) -> bytes:
-    return _text(text, path) + b"\0"
+def _string(text: str) -> bytes:
+    return _text(text, "") + b"\0"
 
 
 def _relocations(pairs: Sequence[tuple[int, int]], path: str) -> bytes:
@@ -186,18 +198,18 @@ def _type_code(type_: DataType, path: str) -> int:
     return type_.code
 
 
-def _variable(variable: Variable, path: str) -> bytes:
+def _variable(variable: Variable) -> bytes:
     record = _LAYOUT.variable.pack(
-        path,
+        "",
         variable.name_index,
-        _type_code(variable.type, path) | variable.align << 4,
+        _type_code(variable.type, "") | variable.align << 4,
         variable.num_elements & 0xFFFF,
         variable.alias_index,
         variable.alias_offset,
         variable.alias_scope,
         len(variable.attributes),
     )
-    return record + _attributes(variable.attributes, path)
+    return record + _attributes(variable.attributes, "")
 
 
 def _states(states: Sequence[StateVariable], code: str, path: str) -> bytes:

@@ -22,6 +22,12 @@ class CodecError(Exception):
         where = " ".join(part for part in ("" if offset is None else f"0x{offset:x}", path) if part)
         super().__init__(f"{where}: {message}" if where else message)
 
+    def within(self, path: str) -> CodecError:
+        """The same error, with what its field is part of."""
+        return CodecError(
+            self.message, self.offset, f"{path}.{self.path.removeprefix('.')}" if self.path else path, self.line
+        )
+
 
 class MalformedValueError(ValueError):
     """A value without meaning, before its place in the file is known."""

@@ -18,7 +18,7 @@ from visa_lsp.isa.model import FieldKind
 
 if TYPE_CHECKING:
     from visa_lsp.isa.model import Field, Instruction
-    from visa_lsp.program.model import Inst, Kernel, Value
+    from visa_lsp.program.model import Inst, Value
 
 # Codes of fields that are ours, not the format's (``isa.lsc_codes``, ``isa.rows.matrix``).
 _TEXT_ONLY: Final[dict[str, frozenset[int]]] = {
@@ -45,11 +45,7 @@ class InstructionWriter:
     def __init__(self) -> None:
         self.plans: dict[Instruction, _Plan] = {}
 
-    def write_all(self, kernel: Kernel, path: str) -> bytes:
-        """The instruction bytes of a kernel. Raises CodecError as ``write`` does."""
-        return b"".join([self.write(inst, f"{path}.instructions[{i}]") for i, inst in enumerate(kernel.instructions)])
-
-    def write(self, inst: Inst, path: str) -> bytes:
+    def write(self, inst: Inst) -> bytes:
         """The bytes of the record of one instruction.
 
         Raises CodecError, with the field and the source line, where the row has no opcode, the values are not one for
@@ -60,24 +56,24 @@ class InstructionWriter:
         if plan is None:
             if row.opcode is None:
                 message = f"'{row.mnemonic}' has no opcode: this form has no place in an object"
-                raise CodecError(message, None, path, inst.line)
+                raise CodecError(message, line=inst.line)
             writers = tuple(map(_field_writer, row.fields))
             plan = self.plans[row] = _Plan(bytes([row.opcode]), writers, _lists(row))
         if len(values) != len(plan.writers):
             message = f"'{row.mnemonic}' has {len(plan.writers)} fields, not {len(values)}"
-            raise CodecError(message, None, path, inst.line)
+            raise CodecError(message, line=inst.line)
         for count_at, list_at in plan.lists:
             items = values[list_at]
             if isinstance(items, tuple) and values[count_at] != len(items):
                 message = f"the count is {values[count_at]}, but there are {len(items)} in the list"
-                raise CodecError(message, None, f"{path}.{row.fields[count_at].name}", inst.line)
+                raise CodecError(message, None, row.fields[count_at].name, inst.line)
         try:
             return b"".join([plan.opcode, *[write(value) for write, value in zip(plan.writers, values, strict=True)]])
         except (MalformedValueError, struct.error):
-            raise _refusal(inst, plan, path) from None
+            raise _refusal(inst, plan) from None
 
 
-def _refusal(inst: Inst, plan: _Plan, path: str) -> CodecError:
+def _refusal(inst: Inst, plan: _Plan) -> CodecError:
     """What is wrong with an instruction of which some value has no form."""
     for field, write, value in zip(inst.row.fields, plan.writers, inst.values, strict=True):
         message = ""
@@ -88,7 +84,7 @@ def _refusal(inst: Inst, plan: _Plan, path: str) -> CodecError:
         except struct.error:
             message = f"{value} does not fit"
         if message:
-            return CodecError(message, None, f"{path}.{field.name}", inst.line)
+            return CodecError(message, None, field.name, inst.line)
     raise AssertionError(inst)  # it was written before this was asked
 
 

@@ -97,7 +97,7 @@ class Chunk:
 
     def codes(self) -> list[str]:
         """The lines without comments, ends and blanks before the ends."""
-        return [line.rstrip() for line in code_of(self.text, self.opens_in_block).split("\n")[1 : self.count + 1]]
+        return [line.rstrip() for line in code_in(self).split("\n")[1 : self.count + 1]]
 
     def entered(self, in_block: bool) -> Chunk:
         """The same text behind another state of comments; the way back gives the chunk that it was."""
@@ -157,8 +157,9 @@ def _closes(text: str, in_block: bool) -> bool:
     return in_block
 
 
-# A few chunks are read again and again: those at the ends of a body, and those under the user's hands.
-@lru_cache(maxsize=64)
+# A few chunks are read again and again: those at the ends of a body, and those under the user's hands. A text of some
+# 30,000 lines is read once by all who look at the whole of it.
+@lru_cache(maxsize=128)
 def code_in(chunk: Chunk) -> str:
     """The code of a chunk: each line without comment and end, with a newline before it."""
     return code_of(chunk.text, chunk.opens_in_block)
