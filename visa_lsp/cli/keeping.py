@@ -19,9 +19,9 @@ def keeping(command: str) -> Iterator[None]:
             from visa_lsp.syntax.statement_cache import cached_statements
 
             stack.enter_context(cached_statements())
-        # A check says for each of its processes which verdicts it uses.
-        if command in _READS_TEXTS and command != "check":
-            from visa_lsp.analysis.disk.storing import storing
+            # A check says for each of its processes which verdicts it uses.
+            if command != "check":
+                from visa_lsp.analysis.disk.storing import storing
 
-            stack.enter_context(storing())
+                stack.enter_context(storing())
         yield

@@ -144,6 +144,8 @@ def program() -> NoReturn:
     status = main()
     threading = sys.modules.get("threading")
     if threading is not None and threading.active_count() > 1:
+        # The interpreter looks through everything for garbage when it ends, more than once.
+        gc.freeze()
         sys.exit(status)
     # All that was loaded would be taken apart again, piece by piece: a twentieth of a check. The system takes it back as a whole.
     atexit._run_exitfuncs()  # noqa: SLF001 - what libraries have registered is still done
@@ -187,8 +189,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         text = " ".join(f"{type(error).__name__}: {error}".split())
         complain(f"internal error: {text} (VISA_LSP_DEBUG=1 shows where)")
         return EXIT_USAGE
-    # The interpreter looks through everything for garbage when it ends, more than once: up to a tenth of a check.
-    gc.freeze()
     return status
 
 

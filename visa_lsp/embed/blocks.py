@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from visa_lsp.embed.literals import StringPiece
     from visa_lsp.text import Span
 
+# What a comment says that makes the string behind it vISA.
+MARK: Final = re.compile(r"visa:\s*asm\b")
 _EXECUTES: Final = re.compile(r"\(\s*M[1-8](?:_NM)?\s*,\s*\d+\s*\)|\.decl\s+\S+\s+v_type\s*=")
 _LABEL: Final = re.compile(r"\s*[A-Za-z_]\w*:\s*")
 _FIRST: Final = re.compile(r"[\s{]*(?:\([^()\n]*\)\s*)?([A-Za-z_]\w*)")

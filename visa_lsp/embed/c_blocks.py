@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from visa_lsp.embed.blocks import AsmBlock, Operand, StringLiteral
+from visa_lsp.embed.blocks import MARK, AsmBlock, Operand, StringLiteral
 from visa_lsp.embed.literals import C_RAW, C_STRING, HOLE, StringPiece, c_pieces
 from visa_lsp.embed.surroundings import KEYWORD
 from visa_lsp.text import Span
@@ -28,7 +28,6 @@ _TOKEN: Final = re.compile(
     rf"(?P<blank>(?:\s|\\\r?\n)+|//(?:[^\\\n]|\\\r?\n|\\.)*|/\*[\s\S]*?(?:\*/|\Z))|(?P<raw>{C_RAW})|(?P<string>{C_STRING})"
     r"|(?P<word>[A-Za-z_]\w*)|(?P<other>'(?:[^'\\\n]|\\.)*'?|\d[\w.]*|[\s\S])"
 )
-_MARK: Final = re.compile(r"visa:\s*asm\b")
 _DIRECTIVE: Final = re.compile(r"#[ \t]*(?P<word>\w*)(?P<rest>(?:[^\\\n]|\\\r?\n|\\.)*)")
 _QUALIFIERS: Final = frozenset(
     {"volatile", "__volatile__", "__volatile", "inline", "__inline", "__inline__", "goto", "const"}
@@ -234,7 +233,7 @@ def _marked(around: Surroundings, known: Sequence[AsmBlock], but: Container[int]
     text = around.text
     taken = iter(sorted(b.span for b in known))
     inside = next(taken, None)
-    marks = [c for c in around.comments if _MARK.search(text, c.start, c.end)]
+    marks = [c for c in around.comments if MARK.search(text, c.start, c.end)]
     for comment, following in pairwise([*marks, Span(len(text), len(text))]):
         while inside is not None and inside.end <= comment.start:
             inside = next(taken, None)

@@ -10,7 +10,7 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.embed.blocks import AsmBlock, Operand, StringLiteral
+from visa_lsp.embed.blocks import MARK, AsmBlock, Operand, StringLiteral
 from visa_lsp.embed.languages import Host, language
 from visa_lsp.embed.literals import StringPiece, python_pieces
 from visa_lsp.embed.nodes import is_hard, nodes_of
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node, Query, Tree
 
-_MARK: Final = re.compile(r"visa:\s*asm\b")
 _STRINGS: Final = (("comment", "comment"), ("string", "string"), ("concatenated_string", "string"))
 _PAIRS: Final = """(argument_list
     [(string) (concatenated_string)] @template . [(string) (concatenated_string)] @constraints)"""
@@ -67,7 +66,7 @@ class PythonText:
         return found
 
     def _marked(self) -> Iterator[int]:
-        marks = [c for c in self.comments if _MARK.search(self.text, c.start, c.end)]
+        marks = [c for c in self.comments if MARK.search(self.text, c.start, c.end)]
         at = 0
         for mark, following in pairwise([*marks, Span(len(self.text), len(self.text))]):
             while at < len(self.strings) and self.strings[at].start_byte < mark.end:

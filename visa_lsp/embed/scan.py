@@ -7,12 +7,11 @@ It judges no vISA. Invariant: bodies are in the order of their first blocks.
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
-from visa_lsp.embed.blocks import of_visa
+from visa_lsp.embed.blocks import MARK, of_visa
 from visa_lsp.embed.c_blocks import blocks_in
 from visa_lsp.embed.c_types import type_named, type_of, whole_number
 from visa_lsp.embed.host_tree import HostTree
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
     from visa_lsp.embed.blocks import AsmBlock, Operand
     from visa_lsp.embed.c_types import CType
     from visa_lsp.embed.outer_names import OuterNames
-
-_MARK: Final = re.compile(r"visa:\s*asm\b")
 
 
 class PlacedUnit(Struct, frozen=True):
@@ -112,7 +109,7 @@ def _kept(around: Surroundings, before: Before) -> dict[int, PlacedUnit]:
 
 def may_mark(text: str) -> bool:
     """Whether a comment of a text may mark a string."""
-    return SPEAKS in text and _MARK.search(text) is not None
+    return SPEAKS in text and MARK.search(text) is not None
 
 
 def scan_function(text: str, host: Host, names: OuterNames) -> tuple[PlacedUnit, tuple[Span, ...]] | None:

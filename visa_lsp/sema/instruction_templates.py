@@ -70,17 +70,16 @@ class InstructionTemplates:
         """Bind a line without reading it; False where it has to be read."""
         if _CLASS_MARK in code:
             return False
-        pieces = _NAME.split(code)
-        used = self._replaced(pieces)
-        template = self._templates.get("".join(pieces))
+        key, used = self._class_of(_NAME.split(code))
+        template = self._templates.get(key)
         if template is None:
             return False
         inst = template.inst([self._ids[name] for name in used], ctx.line)
         self.body.code.append(Bound(ctx.line, _UNREAD, template.row, (), inst))
         return True
 
-    def _replaced(self, pieces: list[str]) -> list[str]:
-        """Replace names in the pieces of a line, and say which are equal; the names of its variables."""
+    def _class_of(self, pieces: list[str]) -> tuple[str, list[str]]:
+        """The class of a line, of which these are the pieces, and the names of its variables; the pieces are used up."""
         ids, tokens = self._ids, self._tokens
         if len(ids) < len(self._names):
             for name in islice(reversed(self._names), len(self._names) - len(ids)):
@@ -90,7 +89,7 @@ class InstructionTemplates:
         pieces[1::2] = [tokens[name] for name in names]
         if len(set(used)) < len(used):
             pieces.append(_CLASS_MARK + ",".join([str(used.index(name)) for name in used]))
-        return used
+        return "".join(pieces), used
 
     def learnt(self, ctx: BindingPass, code: str, node: tree.Instruction) -> bool:
         """Bind a line that was read, as the first of its class; False where it has to be bound by itself."""
@@ -98,10 +97,10 @@ class InstructionTemplates:
             return False
         pieces = _NAME.split(code)
         words, places = pieces[1::2], _places(pieces)[1::2]
-        symbols = [self._names[name] for name in self._replaced(pieces)]
-        key = "".join(pieces)
+        key, used = self._class_of(pieces)
         if key in self._templates:
             return False
+        symbols = [self._names[name] for name in used]
         self._templates[key] = None  # what is learnt of a class is learnt from one line
         strings = len(self.body.strings)
         template = _template(ctx, node, symbols)

@@ -168,7 +168,7 @@ def code_in(chunk: Chunk) -> str:
 @lru_cache(maxsize=64)
 def codes_in(chunk: Chunk) -> Sequence[str]:
     """``Chunk.codes`` for chunks that are asked for again and again."""
-    return [line.rstrip() for line in code_in(chunk).split("\n")[1 : chunk.count + 1]]
+    return chunk.codes()
 
 
 # The lines of a frame are asked for with every edit.

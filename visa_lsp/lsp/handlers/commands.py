@@ -179,6 +179,17 @@ async def _answer(ls: VisaServer, title: str, token: Any, prepare: Callable[[], 
         return {"ok": False, "error": f"internal error: {type(error).__name__}: {error}"}
 
 
+async def _answer_or_stop(
+    ls: VisaServer, title: str, token: Any, prepare: Callable[[], Callable[[], Result]], stop: Stop
+) -> Result:
+    """The answer of work that only a trusted folder may start; a cancelled request asks it to stop."""
+    try:
+        return _refused(ls) or await _answer(ls, title, token, prepare)
+    except asyncio.CancelledError:
+        stop.ask()
+        raise
+
+
 def _refused(ls: VisaServer) -> Result | None:
     return None if ls.documents.trusted else {"ok": False, "error": UNTRUSTED, "untrusted": True}
 
@@ -308,11 +319,7 @@ async def on_run(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
             options["opened"] = opened
         return lambda: ls.services.run(text, path, options, stop)
 
-    try:
-        answer = _refused(ls) or await _answer(ls, "vISA: running", token, prepare)
-    except asyncio.CancelledError:
-        stop.ask()
-        raise
+    answer = await _answer_or_stop(ls, "vISA: running", token, prepare, stop)
     _remember(ls, uri, answer)
     return answer
 
@@ -347,11 +354,7 @@ async def run_made(
             job["platform"] = platform
         return lambda: ls.services.run(made.text, None, job, stop)
 
-    try:
-        return _refused(ls) or await _answer(ls, "vISA: running", token, prepare)
-    except asyncio.CancelledError:
-        stop.ask()
-        raise
+    return await _answer_or_stop(ls, "vISA: running", token, prepare, stop)
 
 
 def _is_object(uri: str) -> bool:
@@ -442,11 +445,7 @@ async def on_run_all(ls: VisaServer, arguments: list[Any], token: Any) -> Result
 
         return lambda: ls.services.run_all(list(jobs.values()), stop, tell)
 
-    try:
-        answer = _refused(ls) or await _answer(ls, "vISA: running tests", token, prepare)
-    except asyncio.CancelledError:
-        stop.ask()
-        raise
+    answer = await _answer_or_stop(ls, "vISA: running tests", token, prepare, stop)
     return {**answer, "runs": runs} if answer["ok"] else answer
 
 
@@ -553,11 +552,7 @@ async def on_gen(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
         text, path = _text(ls, uri), ls.files.path_of(uri)
         return lambda: ls.services.gen(text, path, dict(options), stop)
 
-    try:
-        answer = _refused(ls) or await _answer(ls, "vISA: machine code", token, prepare)
-    except asyncio.CancelledError:
-        stop.ask()
-        raise
+    answer = await _answer_or_stop(ls, "vISA: machine code", token, prepare, stop)
     for opened, is_named in asked:
         code = MachineCode(opened.analysis.document, answer, is_platform_named=is_named)
         if not (is_named or answer.get("kernels")) and (before := ls.machine_code.get(opened.key)) is not None:
@@ -585,11 +580,7 @@ async def on_compile(ls: VisaServer, arguments: list[Any], token: Any) -> Result
             options["platform"] = platform
         return lambda: ls.services.compile(path, dict(options), stop)
 
-    try:
-        return _refused(ls) or await _answer(ls, "vISA: compiling", token, prepare)
-    except asyncio.CancelledError:
-        stop.ask()
-        raise
+    return await _answer_or_stop(ls, "vISA: compiling", token, prepare, stop)
 
 
 async def on_check_with_compiler(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
@@ -611,11 +602,7 @@ async def on_check_with_compiler(ls: VisaServer, arguments: list[Any], token: An
         texts.append(Document.parse(text))
         return lambda: ls.services.compiler_check(text, path, dict(options), stop)
 
-    try:
-        answer = _refused(ls) or await _answer(ls, "vISA: compiling", token, prepare)
-    except asyncio.CancelledError:
-        stop.ask()
-        raise
+    answer = await _answer_or_stop(ls, "vISA: compiling", token, prepare, stop)
     for finding in answer.get("findings", ()):
         finding["range"] = raw_range(texts[0], _span_of(texts[0], finding), ls.encoding)
     return answer
