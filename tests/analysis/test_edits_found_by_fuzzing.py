@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from visa_lsp.analysis import line_classes, outline
+from visa_lsp.analysis import line_classes, outline, text_findings
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.syntax import document
 
@@ -115,6 +115,7 @@ def nothing_known() -> None:
     """As in a new process: what another test has found out is not there."""
     line_classes._verdicts.clear()
     outline._clean.clear()
+    text_findings._clean_frames.clear()
 
 
 @pytest.mark.parametrize("lines", [8, 256])

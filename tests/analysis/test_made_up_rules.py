@@ -11,7 +11,7 @@ from corpus import files
 from mutants import edit
 
 from benchmarks.inputs import generated, kernel
-from visa_lsp.analysis import line_classes, outline, rule_sets
+from visa_lsp.analysis import line_classes, outline, rule_sets, text_findings
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.checks import run as checks
 from visa_lsp.checks.rule import HINT, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Scope, rule
@@ -203,6 +203,7 @@ def _forget() -> None:
     rule_sets.rule_sets.cache_clear()
     line_classes._verdicts.clear()
     outline._clean.clear()
+    text_findings._clean_frames.clear()
 
 
 @pytest.fixture(autouse=True)

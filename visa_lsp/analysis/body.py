@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.analysis.chunk_facts import INPUT, decl_lines, facts_in, instructions_in, label_lines
 from visa_lsp.analysis.findings import Change, ChunkLines, Dormant, Finding, Kept, names_in
 from visa_lsp.analysis.line_classes import (
     ALONE,
@@ -41,6 +40,7 @@ from visa_lsp.analysis.scopes import ScopedBody, scoped_names
 from visa_lsp.checks.support.limits import CLASSES, SUSPECTS
 from visa_lsp.checks.support.name_index import RENAMED, is_likened, spelling
 from visa_lsp.syntax.bulk import Facts, classes, instruction_of, instructions_of
+from visa_lsp.syntax.chunk_facts import INPUT, decl_lines, facts_in, instructions_in, label_lines
 from visa_lsp.syntax.chunks import code_in
 from visa_lsp.syntax.document import common
 from visa_lsp.syntax.parse import MAX_LINE
@@ -178,7 +178,8 @@ class BodyFindings:
                 self._look(document, setup, set()).forget()
             return
         before = self._ends() if self._lines and key == self._key else None
-        self._key, self._verdicts = key, verdicts_of(key)
+        common = filter(rule_sets().common.match, self.directives.attributes)
+        self._key, self._verdicts = key, verdicts_of((*key[:-1], *common))
         head, _, many = self._change or (0, [], 0)
         if self._stale_outline:
             self._outline.place(self.chunks)
@@ -349,11 +350,13 @@ class BodyFindings:
     def _lone_subroutines(self) -> set[str]:
         """The subroutines that stand once, and whose name is no label but in their own part."""
         starts, named = self.directives.parts, self.directives.part_names
+        if not named:
+            return set()
         once = {name for name, many in Counter(named).items() if many == 1 and name}
         ends = [*starts[1:], (1 << 60, 0)]
         bounds = {name: (start, end) for name, start, end in zip(named, starts, ends, strict=False)}
         labels: dict[str, list[Place]] = {}
-        for index, facts in enumerate(self._facts) if once else ():
+        for index, facts in enumerate(self._facts):
             if facts.labels and not once.isdisjoint(facts.labels):
                 for offset, name in label_lines(self.chunks[index]):
                     labels.setdefault(name, []).append((index, offset))
@@ -500,11 +503,9 @@ class BodyFindings:
         if offsets is None:
             split = instructions_in(chunk)
         places = enumerate(found) if offsets is None else zip(offsets, found, strict=True)
-        for offset, plain in places:
-            line_class = plain
-            if new is not None and plain not in new and LATE not in plain:
-                continue
-            line = split[offset]
+        uncoupled: set[str] = set()  # classes of which no line has a name that findings depend on other lines by
+        for offset, plain in places if new is None else [(o, c) for o, c in places if c in new or LATE in c]:
+            line, line_class = split[offset], plain
             if plain == _SINGLE_LABEL and line.rstrip(": \t") in self._lone:
                 continue
             if readers is not None and plain:
@@ -519,7 +520,10 @@ class BodyFindings:
                 verdict = others.get(line_class)
                 if verdict is None:
                     lines.waiting[offset] = line_class
-                    dirty.update(names.coupled(NAME.findall(line)))
+                    if line_class not in uncoupled:
+                        coupled = names.coupled(NAME.findall(line))
+                        dirty.update(coupled)
+                        uncoupled.update([] if coupled else [line_class])
                 else:
                     self._place(lines, offset, line, verdict, dirty)
 
@@ -656,7 +660,7 @@ class BodyFindings:
         setup.classes -= len(chosen)
         for at in range(0, len(lines), _BATCH):
             some = dict(lines[at : at + _BATCH])
-            judged = self._look(document, setup, self._with_declarations(document, setup, set(some)))
+            judged = self._look(document, setup, self._with_declarations(document, setup, set(some)), some)
             self._take_verdicts(document, judged, some)
             judged.forget()
 
@@ -682,10 +686,10 @@ class BodyFindings:
 
     def _take_verdicts(self, document: Document, judged: Judged, classes_of: dict[int, str]) -> None:
         """Keep the verdicts on the classes of some lines."""
-        tokens: dict[int, list[tuple[int, str]] | None] = {}
-        for line, line_class in classes_of.items():
-            known = self._names.tokens_of(document.code(line)) if line_class[0] != DECLARATION else None
-            tokens[line] = [(column, token) for column, _, token in known] if known is not None else None
+        tokens: dict[int, list[tuple[int, str]] | None] = dict.fromkeys(classes_of)
+        others = [line for line, line_class in classes_of.items() if line_class[0] != DECLARATION]
+        for line, code in document.codes_at(sorted(others)).items():
+            tokens[line] = [(column, token) for column, _, token in self._names.tokens_of(code)]
         news = Verdicts()
         news.clean.clear()
         for line, verdict in verdicts_on(judged, document, tokens).items():
@@ -754,18 +758,22 @@ class BodyFindings:
         unknown = {n for place in places for n in self._words(document, *place) if tokens[n] == UNKNOWN}
         while True:
             required |= self._for_messages(document, unknown)
-            judged = self._look(document, setup, required)
+            judged = self._look(document, setup, required, mine)
             told = {name for line in mine for name in names_in(judged.missing.get(line, ()))}
             if told <= unknown:
                 return judged
             unknown |= told
             judged.forget()
 
-    def _look(self, document: Document, setup: Setup, lines: set[int]) -> Judged:
-        """Bind and check some lines, and with them those of the outline where it is not known what to say of it."""
+    def _look(self, document: Document, setup: Setup, lines: set[int], asked: Iterable[int] = ()) -> Judged:
+        """Bind and check some lines for findings in those ``asked`` about, and the outline where it is not known what to say of it."""
+        wanted = set(asked)
         is_due = self._outline_findings is None
-        required = lines | self._outline_lines(document, setup) if is_due else lines
-        judged = judge(document, sorted(required), setup.platform, OUTLINE_SCOPES if is_due else LINE_SCOPES)
+        if is_due:
+            lines = lines | self._outline_lines(document, setup)
+            wanted.update([self._line(document, *place) for place in self._outline.places])
+        scopes = OUTLINE_SCOPES if is_due else LINE_SCOPES
+        judged = judge(document, sorted(lines), setup.platform, scopes, frozenset(wanted))
         if is_due:
             self._keep_outline(document, judged)
         return judged
@@ -895,8 +903,9 @@ class BodyFindings:
         """Some lines with everything that their names are declared by, and the lines that all others depend on."""
         outline = self._outline
         shaping = {self._line(document, *place) for place in outline.shaping} | setup.version_lines
-        names = [names_of(document.code(line)) for line in lines | shaping]
-        return lines | shaping | self._declarations(document, set[str]().union(*names))
+        wanted = lines | shaping
+        names = map(names_of, document.codes_at(sorted(wanted)).values())
+        return wanted | self._declarations(document, set[str]().union(*names))
 
     def _declarations(self, document: Document, wanted: set[str]) -> set[int]:
         """The lines that declare some names and what those are aliases of, and the labels and inputs among them."""

@@ -12,6 +12,7 @@ import re
 from collections import OrderedDict
 from functools import lru_cache
 from itertools import count
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from visa_lsp.analysis.rule_sets import NAME_PROBLEMS, rule_sets
@@ -68,7 +69,7 @@ stores: Final[list[Store]] = []
 
 
 class Verdicts:
-    """What is known of the classes of one kind of body: (platform, dialect, directive, attributes that lines depend on)."""
+    """What is known of the classes of one kind of body: (platform, dialect, directive, attributes that any line depends on)."""
 
     __slots__ = ("_asked", "clean", "decls", "key", "others")
 
@@ -165,16 +166,23 @@ def _value_class(text: str) -> str:
 
 
 class Tokens(dict[str, str]):
-    """What each name of a body stands for; undeclared names and immediates are worked out when they are met."""
+    """What each name of a body stands for; undeclared names and immediates are worked out when they are met.
 
-    __slots__ = ()
+    ``words`` has what special words stand for that do not stand for themselves.
+    """
+
+    __slots__ = ("words",)
+
+    def __init__(self, words: Mapping[str, str] = MappingProxyType({})) -> None:
+        super().__init__()
+        self.words = words
 
     def __missing__(self, name: str) -> str:
         if name[:1].isdigit():
             return _value_class(name)
         if name in special_words():
-            self[name] = name
-            return name
+            found = self[name] = self.words.get(name, name)
+            return found
         return UNKNOWN
 
 
@@ -187,7 +195,7 @@ class SelectedLines(Document):
         self._of_lines: list[tuple[int, Statement]] | None = None
         self._first_lines = document._first_lines  # noqa: SLF001 - prefix sums of the same chunks
         self._first_offsets = document._first_offsets  # noqa: SLF001
-        self._codes = {line: document.code(line) for line in lines}
+        self._codes = document.codes_at(lines)
 
     @property
     def text(self) -> str:
@@ -238,12 +246,16 @@ class Judged(NamedTuple):
 
 
 def judge(
-    document: Document, lines: Sequence[int], platform: Platform | None, scopes: frozenset[Scope] = LINE_SCOPES
+    document: Document,
+    lines: Sequence[int],
+    platform: Platform | None,
+    scopes: frozenset[Scope] = LINE_SCOPES,
+    asked: frozenset[int] | None = None,
 ) -> Judged:
-    """The full path over some lines of a document; ``lines`` are in order."""
+    """The full path over some lines of a document, in order, for the findings in those that are ``asked`` about, or all."""
     selected = SelectedLines(document, lines)
     bound = bind(selected, platform)
-    ctx = CheckContext(selected, bound, platform, dialect_of(bound))
+    ctx = CheckContext(selected, bound, platform, dialect_of(bound), asked)
     findings = run_checks(ctx, scopes=scopes)
     subjects = {at: {f"\x0f{rule}\x0f{what}" for rule, what in asked} for at, asked in ctx.subjects.items()}
     missing: dict[int, set[str]] = {}
@@ -254,8 +266,8 @@ def judge(
     whole_body = rule_sets().whole_body
     for body in bound.bodies:
         for code in body.code:
-            if code.row is not None and (asked := whole_body[code.row]):
-                subjects.setdefault(code.line, set()).update(asked)
+            if code.row is not None and (of_all := whole_body[code.row]):
+                subjects.setdefault(code.line, set()).update(of_all)
     return Judged(bound, findings, missing, subjects)
 
 

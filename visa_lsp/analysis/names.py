@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
 
-from visa_lsp.analysis.chunk_facts import INPUT, alias_in, base_of
 from visa_lsp.analysis.line_classes import LABEL, LATE, SINGLE, UNKNOWN, Tokens, class_token
+from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.checks.support.name_index import MOST_PLAIN, Spelling, is_likened, spelling
+from visa_lsp.sema.context import READING_NAMES
 from visa_lsp.sema.special_words import special_words
 from visa_lsp.syntax.bulk import NARROW_NAME, PLAIN_NAME, TOKEN, WIDE_TOKEN, Facts
+from visa_lsp.syntax.chunk_facts import INPUT, alias_in, base_of
 from visa_lsp.syntax.document import same_head, same_tail
 
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ class Home:
 
 
 class Names:
-    """Names of a body. ``redeclared`` are declared twice; ``irregular`` ones have signs in them that references cannot have."""
+    """Names of a body. ``redeclared`` are declared twice; ``irregular`` ones have signs that references cannot have."""
 
     __slots__ = (
         "_aliases", "_facts", "_homes", "_label_count", "_places", "_plain", "_spellings", "before", "decl", "inputs", "irregular",
@@ -218,7 +220,8 @@ class Names:
         self.inputs = inputs
         self.scoped = setting.scoped(declared_twice(facts)) if setting.scoped is not None else set()
         self.pattern = WIDE_TOKEN if wide else TOKEN
-        self.decl, self.tokens, self.redeclared, self.irregular = {}, Tokens(), set(), set()
+        self.decl, self.tokens, self.redeclared = {}, Tokens(_attribute_words(setting.specials)), set()
+        self.irregular = set(READING_NAMES)
         self._aliases, self._spellings = {}, None
         self._homes = {id(f): Home(f) for f in facts if f.decls}
         self._label_count = Counter([name for f in facts for name in f.labels])
@@ -256,8 +259,8 @@ class Names:
             if twice and name in decl:
                 self.redeclared.add(name)
                 continue
-            token = plain.get(rest)
-            if token is None or by_name:
+            token = None if by_name and name in special else plain.get(rest)
+            if token is None:
                 match = alias_in(rest)
                 if match is not None:
                     self._aliases.setdefault(match.group(1), []).append(name)
@@ -291,7 +294,7 @@ class Names:
         found = LATE + declared if name in setting.declared_late else declared
         if labels:
             found += LABEL if setting.parts is None else f"{LABEL}{setting.parts.get(name, 0)};"
-        return name + found if name in special_words() else found
+        return self.tokens.words.get(name, name) + found if name in special_words() else found
 
     def _rest(self, name: str) -> str:
         facts = self.decl[name].facts
@@ -400,6 +403,13 @@ class Names:
                     self._plain.pop(name, None)
                     self._plain.update({name: None} if there else {})
         return {name for name in affected if name in changed or before[name] != dict.get(self.tokens, name)}
+
+
+def _attribute_words(specials: Sequence[str]) -> dict[str, str]:
+    """What words stand for by which lines depend on attributes: themselves, in a kernel with these."""
+    sets = rule_sets()
+    said = [text for text in specials if sets.attributes.match(text) and not sets.common.match(text)]
+    return {word: "\x0b".join([word, *said]) for word in sets.attribute_words}
 
 
 def _inputs_in(specials: Sequence[str]) -> dict[str, str]:

@@ -12,12 +12,12 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.analysis.chunk_facts import FUNCTION, INPUT, decl_lines, facts_in, first_instruction, instructions_in
 from visa_lsp.analysis.line_classes import SINGLE
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.isa.table import TABLE
 from visa_lsp.syntax.bulk import statement_of
+from visa_lsp.syntax.chunk_facts import FUNCTION, INPUT, decl_lines, facts_in, first_instruction, instructions_in
 from visa_lsp.syntax.chunks import codes_in
 from visa_lsp.syntax.parse import MAX_LINE
 from visa_lsp.syntax.tree import BodyDirective, Decl, InputDecl, Instruction, KernelAttr, Label, Scope
@@ -126,9 +126,8 @@ class Outline:
         self.first_code: Place | None = None  # that, or the first subroutine
         self.last_code: list[Place] = []  # the last instruction and the labels behind it
         self.end: Place | None = None  # the last instruction, label or subroutine
-        self.leading: list[
-            Place
-        ] = []  # the last declarations before all code, of which one is the last that is no second
+        # The last declarations before all code, of which one is the last that is no second.
+        self.leading: list[Place] = []
         self.shaping: list[Place] = []  # the lines that other lines depend on
         self._codes: tuple[str, ...] = ()
         self._class: object = None

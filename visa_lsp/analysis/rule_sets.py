@@ -39,7 +39,8 @@ class RuleSets(NamedTuple):
 
     ``about_names`` tell of nothing but missing names. ``whole_body`` has what rules of scope BODY depend on, by row.
     ``value_readers`` finds the mnemonics of rows that a rule reads the values of; None where no rule does. ``attributes``
-    finds the directives of those attributes that rules about lines ask for, or binding does.
+    finds the directives of those attributes that rules about lines ask for, or binding does; ``common`` those that any line
+    may depend on, and not only lines with one of ``attribute_words``.
     """
 
     about_names: frozenset[str]
@@ -49,6 +50,8 @@ class RuleSets(NamedTuple):
     whole_body: WholeBody
     value_readers: re.Pattern[str] | None
     attributes: re.Pattern[str]
+    common: re.Pattern[str]
+    attribute_words: frozenset[str]
 
 
 @cache
@@ -59,7 +62,8 @@ def rule_sets() -> RuleSets:
     rows = [row for row in TABLE.rows if any(check.wants is None or check.wants(row) for check in wanting)]
     words = sorted({row.mnemonic.lstrip(".").split(".")[0] for row in rows})
     readers = rf"(?<!\w)(?:{'|'.join(map(re.escape, words))})(?!\w)"
-    attributes = sorted({re.escape(name) for c in rules for name in c.attributes}.union(READ_ATTRIBUTES))
+    # What a rule about problems says of a line does not count: with a problem it is judged by itself.
+    anywhere = [c for c in rules if (c.instruction or c.body) and not c.attribute_words]
     return RuleSets(
         about_names=frozenset({c.rule.name for c in rules if c.problems and c.problems.keys() <= NAME_PROBLEMS}),
         line=frozenset({c.rule.name for c in rules if c.scope is Scope.LINE}),
@@ -67,5 +71,13 @@ def rule_sets() -> RuleSets:
         text=frozenset({c.rule.name for c in rules if c.scope is Scope.TEXT}),
         whole_body=WholeBody([c for c in rules if c.scope is Scope.BODY]),
         value_readers=re.compile(readers, re.IGNORECASE) if words else None,
-        attributes=re.compile(rf"\s*\.kernel_attr\s+(?:{'|'.join(attributes)})(?![A-Za-z0-9_])"),
+        attributes=_directives_of({name for check in rules for name in check.attributes}.union(READ_ATTRIBUTES)),
+        common=_directives_of({name for check in anywhere for name in check.attributes}),
+        attribute_words=frozenset({word for check in rules for word in check.attribute_words}),
     )
+
+
+def _directives_of(attributes: Iterable[str]) -> re.Pattern[str]:
+    """What finds the directives of some attributes."""
+    names = "|".join(sorted(map(re.escape, attributes))) or "(?!)"
+    return re.compile(rf"\s*\.kernel_attr\s+(?:{names})(?![A-Za-z0-9_])")

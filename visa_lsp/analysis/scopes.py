@@ -10,8 +10,8 @@ import re
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp.analysis.chunk_facts import decl_lines
 from visa_lsp.syntax.bulk import statement_of
+from visa_lsp.syntax.chunk_facts import decl_lines
 from visa_lsp.syntax.chunks import code_in
 from visa_lsp.syntax.tree import Scope
 from visa_lsp.syntax.words import chunks_with

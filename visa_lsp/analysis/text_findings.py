@@ -6,13 +6,13 @@ are not known, with the declarations that they need. Model and words: the README
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import Counter
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.body import BodyFindings, Setup
-from visa_lsp.analysis.chunk_facts import NOTHING, facts_in
 from visa_lsp.analysis.findings import Findings
 from visa_lsp.analysis.line_classes import judge
 from visa_lsp.analysis.rule_sets import rule_sets
@@ -22,6 +22,7 @@ from visa_lsp.checks.support.context import CheckContext, dialect_of
 from visa_lsp.checks.support.limits import BODIES, MOST_BODIES, REPEATED, unchecked
 from visa_lsp.sema.bind import bind
 from visa_lsp.syntax.bulk import statement_of
+from visa_lsp.syntax.chunk_facts import NOTHING, facts_in
 from visa_lsp.syntax.chunks import codes_in
 from visa_lsp.syntax.document import common
 from visa_lsp.syntax.tree import Version
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
     from visa_lsp.syntax.document import Document
 
 _TEXT_SCOPES = frozenset({Scope.TEXT})
+_QUOTED: Final = re.compile(r'"[^"]*"')
+# What rules of scope TEXT found nothing in, in any text of this process.
+_clean_frames: set[object] = set()
+_MOST_FRAMES: Final = 64
 
 
 class TextFindings:
@@ -44,7 +49,6 @@ class TextFindings:
         self.platform = platform
         self._bodies: list[BodyFindings] = []
         self._chunks: Sequence[Chunk] = ()
-        self._clean_frame: object = None
         # Bodies that a comment has swallowed, by their first chunk.
         self._dormant: dict[int, BodyFindings] = {}
         self._end: int | None = None  # the first chunk that is not looked at, where there are too many bodies
@@ -78,7 +82,7 @@ class TextFindings:
         What is known of bodies is given up; the next text without such braces is looked at as one that was just opened.
         """
         self._chunks = document.chunks
-        self._bodies, self._clean_frame, self._end = [], None, None
+        self._bodies, self._end = [], None
         self._dormant.clear()
         for chunk in document.chunks:
             chunk.origin = None
@@ -121,18 +125,24 @@ class TextFindings:
     def _of_text(self, document: Document, setup: Setup) -> list[Diagnostic]:
         """What rules of scope TEXT tell."""
         first = _first_statement(document)
-        openings = tuple([body.directives.opening or body.start(document) is None for body in self._bodies])
+        openings = [body.directives.opening or body.start(document) is None for body in self._bodies]
+        if len(named := [opening for opening in openings if isinstance(opening, str)]) == 1:
+            # No other kernel can have its name: of that the length is left.
+            openings[openings.index(named[0])] = _QUOTED.sub(lambda match: f'"{len(match.group())}"', named[0])
         open_comment = document.chunks[-1].closes_in_block
         statement = document.code(first).strip() if first >= 0 else ""
-        frame = setup.versions, openings, statement, open_comment
-        if frame == self._clean_frame:
+        frame = self.platform and self.platform.name, setup.versions, tuple(openings), statement, open_comment
+        if frame in _clean_frames:
             return []
         some = self._bodies if len(self._bodies) <= BODIES else [*self._bodies[:2], *_repeated(self._bodies)]
         starts = [line for body in some if (line := body.start(document)) is not None]
         judged = judge(document, sorted({first, *setup.version_lines, *starts} - {-1}), self.platform, _TEXT_SCOPES)
         found = [d for d in judged.findings if d.name in rule_sets().text]
         judged.forget()
-        self._clean_frame = None if found else frame
+        if not found:
+            if len(_clean_frames) >= _MOST_FRAMES:
+                _clean_frames.clear()
+            _clean_frames.add(frame)
         return found
 
     def _left_out(self, document: Document) -> Iterator[Diagnostic]:

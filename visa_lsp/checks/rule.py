@@ -39,9 +39,11 @@ class Check(Struct, frozen=True):
     findings it can have changed: ``scope``, and ``reads_values`` where it asks for more of an immediate of three digits
     and more than its length, its bit length, and whether it is a power of two ("is it zero" needs no flag, "is it 255"
     does). In a body, a rule of scope LINE sees only some of the lines; one that reports the first of several lines asks
-    ``CheckContext.first_use`` in each of them.
-    ``attributes`` names the attributes of the kernel that a rule of scope LINE or BODY asks for. No rule but those about
-    problems of binding tells declared names, or the names of kernels, from others of the same length.
+    ``CheckContext.first_use`` in each of them, one that judges declarations each by itself goes through
+    ``CheckContext.declared``.
+    ``attributes`` names the attributes of the kernel that a rule of scope LINE or BODY asks for; ``attribute_words`` the words,
+    each with a digit in it, of the lines in which one of scope LINE does: none where it may be any line. No rule but those
+    about problems of binding tells declared names, or the names of kernels, from others of the same length.
     """
 
     rule: Rule
@@ -54,6 +56,7 @@ class Check(Struct, frozen=True):
     scope: Scope = Scope.LINE
     reads_values: bool = False
     attributes: tuple[str, ...] = ()
+    attribute_words: tuple[str, ...] = ()
 
 
 def rule(code: str, name: str, severity: Severity, doc: str | None) -> Rule:

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 # The problems of a name that nothing declares, and of a label that does not exist.
 MISSING_NAME: Final = "undeclared-name"
 MISSING_LABEL: Final = "missing-label"
-# The attributes of a kernel that numbers in its lines mean something by.
+# The attributes of a kernel that numbers in its lines mean something by, and the names of such numbers.
 READ_ATTRIBUTES: Final = ("SimdSize",)
+READING_NAMES: Final = ("%DispatchSimd", "%DispatchSIMD")
 # Problems that leave a program: findings, but no reason to write no object.
 HARMLESS: Final = frozenset({
     "seed-alias", "seed-mnemonic", "seed-mask", "seed-option", "seed-word", "seed-elements", "seed-order", "seed-plane",

@@ -7,7 +7,7 @@ equals a fresh parse of the new text (tests/syntax/test_document.py replays rand
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from functools import cached_property
 from itertools import accumulate, pairwise
 from operator import attrgetter
@@ -149,6 +149,20 @@ class Document:
             first = line - inside
             self._last_codes = (first, first + chunk.count, codes)
         return codes[line - first]
+
+    def codes_at(self, lines: Sequence[int]) -> dict[int, str]:
+        """``code`` of some lines of the text, which are given in order."""
+        found: dict[int, str] = {}
+        at = 0
+        while at < len(lines):
+            number = self.chunk_at(lines[at])
+            first = self._first_lines[number]
+            behind = bisect_left(lines, self._first_lines[number + 1], at + 1)
+            some = lines[at:behind]
+            codes = codes_in(self.chunks[number]) if len(some) > _FEW else None
+            found.update([(line, self.code(line) if codes is None else codes[line - first]) for line in some])
+            at = behind
+        return found
 
     def line_text(self, line: int) -> str:
         """A line without its end; empty for a line outside the text."""

@@ -31,15 +31,17 @@ _HEAD: Final = re.compile(
 )
 # Group 1: a type or shape behind a colon, 2: an execution mask, 3: a name, 4: a float, 5: hex, 6: decimal, 7: a name with
 # a percent sign, which may not stand wherever a name may: no label has one. Everything else that matches is kept as it
-# stands: strings, property words, address models and the ``r`` of an indirect operand.
+# stands: strings, property words, address models and the ``r`` of an indirect operand. What none of them begins with is
+# told first: most characters are signs and blanks.
 _TOKEN: Final = re.compile(
+    r'(?=["%:A-Za-z0-9_])(?:'
     r'"(?:\\.|[^"\\])*"?|:\s*(?:([A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*)|[A-Za-z0-9_.]+)|[A-Za-z_]+\s*=\s*(?:(?:2GRF|2_GRF|32word|64word)\b|[A-Za-z_%$@?][^\s,<>{}]*)?'
     r"|%sizeof(?![A-Za-z0-9_])|%Dispatch[A-Za-z]+|%Platform|((?:M[0-9]+(?:_NM)?|NoMask|NM)(?![A-Za-z0-9_]))"
     r"|(?:flat|bti|bss|ss|surf|arg|r)(?=\s*[\[(])|(?:abs|not)(?=\s*\))"
     r"|([A-Za-z_][A-Za-z0-9_]*)"
     r"|([0-9]+(?:\.[0-9]+(?:[eE][-+][0-9]+)?|[eE][-+][0-9]+)(?![A-Za-z0-9_.]))"
     r"|(0[xX][0-9a-fA-F]+)(?![A-Za-z0-9_])|([0-9]+)(?![A-Za-z0-9_])"
-    r"|(%[A-Za-z_][A-Za-z0-9_]*)"
+    r"|(%[A-Za-z_][A-Za-z0-9_]*))"
 )
 # A declaration up to its name, which is one token: what stands behind names is the same again and again.
 DECLARED: Final = re.compile(r"\s*\.(?:decl|input)[ \t]+(?!M[0-9])([A-Za-z_][A-Za-z0-9_]*)(?=[ \t]+[A-Za-z])")

@@ -39,7 +39,7 @@ _LEGAL_PREDICATES = (1, 2, 4, 8, 16, 32)
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
-    for symbol in body.symbols:
+    for symbol in ctx.declared(body):
         if symbol.decl is None or symbol.decl.num_elts is None or symbol.place is None or symbol.unsized:
             continue
         judged = _judge(symbol, address_registers(ctx.platform))

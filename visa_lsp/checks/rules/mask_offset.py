@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import exec_control
+from visa_lsp.isa.types import ExecControl
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
 
@@ -62,4 +63,5 @@ CHECK = Check(
     instruction=_instruction,
     wants=lambda row: any(f.kind.value == "E" for f in row.fields),
     attributes=("SimdSize",),
+    attribute_words=tuple([ExecControl(1, offset).mask_name for offset in range(4, 32, 4)]),
 )

@@ -31,7 +31,7 @@ RULE = rule("V116", "misaligned-alias", WARNING, __doc__)
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
-    for symbol in body.symbols:
+    for symbol in ctx.declared(body):
         if symbol.alias is None or symbol.decl is None or symbol.decl.alias is None or symbol.place is None:
             continue
         base, _ = symbol.base()

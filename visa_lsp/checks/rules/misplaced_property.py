@@ -51,7 +51,7 @@ _ADDRESS_WORDS: Final = frozenset({"flat", "bti", "ss", "bss", "arg"})
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
-    for symbol in body.symbols:
+    for symbol in ctx.declared(body):
         if symbol.decl is None or symbol.place is None or symbol.decl.errors:
             continue
         if not _is_tight(symbol.decl, symbol.kind):

@@ -34,9 +34,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     inputs = [
         s
         for s in body.symbols
-        if s.input is not None
-        and s.input_place is not None
-        and "PSEUDO" not in ctx.document.line_text(s.input_place.line)
+        if s.input is not None and s.input_place is not None and "PSEUDO" not in ctx.document.code(s.input_place.line)
     ]
     placed: list[tuple[int, int, Symbol]] = []
     for symbol in inputs:

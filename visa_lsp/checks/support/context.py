@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.flow.steps import Step
     from visa_lsp.isa.platforms import Platform
-    from visa_lsp.sema.model import Body, BoundModule
+    from visa_lsp.sema.model import Body, BoundModule, Symbol
     from visa_lsp.syntax.document import Document
 
 
@@ -41,7 +41,11 @@ class CheckContext(Struct, frozen=True):
     bound: BoundModule
     platform: Platform | None
     dialect: Dialect
+    asked: frozenset[int] | None = (
+        None  # the lines that findings are wanted of, where it is not all; others are context
+    )
     _facts: dict[int, BodyFacts] = field(default_factory=dict)
+    _declared: dict[int, list[Symbol]] = field(default_factory=dict)
     _steps: dict[int, list[Step]] = field(default_factory=dict)
     views: Session = field(default_factory=Session)  # what others work out of the text: each its own part
     # Subjects of which only the first line is reported, by line: with its rule and body, each line that asked for it.
@@ -58,6 +62,15 @@ class CheckContext(Struct, frozen=True):
         known = self._facts.get(id(body))
         if known is None:
             known = self._facts[id(body)] = BodyFacts.of(body)
+        return known
+
+    def declared(self, body: Body) -> list[Symbol]:
+        """The variables of a body that findings about their declarations are wanted of."""
+        known = self._declared.get(id(body))
+        if known is None:
+            asked, symbols = self.asked, body.symbols
+            some = symbols if asked is None else [s for s in symbols if s.place is not None and s.place.line in asked]
+            known = self._declared[id(body)] = some
         return known
 
     def steps(self, body: Body) -> list[Step]:

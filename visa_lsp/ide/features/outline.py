@@ -13,10 +13,10 @@ from enum import Enum
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp.analysis.chunk_facts import INPUT, instructions_in
 from visa_lsp.ide.features.symbols import OutlineEntry, OutlineKind, body_entry, member_entry, part_members
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
+from visa_lsp.syntax.chunk_facts import INPUT, instructions_in
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.analysis.chunk_facts import base_of
 from visa_lsp.analysis.line_classes import SelectedLines
 from visa_lsp.ide.index.text_index import index_of, words_of
 from visa_lsp.ide.index.token_at import spot_at
@@ -19,6 +18,7 @@ from visa_lsp.ide.index.tokens import TokenKind
 from visa_lsp.sema.bind import bind
 from visa_lsp.sema.model import SymbolKind
 from visa_lsp.sema.names import predefined_symbols
+from visa_lsp.syntax.chunk_facts import base_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp.analysis.chunk_facts import INPUT, base_of, class_letter, facts_in
 from visa_lsp.ide.index.directory import directory_of
 from visa_lsp.ide.index.memo import new_memo
 from visa_lsp.sema.special_words import special_words
 from visa_lsp.syntax.bulk import Facts, code_of, decl_offsets, instructions_of, label_offsets, statement_of
+from visa_lsp.syntax.chunk_facts import INPUT, base_of, class_letter, facts_in
 from visa_lsp.syntax.chunks import code_in
 from visa_lsp.syntax.session import Session
 from visa_lsp.syntax.tree import SUBROUTINE, Instruction, Scope

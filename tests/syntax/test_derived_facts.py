@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from visa_lsp.analysis import chunk_facts
+from visa_lsp.syntax import chunk_facts
 from visa_lsp.syntax.bulk import facts_of
 from visa_lsp.syntax.chunks import Chunk, code_in, line_start_in
 

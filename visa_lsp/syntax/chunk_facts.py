@@ -1,7 +1,7 @@
 """The facts of chunks, and their lines by kind: what is read off a chunk without looking at any other.
 
 Facts of an edited chunk are derived from those of the chunk that it was edited out of where its new lines alone can tell.
-Invariant: derived facts equal those of a fresh look (``tests/analysis/test_derived_facts.py``).
+Invariant: derived facts equal those of a fresh look (``tests/syntax/test_derived_facts.py``).
 """
 
 from __future__ import annotations
@@ -91,8 +91,14 @@ def instructions_in(chunk: Chunk) -> Sequence[str]:
 @lru_cache(maxsize=64)
 def decl_lines(chunk: Chunk) -> Sequence[int]:
     """The line of each declaration of a chunk."""
-    many = len(facts_in(chunk).decls)
-    return range(many) if many in (0, chunk.count) else decl_offsets(code_in(chunk))
+    facts, code = facts_in(chunk), code_in(chunk)
+    many = len(facts.decls)
+    if many in (0, chunk.count):
+        return range(many)
+    # Most often they stand as compilers write them.
+    others = {line for line, _ in facts.specials}
+    plain = [i for i, line in enumerate(code.split("\n")[1:]) if line.startswith(".decl ") and i not in others]
+    return plain if len(plain) == many else decl_offsets(code)
 
 
 @lru_cache(maxsize=64)
