@@ -43,7 +43,7 @@ ALLOWED = {
     "analysis.disk": {"line_classes"},
     "checks.support": {"rule"},
     "checks.rules": {"rule", "support"},
-    "cli.check": {"baselines", "clusters", "common", "files", "processes", "progress", "rules", "settings"},
+    "cli.check": {"baselines", "clusters", "common", "files", "keeping", "processes", "progress", "rules", "settings"},
     "cli.compare_runs": {"common", "launch", "parsing", "progress"},
     "cli.compile": {"build", "check", "common", "files", "launch", "parsing", "progress", "tools"},
     "cli.diff": {"asm", "assemble", "clusters", "common", "files", "progress"},

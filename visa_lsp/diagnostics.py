@@ -7,12 +7,16 @@ Frozen values only. A rule's code is stable and never used twice; hundreds name 
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
 if TYPE_CHECKING:
     from visa_lsp.text import Span
+
+
+# The selector of every rule.
+ALL_RULES: Final = "ALL"
 
 
 class Severity(Enum):
@@ -62,6 +66,11 @@ class Rule(Struct, frozen=True):
     name: str
     severity: Severity
     doc: str
+
+    def is_meant(self, selector: str) -> bool:
+        """Whether a selector means this rule: its code, the head of that, its name, or ``ALL``, in any case."""
+        wanted = selector.upper()
+        return wanted == ALL_RULES or self.code.upper().startswith(wanted) or wanted == self.name.upper()
 
 
 class Diagnostic(Struct, frozen=True):

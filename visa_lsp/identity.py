@@ -7,13 +7,16 @@ contents. Reading them all takes longer than a short check, so that it is kept o
 from __future__ import annotations
 
 import functools
-from hashlib import sha256
+import os
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import visa_lsp
 from visa_lsp.kept import kept_for_user
 from visa_lsp.syntax.grammar import grammar_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _DIGITS: Final = 16
 _KEY: Final = "digest"
@@ -23,11 +26,14 @@ _KEY: Final = "digest"
 def digest() -> str:
     """A digest of every module of the package and of the grammar, in hexadecimal; OSError where one cannot be read."""
     package = Path(__file__).resolve().parent
-    files = [*sorted(package.rglob("*.py")), grammar_path()]
-    kept = kept_for_user("identity", files)
+    entries = sorted(_modules(package), key=lambda entry: entry.path.replace(os.sep, "/"))
+    kept = kept_for_user("identity", [*entries, grammar_path()])
     known = kept.get(_KEY) if kept is not None else None
     if isinstance(known, str) and len(known) == _DIGITS:
         return known
+    from hashlib import sha256  # takes longer than all the rest, where the digest is known
+
+    files = [*map(Path, entries), grammar_path()]
     total = sha256()
     for file in files:
         name = file.relative_to(package).as_posix() if file.is_relative_to(package) else file.name
@@ -38,6 +44,16 @@ def digest() -> str:
         kept.put(_KEY, found)
         kept.flush()
     return found
+
+
+def _modules(folder: Path | os.DirEntry[str]) -> Iterator[os.DirEntry[str]]:
+    """The modules below a folder; what tells of a file comes with the folder's listing, as far as the system has it there."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                yield from _modules(entry)
+            elif entry.name.endswith(".py"):
+                yield entry
 
 
 def identity() -> str:

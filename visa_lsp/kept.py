@@ -138,7 +138,7 @@ def _is_own(about: os.stat_result, kind: Callable[[int], bool]) -> bool:
     return not hasattr(os, "geteuid") or (about.st_uid == os.geteuid() and not about.st_mode & 0o022)
 
 
-def kept_for_user(name: str, files: Iterable[Path], most: int | None = None) -> Kept | None:
+def kept_for_user(name: str, files: Iterable[Path | os.DirEntry[str]], most: int | None = None) -> Kept | None:
     """The file of this name, of at most ``most`` bytes, in the user's folder, good for as long as ``files`` do not change.
 
     None where ``VISA_LSP_CACHE`` is ``off`` or there is no such folder; ``VISA_LSP_CACHE`` may name the folder.

@@ -15,7 +15,7 @@ from visa_lsp.analysis import line_classes, outline, rule_sets, text_findings
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.checks import run as checks
 from visa_lsp.checks.rule import HINT, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Scope, rule
-from visa_lsp.checks.support.facts import int_attribute, operand_place
+from visa_lsp.checks.support.facts import exec_control, int_attribute, operand_place
 from visa_lsp.diagnostics import Fix
 from visa_lsp.program.model import General, Immediate
 from visa_lsp.sema.model import SymbolKind
@@ -35,6 +35,7 @@ BODY = rule("X006", "odd-fences", WARNING, __doc__)
 TEXT = rule("X007", "even-kernels", WARNING, __doc__)
 BEGINNING = rule("X008", "declares-first", HINT, __doc__)
 ATTRIBUTE = rule("X009", "three-d-not", HINT, __doc__)
+WORDED = rule("X011", "three-arguments", HINT, __doc__)
 PLACE = rule("X010", "long-loc", HINT, __doc__)
 _MANY: Final = 24
 _SPILLED: Final = 3  # the value of the attribute that the rule asks for
@@ -103,6 +104,12 @@ def _attribute(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnost
         yield ctx.report(ATTRIBUTE, ctx.line_place(bound.line), "a `not` where three bytes are spilled")
 
 
+def _worded(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
+    control = exec_control(bound)
+    if control is not None and control.mask_name == "M2" and int_attribute(body, "ArgSize") == _SPILLED:
+        yield ctx.report(WORDED, ctx.line_place(bound.line), "an `M2` where three arguments are passed")
+
+
 def _place(ctx: CheckContext, _body: Body, bound: Bound) -> Iterator[Diagnostic]:
     number = bound.operands[0].value if bound.operands else None
     if isinstance(number, int) and number % 2:
@@ -123,6 +130,7 @@ MADE_UP = (
     Check(TEXT, text=_text, scope=Scope.TEXT),
     Check(BEGINNING, text=_beginning, scope=Scope.TEXT),
     Check(ATTRIBUTE, instruction=_attribute, wants=_named("not"), attributes=("SpillMemOffset",)),
+    Check(WORDED, instruction=_worded, wants=_named("or"), attributes=("ArgSize",), attribute_words=("M2",)),
     Check(PLACE, instruction=_place, wants=_named(".loc"), reads_values=True),
 )
 DECLS = (
@@ -132,7 +140,7 @@ DECLS = (
 )
 LAST = (
     '\n*/\n.kernel "last{}"\n.decl V9006 v_type=G type=d num_elts=8 align=GRF\n.input V9006 offset=64 size=32\n'
-    "    fence_sw\n    ret (M1, 1)\n"
+    ".kernel_attr ArgSize=3\n    or (M2, 4) V9006(0,0)<1> V9006(0,0)<1;1,0> V9006(0,0)<1;1,0>\n    fence_sw\n    ret (M1, 1)\n"
 )
 
 
@@ -148,7 +156,8 @@ def _line(pick: random.Random) -> str:
         "    mov (M1, 8) V9001(0,0)<1> V9004(0,0)<1;1,0>",
         "    xor (M1, 8) V9001(0,0)<1> V9001(0,0)<1;1,0> V9002(0,0)<1;1,0>",
         "    xor (M1, 8) V9002(0,0)<1> V9001(0,0)<1;1,0> V9002(0,0)<1;1,0>",
-        "    not (M1, 8) V9001(0,0)<1> V9002(0,0)<1;1,0>", "    fence_sw", f".loc {number}", f".loc {number % 50}",
+        "    not (M1, 8) V9001(0,0)<1> V9002(0,0)<1;1,0>",
+        f"    or ({pick.choice(('M1', 'M2', 'M2', 'M2'))}, 4) V9001(0,0)<1> V9002(0,0)<1;1,0> V9002(0,0)<1;1,0>", "    fence_sw", f".loc {number}", f".loc {number % 50}",
     ))  # fmt: skip
 
 
@@ -161,7 +170,7 @@ def _numbers(text: str, most: int, pick: random.Random) -> str:
         lines.insert(place, _line(pick))
     many = [f"    mul (M1, 8) V9001(0,0)<1> V9002(0,0)<1;1,0> 0x{0x10000 + 2 * n:x}:d" for n in range(most * 3)]
     lines[code[0] : code[0]] = many
-    lines[at:at] = (DECLS + ".kernel_attr SpillMemOffset=3").split("\n")
+    lines[at:at] = (DECLS + ".kernel_attr SpillMemOffset=3\n.kernel_attr ArgSize=3").split("\n")
     return "\n".join(lines)
 
 
@@ -179,7 +188,7 @@ def _edit(pick: random.Random, text: str) -> tuple[int, int, str]:
     if kind == 4:
         wanted = pick.choice((
             ("num_elts=8", "num_elts=24"), ("num_elts=24", "num_elts=8"), ("type=w ", "type=uw "), ("type=uw ", "type=w "),
-            ("SpillMemOffset=3", "SpillMemOffset=4"), ("SpillMemOffset=4", "SpillMemOffset=3"), (".version", "// .version"),
+            ("SpillMemOffset=3", "SpillMemOffset=4"), ("SpillMemOffset=4", "SpillMemOffset=3"), ("ArgSize=3", "ArgSize=4"), ("ArgSize=4", "ArgSize=3"), (".version", "// .version"),
         ))  # fmt: skip
         at = text.find(wanted[0])
         if at >= 0:

@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from visa_lsp.cli import assemble
 from visa_lsp.cli.check import runner
 from visa_lsp.cli.check.formats.table import FORMATS
 from visa_lsp.cli.main import main
+from visa_lsp.ide.suppressions import visible
 
 OWN = Path(__file__).resolve().parents[1] / "own"
 
@@ -200,9 +202,8 @@ def test_a_setting_names_the_folder(folder, capsys):
     assert 'of-the-project"  # from the file' in capsys.readouterr().out
 
 
-def test_nothing_is_kept_where_that_is_not_wanted_or_not_worth_it(folder, monkeypatch):
-    text = min(folder.iterdir())
-    for wish, words in (("off", ["errors"]), ("own", ["errors", "--no-cache"]), ("own", [str(text)])):
+def test_nothing_is_kept_where_that_is_not_wanted(folder, monkeypatch):
+    for wish, words in (("off", ["errors"]), ("own", ["errors", "--no-cache"])):
         monkeypatch.setenv("VISA_LSP_CACHE", wish)
         main(["check", *words])
         assert not list(folder.parent.glob("*/checked-*"))
@@ -215,3 +216,37 @@ def test_a_launch_file_is_judged_anew_for_it_is_judged_with_other_files(checked,
         shutil.copy(OWN.parents[1] / "examples" / name, folder.parent)
     checked("saxpy.launch.yaml")
     assert checked("saxpy.launch.yaml")[3] == 1
+
+
+def test_of_a_clean_text_that_is_known_no_rule_is_loaded(folder, monkeypatch):
+    text = folder.parent / "clean.visaasm"
+    text.write_text('.version 4.1\n.kernel "k"\n    ret (M1, 1)\n')
+    monkeypatch.setenv("VISA_LSP_CACHE", str(folder.parent / "own"))
+    code = (
+        "import sys; from visa_lsp.cli.main import main; status = main(['check', 'clean.visaasm']);"
+        "print(sorted({name.split('.')[1] for name in sys.modules if name.startswith('visa_lsp.')} & {'checks', 'analysis', 'sema'}), status)"
+    )
+    said = [
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout for _ in "12"
+    ]
+    assert [s.splitlines()[-1] for s in said] == ["['analysis', 'checks', 'sema'] 0", "[] 0"]
+
+
+def test_asm_looks_at_a_long_text_once(folder, monkeypatch, capsys):
+    line = "    add (M1, 8) V33(0,0)<1> V33(0,0)<1;1,0> 0x{:x}:d"
+    head = '.version 4.1\n.kernel "k"\n.decl V33 v_type=G type=d num_elts=32 align=GRF\n'
+    text = folder.parent / "long.visaasm"
+    text.write_text(head + "\n".join([line.format(n) for n in range(3_000)]) + "\n    ret (M1, 1)\n")
+    monkeypatch.setenv("VISA_LSP_CACHE", str(folder.parent / "own"))
+    looked = []
+    monkeypatch.setattr(assemble, "visible", lambda analysis: (looked.append(1), visible(analysis))[1])
+    objects = []
+    for name in ("a.isa", "b.isa"):
+        assert main(["asm", str(text), "-o", name]) == 0
+        objects.append(Path(name).read_bytes())
+    assert (len(looked), len(set(objects))) == (1, 1)
+    # What a comment silences can be an error all the same.
+    silenced = text.read_text().replace("V33(0,0)<1;1,0> 0x5:d", "V99(0,0)<1;1,0> 0x5:d // visa: ignore")
+    text.write_text(silenced)
+    assert [main(["check", str(text)]), main(["asm", str(text), "-o", "c.isa"])] == [0, 1]
+    assert not Path("c.isa").exists()

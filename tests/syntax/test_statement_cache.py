@@ -169,4 +169,4 @@ def test_the_command_line_fills_the_folder_that_is_named(tmp_path, monkeypatch):
     assert statement_cache_of_user() is None
     monkeypatch.setenv("VISA_LSP_CACHE", str(tmp_path / "kept"))
     main(["check", str(text)])
-    assert [path.name.split("-")[0] for path in (tmp_path / "kept").iterdir()] == ["shapes"]
+    assert "shapes" in {path.name.split("-")[0] for path in (tmp_path / "kept").iterdir()}

@@ -825,8 +825,11 @@ class BodyFindings:
         unknown = {name for name in names if name[:1] != "\x0f" and self._names.tokens[name] == UNKNOWN}
         if not unknown:
             return
+        where = [index for index, lines in enumerate(self._lines) if lines.missing or lines.alone]
+        chunks = [self.chunks[index] for index in where]
         seen: set[str] = set()
-        for index in chunks_with(self.chunks, unknown) if len(unknown) <= RENAMED else range(len(self._lines)):
+        for at in chunks_with(chunks, unknown) if len(unknown) <= RENAMED else range(len(chunks)):
+            index = where[at]
             lines = self._lines[index]
             for offset in sorted({*lines.missing, *lines.alone, *lines.waiting}):
                 some: Iterable[str] | None = lines.missing.get(offset)

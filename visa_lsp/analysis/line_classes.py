@@ -13,8 +13,9 @@ from collections import OrderedDict
 from functools import lru_cache
 from itertools import count
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from visa_lsp.analysis.disk.stores import stores
 from visa_lsp.analysis.rule_sets import NAME_PROBLEMS, rule_sets
 from visa_lsp.checks.rule import Scope
 from visa_lsp.checks.run import run_checks
@@ -52,20 +53,6 @@ OUTLINE_SCOPES: Final = LINE_SCOPES | {Scope.OUTLINE}
 Verdict = tuple[int, ...] | None
 CLEAN: Final[Verdict] = ()
 ALONE: Final[Verdict] = (-1,)  # each line of the class is judged by itself
-
-
-class Store(Protocol):
-    """Where verdicts outlive the process."""
-
-    def load(self, verdicts: Verdicts) -> None:
-        """Add what is known of their kind of body."""
-
-    def put(self, key: object, news: Verdicts) -> None:
-        """Take in new verdicts on a kind of body."""
-
-
-# What this process uses, if it uses one: the last.
-stores: Final[list[Store]] = []
 
 
 class Verdicts:
@@ -179,11 +166,12 @@ class Tokens(dict[str, str]):
 
     def __missing__(self, name: str) -> str:
         if name[:1].isdigit():
-            return _value_class(name)
-        if name in special_words():
+            found = self[name] = _value_class(name)
+        elif name in special_words():
             found = self[name] = self.words.get(name, name)
-            return found
-        return UNKNOWN
+        else:
+            found = UNKNOWN
+        return found
 
 
 class SelectedLines(Document):

@@ -12,6 +12,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.analysis.disk.stores import stores
+from visa_lsp.cli.check.kept_verdicts import KnownClean
 from visa_lsp.cli.rules import NO_OBJECT_FORM
 from visa_lsp.codec.encode import encode
 from visa_lsp.codec.errors import CodecError
@@ -45,7 +47,10 @@ class CheckedProgram(Struct, frozen=True):
 def program_of_text(text: str, platform: str | None = None) -> CheckedProgram:
     """Check and lower a text. Without a platform the register size is what the text says or shows, else TGLLP's."""
     analysis = Analysis.of(text, platform)
-    diagnostics = _shown(analysis)
+    clean = KnownClean(text, platform) if stores and not analysis.document.marked else None
+    diagnostics = () if clean is not None and clean.is_known else _shown(analysis)
+    if clean is not None and not diagnostics:
+        clean.note()
     if has_errors(diagnostics):
         return CheckedProgram(analysis, None, diagnostics)
     module = program_of(analysis.document, platform_named(platform or ""))

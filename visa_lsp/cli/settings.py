@@ -18,7 +18,7 @@ from visa_lsp.isa.platforms import platform_named
 from visa_lsp.reading import MOST_SETTINGS, read_file
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from visa_lsp.diagnostics import Rule
 
@@ -70,9 +70,9 @@ class FolderSettings(Struct, frozen=True):
 
 
 class Finder(Struct):
-    """Finds the settings of folders, and remembers them. ``known`` are the rules that selectors may name."""
+    """Finds the settings of folders, and remembers them. ``known`` gives the rules that selectors may name."""
 
-    known: Sequence[Rule] = ()
+    known: Callable[[], Sequence[Rule]] = tuple
     _seen: dict[Path, FolderSettings] = field(default_factory=dict)
 
     def of_folder(self, folder: str | Path) -> FolderSettings:
@@ -119,7 +119,7 @@ def _load(path: Path) -> dict[str, Any]:
         raise CliError(f"{path}: {' '.join(str(error).split())}") from None
 
 
-def interpret(table: Any, path: Path, known: Sequence[Rule] = ()) -> FolderSettings:
+def interpret(table: Any, path: Path, known: Callable[[], Sequence[Rule]] = tuple) -> FolderSettings:
     """Settings from the table of a file.
 
     Raises CliError where ``table`` is no table, has a key that is not known, or a value of another type than its key
@@ -136,7 +136,7 @@ def interpret(table: Any, path: Path, known: Sequence[Rule] = ()) -> FolderSetti
     return FolderSettings(**values, root=str(path.parent), origin=str(path), given=frozenset(table))
 
 
-def _value(key: str, value: Any, where: str, path: Path, known: Sequence[Rule]) -> Any:
+def _value(key: str, value: Any, where: str, path: Path, known: Callable[[], Sequence[Rule]]) -> Any:
     wrong = CliError(f"{where}: this is to be {TYPES[key]}, not {value!r}")
     match key:
         case "select" | "extend-select" | "ignore" | "exclude":

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 def settings_for(path: str) -> FolderSettings:
     """The settings of an input's folder; for standard input those of the folder that one is in."""
-    finder = Finder(known_rules())
+    finder = Finder(known_rules)
     return finder.of_folder(".") if path == STDIN else finder.of_file(path)
 
 

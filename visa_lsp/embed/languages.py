@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from enum import Enum
 from functools import cache
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -88,6 +87,8 @@ def may_hold_visa(text: str) -> bool:
 
 def is_installed(host: Host) -> bool:
     """Whether the packages that parse a language are there."""
+    from importlib.util import find_spec
+
     return find_spec("tree_sitter") is not None and find_spec(_MODULES[host]) is not None
 
 

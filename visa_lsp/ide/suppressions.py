@@ -15,7 +15,7 @@ from msgspec import Struct
 from visa_lsp.checks.collected import CHECKS
 from visa_lsp.checks.run import run_checks
 from visa_lsp.checks.support.context import CheckContext
-from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Rule, Severity
+from visa_lsp.diagnostics import ALL_RULES, Diagnostic, Edit, Fix, Rule, Severity
 from visa_lsp.syntax.comments import strip
 from visa_lsp.text import LineIndex, Span
 
@@ -50,7 +50,6 @@ Authority: the comments are visa-lsp's own; other tools take them for plain comm
 
 _COMMENT: Final = re.compile(r"visa:\s*ignore(?P<scope>-next-line|-file)?(?:\s*\[(?P<codes>[^\]]*)\]|(?=\s*(?:$|\*/)))")
 _MARK: Final = "visa:"
-_ALL: Final = "ALL"
 _PLATFORM_BOUND: Final = ("wrong-platform",)
 
 
@@ -65,13 +64,7 @@ class Suppression(Struct, frozen=True):
 
     def covers(self, diagnostic: Diagnostic, line: int) -> bool:
         """Whether a finding that starts on ``line`` is silenced."""
-        return (self.lines is None or line in self.lines) and matches(self.selector, diagnostic.rule)
-
-
-def matches(selector: str, rule: Rule) -> bool:
-    """Whether a selector (code, head of a code, slug, ``ALL``) means a rule."""
-    wanted = selector.upper()
-    return wanted == _ALL or rule.code.upper().startswith(wanted) or wanted == rule.name.upper()
+        return (self.lines is None or line in self.lines) and diagnostic.rule.is_meant(self.selector)
 
 
 def suppressions(document: Document) -> tuple[Suppression, ...]:
@@ -109,7 +102,7 @@ def suppressions_in(bare: str, code: str, line: int, offset: int) -> Iterable[Su
         whole = _comment_around(bare, code, comment.start(), comment.end())
         outer = whole.shifted(offset)
         if comment["codes"] is None:
-            yield Suppression(_ALL, lines, Span(comment.start(), comment.end()).shifted(offset), True, outer)
+            yield Suppression(ALL_RULES, lines, Span(comment.start(), comment.end()).shifted(offset), True, outer)
             continue
         names = list(re.finditer(r"[^\s,]+", comment["codes"]))
         base = comment.start("codes") + offset
@@ -152,7 +145,7 @@ def apply(
         return kept
 
     kept = shown(diagnostics, silencers)
-    unknown = [s for s in silencers if s.selector != _ALL and any(matches(s.selector, rule) for rule in silent)]
+    unknown = [s for s in silencers if s.selector != ALL_RULES and any(rule.is_meant(s.selector) for rule in silent)]
     useless = [s for s in silencers if s not in used and s not in unknown]
     # Only its own name silences this rule: what silences everything would otherwise always find something to do.
     own = [s for s in silencers if _means_only_this_rule(s)]
@@ -166,7 +159,7 @@ def _means_only_this_rule(suppression: Suppression) -> bool:
 
 
 def _useless(suppression: Suppression) -> Diagnostic:
-    what = "this comment" if suppression.selector == _ALL else f"`{suppression.selector}`"
+    what = "this comment" if suppression.selector == ALL_RULES else f"`{suppression.selector}`"
     where = "in this file" if suppression.lines is None else "on the line that it stands for"
     fixes = (
         (Fix("remove the suppression comment", (Edit(suppression.comment, ""),), safe=True),)

@@ -29,16 +29,16 @@ _QUOTED_OR_COMMENT: Final = re.compile(r'("(?:\\[^\n]|[^"\\\n])*"?)|//[^\n]*')
 _BLANK: Final = r"[^\S\n\x1c-\x1f]"
 # Every line is preceded by a newline here, so that the search runs from newline to newline.
 _MARK: Final = f"(?:{FILE_MARK[1:]}|{LINE_MARK[1:]})(?![A-Za-z0-9_])"  # behind the point
-_DIRECTIVE: Final = re.compile(rf"\n{_BLANK}*(?:\.(?!{_MARK})|[{{}}])[^\n]*")
+_DIRECTIVE: Final = re.compile(rf"\n{_BLANK}*+(?:\.(?!{_MARK})|[{{}}])[^\n]*")
 _DECL: Final = re.compile(
-    rf"\n{_BLANK}*(?:\{{{_BLANK}*)*+\.decl{_BLANK}+([%A-Za-z_$@?][A-Za-z0-9_$@?-]*)[^\S\n]+([^\n]*)"
+    rf"\n{_BLANK}*+(?:\{{{_BLANK}*+)*+\.decl{_BLANK}++([%A-Za-z_$@?][A-Za-z0-9_$@?-]*+)[^\S\n]++([^\n]*)"
 )
 # A directive that is no declaration.
 _SPECIAL: Final = re.compile(
-    rf"\n{_BLANK}*(?:\.(?!{_MARK}|decl{_BLANK}+[%A-Za-z_$@?][A-Za-z0-9_$@?-]*[^\S\n])|[{{}}])[^\n]*"
+    rf"\n{_BLANK}*+(?:\.(?!{_MARK}|decl{_BLANK}++[%A-Za-z_$@?][A-Za-z0-9_$@?-]*+[^\S\n])|[{{}}])[^\n]*"
 )
 # Also one that does not begin in the first column: it is wrong there, and defines its name.
-_LABEL: Final = re.compile(rf"\n{_BLANK}*([A-Za-z_$@?][A-Za-z0-9_$@?-]*){_BLANK}*:[^\S\n]*(?:\}}[^\S\n]*)*+(?=\n)")
+_LABEL: Final = re.compile(rf"\n{_BLANK}*+([A-Za-z_$@?][A-Za-z0-9_$@?-]*+){_BLANK}*+:[^\S\n]*+(?:\}}[^\S\n]*+)*+(?=\n)")
 # A brace on the line of a statement, or more than one brace on a line: for certain not overlooked, if not always meant.
 _BRACED: Final = re.compile(
     r"\n(?:[^\S\n]*(?:\{[^\S\n]*[^\s]|\}[^\S\n]*\S)|[^\S\n]*[^\s{}][^\n{}]*\}|[^\n]*\}[^\n{}]*\})"
@@ -151,11 +151,11 @@ def _only_declarations(code: str) -> Facts | None:
     parts = [line.split(None, 2) for line in lines]
     if min(map(len, parts)) < _PARTS:
         return None
-    names = [intern(name) for _, name, _ in parts]
+    _, names, properties = zip(*parts, strict=True)
     if _NARROW_LINES.fullmatch("\n".join([*names, ""])) is None:
         return None
-    properties = [intern(r) for r in [rest.rstrip() for _, _, rest in parts]]
-    return Facts(tuple(names), tuple(properties), (), (), False, False, False, False, True, False)
+    decls, properties = tuple(map(intern, names)), tuple(map(intern, map(str.rstrip, properties)))
+    return Facts(decls, properties, (), (), False, False, False, False, True, False)
 
 
 def opens_body(specials: Sequence[tuple[int, str]]) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from visa_lsp.analysis.line_classes import stores
+from visa_lsp.analysis.disk.stores import stores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -27,8 +27,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import HINT, Body, Check, CheckContext, Diagnostic, Scope, rule
-from visa_lsp.checks.support.body_flow import has_meaning, key_of, steps_of_body, used_variables
-from visa_lsp.flow.graph import graph_of
 from visa_lsp.isa.model import SENDING, FlowClass
 
 if TYPE_CHECKING:
@@ -42,6 +40,9 @@ RULE = rule("V511", "dead-store", HINT, __doc__)
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
+    # The rule is off where nobody asks for it.
+    from visa_lsp.checks.support.body_flow import has_meaning, steps_of_body
+
     if not has_meaning(body):
         return
     found, *others = [_found(body, steps_of_body(body, size)) for size in ctx.grf_sizes]
@@ -53,7 +54,9 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
 
 def _found(body: Body, steps: list[Step]) -> dict[int, str]:
     """The dead stores of a body by step, with the names of what they write."""
-    from visa_lsp.flow.liveness import Liveness  # the rule is off where nobody asks for it
+    from visa_lsp.checks.support.body_flow import key_of, used_variables
+    from visa_lsp.flow.graph import graph_of
+    from visa_lsp.flow.liveness import Liveness
 
     names = {key_of(v): v.name for v, usage in used_variables(body, steps) if usage.read and usage.written}
     graph = graph_of(steps, body.name, calls_end_blocks=True)

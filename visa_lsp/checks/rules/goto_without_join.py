@@ -28,9 +28,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import HINT, Body, Check, CheckContext, Diagnostic, rule
-from visa_lsp.checks.support.body_flow import graph_of_body
 from visa_lsp.checks.support.facts import exec_control, operand_place
-from visa_lsp.flow.solve import closure
 from visa_lsp.isa.model import FlowClass, Shape
 from visa_lsp.syntax import tree
 
@@ -44,6 +42,8 @@ RULE = rule("V506", "goto-without-join", HINT, __doc__)
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
+    from visa_lsp.checks.support.body_flow import graph_of_body  # the rule is off where nobody asks for it
+
     graph = graph_of_body(body)
     for number, bound in enumerate(body.code):
         control = exec_control(bound)
@@ -68,6 +68,8 @@ def _name(operand: BoundOperand) -> str:
 
 def _reaches(graph: Graph, start: int, wanted: int) -> bool:
     """Whether some path leads from a block to another; what cannot be followed counts as one."""
+    from visa_lsp.flow.solve import closure
+
     reached = closure([start], lambda block: _ahead(graph, block))
     return wanted in reached or any(_is_open(graph, block) for block in reached)
 

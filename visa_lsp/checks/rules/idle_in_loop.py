@@ -36,9 +36,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.checks.rule import HINT, Body, Check, CheckContext, Diagnostic, Scope, rule
-from visa_lsp.checks.support.body_flow import has_meaning, key_of, storage_of_body, used_variables
-from visa_lsp.flow.graph import graph_of
-from visa_lsp.flow.steps import Space, number_of, space_of
 from visa_lsp.isa.model import FlowClass
 
 if TYPE_CHECKING:
@@ -54,15 +51,19 @@ _CALLS: Final = frozenset({FlowClass.CALL, FlowClass.KERNEL_CALL, FlowClass.FUNC
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
+    # The rule is off where nobody asks for it.
+    from visa_lsp.checks.support.body_flow import has_meaning, key_of, storage_of_body, used_variables
+    from visa_lsp.flow.graph import graph_of
+    from visa_lsp.flow.loops import loops_of
+    from visa_lsp.flow.pressure import Pressure, Size
+    from visa_lsp.flow.steps import Space, number_of, space_of
+
     steps = ctx.steps(body)
     used = ((key_of(v), v.name, usage) for v, usage in used_variables(body, steps))
     names = {key: name for key, name, usage in used if key is not None and usage.read and usage.written}
     names = {key: name for key, name in names.items() if space_of(key) is Space.GENERAL}
     if not names or not has_meaning(body):
         return
-    # The rule is off where nobody asks for it.
-    from visa_lsp.flow.loops import loops_of
-    from visa_lsp.flow.pressure import Pressure, Size
 
     graph = graph_of(steps, body.name, calls_end_blocks=True)
     loops = loops_of(graph)

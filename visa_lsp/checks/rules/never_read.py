@@ -22,7 +22,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import HINT, Body, Check, CheckContext, Diagnostic, rule
-from visa_lsp.checks.support.body_flow import used_variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +30,8 @@ RULE = rule("V134", "never-read", HINT, __doc__)
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
+    from visa_lsp.checks.support.body_flow import used_variables  # the rule is off where nobody asks for it
+
     for variable, usage in used_variables(body, ctx.steps(body)):
         if not usage.read and variable.place is not None:
             yield ctx.report(RULE, variable.place, f"`{variable.name}` is written and never read")

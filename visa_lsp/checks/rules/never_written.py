@@ -24,7 +24,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import HINT, Body, Check, CheckContext, Diagnostic, rule
-from visa_lsp.checks.support.body_flow import used_variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +32,8 @@ RULE = rule("V135", "never-written", HINT, __doc__)
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
+    from visa_lsp.checks.support.body_flow import used_variables  # the rule is off where nobody asks for it
+
     for variable, usage in used_variables(body, ctx.steps(body)):
         if not usage.written and variable.place is not None:
             yield ctx.report(RULE, variable.place, f"`{variable.name}` is read and never written")

@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import WARNING, Body, Check, CheckContext, Diagnostic, Scope, rule
 from visa_lsp.checks.support.facts import operand_place
-from visa_lsp.flow.solve import closure
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.syntax import tree
 
@@ -48,6 +47,10 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
             node = operand.node
             name = node.name.text if isinstance(node, tree.Ref) else node.text if isinstance(node, tree.Quoted) else ""
             calls.append((part, name, bound, operand))
+    if not calls:
+        return
+    from visa_lsp.flow.solve import closure  # few texts have calls
+
     callees: dict[str, set[str]] = {}
     for caller, callee, _, _ in calls:
         callees.setdefault(caller, set()).add(callee)

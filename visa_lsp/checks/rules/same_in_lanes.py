@@ -26,8 +26,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import HINT, Body, Check, CheckContext, Diagnostic, Scope, rule
-from visa_lsp.checks.support.body_flow import has_meaning, key_of, used_variables
-from visa_lsp.flow.steps import Space, space_of
 from visa_lsp.isa.lane import Lane
 from visa_lsp.isa.model import Trait
 from visa_lsp.program.model import General, Immediate, Predicate
@@ -42,6 +40,10 @@ _OTHERWISE = Trait.OWN_SHAPE | Trait.OWN_REGIONS | Trait.COPIES | Trait.SCALAR
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
+    # The rule is off where nobody asks for it.
+    from visa_lsp.checks.support.body_flow import has_meaning, key_of, used_variables
+    from visa_lsp.flow.steps import Space, space_of
+
     if not has_meaning(body):
         return
     steps = ctx.steps(body)

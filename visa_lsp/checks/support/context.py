@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
 
-from visa_lsp.checks.support.body_flow import steps_of_body
 from visa_lsp.checks.support.facts import BodyFacts
 from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related, Rule, Severity
 from visa_lsp.isa.model import Dialect
@@ -77,6 +76,8 @@ class CheckContext(Struct, frozen=True):
         """The instructions of a body with what they read and write."""
         known = self._steps.get(id(body))
         if known is None:
+            from visa_lsp.checks.support.body_flow import steps_of_body  # no rule that is always on asks
+
             known = self._steps[id(body)] = steps_of_body(body)
         return known
 

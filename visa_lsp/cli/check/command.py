@@ -17,7 +17,7 @@ from visa_lsp.cli.check.extras import difference, kept_text, settings_text, stat
 from visa_lsp.cli.check.formats.table import FOR_PEOPLE, FORMATS, Look
 from visa_lsp.cli.check.paths import SUFFIXES, Inputs, collect
 from visa_lsp.cli.check.report import CheckReport, FileResult
-from visa_lsp.cli.check.runner import check_files, worth_keeping
+from visa_lsp.cli.check.runner import check_files
 from visa_lsp.cli.check.suppress import FileIgnore, Selection, parse_selectors, validate
 from visa_lsp.cli.check.verdict import Task
 from visa_lsp.cli.check.watch import Stamp, stamp, watch
@@ -39,11 +39,11 @@ from visa_lsp.cli.common import (
 )  # fmt: skip
 from visa_lsp.cli.files import check_output, write_output
 from visa_lsp.cli.progress import Progress
-from visa_lsp.cli.rules import known_rules
 from visa_lsp.cli.settings import Finder, FolderSettings
 from visa_lsp.diagnostics import Severity
 from visa_lsp.embed.languages import SUFFIXES as HOST_SUFFIXES
 from visa_lsp.embed.languages import MissingGrammarError, host_of, is_installed
+from visa_lsp.kept import folder_of_user
 
 if TYPE_CHECKING:
     import argparse
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.cli.check.kept_verdicts import KeptVerdicts
     from visa_lsp.cli.check.report import ReportedFinding
+    from visa_lsp.diagnostics import Rule
 
 _DEFAULT_BASELINE: Final = "visa-lsp-baseline.json"
 _CLEAR: Final = "\033[2J\033[H"
@@ -147,6 +148,13 @@ class Overrides(Struct, frozen=True):
         return Selection(self.select or settings.select, ignore, per_file, extend)
 
 
+def known_rules() -> Sequence[Rule]:
+    """Every rule, for the selectors that name some: without selectors and findings none is loaded."""
+    from visa_lsp.cli.rules import known_rules
+
+    return known_rules()
+
+
 def check_command(args: argparse.Namespace) -> int:
     """Check what the command line names; gives the exit status.
 
@@ -157,7 +165,7 @@ def check_command(args: argparse.Namespace) -> int:
     overrides = _overrides(args)
     if args.show_settings:
         anchor = _anchor(paths or ["."], args.stdin_filename)
-        sys.stdout.write(settings_text(_shown(Finder(known_rules()).of_folder(anchor), args, overrides)))
+        sys.stdout.write(settings_text(_shown(Finder(known_rules).of_folder(anchor), args, overrides)))
         return EXIT_OK
     if not paths:
         raise CliError("check: no PATH is given (a file, a folder, or - for standard input)")
@@ -187,7 +195,6 @@ def _paths(args: argparse.Namespace) -> tuple[list[str], str | None]:
 
 
 def _overrides(args: argparse.Namespace) -> Overrides:
-    known = known_rules()
     select = _selectors("--select", args.select)
     extend = _selectors("--extend-select", args.extend_select)
     ignore = _selectors("--ignore", args.ignore)
@@ -197,13 +204,13 @@ def _overrides(args: argparse.Namespace) -> Overrides:
         if not colon or not glob:
             raise CliError(f"--per-file-ignores: {item!r} is not GLOB:LIST")
         per_file.append(FileIgnore(".", glob, parse_selectors(names)))
-        validate(per_file[-1].selectors, "--per-file-ignores", known)
+        validate(per_file[-1].selectors, "--per-file-ignores", known_rules)
     return Overrides(args.platform, select, extend, ignore, tuple(per_file), tuple(args.exclude or ()))
 
 
 def _selectors(option: str, values: Iterable[str] | None) -> tuple[str, ...]:
     found = tuple(s for value in values or () for s in parse_selectors(value))
-    validate(found, option, known_rules())
+    validate(found, option, known_rules)
     return found
 
 
@@ -300,11 +307,11 @@ def _is_host(args: argparse.Namespace, name: str) -> bool:
     """Whether a text may be one of another language."""
     if host_of(name) is None:
         return False
-    return args.embedded or Finder(known_rules()).of_folder(_anchor([STDIN], args.stdin_filename)).embedded
+    return args.embedded or Finder(known_rules).of_folder(_anchor([STDIN], args.stdin_filename)).embedded
 
 
 def _watched(args: argparse.Namespace, paths: list[str], overrides: Overrides) -> list[str]:
-    finder = Finder(known_rules())
+    finder = Finder(known_rules)
     embedded = args.embedded or finder.of_folder(_anchor(paths, args.stdin_filename)).embedded
     files = collect(paths, finder, overrides.exclude, _suffixes(embedded=embedded)).files
     origins = {finder.of_file(f).origin for f in files}
@@ -321,7 +328,7 @@ def _run(
     cluster: Cluster | None,
 ) -> int:
     """One check of everything; ``cache`` keeps results between the rounds of ``--watch``."""
-    finder = Finder(known_rules())
+    finder = Finder(known_rules)
     options = _options(args, finder.of_folder(_anchor(paths, args.stdin_filename)), new_baseline)
     inputs = collect(paths, finder, overrides.exclude, _suffixes(embedded=options.embedded))
     # Asked before anything is mended or looked at: the report would be lost, or a text.
@@ -339,7 +346,7 @@ def _run(
         if host is not None and not is_installed(host):
             raise CliError(f"{name}: {MissingGrammarError(host)}")
         tasks.append(Task(path, name, platform, selection, options.fix, write, source, path in inputs.named, host))
-    kept = _kept(tasks, options)
+    kept = _kept(options)
     results = _checked(tasks, options, cache, kept, cluster)
     results += [FileResult(path, error=f"{path}: {why}") for path, why in inputs.problems]
     if options.write_baseline is not None:
@@ -352,9 +359,9 @@ def _run(
     return _finish(CheckReport(tuple(results)), inputs, options, kept)
 
 
-def _kept(tasks: list[Task], options: Options) -> KeptVerdicts | None:
-    """What earlier runs have found; None where that is not asked for, or not worth it."""
-    if not options.cache or not (options.cache_dir or worth_keeping(tasks)):
+def _kept(options: Options) -> KeptVerdicts | None:
+    """What earlier runs have found; None where that is not asked for."""
+    if not options.cache or not (options.cache_dir or folder_of_user()):
         return None
     from visa_lsp.cli.check.kept_verdicts import kept_verdicts
 

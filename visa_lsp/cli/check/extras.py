@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.syntax.document import split_lines
-
 if TYPE_CHECKING:
     from visa_lsp.cli.check.report import CheckReport, FileResult
     from visa_lsp.cli.settings import FolderSettings
@@ -24,6 +22,8 @@ def difference(result: FileResult) -> str:
 
 
 def _lines(text: str) -> list[str]:
+    from visa_lsp.syntax.document import split_lines  # most runs show no diff
+
     lines = split_lines(text)
     return lines if lines[-1] else lines[:-1]
 

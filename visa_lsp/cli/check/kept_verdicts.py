@@ -15,18 +15,21 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from visa_lsp.cli.check.report import RelatedExcerpt, Remedy, ReportedFinding, TextRange
+from visa_lsp.cli.check.suppress import Selection
 from visa_lsp.cli.check.verdict import Task, Verdict, key_of, source_of
-from visa_lsp.cli.common import CliError
-from visa_lsp.cli.rules import by_word
+from visa_lsp.cli.common import CliError, SourceText
 from visa_lsp.diagnostics import Severity  # noqa: TC001 - the type of a field that is read from JSON
 from visa_lsp.identity import digest
 from visa_lsp.kept import Kept, folder_of_user, installation
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from visa_lsp.diagnostics import Rule
 
 _SHARES: Final = "0123456789abcdef"  # a file for each first digit of a key, 16 MB at most
 _MOST: Final = 2_000  # findings of a text that are worth keeping
+_LONG: Final = 100_000  # characters: shorter texts are looked at sooner than they are looked up
 
 
 class _Finding(Struct, frozen=True, array_like=True):
@@ -80,9 +83,9 @@ class KeptVerdicts:
 
     def _findings(self, key: str, path: str) -> tuple[ReportedFinding, ...] | None:
         value = self._kept[key[0]].get(key)
-        rules = by_word()
         try:
             kept = msgspec.convert(value, tuple[_Finding, ...])
+            rules = _rules() if kept else {}
             return tuple(
                 ReportedFinding(
                     path, f.place, f.severity, rules[f.code], f.message, f.excerpt, f.fingerprint, f.remedies,
@@ -110,9 +113,15 @@ class KeptVerdicts:
             kept.flush()
 
 
+def _rules() -> Mapping[str, Rule]:
+    from visa_lsp.cli.rules import by_word  # most texts have no findings
+
+    return by_word()
+
+
 def _can_be_kept(findings: Sequence[ReportedFinding]) -> bool:
     """Whether findings are few, of rules that another run knows, and about their text alone."""
-    rules = by_word()
+    rules = _rules() if findings else {}
     return len(findings) <= _MOST and all(
         rules.get(f.code) == f.rule and all(note.path == f.path for note in f.notes) for f in findings
     )
@@ -124,3 +133,23 @@ def kept_verdicts(folder: str | None) -> KeptVerdicts | None:
         return KeptVerdicts(Path(folder), "checked")
     own = folder_of_user()
     return None if own is None else KeptVerdicts(own, f"checked-{installation()}")
+
+
+class KnownClean:
+    """Whether it is known of a long text that there is nothing to say of it; ``note`` keeps that, once it is found out.
+
+    For texts without comments that silence findings: what these hide can be an error all the same.
+    """
+
+    def __init__(self, text: str, platform: str | None) -> None:
+        self._kept = kept_verdicts(None) if len(text) >= _LONG else None
+        self._source = SourceText("", text)
+        self._task = Task("", "", platform, Selection(), source=self._source, keep=True)
+        known = self._kept.known([self._task]) if self._kept is not None else {}
+        self.is_known = any(not verdict.findings for verdict in known.values())
+
+    def note(self) -> None:
+        """Keep that nothing was found."""
+        if self._kept is not None and not self.is_known:
+            self._kept.put(Verdict(key=key_of(self._task, self._source.text)))
+            self._kept.flush()

@@ -6,6 +6,7 @@ of that file's result. Knows nothing of formats and exit statuses.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 from functools import cache, partial
@@ -14,18 +15,13 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.analysis.disk.storing import storing
 from visa_lsp.cli.check.report import FileResult, findings_of
 from visa_lsp.cli.check.verdict import Task, Verdict, is_launch, key_of, outgoing, result_of, source_of
 from visa_lsp.cli.clusters import Cluster, ClusterWork
 from visa_lsp.cli.common import CliError, SourceText
-from visa_lsp.cli.processes import MOST_PROCESSES, in_processes, processors
+from visa_lsp.cli.keeping import learning
 from visa_lsp.embed.languages import Host, may_hold_visa
-from visa_lsp.ide.suppressions import visible
 from visa_lsp.isa.platforms import platform_named
-from visa_lsp.syntax.parse import flush_statement_cache, use_statement_cache
-from visa_lsp.syntax.statement_cache import statement_cache_of_user
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -35,7 +31,6 @@ if TYPE_CHECKING:
 
 _BYTES_A_SECOND: Final = 400_000  # of text that are checked
 _WORTH_A_PROCESS: Final = _BYTES_A_SECOND
-_WORTH_KEEPING: Final = _BYTES_A_SECOND // 4  # less is checked sooner than it is looked up
 _LEAST: Final = 0.002  # seconds that any file takes
 
 
@@ -66,6 +61,10 @@ def _inspect(task: Task, text: str) -> tuple[Diagnostic, ...]:
         return _launch_findings(text, Path(task.name))
     if task.host is not None:
         return _embedded_findings(text, task.host, task.platform, extra)
+    # Loaded here: of most texts it is known what was found in them.
+    from visa_lsp.analysis.analysis import Analysis
+    from visa_lsp.ide.suppressions import visible
+
     return visible(Analysis.of(text, task.platform), extra)
 
 
@@ -112,11 +111,13 @@ def check_files(
     # Statements are values without cycles: looking for garbage often costs a quarter of the time and finds none.
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
-    with storing():
+    with contextlib.ExitStack() as stack:
         known = {}
         if kept is not None:
             tasks = [replace(task, keep=True) for task in tasks]
             known = kept.known(tasks)
+        if len(known) < len(tasks):
+            stack.enter_context(learning())
         fresh = _verdicts([task for number, task in enumerate(tasks) if number not in known], jobs, cluster)
         results = []
         found = 0
@@ -139,8 +140,12 @@ def check_files(
 def _verdicts(tasks: Sequence[Task], jobs: int, cluster: Cluster | None) -> Iterator[Verdict]:
     if cluster is not None:
         return _on_cluster(tasks, cluster)
-    count = min(jobs or _processes(tasks), len(tasks), MOST_PROCESSES)
-    return map(judged, tasks) if count <= 1 else in_processes(_judged_and_flushed, tasks, count, _begin)
+    count = min(jobs or _processes(tasks), len(tasks))
+    if count <= 1:
+        return map(judged, tasks)
+    from visa_lsp.cli.processes import MOST_PROCESSES, in_processes
+
+    return in_processes(_judged_and_flushed, tasks, min(count, MOST_PROCESSES), _begin)
 
 
 def _on_cluster(tasks: Sequence[Task], cluster: Cluster) -> Iterator[Verdict]:
@@ -172,14 +177,10 @@ def judged_on_worker(task: Task) -> Verdict:
 def _processes(tasks: Sequence[Task]) -> int:
     if len(tasks) < 2:
         return 1
+    from visa_lsp.cli.processes import processors
+
     size = sum(size_of(t.path) for t in tasks)
     return max(1, min(processors(), size // _WORTH_A_PROCESS))
-
-
-def worth_keeping(tasks: Sequence[Task]) -> bool:
-    """Whether the texts are so long that what is found in them is worth keeping for the next run."""
-    total = 0
-    return any((total := total + size_of(task.path)) >= _WORTH_KEEPING for task in tasks)
 
 
 def size_of(path: str) -> int:
@@ -193,11 +194,10 @@ def size_of(path: str) -> int:
 def _begin() -> None:
     from multiprocessing.util import Finalize
 
-    use_statement_cache(statement_cache_of_user())
-    store = storing()
-    store.__enter__()
+    learnt = learning()
+    learnt.__enter__()
     # Runs when the process has no more to do.
-    Finalize(None, store.__exit__, (None, None, None), exitpriority=0)
+    Finalize(None, learnt.__exit__, (None, None, None), exitpriority=0)
 
 
 _begin_once = cache(_begin)
@@ -205,6 +205,8 @@ _begin_once = cache(_begin)
 
 def _judged_and_flushed(task: Task) -> Verdict:
     """``judged`` in a process that may end at any time: what the parser learnt is written at once."""
+    from visa_lsp.syntax.parse import flush_statement_cache
+
     verdict = judged(task)
     flush_statement_cache()
     return verdict

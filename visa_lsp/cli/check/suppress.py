@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.checks.collected import CHECKS
 from visa_lsp.cli.common import CliError, did_you_mean
-from visa_lsp.ide.suppressions import matches
+from visa_lsp.diagnostics import ALL_RULES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from visa_lsp.diagnostics import Rule
 
-ALL: Final = "ALL"
 # Compiled where a selector is given: most runs have none.
 _CODE: Final = r"[A-Z]\d{0,4}"
 _SLUG: Final = r"[a-z]{2,}(-[a-z0-9]+)*"
@@ -52,28 +50,32 @@ class Selection(Struct, frozen=True):
         if wanted < 0 or _weight(self.ignore, rule) >= wanted:
             return False
         return not any(
-            any(matches(s, rule) for s in f.selectors) for f in self.per_file if glob_matches(f.pattern, f.root, path)
+            any(rule.is_meant(s) for s in f.selectors) for f in self.per_file if glob_matches(f.pattern, f.root, path)
         )
 
     def extra(self) -> frozenset[str]:
         """The codes of rules that are off by default and named here: by code, slug, group or ``ALL``."""
         named = {s.upper() for s in (*self.select, *self.extend)}
+        if not named:
+            return frozenset()
+        from visa_lsp.checks.collected import CHECKS  # a text of which everything is known needs no rule
+
         groups = tuple(named & _GROUPS)
         return frozenset(
             c.rule.code
             for c in CHECKS
             if not c.default
-            and (named & {ALL, c.rule.code, c.rule.name.upper()} or (groups and c.rule.code.startswith(groups)))
+            and (named & {ALL_RULES, c.rule.code, c.rule.name.upper()} or (groups and c.rule.code.startswith(groups)))
         )
 
 
 def _weight(selectors: Iterable[str], rule: Rule) -> int:
     """How exactly the nearest of these selectors names a rule; -1 if none does."""
-    return max((_exactness(s, rule) for s in selectors if matches(s, rule)), default=-1)
+    return max((_exactness(s, rule) for s in selectors if rule.is_meant(s)), default=-1)
 
 
 def _exactness(selector: str, rule: Rule) -> int:
-    if selector.upper() == ALL:
+    if selector.upper() == ALL_RULES:
         return 0
     return _EXACT if selector.upper() in (rule.code.upper(), rule.name.upper()) else len(selector)
 
@@ -97,14 +99,15 @@ def parse_selectors(text: str) -> tuple[str, ...]:
     return tuple(part for part in re.split(r"[,\s]+", text.strip()) if part)
 
 
-def validate(selectors: Sequence[str], where: str, known: Sequence[Rule]) -> None:
-    """Raise ``CliError`` for a selector that can name nothing: a wrong form, or a code or slug of no rule."""
+def validate(selectors: Sequence[str], where: str, known: Callable[[], Sequence[Rule]]) -> None:
+    """Raise ``CliError`` for a selector that can name nothing: a wrong form, or a code or slug of no ``known`` rule."""
     for selector in selectors:
-        if selector.upper() == ALL:
+        if selector.upper() == ALL_RULES:
             continue
         is_slug = re.fullmatch(_SLUG, selector, re.IGNORECASE) is not None
         if not is_slug and re.fullmatch(_CODE, selector, re.IGNORECASE) is None:
             raise CliError(f"{where}: {selector!r} is no code such as V101, head of codes such as V1, slug or ALL")
-        if known and not any(matches(selector, rule) for rule in known):
-            names = [rule.name if is_slug else rule.code for rule in known]
+        rules = known()
+        if rules and not any(rule.is_meant(selector) for rule in rules):
+            names = [rule.name if is_slug else rule.code for rule in rules]
             raise CliError(f"{where}: no finding is called {selector!r}{did_you_mean(selector, names)}")

@@ -326,7 +326,7 @@ def file_rules(path: str, ignore: tuple[str, ...], extend: tuple[str, ...]) -> F
     problem, found = "", FolderSettings()
     try:
         if path:
-            found = Finder(known_rules()).of_file(path)
+            found = Finder(known_rules).of_file(path)
     except (CliError, OSError, ValueError) as error:
         problem = str(error)
     selection = Selection(

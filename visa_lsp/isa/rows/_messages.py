@@ -5,7 +5,8 @@ Knows no family of its own. Invariant: every helper returns plain rows, slots an
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, reduce
+from operator import or_
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.lsc_codes import ATOMIC_OP
@@ -69,42 +70,48 @@ _IMAGES: Final = ("sample", "load_", "resinfo", "gather4_typed", "scatter4_typed
 @cache
 def _traits(mnemonic: str, family: str) -> Trait:
     """What the regular names of messages say: whether they write, count, sample, and what they address."""
-    found = Trait.PLAIN
+    found: list[Trait] = []
     if "atomic" in mnemonic:
-        found |= Trait.ATOMIC
+        found.append(Trait.ATOMIC)
     if any(word in mnemonic for word in _STORING) and "_status" not in mnemonic and "_strided" not in mnemonic:
-        found |= Trait.WRITES
+        found.append(Trait.WRITES)
     if "store_strided" in mnemonic:
-        found |= Trait.WRITES
+        found.append(Trait.WRITES)
     if mnemonic.endswith("_quad"):
-        found |= Trait.CHANNELS
+        found.append(Trait.CHANNELS)
     if mnemonic.endswith("_quad") or "_quad_" in mnemonic:
-        found |= Trait.QUAD
+        found.append(Trait.QUAD)
     if mnemonic.endswith("_status"):
-        found |= Trait.RESIDENCY
+        found.append(Trait.RESIDENCY)
     if mnemonic.startswith(_IMAGES):
-        found |= Trait.IMAGE
+        found.append(Trait.IMAGE)
     if mnemonic.startswith("sample"):
-        found |= Trait.SAMPLES
+        found.append(Trait.SAMPLES)
     if mnemonic.startswith("load_"):
-        found |= Trait.LOADS_PIXELS
+        found.append(Trait.LOADS_PIXELS)
     if mnemonic.endswith("_lz"):
-        found |= Trait.NO_LEVEL
+        found.append(Trait.NO_LEVEL)
     if mnemonic.startswith("media_"):
-        found |= Trait.MEDIA
+        found.append(Trait.MEDIA)
     if mnemonic.startswith(("raw_send", "rt_write", "urb_write")):
-        found |= Trait.MAY_END
+        found.append(Trait.MAY_END)
     if mnemonic.endswith("_eot"):
-        found |= Trait.ENDS
+        found.append(Trait.ENDS)
     if mnemonic.startswith(("oword_", "svm_block_")):
-        found |= Trait.BLOCK
+        found.append(Trait.BLOCK)
     if family == "svm":
-        found |= Trait.SIZES_UNCHECKED
+        found.append(Trait.SIZES_UNCHECKED)
         if mnemonic.startswith("svm_block_"):
-            found |= Trait.SCALAR
-        elif found & (Trait.ATOMIC | Trait.WRITES):
-            found |= Trait.STATELESS_WRITE
-    return found
+            found.append(Trait.SCALAR)
+        elif Trait.ATOMIC in found or Trait.WRITES in found:
+            found.append(Trait.STATELESS_WRITE)
+    return _together(tuple(found))
+
+
+@cache
+def _together(traits: tuple[Trait, ...]) -> Trait:
+    # Joining two flags takes longer than asking a mnemonic for a word, and most messages have the same few.
+    return reduce(or_, traits, Trait.PLAIN)
 
 
 def message(
@@ -120,11 +127,11 @@ def message(
     **more: Unpack[More],
 ) -> Instruction:
     """A message row. ``predicable`` follows from the layout: a message without a predicate field takes none."""
-    items = layout(fields)
+    items, told = layout(fields), _traits(mnemonic, family)
     rest: More = {
         "predicable": any(f.name == "pred" for f in items),
         **more,
-        "traits": _traits(mnemonic, family) | more.get("traits", Trait.PLAIN),
+        "traits": told | more["traits"] if "traits" in more else told,
     }
     return Instruction(
         mnemonic,

@@ -15,6 +15,7 @@ The three field names hold the same thing; they differ because the table tells r
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
@@ -64,7 +65,8 @@ _GAPS: Final = "Channels that are left out take no registers: `.RB` returns R, t
 _ALIGNED: Final = "Each returned channel starts on a register of its own."
 
 
-def _flags(op: str, code: int, *, sample: bool) -> tuple[Modifier, ...]:
+@cache
+def _flags(op: str, *, coarse: bool, sample: bool) -> tuple[Modifier, ...]:
     null = Modifier(op, {"pixel_null_mask": 0x100}, optional=True, mask=0x100, doc=_NULL_MASK_DOC)
     if not sample:
         return (null,)
@@ -82,7 +84,7 @@ def _flags(op: str, code: int, *, sample: bool) -> tuple[Modifier, ...]:
         heard=("op", 0x400),
         doc="the sampler may differ between lanes; objects drop the word",
     )
-    return (null, cps, divergent) if code in _COARSE else (null, divergent)
+    return (null, cps, divergent) if coarse else (null, divergent)
 
 
 def _forms(
@@ -113,7 +115,7 @@ def _forms(
         rest: More = {"dialects": dialects, "exec_sizes": _SIZES, "seed": None, **more}
         return message(
             mnemonic, number, "sampler", f"{op}:w={code}/0xff {_LAYOUT} {fields}", slots,
-            (*_flags(op, code, sample=flags), channels), meaning, summary, detail, **rest,
+            (*_flags(op, coarse=code in _COARSE, sample=flags), channels), meaning, summary, detail, **rest,
         )  # fmt: skip
 
     paired = f"dst:r {tail} paired:r?"
