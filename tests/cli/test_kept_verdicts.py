@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from visa_lsp.cli import assemble
-from visa_lsp.cli.check import runner
+from visa_lsp.cli.check import kept_verdicts, runner
 from visa_lsp.cli.check.formats.table import FORMATS
 from visa_lsp.cli.main import main
 from visa_lsp.ide.suppressions import visible
@@ -184,7 +184,7 @@ def test_processes_that_write_at_once_do_not_harm_each_other(folder, capsys):
 
 
 def test_the_size_is_bounded(checked, folder, monkeypatch):
-    monkeypatch.setattr("visa_lsp.kept.MAX_BYTES", 2_000)
+    monkeypatch.setattr(kept_verdicts, "_MOST_BYTES", 2_000)
     for number in range(6):
         for path in folder.iterdir():
             path.write_text(path.read_text() + f"\n// {number}\n")

@@ -39,6 +39,7 @@ from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.scopes import ScopedBody, scoped_names
 from visa_lsp.checks.support.limits import CLASSES, SUSPECTS
 from visa_lsp.checks.support.name_index import RENAMED, is_likened, spelling
+from visa_lsp.sema.context import READING_NAMES
 from visa_lsp.syntax.bulk import Facts, classes, instruction_of, instructions_of
 from visa_lsp.syntax.chunk_facts import INPUT, decl_lines, facts_in, instructions_in, label_lines
 from visa_lsp.syntax.chunks import code_in
@@ -497,7 +498,9 @@ class BodyFindings:
             for offset in offsets:
                 dirty |= lines.forget(offset)
         readers, irregular = rule_sets().value_readers, self._irregular_in(chunk)
-        new = set(found).difference(clean) if readers is None and not irregular and self._label_parts is None else None
+        reading = any(name in chunk.text for name in READING_NAMES)
+        regular = readers is None and not irregular and not reading and self._label_parts is None
+        new = set(found).difference(clean) if regular else None
         if new is not None and not new and not names.setting.declared_late:
             return
         if offsets is None:
@@ -510,6 +513,8 @@ class BodyFindings:
                 continue
             if readers is not None and plain:
                 line_class = with_values(plain, line, readers)
+            if reading and any(name in line for name in READING_NAMES):
+                line_class += names.said
             if (
                 SINGLE in line_class
                 or (irregular and not irregular.isdisjoint(NAME.findall(line)))

@@ -17,7 +17,6 @@ from msgspec import Struct, field
 from visa_lsp.analysis.line_classes import LABEL, LATE, SINGLE, UNKNOWN, Tokens, class_token
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.checks.support.name_index import MOST_PLAIN, Spelling, is_likened, spelling
-from visa_lsp.sema.context import READING_NAMES
 from visa_lsp.sema.special_words import special_words
 from visa_lsp.syntax.bulk import NARROW_NAME, PLAIN_NAME, TOKEN, WIDE_TOKEN, Facts
 from visa_lsp.syntax.chunk_facts import INPUT, alias_in, base_of
@@ -63,7 +62,7 @@ class Names:
 
     __slots__ = (
         "_aliases", "_facts", "_homes", "_label_count", "_places", "_plain", "_spellings", "before", "decl", "inputs", "irregular",
-        "pattern", "redeclared", "scoped", "setting", "tokens",
+        "pattern", "redeclared", "said", "scoped", "setting", "tokens",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -75,6 +74,7 @@ class Names:
         self.scoped: set[str] = set()
         self.before: dict[str, str | None] = {}  # the tokens before the last update, of names that it touched
         self.inputs: dict[str, str] = {}
+        self.said = ""  # of attributes, to lines with words that stand for them
         self.pattern = TOKEN
         self._label_count: Counter[str] = Counter()
         self._aliases: dict[str, list[str]] = {}
@@ -220,8 +220,9 @@ class Names:
         self.inputs = inputs
         self.scoped = setting.scoped(declared_twice(facts)) if setting.scoped is not None else set()
         self.pattern = WIDE_TOKEN if wide else TOKEN
-        self.decl, self.tokens, self.redeclared = {}, Tokens(_attribute_words(setting.specials)), set()
-        self.irregular = set(READING_NAMES)
+        self.said = _said(setting.specials)
+        words = {word: word + self.said for word in rule_sets().attribute_words}
+        self.decl, self.tokens, self.redeclared, self.irregular = {}, Tokens(words), set(), set()
         self._aliases, self._spellings = {}, None
         self._homes = {id(f): Home(f) for f in facts if f.decls}
         self._label_count = Counter([name for f in facts for name in f.labels])
@@ -405,11 +406,10 @@ class Names:
         return {name for name in affected if name in changed or before[name] != dict.get(self.tokens, name)}
 
 
-def _attribute_words(specials: Sequence[str]) -> dict[str, str]:
-    """What words stand for by which lines depend on attributes: themselves, in a kernel with these."""
+def _said(specials: Sequence[str]) -> str:
+    """What the directives say of attributes that only some lines depend on."""
     sets = rule_sets()
-    said = [text for text in specials if sets.attributes.match(text) and not sets.common.match(text)]
-    return {word: "\x0b".join([word, *said]) for word in sets.attribute_words}
+    return "".join([f"\x0b{text}" for text in specials if sets.attributes.match(text) and not sets.common.match(text)])
 
 
 def _inputs_in(specials: Sequence[str]) -> dict[str, str]:

@@ -148,7 +148,7 @@ class Overrides(Struct, frozen=True):
         return Selection(self.select or settings.select, ignore, per_file, extend)
 
 
-def known_rules() -> Sequence[Rule]:
+def _known_rules() -> Sequence[Rule]:
     """Every rule, for the selectors that name some: without selectors and findings none is loaded."""
     from visa_lsp.cli.rules import known_rules
 
@@ -165,7 +165,7 @@ def check_command(args: argparse.Namespace) -> int:
     overrides = _overrides(args)
     if args.show_settings:
         anchor = _anchor(paths or ["."], args.stdin_filename)
-        sys.stdout.write(settings_text(_shown(Finder(known_rules).of_folder(anchor), args, overrides)))
+        sys.stdout.write(settings_text(_shown(Finder(_known_rules).of_folder(anchor), args, overrides)))
         return EXIT_OK
     if not paths:
         raise CliError("check: no PATH is given (a file, a folder, or - for standard input)")
@@ -204,13 +204,13 @@ def _overrides(args: argparse.Namespace) -> Overrides:
         if not colon or not glob:
             raise CliError(f"--per-file-ignores: {item!r} is not GLOB:LIST")
         per_file.append(FileIgnore(".", glob, parse_selectors(names)))
-        validate(per_file[-1].selectors, "--per-file-ignores", known_rules)
+        validate(per_file[-1].selectors, "--per-file-ignores", _known_rules)
     return Overrides(args.platform, select, extend, ignore, tuple(per_file), tuple(args.exclude or ()))
 
 
 def _selectors(option: str, values: Iterable[str] | None) -> tuple[str, ...]:
     found = tuple(s for value in values or () for s in parse_selectors(value))
-    validate(found, option, known_rules)
+    validate(found, option, _known_rules)
     return found
 
 
@@ -307,11 +307,11 @@ def _is_host(args: argparse.Namespace, name: str) -> bool:
     """Whether a text may be one of another language."""
     if host_of(name) is None:
         return False
-    return args.embedded or Finder(known_rules).of_folder(_anchor([STDIN], args.stdin_filename)).embedded
+    return args.embedded or Finder(_known_rules).of_folder(_anchor([STDIN], args.stdin_filename)).embedded
 
 
 def _watched(args: argparse.Namespace, paths: list[str], overrides: Overrides) -> list[str]:
-    finder = Finder(known_rules)
+    finder = Finder(_known_rules)
     embedded = args.embedded or finder.of_folder(_anchor(paths, args.stdin_filename)).embedded
     files = collect(paths, finder, overrides.exclude, _suffixes(embedded=embedded)).files
     origins = {finder.of_file(f).origin for f in files}
@@ -328,7 +328,7 @@ def _run(
     cluster: Cluster | None,
 ) -> int:
     """One check of everything; ``cache`` keeps results between the rounds of ``--watch``."""
-    finder = Finder(known_rules)
+    finder = Finder(_known_rules)
     options = _options(args, finder.of_folder(_anchor(paths, args.stdin_filename)), new_baseline)
     inputs = collect(paths, finder, overrides.exclude, _suffixes(embedded=options.embedded))
     # Asked before anything is mended or looked at: the report would be lost, or a text.

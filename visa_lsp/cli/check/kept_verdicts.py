@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
     from visa_lsp.diagnostics import Rule
 
-_SHARES: Final = "0123456789abcdef"  # a file for each first digit of a key, 16 MB at most
+_SHARES: Final = "0123456789abcdef"  # a file for each first digit of a key
+_MOST_BYTES: Final = 4 << 20  # of each: one is read whole, be it for a text of a few lines
 _MOST: Final = 2_000  # findings of a text that are worth keeping
 _LONG: Final = 100_000  # characters: shorter texts are looked at sooner than they are looked up
 
@@ -50,7 +51,7 @@ class KeptVerdicts:
 
     def __init__(self, folder: Path, name: str) -> None:
         mark = f"visa-lsp checked {sys.version_info[:3]} {digest()}"
-        self._kept = {digit: Kept(folder / f"{name}-{digit}", mark) for digit in _SHARES}
+        self._kept = {digit: Kept(folder / f"{name}-{digit}", mark, _MOST_BYTES) for digit in _SHARES}
         self.asked = 0
         self.found = 0
 
