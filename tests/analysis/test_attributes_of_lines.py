@@ -66,3 +66,13 @@ def test_no_rule_says_words_that_classes_do_not_have() -> None:
     words = rule_sets().attribute_words
     assert "M5" in words
     assert [word for word in words if not NARROW_NAME.fullmatch(word)] == []
+
+
+def test_a_line_before_the_attribute_does_not_know_it() -> None:
+    line = "    mov (M1, %DispatchSimd) V33(0,0)<1> 0x1:d\n"
+    text = _text(16, line.strip())
+    assert Analysis.of(text).diagnostics == ()
+    at = text.index(".kernel_attr")
+    edited = Analysis.of(text).edited(at, at, line)
+    assert [d.code for d in edited.diagnostics] == ["V209"]
+    assert edited.diagnostics == edited.full_diagnostics

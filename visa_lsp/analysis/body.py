@@ -513,10 +513,12 @@ class BodyFindings:
                 continue
             if readers is not None and plain:
                 line_class = with_values(plain, line, readers)
-            if reading and any(name in line for name in READING_NAMES):
+            reads = reading and any(name in line for name in READING_NAMES)
+            if reads:
                 line_class += names.said
             if (
                 SINGLE in line_class
+                or (reads and (index, offset) < self.directives.last_attribute)
                 or (irregular and not irregular.isdisjoint(NAME.findall(line)))
                 or self._is_out_of_place(index, offset, line_class, line)
             ):

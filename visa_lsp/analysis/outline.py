@@ -65,7 +65,7 @@ class Directives:
     """
 
     __slots__ = (
-        "attributes", "braces", "broken", "broken_places", "functions", "inputs", "irregular", "opening", "part_names", "parts", "places", "shaping", "texts",
+        "attributes", "braces", "broken", "broken_places", "functions", "inputs", "irregular", "last_attribute", "opening", "part_names", "parts", "places", "shaping", "texts",
         "versions",
     )  # fmt: skip
 
@@ -82,12 +82,14 @@ class Directives:
         self.parts: list[Place] = []
         self.part_names: list[str] = []
         self.shaping: set[Place] = set()
+        self.last_attribute: Place = (-1, 0)  # of those that lines depend on
         attributes = []
         for index, offset, text in self.places:
             if _ATTRIBUTE.match(text):
                 if not rule_sets().attributes.match(text):
                     continue
                 attributes.append(text)
+                self.last_attribute = index, offset
             elif match := INPUT.match(text):
                 self.inputs.setdefault(match.group(1), []).append((index, offset))
                 continue
