@@ -109,7 +109,7 @@ def test_fixes_stay_inside_of_their_strings(folder, capsys):
 
 
 def test_without_the_grammars_the_message_says_what_to_install(folder, monkeypatch, capsys):
-    monkeypatch.setattr("visa_lsp.embed.languages.find_spec", lambda _name: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
     assert main(["check", "--embedded", "."]) == 2
     assert "pip install 'visa-lsp[embed]'" in capsys.readouterr().err
 

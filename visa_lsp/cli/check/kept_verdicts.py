@@ -21,6 +21,7 @@ from visa_lsp.cli.common import CliError, SourceText
 from visa_lsp.diagnostics import Severity  # noqa: TC001 - the type of a field that is read from JSON
 from visa_lsp.identity import digest
 from visa_lsp.kept import Kept, folder_of_user, installation
+from visa_lsp.reading import is_regular
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -67,8 +68,10 @@ class KeptVerdicts:
         return found
 
     def _verdict(self, task: Task) -> Verdict | None:
+        # A pipe can be opened only once: that is for who checks it.
+        if task.source is None and not is_regular(task.path):
+            return None
         try:
-            # A pipe can be read only once: that is for who checks it.
             source = source_of(replace(task, named=False))
         except CliError:
             return None
