@@ -15,7 +15,6 @@ from visa_lsp.beside import TEXTS, stem_of
 from visa_lsp.ide.index.focus import header_lines, header_of
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
-from visa_lsp.ide.launch.document import LaunchDocument
 from visa_lsp.ide.workspace import Language
 from visa_lsp.ide.zeinfo.document import (
     HeldArgument,
@@ -28,7 +27,6 @@ from visa_lsp.ide.zeinfo.document import (
     simd_size_of,
 )
 from visa_lsp.ide.zeinfo.inputs import labels, pages
-from visa_lsp.launchfile.folder import LaunchFolder
 from visa_lsp.lsp.convert import position, range_of
 from visa_lsp.text import LineIndex
 
@@ -36,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from visa_lsp.analysis.analysis import Analysis
+    from visa_lsp.ide.launch.document import LaunchDocument
     from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.ide.zeinfo.symbols import ZeSymbol
     from visa_lsp.lsp.session import VisaServer
@@ -104,10 +103,19 @@ def info_of(
 
 
 def _launch_of(ls: VisaServer, opened: OpenDocument) -> LaunchDocument:
+    # Loaded here: few sessions open a launch file.
+    from visa_lsp.ide.launch.document import LaunchDocument
+    from visa_lsp.launchfile.folder import LaunchFolder
+
     path = ls.files.path_of(opened.key)
     # A file of others may name files of other machines: none is asked for unless the user runs it.
     folder = LaunchFolder(Path(path), trusted=False, beside=ls.files.beside) if path is not None else None
     return LaunchDocument(opened.analysis.document.text, folder)
+
+
+def as_launch(info: InfoDocument | LaunchDocument) -> LaunchDocument | None:
+    """A launch file, where a document is one."""
+    return None if isinstance(info, InfoDocument) else info
 
 
 def _mark(ls: VisaServer, name: str, analysis: Analysis) -> int:
@@ -161,15 +169,17 @@ def text_at(ls: VisaServer, uri: str) -> PlainText | None:
 
 def definition(ls: VisaServer, uri: str, info: InfoDocument | LaunchDocument, offset: int) -> types.Location | None:
     """The place in the text of what is at an offset of a ze_info document; of a launch file, that in another file."""
-    if isinstance(info, LaunchDocument):
-        place = info.definition(offset)
-        if place is None or info.folder is None:
+    launch = as_launch(info)
+    if launch is not None:
+        place = launch.definition(offset)
+        if place is None or launch.folder is None:
             return None
         path, span = place
         start = types.Position(0, 0)
-        text = PlainText(info.folder.text(path)) if span.end else None
+        text = PlainText(launch.folder.text(path)) if span.end else None
         where = range_of(text, span, ls.encoding) if text is not None else types.Range(start, start)
         return types.Location(ls.files.uri_of(path), where)
+    assert isinstance(info, InfoDocument)
     found = info.definition(offset)
     text = text_at(ls, found[0]) if found is not None else None
     if found is None or text is None:
