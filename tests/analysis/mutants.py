@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from corpus import files
 
 from benchmarks.inputs import generated
+from visa_lsp.analysis import line_classes, outline, text_findings
 
 if TYPE_CHECKING:
     import random
@@ -34,6 +35,13 @@ PIECES = (
     "V32", "V33", "V1", "P1", "0", "x", "\n", "\n\n", "/*", "*/", "//", '"', "(", ")", ",", " ", "\t", "\r\n", "é", "// é\n",
     "%", "$", "decl", ".", "%r0", "-", ":",
 )  # fmt: skip
+
+
+def forget_verdicts() -> None:
+    """Have this process know nothing of any text, as one that was just started."""
+    line_classes._verdicts.clear()
+    outline._clean.clear()
+    text_findings._clean_frames.clear()
 
 
 def sources(most_lines: int) -> list[str]:

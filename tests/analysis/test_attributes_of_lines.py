@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from mutants import forget_verdicts
 
-from visa_lsp.analysis import line_classes, outline, text_findings
+from visa_lsp.analysis import line_classes
 from visa_lsp.analysis.analysis import Analysis
 
 _PAD = "".join([f"    add (M1, 8) V33(0,0)<1> V33(0,0)<1;1,0> 0x{n:x}:d\n" for n in range(200, 300)])
@@ -17,9 +18,7 @@ def _text(simd: int, line: str) -> str:
 
 @pytest.fixture(autouse=True)
 def _nothing_is_known() -> None:
-    line_classes._verdicts.clear()
-    outline._clean.clear()
-    text_findings._clean_frames.clear()
+    forget_verdicts()
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from mutants import forget_verdicts
 
-from visa_lsp.analysis import line_classes, outline, text_findings
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.syntax import document
 
@@ -113,9 +113,7 @@ TEXTS = {
 @pytest.fixture(autouse=True)
 def nothing_known() -> None:
     """As in a new process: what another test has found out is not there."""
-    line_classes._verdicts.clear()
-    outline._clean.clear()
-    text_findings._clean_frames.clear()
+    forget_verdicts()
 
 
 @pytest.mark.parametrize("lines", [8, 256])

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 from corpus import files
-from mutants import edit
+from mutants import edit, forget_verdicts
 
 from benchmarks.inputs import generated, kernel
-from visa_lsp.analysis import line_classes, outline, rule_sets, text_findings
+from visa_lsp.analysis import rule_sets
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.checks import run as checks
 from visa_lsp.checks.rule import HINT, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Scope, rule
@@ -210,9 +210,7 @@ def _forget() -> None:
     checks._visits.cache_clear()
     checks._chosen.cache_clear()
     rule_sets.rule_sets.cache_clear()
-    line_classes._verdicts.clear()
-    outline._clean.clear()
-    text_findings._clean_frames.clear()
+    forget_verdicts()
 
 
 @pytest.fixture(autouse=True)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 from markers import DECLARED as DECLARATIONS
 from markers import Finding, complete, strip
+from mutants import forget_verdicts
 
-from visa_lsp.analysis import line_classes, outline, text_findings
 from visa_lsp.analysis.analysis import SHORT_TEXT, Analysis
 from visa_lsp.checks.collected import CHECKS
 from visa_lsp.syntax.document import Document
@@ -166,9 +166,7 @@ def _unknown_classes() -> None:
 
 
 def _forget() -> None:
-    line_classes._verdicts.clear()
-    outline._clean.clear()
-    text_findings._clean_frames.clear()
+    forget_verdicts()
 
 
 @each_page

@@ -169,4 +169,5 @@ def test_the_command_line_fills_the_folder_that_is_named(tmp_path, monkeypatch):
     assert statement_cache_of_user() is None
     monkeypatch.setenv("VISA_LSP_CACHE", str(tmp_path / "kept"))
     main(["check", str(text)])
-    assert "shapes" in {path.name.split("-")[0] for path in (tmp_path / "kept").iterdir()}
+    kept = {path.name.split("-")[0] for path in (tmp_path / "kept").iterdir()}
+    assert kept == {"checked", "identity", "shapes"}

@@ -39,7 +39,7 @@ from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.scopes import ScopedBody, scoped_names
 from visa_lsp.checks.support.limits import CLASSES, SUSPECTS
 from visa_lsp.checks.support.name_index import RENAMED, is_likened, spelling
-from visa_lsp.sema.context import READING_NAMES
+from visa_lsp.sema.context import reads_attributes
 from visa_lsp.syntax.bulk import Facts, classes, instruction_of, instructions_of
 from visa_lsp.syntax.chunk_facts import INPUT, decl_lines, facts_in, instructions_in, label_lines
 from visa_lsp.syntax.chunks import code_in
@@ -351,9 +351,9 @@ class BodyFindings:
     def _lone_subroutines(self) -> set[str]:
         """The subroutines that stand once, and whose name is no label but in their own part."""
         starts, named = self.directives.parts, self.directives.part_names
-        if not named:
-            return set()
         once = {name for name, many in Counter(named).items() if many == 1 and name}
+        if not once:
+            return set()
         ends = [*starts[1:], (1 << 60, 0)]
         bounds = {name: (start, end) for name, start, end in zip(named, starts, ends, strict=False)}
         labels: dict[str, list[Place]] = {}
@@ -498,7 +498,7 @@ class BodyFindings:
             for offset in offsets:
                 dirty |= lines.forget(offset)
         readers, irregular = rule_sets().value_readers, self._irregular_in(chunk)
-        reading = any(name in chunk.text for name in READING_NAMES)
+        reading = reads_attributes(chunk.text)
         regular = readers is None and not irregular and not reading and self._label_parts is None
         new = set(found).difference(clean) if regular else None
         if new is not None and not new and not names.setting.declared_late:
@@ -513,7 +513,7 @@ class BodyFindings:
                 continue
             if readers is not None and plain:
                 line_class = with_values(plain, line, readers)
-            reads = reading and any(name in line for name in READING_NAMES)
+            reads = reading and reads_attributes(line)
             if reads:
                 line_class += names.said
             if (

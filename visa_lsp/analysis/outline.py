@@ -57,6 +57,18 @@ def names_of(code: str) -> frozenset[str]:
     return frozenset(found).union(more)
 
 
+def unnamed(opening: str) -> str:
+    """A line that opens a body, with the length of the name in its place: no other line depends on more of it."""
+    return _QUOTED.sub(lambda match: f'"{len(match.group())}"', opening)
+
+
+def remember(known: set[object], what: object, most: int) -> None:
+    """Add to what this process knows of all its texts; a full set is begun anew."""
+    if len(known) >= most:
+        known.clear()
+    known.add(what)
+
+
 class Directives:
     """The directives of a body that are no declarations, and what they say of it.
 
@@ -143,10 +155,8 @@ class Outline:
     def note_clean(self) -> None:
         """Note that there is nothing to say of it."""
         self._clean_key = self.key
-        if len(_clean) >= _MOST_CLEAN:
-            _clean.clear()
         if self._class is not None:
-            _clean.add(self._class)
+            remember(_clean, self._class, _MOST_CLEAN)
 
     def is_touched(self, index: int, *, has_code: bool) -> bool:
         """Whether lines of a chunk are in the outline, or could be: what looks like code before the first, or behind the last."""
@@ -252,7 +262,7 @@ class Outline:
 
         codes = list(self._codes)
         if self.directives.opening is not None:
-            codes[0] = _QUOTED.sub(lambda match: f'"{len(match.group())}"', codes[0])
+            codes[0] = unnamed(codes[0])
         signs = tuple([NAME.sub(sign, code) for code in codes])
         return kind, versions, signs, tuple(map(numbers.get, behind)), tuple(map(numbers.get, order))
 

@@ -6,7 +6,6 @@ are not known, with the declarations that they need. Model and words: the README
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections import Counter
 from itertools import pairwise
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.analysis.body import BodyFindings, Setup
 from visa_lsp.analysis.findings import Findings
 from visa_lsp.analysis.line_classes import judge
+from visa_lsp.analysis.outline import remember, unnamed
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.checks.rule import Scope
 from visa_lsp.checks.run import run_checks
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from visa_lsp.syntax.document import Document
 
 _TEXT_SCOPES = frozenset({Scope.TEXT})
-_QUOTED: Final = re.compile(r'"[^"]*"')
 # What rules of scope TEXT found nothing in, in any text of this process.
 _clean_frames: set[object] = set()
 _MOST_FRAMES: Final = 64
@@ -128,7 +127,7 @@ class TextFindings:
         openings = [body.directives.opening or body.start(document) is None for body in self._bodies]
         if len(named := [opening for opening in openings if isinstance(opening, str)]) == 1:
             # No other kernel can have its name: of that the length is left.
-            openings[openings.index(named[0])] = _QUOTED.sub(lambda match: f'"{len(match.group())}"', named[0])
+            openings[openings.index(named[0])] = unnamed(named[0])
         open_comment = document.chunks[-1].closes_in_block
         statement = document.code(first).strip() if first >= 0 else ""
         frame = self.platform and self.platform.name, setup.versions, tuple(openings), statement, open_comment
@@ -140,9 +139,7 @@ class TextFindings:
         found = [d for d in judged.findings if d.name in rule_sets().text]
         judged.forget()
         if not found:
-            if len(_clean_frames) >= _MOST_FRAMES:
-                _clean_frames.clear()
-            _clean_frames.add(frame)
+            remember(_clean_frames, frame, _MOST_FRAMES)
         return found
 
     def _left_out(self, document: Document) -> Iterator[Diagnostic]:

@@ -25,13 +25,18 @@ MISSING_NAME: Final = "undeclared-name"
 MISSING_LABEL: Final = "missing-label"
 # The attributes of a kernel that numbers in its lines mean something by, and the names of such numbers.
 READ_ATTRIBUTES: Final = ("SimdSize",)
-READING_NAMES: Final = ("%DispatchSimd", "%DispatchSIMD")
+_READING: Final = ("%DispatchSimd", "%DispatchSIMD")
 # Problems that leave a program: findings, but no reason to write no object.
 HARMLESS: Final = frozenset({
     "seed-alias", "seed-mnemonic", "seed-mask", "seed-option", "seed-word", "seed-elements", "seed-order", "seed-plane",
     "seed-string", "seed-width", "seed-address-of", "seed-region", "seed-property", "seed-count",
     "unknown-kernel-attribute", "redeclared-body", "ignored-saturation", "no-elements", "inexact-exec-size", "destination-stride",
 })  # fmt: skip
+
+
+def reads_attributes(text: str) -> bool:
+    """Whether a number in a text stands for an attribute of the kernel."""
+    return any(name in text for name in _READING)
 
 
 class BindingPass:
@@ -140,7 +145,7 @@ class BindingPass:
 
     def builtin(self, name: str) -> int | None:
         """Value of a built-in number."""
-        if name.lower() == "%dispatchsimd":
+        if name in _READING:
             for attribute, _ in self.body.attributes:
                 if self.body.strings[attribute.name_index] == "SimdSize":
                     return int.from_bytes(attribute.data, "little")

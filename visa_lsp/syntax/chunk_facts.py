@@ -91,11 +91,12 @@ def instructions_in(chunk: Chunk) -> Sequence[str]:
 @lru_cache(maxsize=64)
 def decl_lines(chunk: Chunk) -> Sequence[int]:
     """The line of each declaration of a chunk."""
-    facts, code = facts_in(chunk), code_in(chunk)
+    facts = facts_in(chunk)
     many = len(facts.decls)
     if many in (0, chunk.count):
         return range(many)
     # Most often they stand as compilers write them.
+    code = code_in(chunk)
     others = {line for line, _ in facts.specials}
     plain = [i for i, line in enumerate(code.split("\n")[1:]) if line.startswith(".decl ") and i not in others]
     return plain if len(plain) == many else decl_offsets(code)

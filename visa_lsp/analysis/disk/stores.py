@@ -1,4 +1,4 @@
-"""Where verdicts on classes of lines outlive the process that found them: asked by ``line_classes``, and by nothing else."""
+"""Where verdicts on classes of lines outlive the process that found them; ``line_classes`` asks. Without one nothing is kept."""
 
 from __future__ import annotations
 

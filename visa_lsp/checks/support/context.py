@@ -40,9 +40,8 @@ class CheckContext(Struct, frozen=True):
     bound: BoundModule
     platform: Platform | None
     dialect: Dialect
-    asked: frozenset[int] | None = (
-        None  # the lines that findings are wanted of, where it is not all; others are context
-    )
+    # The lines that findings are wanted of, where it is not all; others are context.
+    asked: frozenset[int] | None = None
     _facts: dict[int, BodyFacts] = field(default_factory=dict)
     _declared: dict[int, list[Symbol]] = field(default_factory=dict)
     _steps: dict[int, list[Step]] = field(default_factory=dict)

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from visa_lsp.cli.check.report import RelatedExcerpt, Remedy, ReportedFinding, TextRange
 from visa_lsp.cli.check.suppress import Selection
 from visa_lsp.cli.check.verdict import Task, Verdict, key_of, source_of
-from visa_lsp.cli.common import CliError, SourceText
+from visa_lsp.cli.common import CliError
 from visa_lsp.diagnostics import Severity  # noqa: TC001 - the type of a field that is read from JSON
 from visa_lsp.identity import digest
 from visa_lsp.kept import Kept, folder_of_user, installation
@@ -100,6 +100,10 @@ class KeptVerdicts:
         except (msgspec.ValidationError, KeyError):
             return None
 
+    def is_clean(self, key: str) -> bool:
+        """Whether it is known of a text that there is nothing to say of it."""
+        return self._findings(key, "") == ()
+
     def put(self, verdict: Verdict) -> None:
         """Keep a verdict that has a key, if all of it can be kept."""
         if verdict.key and not verdict.error and _can_be_kept(verdict.findings):
@@ -147,13 +151,11 @@ class KnownClean:
 
     def __init__(self, text: str, platform: str | None) -> None:
         self._kept = kept_verdicts(None) if len(text) >= _LONG else None
-        self._source = SourceText("", text)
-        self._task = Task("", "", platform, Selection(), source=self._source, keep=True)
-        known = self._kept.known([self._task]) if self._kept is not None else {}
-        self.is_known = any(not verdict.findings for verdict in known.values())
+        self._key = "" if self._kept is None else key_of(Task("", "", platform, Selection(), keep=True), text)
+        self.is_known = self._kept is not None and self._kept.is_clean(self._key)
 
     def note(self) -> None:
         """Keep that nothing was found."""
         if self._kept is not None and not self.is_known:
-            self._kept.put(Verdict(key=key_of(self._task, self._source.text)))
+            self._kept.put(Verdict(key=self._key))
             self._kept.flush()

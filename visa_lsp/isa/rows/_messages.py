@@ -5,8 +5,7 @@ Knows no family of its own. Invariant: every helper returns plain rows, slots an
 
 from __future__ import annotations
 
-from functools import cache, reduce
-from operator import or_
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.lsc_codes import ATOMIC_OP
@@ -70,48 +69,42 @@ _IMAGES: Final = ("sample", "load_", "resinfo", "gather4_typed", "scatter4_typed
 @cache
 def _traits(mnemonic: str, family: str) -> Trait:
     """What the regular names of messages say: whether they write, count, sample, and what they address."""
-    found: list[Trait] = []
+    found = Trait.PLAIN
     if "atomic" in mnemonic:
-        found.append(Trait.ATOMIC)
+        found |= Trait.ATOMIC
     if any(word in mnemonic for word in _STORING) and "_status" not in mnemonic and "_strided" not in mnemonic:
-        found.append(Trait.WRITES)
+        found |= Trait.WRITES
     if "store_strided" in mnemonic:
-        found.append(Trait.WRITES)
+        found |= Trait.WRITES
     if mnemonic.endswith("_quad"):
-        found.append(Trait.CHANNELS)
+        found |= Trait.CHANNELS
     if mnemonic.endswith("_quad") or "_quad_" in mnemonic:
-        found.append(Trait.QUAD)
+        found |= Trait.QUAD
     if mnemonic.endswith("_status"):
-        found.append(Trait.RESIDENCY)
+        found |= Trait.RESIDENCY
     if mnemonic.startswith(_IMAGES):
-        found.append(Trait.IMAGE)
+        found |= Trait.IMAGE
     if mnemonic.startswith("sample"):
-        found.append(Trait.SAMPLES)
+        found |= Trait.SAMPLES
     if mnemonic.startswith("load_"):
-        found.append(Trait.LOADS_PIXELS)
+        found |= Trait.LOADS_PIXELS
     if mnemonic.endswith("_lz"):
-        found.append(Trait.NO_LEVEL)
+        found |= Trait.NO_LEVEL
     if mnemonic.startswith("media_"):
-        found.append(Trait.MEDIA)
+        found |= Trait.MEDIA
     if mnemonic.startswith(("raw_send", "rt_write", "urb_write")):
-        found.append(Trait.MAY_END)
+        found |= Trait.MAY_END
     if mnemonic.endswith("_eot"):
-        found.append(Trait.ENDS)
+        found |= Trait.ENDS
     if mnemonic.startswith(("oword_", "svm_block_")):
-        found.append(Trait.BLOCK)
+        found |= Trait.BLOCK
     if family == "svm":
-        found.append(Trait.SIZES_UNCHECKED)
+        found |= Trait.SIZES_UNCHECKED
         if mnemonic.startswith("svm_block_"):
-            found.append(Trait.SCALAR)
-        elif Trait.ATOMIC in found or Trait.WRITES in found:
-            found.append(Trait.STATELESS_WRITE)
-    return _together(tuple(found))
-
-
-@cache
-def _together(traits: tuple[Trait, ...]) -> Trait:
-    # Joining two flags takes longer than asking a mnemonic for a word, and most messages have the same few.
-    return reduce(or_, traits, Trait.PLAIN)
+            found |= Trait.SCALAR
+        elif found & (Trait.ATOMIC | Trait.WRITES):
+            found |= Trait.STATELESS_WRITE
+    return found
 
 
 def message(
@@ -127,11 +120,11 @@ def message(
     **more: Unpack[More],
 ) -> Instruction:
     """A message row. ``predicable`` follows from the layout: a message without a predicate field takes none."""
-    items, told = layout(fields), _traits(mnemonic, family)
+    items = layout(fields)
     rest: More = {
         "predicable": any(f.name == "pred" for f in items),
         **more,
-        "traits": told | more["traits"] if "traits" in more else told,
+        "traits": _traits(mnemonic, family) | more.get("traits", Trait.PLAIN),
     }
     return Instruction(
         mnemonic,

@@ -15,6 +15,7 @@ from visa_lsp.ide.features.document_links import document_links, yaml_links
 from visa_lsp.ide.features.inlay_hints import HintKind, inlay_hints
 from visa_lsp.ide.features.inline_values import inline_values
 from visa_lsp.ide.workspace import Language
+from visa_lsp.ide.zeinfo.document import InfoDocument
 from visa_lsp.lsp.capabilities import ASSEMBLE, DID_CHANGE_CURSOR, DISASSEMBLE, GEN, RUN, SHOW_REFERENCES
 from visa_lsp.lsp.convert import line_range
 from visa_lsp.lsp.handlers import info
@@ -150,9 +151,8 @@ async def on_link(ls: VisaServer, params: types.DocumentLinkParams) -> list[type
         links = document_links(opened.analysis)
     elif opened.language in (Language.LAUNCH, Language.ZEINFO):
         described = info.info_of(ls, params.text_document)
-        launch = info.as_launch(described[1]) if described is not None else None
-        if launch is not None and launch.is_read:
-            return info.file_links(ls, opened, launch)
+        if described is not None and not isinstance(described[1], InfoDocument) and described[1].is_read:
+            return info.file_links(ls, opened, described[1])
         links = yaml_links(document, stem)
     else:
         return None

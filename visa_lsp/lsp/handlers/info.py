@@ -113,11 +113,6 @@ def _launch_of(ls: VisaServer, opened: OpenDocument) -> LaunchDocument:
     return LaunchDocument(opened.analysis.document.text, folder)
 
 
-def as_launch(info: InfoDocument | LaunchDocument) -> LaunchDocument | None:
-    """A launch file, where a document is one."""
-    return None if isinstance(info, InfoDocument) else info
-
-
 def _mark(ls: VisaServer, name: str, analysis: Analysis) -> int:
     opened = ls.documents.get(name)
     return opened.serial if opened is not None else id(analysis)
@@ -169,17 +164,15 @@ def text_at(ls: VisaServer, uri: str) -> PlainText | None:
 
 def definition(ls: VisaServer, uri: str, info: InfoDocument | LaunchDocument, offset: int) -> types.Location | None:
     """The place in the text of what is at an offset of a ze_info document; of a launch file, that in another file."""
-    launch = as_launch(info)
-    if launch is not None:
-        place = launch.definition(offset)
-        if place is None or launch.folder is None:
+    if not isinstance(info, InfoDocument):
+        place = info.definition(offset)
+        if place is None or info.folder is None:
             return None
         path, span = place
         start = types.Position(0, 0)
-        text = PlainText(launch.folder.text(path)) if span.end else None
+        text = PlainText(info.folder.text(path)) if span.end else None
         where = range_of(text, span, ls.encoding) if text is not None else types.Range(start, start)
         return types.Location(ls.files.uri_of(path), where)
-    assert isinstance(info, InfoDocument)
     found = info.definition(offset)
     text = text_at(ls, found[0]) if found is not None else None
     if found is None or text is None:
