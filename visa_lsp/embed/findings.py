@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related
+from visa_lsp.diagnostics import Diagnostic, Fix, Related
 from visa_lsp.embed.host_text import HEADER
-from visa_lsp.embed.literals import quoted
 from visa_lsp.embed.units import CHOICES, unit_of
 from visa_lsp.ide.suppressions import apply, silent_rules, suppressions_in, visible
 from visa_lsp.text import LineIndex
@@ -46,7 +45,6 @@ _OF_OTHER_BODIES: Final = {
 }
 _MARK: Final = "visa:"
 _FARTHEST, _LONGEST, _MOST_LINES = 400, 1000, 1000  # characters before a comment, in a line of it; lines of a comment
-_OPERAND: Final = re.compile(r"\b__asm\d+_\w+")
 
 
 def findings(host: HostText, extra: Collection[str] = ()) -> tuple[Diagnostic, ...]:
@@ -115,53 +113,14 @@ def _placed(host: HostText, finding: Diagnostic) -> Diagnostic | None:
     for place in finding.related:
         there = host.host_span(place.span) if place.path is None else place.span
         if there is not None:
-            related.append(Related(there, as_written(unit, place.message), place.path))
+            related.append(Related(there, unit.as_written(place.message), place.path))
     fixes = []
     for fix in finding.fixes:
-        edits = host_edits(host, fix.edits)
+        edits = host.edits(fix.edits)
         if edits is not None:
-            fixes.append(Fix(as_written(unit, fix.title), edits, fix.safe))
-    message = as_written(unit, finding.message)
+            fixes.append(Fix(unit.as_written(fix.title), edits, fix.safe))
+    message = unit.as_written(finding.message)
     return replace(finding, span=span, message=message, related=tuple(related), fixes=tuple(fixes))
-
-
-def as_written(unit: Unit, words: str) -> str:
-    """Words about the vISA text in which operands are called as the host calls them."""
-    if "__asm" not in words:
-        return words
-    return _OPERAND.sub(lambda name: unit.operands[name[0]].written if name[0] in unit.operands else name[0], words)
-
-
-def host_edits(host: HostText, edits: Iterable[Edit]) -> tuple[Edit, ...] | None:
-    """Edits of the vISA text as edits of the host; None where one of them cannot be said within the strings there."""
-    out = []
-    for edit in edits:
-        found = _host_edit(host, edit)
-        if found is None:
-            return None
-        out.append(found)
-    return tuple(out)
-
-
-def _host_edit(host: HostText, edit: Edit) -> Edit | None:
-    number = host.unit_at(edit.span.start)
-    if number < 0:
-        return None
-    unit = host.units[number]
-    local = edit.span.shifted(-host.start_of(number))
-    span = unit.map.host_span(local)
-    if span is None or not unit.map.unbroken(local):
-        return None
-    inside = unit.literal_around(span)
-    if inside is None:
-        return None
-    block, literal = inside
-    text = edit.new_text
-    if block.signs:
-        sign = block.signs[0]
-        text = text.replace(sign, sign * 2)
-    written = quoted(as_written(unit, text), raw=literal.raw, quote=literal.quote)
-    return Edit(span.shifted(host.base_of(number)), written) if written is not None else None
 
 
 # ---- suppressions ----

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.diagnostics import Edit
-from visa_lsp.embed.findings import host_edits
 from visa_lsp.ide.features.formatting import tidied
 from visa_lsp.text import Span
 
@@ -41,7 +40,7 @@ def format_blocks(host: HostText, within: Span) -> tuple[Edit, ...]:
             for edit in _blanks(at, old, new):
                 if edit.span.end == at + len(old) and host.host_span(Span(edit.span.end, edit.span.end + 1)) is None:
                     continue  # behind the last line stand the blanks before a closing quote
-                placed = host_edits(host, (edit,))
+                placed = host.edits((edit,))
                 if placed is not None and within.start <= placed[0].span.start and placed[0].span.end <= within.end:
                     found += placed
     return tuple(sorted(found, key=lambda e: e.span))

@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.diagnostics import Edit
 from visa_lsp.embed.host_change import change_between, same_ends
 from visa_lsp.embed.languages import Host
+from visa_lsp.embed.literals import quoted
 from visa_lsp.embed.scan import Before, Scan, may_mark, scan, scan_function
 from visa_lsp.embed.surroundings import SPEAKS, Surroundings
 from visa_lsp.embed.typing_inside import typed_inside
@@ -27,6 +29,8 @@ from visa_lsp.syntax.document import Document
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from visa_lsp.embed.host_change import HostChange
     from visa_lsp.embed.units import Unit
     from visa_lsp.isa.platforms import Platform
@@ -202,6 +206,36 @@ class HostText:
                 return self._starts[number] + found
             number -= 1
         return None
+
+    def edits(self, edits: Iterable[Edit]) -> tuple[Edit, ...] | None:
+        """Edits of the vISA text as edits of the host; None where one of them cannot be said within the strings there."""
+        out = []
+        for edit in edits:
+            found = self._edit(edit)
+            if found is None:
+                return None
+            out.append(found)
+        return tuple(out)
+
+    def _edit(self, edit: Edit) -> Edit | None:
+        number = self.unit_at(edit.span.start)
+        if number < 0:
+            return None
+        unit = self.units[number]
+        local = edit.span.shifted(-self.start_of(number))
+        span = unit.map.host_span(local)
+        if span is None or not unit.map.unbroken(local):
+            return None
+        inside = unit.literal_around(span)
+        if inside is None:
+            return None
+        block, literal = inside
+        text = edit.new_text
+        if block.signs:
+            sign = block.signs[0]
+            text = text.replace(sign, sign * 2)
+        written = quoted(unit.as_written(text), raw=literal.raw, quote=literal.quote)
+        return Edit(span.shifted(self.base_of(number)), written) if written is not None else None
 
     def is_unbroken(self, span: Span) -> bool:
         """Whether the part of the host that a span comes from has nothing in it but what the span has."""

@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.diagnostics import Edit
-from visa_lsp.embed.findings import as_written, findings, host_edits
 from visa_lsp.ide.features import completion as of_completion
 from visa_lsp.ide.features.definition import Target
 from visa_lsp.ide.features.definition import definition as of_definition
@@ -43,7 +42,7 @@ _SIGNS_BEFORE: Final = re.compile(r"[%$]\[?\Z")
 _NUMBER: Final = re.compile(r"__asm(\d+)_")
 
 __all__ = [
-    "complete", "definition", "documentation", "findings", "folds", "highlights", "hover", "operand_at", "places",
+    "complete", "definition", "documentation", "folds", "highlights", "hover", "operand_at", "places",
     "prepare_rename", "rename", "signature_help", "tokens",
 ]  # fmt: skip
 
@@ -72,7 +71,7 @@ def hover(host: HostText, offset: int) -> HoverResult | None:
     if at is None or found is None or span is None:
         return None
     unit = host.units[host.unit_at(at)]
-    words = as_written(unit, found.markdown)
+    words = unit.as_written(found.markdown)
     known = operand_at(host, offset)
     if known is not None:
         head = _operand_page(known[1])
@@ -158,7 +157,7 @@ def rename(host: HostText, offset: int, new_name: str) -> tuple[Edit, ...]:
     known = operand_at(host, offset)
     if known is not None:
         return _rename_operand(host, at, known, new_name)
-    edits = host_edits(host, of_rename(host.analysis, at, new_name))
+    edits = host.edits(of_rename(host.analysis, at, new_name))
     if edits is None:
         raise RenameRefused("a part of a name stands outside of the string, or comes from a macro")
     return edits
@@ -203,12 +202,12 @@ def complete(host: HostText, offset: int) -> tuple[tuple[CompletionOffer, ...], 
                 continue
             signs = _SIGNS_BEFORE.search(host.document.slice(Span(max(0, span.start - 2), span.start)))
             span = Span(span.start - (len(signs[0]) if signs is not None else 0), span.end)
-            written, detail = operand.written, as_written(unit, item.detail)
+            written, detail = operand.written, unit.as_written(item.detail)
             out.append(replace(item, label=written, insert=written, detail=detail, span=span))
             continue
-        edits = host_edits(host, (Edit(item.span, item.insert),))
+        edits = host.edits((Edit(item.span, item.insert),))
         insert = edits[0].new_text if edits else item.insert
-        out.append(replace(item, insert=insert, detail=as_written(unit, item.detail), span=span))
+        out.append(replace(item, insert=insert, detail=unit.as_written(item.detail), span=span))
     return tuple(out), cut
 
 
@@ -220,7 +219,7 @@ def documentation(host: HostText, kind: ItemKind, label: str, offset: int) -> st
     unit = host.units[host.unit_at(at)]
     name = next((o.name for o in unit.operands.values() if o.written == label), label)
     here = host.analysis.document.position(at)[0]
-    return as_written(unit, of_completion.documentation(host.analysis, kind, name, here))
+    return unit.as_written(of_completion.documentation(host.analysis, kind, name, here))
 
 
 def signature_help(host: HostText, offset: int) -> SignatureHelp | None:

@@ -46,6 +46,7 @@ _TEMPLATE: Final = {
     "%$": re.compile(r"(?:%(?P<double>%)|(?P<label>\b\B)?[%$](?:(?P<number>\d+)|\[(?P<name>\w+)\]))"),
     "$%": re.compile(r"(?:%(?P<double>%)|(?P<label>\b\B)?[%$](?:(?P<number>\d+)|\[(?P<name>\w+)\]))"),
 }
+_OPERAND: Final = re.compile(r"\b__asm\d+_\w+")  # a name that a unit gives
 
 
 class KnownType(NamedTuple):
@@ -110,6 +111,13 @@ class Unit(Struct, frozen=True, dict=True):
             return None
         where, literal, block = self._literals[at]
         return (block, literal) if where.start < span.start and span.end < where.end else None
+
+    def as_written(self, words: str) -> str:
+        """Words about the vISA text in which operands are called as the host calls them."""
+        if "__asm" not in words:
+            return words
+        named = self.operands
+        return _OPERAND.sub(lambda name: named[name[0]].written if name[0] in named else name[0], words)
 
 
 def unit_of(source: UnitSource, choice: int = 0, names: Mapping[str, str] | None = None) -> Unit:

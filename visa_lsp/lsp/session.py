@@ -18,7 +18,6 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
-from visa_lsp.embed.host_text import HostText
 from visa_lsp.ide.workspace import Language, Workspace
 from visa_lsp.lsp.files import Files
 from visa_lsp.lsp.idle import Idle
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
     from typing import BinaryIO
 
+    from visa_lsp.embed.host_text import HostText
     from visa_lsp.ide.features.inline_values import RunValues
     from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.lsp.services import Services
@@ -129,8 +129,11 @@ class VisaServer(LanguageServer):
     def host(self, identifier: types.TextDocumentIdentifier) -> tuple[OpenDocument, HostText] | None:
         """The open document of another language, with its vISA, that a request is about; None where none is wanted."""
         found = self.documents.get(identifier.uri)
-        if found is None or not isinstance(found.host, HostText):
+        if found is None or found.host is None:
             return None
+        from visa_lsp.embed.host_text import HostText
+
+        assert isinstance(found.host, HostText)
         return (found, found.host) if self.documents.settings_for(found.key).embedded else None
 
     def rules_for(self, uri: str) -> FileRules:

@@ -11,9 +11,6 @@ from urllib.parse import quote, unquote
 
 from lsprotocol import types
 
-from visa_lsp.embed.block_text import BlockRefused, block_text, blocks_of
-from visa_lsp.embed.runnable import RunnableBlock, runnable_block
-from visa_lsp.embed.write_back import edits_of
 from visa_lsp.lsp.capabilities import OPEN_BLOCK, RUN_BLOCK, WRITE_BLOCK
 from visa_lsp.lsp.convert import raw_edits, raw_range, to_offset
 from visa_lsp.lsp.handlers.commands import BadArgument, MadeRun, options_of, run_made
@@ -22,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from visa_lsp.embed.host_text import HostText
+    from visa_lsp.embed.runnable import RunnableBlock
     from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.lsp.services import Result
     from visa_lsp.lsp.session import VisaServer
@@ -42,6 +40,8 @@ def lenses_of_blocks(ls: VisaServer, opened: OpenDocument, host: HostText) -> li
     """Lenses above each block, which open and run it; none where lenses are turned off."""
     if not ls.documents.settings_for(opened.key).code_lens:
         return None
+    from visa_lsp.embed.block_text import blocks_of
+
     found = []
     for number, (span, _, _) in enumerate(blocks_of(host)):
         line = opened.document.position(span.start)[0]
@@ -58,6 +58,9 @@ async def on_open_block(ls: VisaServer, arguments: list[Any], _token: Any) -> Re
     The answer has ``block``, its number, ``text``, ``uri``, what the text may be called, and ``range``, its place in the host. With
     ``as`` ``kernel`` the text is a kernel that can be run, and ``quick`` its launch.
     """
+    from visa_lsp.embed.block_text import BlockRefused, block_text
+    from visa_lsp.embed.runnable import runnable_block
+
     try:
         options = options_of(arguments, second="block")
         opened, host = _host(ls, options)
@@ -83,6 +86,9 @@ async def on_run_block(ls: VisaServer, arguments: list[Any], token: Any) -> Resu
     The answer is that of ``visa.run`` with ``block``, ``text``, the kernel, and ``operands``: what each is, and in ``values`` what
     one that is written holds in the end, lane by lane.
     """
+    from visa_lsp.embed.block_text import BlockRefused
+    from visa_lsp.embed.runnable import runnable_block
+
     made: RunnableBlock | None = None
 
     def make(options: dict[str, str]) -> MadeRun:
@@ -126,6 +132,9 @@ async def on_write_block(ls: VisaServer, arguments: list[Any], _token: Any) -> R
 
     The answer has ``edit``, a workspace edit for the client to apply, and ``changed``, whether it has anything in it.
     """
+    from visa_lsp.embed.block_text import BlockRefused
+    from visa_lsp.embed.write_back import edits_of
+
     try:
         options = options_of(arguments)
         opened, host = _host(ls, options)
@@ -175,6 +184,8 @@ def _at(ls: VisaServer, opened: OpenDocument, host: HostText, options: dict[str,
     line, character = _number(options, "line"), _number(options, "character")
     if line is None:
         raise BadArgument("the object has neither `block` nor `line`")
+    from visa_lsp.embed.block_text import blocks_of
+
     start = to_offset(opened.document, types.Position(line, character or 0), ls.encoding)
     end = to_offset(opened.document, types.Position(line + 1, 0), ls.encoding) if character is None else start
     for number, (span, _, _) in enumerate(blocks_of(host)):

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final
 from lsprotocol import types
 
 from visa_lsp.analysis.analysis import SHORT_TEXT
-from visa_lsp.embed import requests
 from visa_lsp.ide.deferred import LONG, deferred_found, keep_deferred
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.suppressions import visible
@@ -82,8 +81,12 @@ def findings(ls: VisaServer, uri: str, analysis: Analysis) -> tuple[Diagnostic, 
 def findings_in_host(ls: VisaServer, opened: OpenDocument) -> tuple[Diagnostic, ...]:
     """What is shown of the vISA in a document of another language."""
     host = ls.host(types.TextDocumentIdentifier(opened.key))
+    if host is None:
+        return ()
+    from visa_lsp.embed.findings import findings
+
     rules = ls.rules_for(opened.key)
-    return tuple(d for d in requests.findings(host[1], rules.extra) if rules.shows(d.rule)) if host is not None else ()
+    return tuple(d for d in findings(host[1], rules.extra) if rules.shows(d.rule))
 
 
 def _has_deferred(rules: FileRules, analysis: Analysis) -> bool:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from visa_lsp.embed.host_text import HostText
 from visa_lsp.embed.languages import MissingGrammarError, host_called, host_of, is_installed
 from visa_lsp.ide.workspace import LAUNCH_ID, Language, language_of, read_settings
 from visa_lsp.lsp.convert import point
@@ -198,6 +197,8 @@ def did_open(ls: VisaServer, params: types.DidOpenTextDocumentParams) -> None:
     if host is None:
         ls.documents.open(item.uri, item.version, item.text, language_of(item.uri, identifier))
     elif is_installed(host):
+        from visa_lsp.embed.host_text import HostText
+
         ls.documents.open(item.uri, item.version, item.text, host=partial(HostText, host))
     else:
         ls.documents.open(item.uri, item.version, item.text, Language.OTHER)
