@@ -118,7 +118,7 @@ class Kept:
             if self._folder_is_own():
                 with opened_file(self._path, self._most) as (stream, about):
                     if _is_own(about, stat.S_ISREG):
-                        data = read_stream(stream, self._most)
+                        data = read_stream(stream, self._most, about.st_size)
         if not data.startswith(self._mark):
             data = b""
         self._size = len(data)

@@ -23,6 +23,7 @@ MIB: Final = 1 << 20
 MOST_TEXT: Final = 64 * MIB  # twenty times the longest text a compiler has printed for us
 MOST_OBJECT: Final = 256 * MIB
 MOST_SETTINGS: Final = 4 * MIB
+_PIECE: Final = 64 << 10  # bytes: what a pipe holds
 # Seconds that a FIFO, named on a command line, may stay without anybody at its other end.
 PATIENCE: Final = 10.0
 
@@ -43,8 +44,8 @@ def read_file(path: str | Path, most: int = MOST_TEXT, *, named: bool = False) -
 
     ``named``: the user named it, so that it may be a pipe or a device.
     """
-    with opened_file(path, most, named=named) as (stream, _):
-        return read_stream(stream, most)
+    with opened_file(path, most, named=named) as (stream, about):
+        return read_stream(stream, most, about.st_size)
 
 
 @contextlib.contextmanager
@@ -79,15 +80,19 @@ def _judge(about: os.stat_result, most: int, *, named: bool) -> None:
         raise NotRegularError(f"this is {kind_of(about.st_mode)}, not a regular file")
 
 
-def read_stream(stream: BinaryIO, most: int = MOST_TEXT) -> bytes:
-    """All that a stream gives, at most ``most`` bytes; ``TooLargeError`` where there is more."""
-    parts, left = [], most
+def read_stream(stream: BinaryIO, most: int = MOST_TEXT, expected: int = 0) -> bytes:
+    """All that a stream gives, at most ``most`` bytes; ``TooLargeError`` where there is more.
+
+    ``expected``: how many bytes there are said to be. As much room is taken, and no more where that is true.
+    """
+    parts, left, ask = [], most, max(expected + 1, _PIECE)
     # Some files, such as those of /proc, say that they are empty and are not.
-    while part := stream.read(min(left + 1, 16 * MIB)):
+    while part := stream.read(min(left + 1, ask)):
         left -= len(part)
         if left < 0:
             raise TooLargeError(most)
         parts.append(part)
+        ask = _PIECE
     return b"".join(parts)
 
 

@@ -11,6 +11,7 @@ from benchmarks.attack.oddities import edit, odd
 from benchmarks.attack.texts import in_range
 from visa_lsp.embed import requests
 from visa_lsp.embed.block_text import BlockRefused, block_text, blocks_of
+from visa_lsp.embed.findings import findings
 from visa_lsp.embed.formatting import block_around, format_blocks
 from visa_lsp.embed.host_text import HostText
 from visa_lsp.embed.languages import Host, parse, readable
@@ -104,7 +105,7 @@ def _function(draw: random.Random, host: Host, number: int) -> str:
 
 def _asked(host: HostText, draw: random.Random) -> None:
     text = host.document.text
-    in_range(text, requests.findings(host))
+    in_range(text, findings(host))
     for _ in range(6):
         at = draw.randrange(len(text) + 1)
         requests.hover(host, at)
@@ -149,7 +150,7 @@ def _as_read_anew(host: HostText) -> None:
     if parse(readable(host.document.text, host.host)).root_node.has_error:
         return
     fresh = HostText.of(host.document.text, host.host, host.platform)
-    if host.visa_text != fresh.visa_text or requests.findings(host) != requests.findings(fresh):
+    if host.visa_text != fresh.visa_text or findings(host) != findings(fresh):
         raise Wrong("after its edits the host is read otherwise than anew")
 
 

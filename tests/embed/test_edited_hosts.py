@@ -7,7 +7,8 @@ import random
 import pytest
 from work import calls_of
 
-from visa_lsp.embed import host_tree, requests
+from visa_lsp.embed import host_tree
+from visa_lsp.embed.findings import findings
 from visa_lsp.embed.host_text import HostText
 from visa_lsp.embed.languages import Host, parse, readable
 
@@ -104,12 +105,12 @@ def compared(host, text, seed):
     assert host.document.text == text
     assert host.visa_text == host.analysis.document.text
     if parse(readable(text, host.host)).root_node.has_error:
-        for finding in requests.findings(host):
+        for finding in findings(host):
             assert 0 <= finding.span.start <= finding.span.end <= len(text), seed
         return False
     fresh = HostText.of(text, host.host)
     assert host.visa_text == fresh.visa_text, seed
-    assert requests.findings(host) == requests.findings(fresh), seed
+    assert findings(host) == findings(fresh), seed
     assert zones(host) == zones(fresh), seed
     assert places(host) == places(fresh), seed
     assert sorted(host.comments) == sorted(fresh.comments), seed

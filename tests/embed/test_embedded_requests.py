@@ -8,6 +8,7 @@ import pytest
 from work import calls_of
 
 from visa_lsp.embed import requests
+from visa_lsp.embed.findings import findings
 from visa_lsp.embed.host_text import HostText
 from visa_lsp.embed.languages import Host
 from visa_lsp.ide.features.rename import RenameRefused
@@ -200,7 +201,7 @@ def test_an_edited_host_says_what_a_fresh_one_says():
         host = host.edited(host.document.edit(start, start + len(old), new))
         fresh = HostText.of(text, Host.OPENCL)
         assert host.visa_text == fresh.visa_text == host.analysis.document.text
-        assert requests.findings(host) == requests.findings(fresh)
+        assert findings(host) == findings(fresh)
         assert requests.tokens(host, "utf-16").body == requests.tokens(fresh, "utf-16").body
 
 
@@ -264,7 +265,7 @@ def test_whatever_is_typed_leads_to_what_a_fresh_host_says(seed):
             before[at - 20 : at + 20],
             new,
         )
-        assert requests.findings(host) == requests.findings(fresh), (seed, step, before[at - 20 : at + 20], new)
+        assert findings(host) == findings(fresh), (seed, step, before[at - 20 : at + 20], new)
         assert [p.base for p in host.placed] == [p.base for p in fresh.placed]
         assert sorted(host.comments) == sorted(fresh.comments)
         if rng.random() < 0.5:  # most typing is taken back, else nothing of the text is left

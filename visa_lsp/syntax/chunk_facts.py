@@ -21,7 +21,7 @@ from visa_lsp.syntax.bulk import (
     opens_body,
     statement_of,
 )  # fmt: skip
-from visa_lsp.syntax.chunks import code_in
+from visa_lsp.syntax.chunks import code_in, codes_in, line_in, single_code
 from visa_lsp.syntax.tree import SUBROUTINE, Instruction
 
 if TYPE_CHECKING:
@@ -113,6 +113,12 @@ def first_instruction(chunk: Chunk) -> int:
     """The line of the first instruction of a chunk; -1 without one."""
     lines = [(i, line) for i, line in enumerate(instructions_in(chunk)) if line]
     return next((i for i, line in lines if isinstance(statement_of(line.rstrip()), Instruction)), -1)
+
+
+def forget_chunks() -> None:
+    """Let go of the chunks that were read last, for whoever is done with their text."""
+    for kept in (code_in, codes_in, line_in, single_code, instructions_in, decl_lines, label_lines, first_instruction):
+        kept.cache_clear()
 
 
 def alias_in(rest: str) -> re.Match[str] | None:

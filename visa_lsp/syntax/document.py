@@ -33,18 +33,23 @@ _KEPT: Final = 256
 def _cut(text: str, *, last: bool) -> list[tuple[str, int]]:
     """A text in pieces of (text, number of lines)."""
     pieces: list[tuple[str, int]] = []
-    for at, end in pairwise([0, *bodies_of(text), len(text)]):
-        lines = text[at:end].split("\n")
-        open_end = last and end == len(text)
-        if not open_end:
-            lines.pop()
-        size = len(lines)
+    for start, end in pairwise([0, *bodies_of(text), len(text)]):
+        size = text.count("\n", start, end) + (last and end == len(text))
         many = max(1, round(size / CHUNK_LINES))
+        at = start
         for first, behind in pairwise([size * i // many for i in range(many + 1)]):
             if first < behind:
-                piece = "\n".join(lines[first:behind])
-                pieces.append((piece if open_end and behind == size else piece + "\n", behind - first))
+                stop = end if behind == size else _behind(text, at, behind - first)
+                pieces.append((text[at:stop], behind - first))
+                at = stop
     return pieces
+
+
+def _behind(text: str, at: int, count: int) -> int:
+    """Where so many lines end that begin at an offset; none of them is made, for all of a text are twice as large as it is."""
+    for _ in range(count):
+        at = text.find("\n", at) + 1
+    return at
 
 
 def _chunks(text: str, in_block: bool, *, last: bool) -> list[Chunk]:

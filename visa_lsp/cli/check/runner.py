@@ -26,6 +26,7 @@ from visa_lsp.isa.platforms import platform_named
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
+    from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.cli.check.kept_verdicts import KeptVerdicts
     from visa_lsp.diagnostics import Diagnostic
 
@@ -45,7 +46,14 @@ def judged(task: Task) -> Verdict:
         source = source_of(task)
         if task.fix:
             return _mended(task, source)
-        return Verdict(findings_of(task.name, source.text, _inspect(task, source.text)), key=key_of(task, source.text))
+        key = key_of(task, source.text)
+        if task.host is not None or is_launch(task.name):
+            return Verdict(findings_of(task.name, source.text, _inspect(task, source.text)), key=key)
+        analysis = _analysis(task, source.text)
+        # What the text was cut into is the text: the longest is not to be held twice while it is looked at.
+        del source
+        found = _shown(task, analysis)
+        return Verdict(findings_of(task.name, analysis.document.text if found else "", found), key=key)
     except CliError as error:
         return Verdict(error=str(error))
     except (Exception, RecursionError) as error:
@@ -56,16 +64,28 @@ def judged(task: Task) -> Verdict:
 
 
 def _inspect(task: Task, text: str) -> tuple[Diagnostic, ...]:
-    extra = task.selection.extra()
     if is_launch(task.name):
         return _launch_findings(text, Path(task.name))
     if task.host is not None:
-        return _embedded_findings(text, task.host, task.platform, extra)
+        return _embedded_findings(text, task.host, task.platform, task.selection.extra())
+    return _shown(task, _analysis(task, text))
+
+
+def _analysis(task: Task, text: str) -> Analysis:
     # Loaded here: of most texts it is known what was found in them.
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.suppressions import visible
 
-    return visible(Analysis.of(text, task.platform), extra)
+    return Analysis.of(text, task.platform)
+
+
+def _shown(task: Task, analysis: Analysis) -> tuple[Diagnostic, ...]:
+    from visa_lsp.ide.suppressions import visible
+    from visa_lsp.syntax.chunk_facts import forget_chunks
+
+    found = visible(analysis, task.selection.extra())
+    # The next text is another one: of hundreds of short ones a tenth of the memory would be chunks of those before.
+    forget_chunks()
+    return found
 
 
 def _mended(task: Task, source: SourceText) -> Verdict:
