@@ -32,8 +32,8 @@ def folder(tmp_path, monkeypatch):
 def checked(folder, monkeypatch, capsys):
     """Check the folder with a cache; gives status, report, what else was said, and how many texts were looked at."""
     looked = []
-    analysis = runner._analysis
-    monkeypatch.setattr(runner, "_analysis", lambda task, text: (looked.append(task.name), analysis(task, text))[1])
+    read = runner.source_of
+    monkeypatch.setattr(runner, "source_of", lambda task: (looked.append(task.name), read(task))[1])
 
     def call(*words, cache="cache"):
         looked.clear()
