@@ -160,7 +160,7 @@ def program() -> NoReturn:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ``visa-lsp`` with these arguments (the process's own by default) and return its exit status."""
     # What is loaded stays: looking through it for garbage again and again is a tenth of a start.
-    gc.set_threshold(100_000, 50, 100)
+    gc.set_threshold(300_000, 50, 100)
     _open_streams()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)

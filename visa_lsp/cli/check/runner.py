@@ -130,7 +130,7 @@ def check_files(
     """
     # Statements are values without cycles: looking for garbage often costs a quarter of the time and finds none.
     gc.freeze()
-    gc.set_threshold(100_000, 50, 100)
+    gc.set_threshold(300_000, 50, 100)
     with contextlib.ExitStack() as stack:
         known = {}
         if kept is not None:

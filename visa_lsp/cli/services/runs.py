@@ -34,7 +34,7 @@ _MOST_PRINTED: Final = 1_000_000
 
 def main() -> NoReturn:
     """Take a job, do it, answer, and so on."""
-    gc.set_threshold(100_000, 50, 100)  # as in ``cli.main``
+    gc.set_threshold(300_000, 50, 100)  # as in ``cli.main``
     lines: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=_take_jobs, args=(lines,), daemon=True).start()
     while True:
