@@ -18,13 +18,14 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from benchmarks.inputs import kernel
-from benchmarks.measure import PEER, PRODUCT, Machine, interleaved, product, run, table
+from benchmarks.measure import PEER, PRODUCT, Cost, Machine, interleaved, product, run, table
 from benchmarks.measure import peer as finalizer
 
 SOURCE: Final = Path(__file__).parent / "kernels" / "run.cl"
@@ -284,21 +285,40 @@ def small(folder: Path) -> None:
 
 
 def assembling(folder: Path, repeats: int) -> None:
-    """``asm`` against the finalizer, which parses, checks and writes the same object, on texts of three sizes."""
+    """``asm`` against the finalizer, which parses, checks and writes the same object, on texts of three sizes.
+
+    ``first`` keeps nothing, as the very first run on a machine; ``new`` is a text that was not seen, where one like it was;
+    ``known`` is the same text again.
+    """
     if PEER is None:
         print("GenX_IR is not installed (apt-get install libigc-tools): asm is left out")
         return
     rows: list[list[object]] = []
+    kept, out = str(folder / "kept"), str(folder / "ours.isa")
+    numbers = count()
     for lines in (2_000, 20_000, 200_000):
-        text = folder / f"k{lines}.visaasm"
-        text.write_text(kernel(lines), encoding="utf-8")
+        text, other = folder / f"k{lines}.visaasm", folder / f"n{lines}.visaasm"
+        whole = kernel(lines)
+        text.write_text(whole, encoding="utf-8")
+
+        def unseen(other: Path = other, whole: str = whole) -> Cost:
+            other.write_text(f"{whole}// {next(numbers)}\n", encoding="utf-8")
+            return run(product("asm", str(other), "-o", out), kept=kept)
+
+        run(product("asm", str(text), "-o", out), kept=kept)
         jobs = {
-            "asm": lambda text=text: run(product("asm", str(text), "-o", str(folder / "ours.isa"))),
+            "first": lambda text=text: run(product("asm", str(text), "-o", out), kept="off"),
+            "new": unseen,
+            "known": lambda text=text: run(product("asm", str(text), "-o", out), kept=kept),
             "finalizer": lambda text=text: run(finalizer(text, folder), folder),
         }
         costs = interleaved(jobs, repeats)
-        one, other = costs["asm"], costs["finalizer"]
-        rows.append([f"{lines} lines", one.cpu * 1e3, other.cpu * 1e3, one.cpu / other.cpu, one.peak_mb, other.peak_mb])
+        theirs = costs.pop("finalizer")
+        for when, cost in costs.items():
+            ratio = cost.cpu / theirs.cpu
+            rows.append(
+                [f"{lines} lines, {when}", cost.cpu * 1e3, theirs.cpu * 1e3, ratio, cost.peak_mb, theirs.peak_mb]
+            )
     table("asm", ["", "CPU ms", "finalizer's", "ratio", "peak MB", "finalizer's"], rows)
 
 
