@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
@@ -296,6 +297,10 @@ def assembling(folder: Path, repeats: int) -> None:
     rows: list[list[object]] = []
     kept, out = str(folder / "kept"), str(folder / "ours.isa")
     numbers = count()
+
+    def asm(text: Path, kept: str) -> Cost:
+        return run(product("asm", str(text), "-o", out), kept=kept)
+
     for lines in (2_000, 20_000, 200_000):
         text, other = folder / f"k{lines}.visaasm", folder / f"n{lines}.visaasm"
         whole = kernel(lines)
@@ -303,13 +308,13 @@ def assembling(folder: Path, repeats: int) -> None:
 
         def unseen(other: Path = other, whole: str = whole) -> Cost:
             other.write_text(f"{whole}// {next(numbers)}\n", encoding="utf-8")
-            return run(product("asm", str(other), "-o", out), kept=kept)
+            return asm(other, kept)
 
-        run(product("asm", str(text), "-o", out), kept=kept)
+        asm(text, kept)
         jobs = {
-            "first": lambda text=text: run(product("asm", str(text), "-o", out), kept="off"),
+            "first": partial(asm, text, "off"),
             "new": unseen,
-            "known": lambda text=text: run(product("asm", str(text), "-o", out), kept=kept),
+            "known": partial(asm, text, kept),
             "finalizer": lambda text=text: run(finalizer(text, folder), folder),
         }
         costs = interleaved(jobs, repeats)

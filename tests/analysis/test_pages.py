@@ -162,10 +162,6 @@ def _other_number(text: str, pick: random.Random) -> str:
 @pytest.fixture(autouse=True)
 def _unknown_classes() -> None:
     """Nothing is known of any line but what the texts of the test said."""
-    _forget()
-
-
-def _forget() -> None:
     forget_verdicts()
 
 
@@ -174,7 +170,7 @@ def test_marks_are_found_in_long_texts(page: Path) -> None:
     for case in _cases(page):
         long = _long(case)
         assert len(long.lines) > SHORT_TEXT
-        _forget()
+        forget_verdicts()
         _check(long, Analysis.of(long.text, long.platform))
         # Once more with every verdict known.
         _check(long, Analysis.of(long.text, long.platform))
@@ -187,11 +183,11 @@ def test_marks_are_found_behind_near_misses(page: Path) -> None:
         long = _long(case)
         for line in long.marked:
             for some in _near_misses(long, line, clean, pick):
-                _forget()
+                forget_verdicts()
                 near = long.with_lines(line, some)
                 _check(near, Analysis.of(near.text, near.platform))
                 # And in a text that comes after one which had the near miss alone.
-                _forget()
+                forget_verdicts()
                 alone = near._replace(lines=near.lines[: line + len(some)] + near.lines[line + len(some) + 1 :])
                 assert isinstance(Analysis.of(alone.text, alone.platform).findings.all, tuple)
                 _check(long, Analysis.of(long.text, long.platform))
@@ -205,7 +201,7 @@ def test_marks_are_found_after_edits(page: Path) -> None:
         for line in long.marked:
             near = [some[0] for some in _near_misses(long, line, clean, pick) if len(some) == 1]
             for other in ("", "    // was here", *near[:1]):
-                _forget()
+                forget_verdicts()
                 lines = [*long.lines[:line], other, *long.lines[line + 1 :]]
                 analysis = Analysis.of("\n".join(lines), long.platform)
                 before = analysis.findings.all

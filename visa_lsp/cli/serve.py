@@ -78,7 +78,6 @@ def _log(**how: Any) -> None:
 
 
 def _serve(args: Namespace, inflow: Inflow, answered: int | str | None) -> int:
-    gc.disable()  # all that is loaded here stays: there is nothing to be found in it
     # The first misspelt word is not to wait for the last of these.
     import difflib  # noqa: F401
 
@@ -88,7 +87,6 @@ def _serve(args: Namespace, inflow: Inflow, answered: int | str | None) -> int:
     server = create_server(services(), __version__)
     # A long text is a million objects that live: looking through them for garbage costs a keystroke half a second.
     gc.freeze()
-    gc.enable()
     if args.tcp:
         # New objects are looked through often, so that each time is short; over pipes it is done between messages.
         gc.set_threshold(10_000, 500, 100)

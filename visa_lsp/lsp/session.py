@@ -131,7 +131,7 @@ class VisaServer(LanguageServer):
         found = self.documents.get(identifier.uri)
         if found is None or found.host is None:
             return None
-        from visa_lsp.embed.host_text import HostText
+        from visa_lsp.embed.host_text import HostText  # there since the document was opened
 
         assert isinstance(found.host, HostText)
         return (found, found.host) if self.documents.settings_for(found.key).embedded else None

@@ -129,7 +129,7 @@ def facts_of(code: str) -> Facts:
         first = re.compile(r"\S").search(rest)
         assert first is not None
         # Directives are gone from ``rest``, so that only a declaration behind its first line of code is out of order.
-        mixed = _DECL.search(code, _nth_line(code, rest.count("\n", 0, first.start()))) is not None
+        mixed = _DECL.search(code, nth_line(code, rest.count("\n", 0, first.start()))) is not None
     narrow = all(map(NARROW_NAME.fullmatch, decls)) and all(map(NARROW_NAME.fullmatch, labels))
     strange = not plain and _CONTROL.search(code) is not None
     strange = strange or (len(code) > _LONG and max(map(len, code.split("\n"))) > _LONG)
@@ -163,9 +163,8 @@ def opens_body(specials: Sequence[tuple[int, str]]) -> bool:
     return bool(specials) and specials[0][0] == 0 and _BODY.match(specials[0][1]) is not None
 
 
-def _nth_line(code: str, number: int) -> int:
-    """Where a line of ``code`` starts."""
-    at = 0
+def nth_line(code: str, number: int, at: int = 0) -> int:
+    """Where a line of ``code`` starts, counted from the one that starts at ``at``. No line is made: all are twice the text."""
     for _ in range(number):
         at = code.find("\n", at) + 1
     return at

@@ -13,7 +13,7 @@ from itertools import accumulate, pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.syntax.bulk import bodies_of, statement_of
+from visa_lsp.syntax.bulk import bodies_of, nth_line, statement_of
 from visa_lsp.syntax.chunks import Chunk, codes_in, line_in, single_code, split_lines
 from visa_lsp.syntax.parse import parse_line
 from visa_lsp.syntax.session import Session
@@ -39,17 +39,10 @@ def _cut(text: str, *, last: bool) -> list[tuple[str, int]]:
         at = start
         for first, behind in pairwise([size * i // many for i in range(many + 1)]):
             if first < behind:
-                stop = end if behind == size else _behind(text, at, behind - first)
+                stop = end if behind == size else nth_line(text, behind - first, at)
                 pieces.append((text[at:stop], behind - first))
                 at = stop
     return pieces
-
-
-def _behind(text: str, at: int, count: int) -> int:
-    """Where so many lines end that begin at an offset; none of them is made, for all of a text are twice as large as it is."""
-    for _ in range(count):
-        at = text.find("\n", at) + 1
-    return at
 
 
 def _chunks(text: str, in_block: bool, *, last: bool) -> list[Chunk]:

@@ -47,8 +47,9 @@ def judged(task: Task) -> Verdict:
         if task.fix:
             return _mended(task, source)
         key = key_of(task, source.text)
-        if task.host is not None or is_launch(task.name):
-            return Verdict(findings_of(task.name, source.text, _inspect(task, source.text)), key=key)
+        others = _of_other_kinds(task, source.text)
+        if others is not None:
+            return Verdict(findings_of(task.name, source.text, others), key=key)
         analysis = _analysis(task, source.text)
         # What the text was cut into is the text: the longest is not to be held twice while it is looked at.
         del source
@@ -64,11 +65,17 @@ def judged(task: Task) -> Verdict:
 
 
 def _inspect(task: Task, text: str) -> tuple[Diagnostic, ...]:
+    others = _of_other_kinds(task, text)
+    return others if others is not None else _shown(task, _analysis(task, text))
+
+
+def _of_other_kinds(task: Task, text: str) -> tuple[Diagnostic, ...] | None:
+    """What is wrong with a text that is no vISA by itself; None where it is."""
     if is_launch(task.name):
         return _launch_findings(text, Path(task.name))
     if task.host is not None:
         return _embedded_findings(text, task.host, task.platform, task.selection.extra())
-    return _shown(task, _analysis(task, text))
+    return None
 
 
 def _analysis(task: Task, text: str) -> Analysis:
@@ -128,9 +135,7 @@ def check_files(
 
     ``progress`` hears after each how many are done, and how much was found in them. What ``kept`` knows is not checked.
     """
-    # Statements are values without cycles: looking for garbage often costs a quarter of the time and finds none.
     gc.freeze()
-    gc.set_threshold(300_000, 50, 100)
     with contextlib.ExitStack() as stack:
         known = {}
         if kept is not None:

@@ -197,7 +197,7 @@ def did_open(ls: VisaServer, params: types.DidOpenTextDocumentParams) -> None:
     if host is None:
         ls.documents.open(item.uri, item.version, item.text, language_of(item.uri, identifier))
     elif is_installed(host):
-        from visa_lsp.embed.host_text import HostText
+        from visa_lsp.embed.host_text import HostText  # most sessions open none
 
         ls.documents.open(item.uri, item.version, item.text, host=partial(HostText, host))
     else:
