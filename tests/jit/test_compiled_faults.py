@@ -12,7 +12,7 @@ from compiled import compile_at_once
 
 from visa_lsp.cli.launch.file import parse_launch
 from visa_lsp.cli.launch.runner import RunOptions, run_text
-from visa_lsp.sim.jit import engine
+from visa_lsp.sim.jit import engine, making
 from visa_lsp.sim.jit import machine as compiled
 
 HEAD = """.version 4.1
@@ -110,7 +110,7 @@ def test_a_loop_without_end_is_ended_by_the_budget(checks):
 
 
 def test_a_large_kernel_is_interpreted_and_a_note_says_so():
-    body = "    add (M1, 16) value(0,0)<1> value(0,0)<1;1,0> 0x1:w\n" * (compiled.MOST_INSTRUCTIONS + 1)
+    body = "    add (M1, 16) value(0,0)<1> value(0,0)<1;1,0> 0x1:w\n" * (making.MOST_INSTRUCTIONS + 1)
     report = ran(body, "jit", groups=1)
     assert report.engine == "interp"
     assert any("are interpreted" in note for note in report.notes)

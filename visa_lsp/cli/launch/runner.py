@@ -393,7 +393,7 @@ def _engine(name: str, budget: int | None) -> tuple[str, Engine]:
         raise LaunchError(f"unknown engine '{name}'; known are {', '.join(ENGINES)}")
     if name != "interp" and find_spec("llvmlite") is not None:
         from visa_lsp.sim.jit.engine import run
-        from visa_lsp.sim.jit.machine import Making
+        from visa_lsp.sim.jit.making import Making
 
         making = Making(kept_for_user("native", ()))
         return "jit", partial(run, interpreted=budget or INTERPRETED_STEPS, making=making)

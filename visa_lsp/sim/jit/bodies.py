@@ -14,7 +14,7 @@ from visa_lsp.sim.jit.body import BodyPlan
 
 if TYPE_CHECKING:
     from visa_lsp.sim.interp import Code
-    from visa_lsp.sim.jit.machine import ObjectStore
+    from visa_lsp.sim.jit.making import ObjectStore
     from visa_lsp.sim.jit.modes import ModePlan
     from visa_lsp.sim.jit.stopwatch import Stopwatch
 

@@ -9,15 +9,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.sim.contents import Contents
 from visa_lsp.sim.faults import FaultKind
-from visa_lsp.sim.jit.machine import MOST_INSTRUCTIONS, CompiledMachine, Making, is_large
-from visa_lsp.sim.jit.side_by_side import reason_against, run_side_by_side
-from visa_lsp.sim.jit.whole import GroupQueue, GroupRunner, Suspicion
+from visa_lsp.sim.jit.making import MOST_INSTRUCTIONS, Making, is_large
 from visa_lsp.sim.machine import Machine
 from visa_lsp.sim.observers.accesses import AccessChecker
 from visa_lsp.sim.observers.definedness import UninitialisedChecker
@@ -25,7 +22,7 @@ from visa_lsp.sim.observers.hooks import AlignmentChecker, BarrierChecker, Bound
 from visa_lsp.sim.observers.races import RaceChecker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from visa_lsp.sim.dispatch import Dispatch, RunResult
     from visa_lsp.sim.observers.hooks import Observer
@@ -83,9 +80,11 @@ def _run(dispatch: Dispatch, observers: Sequence[Observer], interpreted: int | N
             result.interpreted = True
             return result
         before.restore()
+    from visa_lsp.sim.jit import launches  # here: what compiles is not loaded for what is over by now
+
     try:
-        found = _watched(dispatch, making)
-    except Suspicion:
+        found = launches.watched(dispatch, making)
+    except launches.Suspicion:
         before.restore()
         result = _interpreted(slower, observers)
         result.replayed_groups = result.groups
@@ -94,17 +93,15 @@ def _run(dispatch: Dispatch, observers: Sequence[Observer], interpreted: int | N
 
 
 def _unwatched(dispatch: Dispatch, making: Making) -> RunResult:
+    from visa_lsp.sim.jit import launches  # here: what compiles is not loaded where checkers watch a small launch
+
     large, against = _is_large(dispatch), "the launch is too small" if dispatch.host_threads > 1 else ""
     if dispatch.host_threads > 1 and large:
-        machine = CompiledMachine(dispatch, making, side_by_side=True)
-        against = reason_against(dispatch, machine)
-        if not against:
-            return run_side_by_side(dispatch, machine)
-    machine = CompiledMachine(dispatch, making)
-    machine.patience = 0 if large or making.bodies else PROBE
-    if dispatch.partial is None:
-        machine.make_whole = partial(_whole, machine)
-    return _one_by_one(machine.run(), against)
+        found = launches.side_by_side(dispatch, making)
+        if not isinstance(found, str):
+            return found
+        against = found
+    return _one_by_one(launches.unwatched(dispatch, making, 0 if large else PROBE), against)
 
 
 def _one_by_one(result: RunResult, against: str) -> RunResult:
@@ -131,32 +128,7 @@ def _is_large(dispatch: Dispatch) -> bool:
     return threads * rounds * len(dispatch.kernel.instructions) >= LARGE
 
 
-def _whole(machine: CompiledMachine) -> Callable[[int], None] | None:
-    """What runs all groups from a number on as a whole; None where that cannot be."""
-    if not machine.fits(machine.code(machine.dispatch.kernel)):
-        return None
-    runner, total = GroupRunner(machine), math.prod(machine.dispatch.groups)
-    return lambda done: runner.run(GroupQueue(total, done))
-
-
 def _interpreted(dispatch: Dispatch, observers: Sequence[Observer]) -> RunResult:
     result = Machine(dispatch, observers).run()
     result.interpreted = True
     return result
-
-
-def _watched(dispatch: Dispatch, making: Making) -> RunResult | None:
-    """A run as compiled code of which no checker would have anything to say.
-
-    None, with nothing run, where no proof of that can be had. Raises Suspicion where a test has struck.
-    """
-    buffers = {id(b): b for b in (*dispatch.memory.buffers, *dispatch.surfaces.values())}.values()
-    if dispatch.partial is not None or any(b.private or b.undefined or b.whole is not b for b in buffers):
-        return None
-    machine = CompiledMachine(dispatch, making, watched=True)
-    code = machine.code(dispatch.kernel)
-    # The proof comes first: it takes a tenth of the time that writing the code does.
-    if not machine.writes_first or not machine.fits(code) or not machine.compiled_anew(code).body.seen:
-        return None
-    machine.make_whole = partial(_whole, machine)
-    return machine.run()

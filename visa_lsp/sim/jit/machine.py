@@ -8,7 +8,7 @@ function entered again. What needs the interpreter but moves no lanes is called 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -18,15 +18,14 @@ from visa_lsp.sim.group import ThreadGroup
 from visa_lsp.sim.interp import END, SWITCH, WAIT, Thread
 from visa_lsp.sim.jit import state
 from visa_lsp.sim.jit.defined import proven
+from visa_lsp.sim.jit.making import Making, is_large
 from visa_lsp.sim.jit.modes import ModePlan, Modes
-from visa_lsp.sim.jit.stopwatch import Stopwatch
 from visa_lsp.sim.machine import Machine
 from visa_lsp.sim.operands import CR0
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from visa_lsp.program.model import Kernel
     from visa_lsp.sim.dispatch import Dispatch, GroupShape, RunResult
     from visa_lsp.sim.group import Wait
     from visa_lsp.sim.interp import Code
@@ -35,41 +34,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.registers import Frame
 
 WARM: Final = 300  # times that each instruction is interpreted in the time that it takes to compile it
-MOST_INSTRUCTIONS: Final = 8_000  # of a body that is compiled: some ten seconds
 COLD: Final = 256  # instructions to interpret before asking again whether to compile
-
-
-def is_large(kernel: Kernel) -> bool:
-    """Whether a body has more instructions than are compiled."""
-    return len(kernel.instructions) > MOST_INSTRUCTIONS
-
-
-class ObjectStore(Protocol):
-    """Where object code is kept for other processes, by a key that says all that it depends on."""
-
-    def get(self, key: str, /) -> object:
-        """What was put, bytes in base64; None where there is nothing."""
-        ...
-
-    def put(self, key: str, value: bytes, /) -> None:
-        """Keep object code."""
-        ...
-
-    def flush(self) -> None:
-        """Write what was put."""
-        ...
-
-
-class Making:
-    """What has been compiled for one dispatch, for all machines that run it, and the time that it took.
-
-    ``store`` has what other processes have compiled.
-    """
-
-    def __init__(self, store: ObjectStore | None = None) -> None:
-        self.store = store
-        self.stopwatch = Stopwatch()
-        self.bodies: dict[tuple[int, Modes, bool, bool], CompiledBody] = {}  # by kernel, and by how it is run
 
 
 class CompiledMachine(Machine):

@@ -17,7 +17,7 @@ from visa_lsp.sim.jit.emitter import CALLBACK
 if TYPE_CHECKING:
     from llvmlite import ir
 
-    from visa_lsp.sim.jit.machine import ObjectStore
+    from visa_lsp.sim.jit.making import ObjectStore
 
 _CALLBACK: Final = ctypes.CFUNCTYPE(
     ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64

@@ -1,0 +1,59 @@
+"""Launches as compiled code: with and without checkers, one group after another or side by side."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING
+
+from visa_lsp.sim.jit.machine import CompiledMachine
+from visa_lsp.sim.jit.side_by_side import reason_against, run_side_by_side
+from visa_lsp.sim.jit.whole import GroupQueue, GroupRunner, Suspicion
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from visa_lsp.sim.dispatch import Dispatch, RunResult
+    from visa_lsp.sim.jit.making import Making
+
+__all__ = ["Suspicion", "side_by_side", "unwatched", "watched"]
+
+
+def unwatched(dispatch: Dispatch, making: Making, patience: int) -> RunResult:
+    """Run without checkers; ``patience``: steps that are interpreted before a kernel that is not yet there is compiled."""
+    machine = CompiledMachine(dispatch, making)
+    machine.patience = 0 if making.bodies else patience
+    if dispatch.partial is None:
+        machine.make_whole = partial(_whole, machine)
+    return machine.run()
+
+
+def side_by_side(dispatch: Dispatch, making: Making) -> RunResult | str:
+    """Run without checkers on several threads of the host, or say in words why that cannot be."""
+    machine = CompiledMachine(dispatch, making, side_by_side=True)
+    return reason_against(dispatch, machine) or run_side_by_side(dispatch, machine)
+
+
+def watched(dispatch: Dispatch, making: Making) -> RunResult | None:
+    """A run as compiled code of which no checker would have anything to say.
+
+    None, with nothing run, where no proof of that can be had. Raises Suspicion where a test has struck.
+    """
+    buffers = {id(b): b for b in (*dispatch.memory.buffers, *dispatch.surfaces.values())}.values()
+    if dispatch.partial is not None or any(b.private or b.undefined or b.whole is not b for b in buffers):
+        return None
+    machine = CompiledMachine(dispatch, making, watched=True)
+    code = machine.code(dispatch.kernel)
+    # The proof comes first: it takes a tenth of the time that writing the code does.
+    if not machine.writes_first or not machine.fits(code) or not machine.compiled_anew(code).body.seen:
+        return None
+    machine.make_whole = partial(_whole, machine)
+    return machine.run()
+
+
+def _whole(machine: CompiledMachine) -> Callable[[int], None] | None:
+    """What runs all groups from a number on as a whole; None where that cannot be."""
+    if not machine.fits(machine.code(machine.dispatch.kernel)):
+        return None
+    runner, total = GroupRunner(machine), math.prod(machine.dispatch.groups)
+    return lambda done: runner.run(GroupQueue(total, done))
