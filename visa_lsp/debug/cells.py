@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from visa_lsp.debug.places import BodyText
-    from visa_lsp.sim.dispatch import Dispatch
     from visa_lsp.sim.interp import Code, Thread
     from visa_lsp.sim.registers import Frame
 
@@ -310,7 +309,7 @@ class FrameCells:
 
     def buffers(self) -> list[Buffer]:
         """All buffers of the launch, each once."""
-        return buffers_of(self.thread.machine.dispatch)
+        return self.thread.machine.dispatch.buffers
 
     def mask(self, name: str, bits: int) -> Cells:
         """Lanes as bits."""
@@ -359,11 +358,6 @@ class FrameCells:
             return self.slm()
         key = next((key for key, a in self.arguments.items() if name in (a.name, f"arg{key}")), None)
         return None if key is None else self.argument(key)
-
-
-def buffers_of(dispatch: Dispatch) -> list[Buffer]:
-    """All buffers of a launch, each once, in an order that is the same for every run of it."""
-    return list({id(b): b for b in (*dispatch.memory.buffers, *dispatch.surfaces.values())}.values())
 
 
 def _type_of(dtype: np.dtype[Any]) -> str:

@@ -148,7 +148,7 @@ def _buffers(stepper: Stepper, group: ThreadGroup | None) -> Iterator[Buffer]:
     dispatch = stepper.machine.dispatch
     own = [] if group is None else [group.slm, *(t.scratch for t in stepper.live if t.scratch is not None)]
     seen = set()
-    for buffer in (*dispatch.memory.buffers, *dispatch.surfaces.values(), *own):
+    for buffer in (*dispatch.buffers, *own):
         if id(buffer) not in seen:
             seen.add(id(buffer))
             yield buffer

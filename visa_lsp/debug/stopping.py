@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from visa_lsp.debug.breakpoints import ACCESSES, Breakpoint, Terms, Watch, Wish, watched
-from visa_lsp.debug.cells import Cells, DebugError, FrameCells, buffers_of, text_of
+from visa_lsp.debug.cells import Cells, DebugError, FrameCells, text_of
 from visa_lsp.debug.goals import key_of
 from visa_lsp.debug.standing import StandingRun
 from visa_lsp.debug.stops import FATAL, Launch, filter_of
@@ -100,7 +100,7 @@ class StoppingRun(StandingRun):
             if at.code.kernel.name not in self.places.bodies:
                 raise DebugError(f"there is no {at.code.kernel.name} any more")
             return owner
-        pairs = zip(at.buffers(), buffers_of(self.launch.dispatch), strict=False)
+        pairs = zip(at.buffers(), self.launch.dispatch.buffers, strict=False)
         found = next((new for old, new in pairs if old is owner), owner)
         if found is owner and owner is not at.thread.group.slm:
             raise DebugError("there is no such buffer any more")

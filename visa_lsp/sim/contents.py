@@ -15,8 +15,7 @@ class Contents:
     """What memory held before a run."""
 
     def __init__(self, dispatch: Dispatch) -> None:
-        buffers = {id(b): b for b in (*dispatch.memory.buffers, *dispatch.surfaces.values())}
-        self._kept = [(buffer, buffer.data.copy(), buffer.written) for buffer in buffers.values()]
+        self._kept = [(buffer, buffer.data.copy(), buffer.written) for buffer in dispatch.buffers]
 
     def restore(self) -> None:
         """Let it hold the same again."""

@@ -63,6 +63,11 @@ class Dispatch:
     host_threads: int = 1  # on which an engine may run groups at the same time; one that does says so in its result
     told: Callable[[int, int], None] | None = None  # hears now and then how many groups and steps are done
 
+    @property
+    def buffers(self) -> list[Buffer]:
+        """All buffers of the launch, each once, in an order that is the same for every run of it."""
+        return list({id(b): b for b in (*self.memory.buffers, *self.surfaces.values())}.values())
+
     def shape(self, group: Triple) -> GroupShape:
         """The threads of a group."""
         found = self.partial(group) if self.partial is not None else None

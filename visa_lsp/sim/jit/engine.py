@@ -80,11 +80,13 @@ def _run(dispatch: Dispatch, observers: Sequence[Observer], interpreted: int | N
             result.interpreted = True
             return result
         before.restore()
-    from visa_lsp.sim.jit import launches  # here: what compiles is not loaded for what is over by now
+    # Loaded here: what compiles is not needed for what is over by now.
+    from visa_lsp.sim.jit.launches import watched
+    from visa_lsp.sim.jit.whole import Suspicion
 
     try:
-        found = launches.watched(dispatch, making)
-    except launches.Suspicion:
+        found = watched(dispatch, making)
+    except Suspicion:
         before.restore()
         result = _interpreted(slower, observers)
         result.replayed_groups = result.groups
@@ -93,7 +95,8 @@ def _run(dispatch: Dispatch, observers: Sequence[Observer], interpreted: int | N
 
 
 def _unwatched(dispatch: Dispatch, making: Making) -> RunResult:
-    from visa_lsp.sim.jit import launches  # here: what compiles is not loaded where checkers watch a small launch
+    # Loaded here: what compiles is not needed where checkers watch a small launch.
+    from visa_lsp.sim.jit import launches
 
     large, against = _is_large(dispatch), "the launch is too small" if dispatch.host_threads > 1 else ""
     if dispatch.host_threads > 1 and large:

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.sim.jit.machine import CompiledMachine
 from visa_lsp.sim.jit.side_by_side import reason_against, run_side_by_side
-from visa_lsp.sim.jit.whole import GroupQueue, GroupRunner, Suspicion
+from visa_lsp.sim.jit.whole import GroupQueue, GroupRunner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from visa_lsp.sim.dispatch import Dispatch, RunResult
     from visa_lsp.sim.jit.making import Making
-
-__all__ = ["Suspicion", "side_by_side", "unwatched", "watched"]
 
 
 def unwatched(dispatch: Dispatch, making: Making, patience: int) -> RunResult:
@@ -39,8 +37,7 @@ def watched(dispatch: Dispatch, making: Making) -> RunResult | None:
 
     None, with nothing run, where no proof of that can be had. Raises Suspicion where a test has struck.
     """
-    buffers = {id(b): b for b in (*dispatch.memory.buffers, *dispatch.surfaces.values())}.values()
-    if dispatch.partial is not None or any(b.private or b.undefined or b.whole is not b for b in buffers):
+    if dispatch.partial is not None or any(b.private or b.undefined or b.whole is not b for b in dispatch.buffers):
         return None
     machine = CompiledMachine(dispatch, making, watched=True)
     code = machine.code(dispatch.kernel)

@@ -46,10 +46,9 @@ class _Runner:
 
 def reason_against(dispatch: Dispatch, machine: CompiledMachine) -> str:
     """Why groups have to run one after another; empty where they can run side by side."""
-    buffers = (*dispatch.memory.buffers, *dispatch.surfaces.values())
     if dispatch.partial is not None:
         return "not all groups have the same number of work items"
-    if any(buffer.private for buffer in buffers):
+    if any(buffer.private for buffer in dispatch.buffers):
         return "threads of different groups take turns in the same private memory"
     code = machine.code(dispatch.kernel)
     if not machine.fits(code):
