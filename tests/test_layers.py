@@ -15,8 +15,9 @@ L2 = L1 | {"sema", "flow"}
 SIM = {"faults", "group", "interp", "memory", "operands", "registers", "values"}
 ALLOWED = {
     "text": set(),
+    "digests": set(),
     "kept": {"reading"},
-    "identity": {"kept", "syntax"},
+    "identity": {"digests", "kept", "syntax"},
     "cluster": {"identity"},
     "isa": set(),
     "diagnostics": {"text"},
@@ -28,7 +29,7 @@ ALLOWED = {
     "compare": {"isa", "program"},
     "checks": L2,
     "codec": {"text", "diagnostics", "isa", "program"},
-    "sim": {"text", "diagnostics", "isa", "program", "flow"},
+    "sim": {"text", "diagnostics", "digests", "isa", "program", "flow"},
     "toolchain": {"text", "diagnostics", "reading"},
     "zeinfo": {"text", "diagnostics", "program", "flow"},
     "beside": {"reading", "zeinfo"},

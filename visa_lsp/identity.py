@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import visa_lsp
+from visa_lsp.digests import digest_of
 from visa_lsp.kept import kept_for_user
 from visa_lsp.syntax.grammar import grammar_path
 
@@ -31,15 +32,13 @@ def digest() -> str:
     known = kept.get(_KEY) if kept is not None else None
     if isinstance(known, str) and len(known) == _DIGITS:
         return known
-    from hashlib import sha256  # takes longer than all the rest, where the digest is known
-
     files = [*map(Path, entries), grammar_path()]
-    total = sha256()
+    parts = []
     for file in files:
         name = file.relative_to(package).as_posix() if file.is_relative_to(package) else file.name
         data = file.read_bytes()
-        total.update(f"{name} {len(data)}\n".encode() + data)
-    found = total.hexdigest()[:_DIGITS]
+        parts += [f"{name} {len(data)}\n".encode(), data]
+    found = digest_of(*parts)[:_DIGITS]
     if kept is not None:
         kept.put(_KEY, found)
         kept.flush()

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from visa_lsp.cli.common import printable
 from visa_lsp.diagnostics import Severity
+from visa_lsp.digests import digest_of
 from visa_lsp.text import LineIndex
 
 if TYPE_CHECKING:
@@ -201,9 +202,6 @@ def _bytes(line: str, column: int) -> int:
 
 
 def _finding(path: str, texts: _TextPlaces, diagnostic: Diagnostic) -> ReportedFinding:
-    # Loaded here: a text without findings needs no fingerprint.
-    from hashlib import sha256
-
     place = texts.place(diagnostic.span)
     excerpt = texts.line(place.line - 1)
     token = texts.text[diagnostic.span.start : diagnostic.span.end]
@@ -227,7 +225,7 @@ def _finding(path: str, texts: _TextPlaces, diagnostic: Diagnostic) -> ReportedF
         diagnostic.rule,
         printable(diagnostic.message),
         printable(excerpt),
-        sha256(words.encode("utf-8", "surrogateescape")).hexdigest()[:24],
+        digest_of(words.encode("utf-8", "surrogateescape"))[:24],
         remedies,
         tuple(notes),
     )

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from visa_lsp.cli.check.report import FileResult, ReportedFinding, numbered
 from visa_lsp.cli.common import CliError, SourceText, read_source
 from visa_lsp.cli.files import write_output
+from visa_lsp.digests import digest_of
 from visa_lsp.reading import is_regular
 
 if TYPE_CHECKING:
@@ -87,11 +88,8 @@ def key_of(task: Task, text: str) -> str:
     """
     if not task.keep or task.host is not None or is_launch(task.name):
         return ""
-    # Loaded here: most runs keep nothing.
-    from hashlib import sha256
-
     settings = " ".join([task.platform or "", *sorted(task.selection.extra())])
-    return sha256(f"{settings}\n".encode() + text.encode("utf-8", "surrogateescape")).hexdigest()
+    return digest_of(f"{settings}\n".encode(), text.encode("utf-8", "surrogateescape"))
 
 
 def result_of(task: Task, verdict: Verdict) -> FileResult:
