@@ -9,4 +9,4 @@ from visa_lsp.digests import digest_of
 
 @pytest.mark.parametrize("parts", [[], [b""], [b"abc"], [b"a", b"", b"bc" * 1000]])
 def test_a_digest_is_the_sha_256_of_its_parts(parts):
-    assert digest_of(*parts) == hashlib.sha256(b"".join(parts)).hexdigest()
+    assert digest_of(parts) == hashlib.sha256(b"".join(parts)).hexdigest()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 try:
     from _sha2 import sha256
 except ImportError:
@@ -10,9 +12,12 @@ except ImportError:
     except ImportError:  # a Python that has it from OpenSSL alone
         from hashlib import sha256
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
-def digest_of(*parts: bytes) -> str:
-    """The SHA-256 of the parts one after the other: 64 hexadecimal digits."""
+
+def digest_of(parts: Iterable[bytes]) -> str:
+    """The SHA-256 of the parts one after the other, each taken when it is needed: 64 hexadecimal digits."""
     total = sha256()
     for part in parts:
         total.update(part)

@@ -17,7 +17,7 @@ from visa_lsp.kept import kept_for_user
 from visa_lsp.syntax.grammar import grammar_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _DIGITS: Final = 16
 _KEY: Final = "digest"
@@ -32,17 +32,20 @@ def digest() -> str:
     known = kept.get(_KEY) if kept is not None else None
     if isinstance(known, str) and len(known) == _DIGITS:
         return known
-    files = [*map(Path, entries), grammar_path()]
-    parts = []
-    for file in files:
-        name = file.relative_to(package).as_posix() if file.is_relative_to(package) else file.name
-        data = file.read_bytes()
-        parts += [f"{name} {len(data)}\n".encode(), data]
-    found = digest_of(*parts)[:_DIGITS]
+    found = digest_of(_contents([*map(Path, entries), grammar_path()], package))[:_DIGITS]
     if kept is not None:
         kept.put(_KEY, found)
         kept.flush()
     return found
+
+
+def _contents(files: Iterable[Path], package: Path) -> Iterator[bytes]:
+    """Name and contents of each file, read when they are asked for."""
+    for file in files:
+        name = file.relative_to(package).as_posix() if file.is_relative_to(package) else file.name
+        data = file.read_bytes()
+        yield f"{name} {len(data)}\n".encode()
+        yield data
 
 
 def _modules(folder: Path | os.DirEntry[str]) -> Iterator[os.DirEntry[str]]:

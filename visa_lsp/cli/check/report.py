@@ -225,7 +225,7 @@ def _finding(path: str, texts: _TextPlaces, diagnostic: Diagnostic) -> ReportedF
         diagnostic.rule,
         printable(diagnostic.message),
         printable(excerpt),
-        digest_of(words.encode("utf-8", "surrogateescape"))[:24],
+        digest_of([words.encode("utf-8", "surrogateescape")])[:24],
         remedies,
         tuple(notes),
     )

@@ -89,7 +89,7 @@ def key_of(task: Task, text: str) -> str:
     if not task.keep or task.host is not None or is_launch(task.name):
         return ""
     settings = " ".join([task.platform or "", *sorted(task.selection.extra())])
-    return digest_of(f"{settings}\n".encode(), text.encode("utf-8", "surrogateescape"))
+    return digest_of([f"{settings}\n".encode(), text.encode("utf-8", "surrogateescape")])
 
 
 def result_of(task: Task, verdict: Verdict) -> FileResult:

@@ -75,7 +75,7 @@ def _features() -> str:
 def _object(text: str, machine: Any, store: ObjectStore | None) -> bytes:
     """The object code of a module; from the store, where an earlier process has left it for such a machine."""
     sign = f"{llvmlite.__version__}\n{llvm.get_host_cpu_name()}\n{_features()}\n{LEVEL}\n{text}"
-    key = digest_of(sign.encode())
+    key = digest_of([sign.encode()])
     known = store.get(key) if store is not None else None
     if isinstance(known, str):
         return b64decode(known)

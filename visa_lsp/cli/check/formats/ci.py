@@ -72,7 +72,7 @@ def gitlab(report: CheckReport, look: Look) -> Iterator[str]:
             {
                 "description": unlinked(f"{f.code} {f.name}: {f.message}"),
                 "check_name": f.name,
-                "fingerprint": digest_of(f"{path}\0{f.unique_fingerprint}".encode()),
+                "fingerprint": digest_of([f"{path}\0{f.unique_fingerprint}".encode()]),
                 "severity": _GITLAB[f.severity],
                 "location": {"path": path, "lines": {"begin": f.place.line, "end": f.place.end_line}},
             }
