@@ -21,7 +21,7 @@ ALLOWED = {
     "cluster": {"identity"},
     "isa": set(),
     "diagnostics": {"text"},
-    "syntax": {"text", "diagnostics", "kept"},
+    "syntax": {"text", "diagnostics", "digests", "kept"},
     "program": {"text", "isa"},
     "reading": set(),
     "sema": L1,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.cli.files import replacing
 from visa_lsp.generate import (
+    built_grammar,
     check_formats,
     extension_settings,
     glossary_page,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).parents[2]
 # A new kind of file is one line here.
 MAKERS: Final[tuple[Callable[[Path], Mapping[str, str | None]], ...]] = (
+    built_grammar.made,
     support_table.made,
     rule_pages.made,
     glossary_page.made,

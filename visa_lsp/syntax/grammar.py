@@ -1,7 +1,9 @@
 """The grammar file, found and built.
 
 In a wheel the file lies beside the package as ``visa_lsp/_grammar/visa.ppeg``; an editable install does not see that
-copy, so the repository's ``grammar/`` is the fallback. Built once per process, when it is first asked.
+copy, so the repository's ``grammar/`` is the fallback. Built once per process, when it is first asked: of the expressions that
+``built_grammar`` has, which saves a start the reading of the grammar's own language, or, where the file says something else by
+now, of the file.
 """
 
 from __future__ import annotations
@@ -10,10 +12,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.digests import digest_of
+
 if TYPE_CHECKING:
     from parsimonious.grammar import Grammar
 
 GRAMMAR_FILE: Final = "visa.ppeg"
+DEFAULT_RULE: Final = "line"
 
 
 def grammar_path() -> Path:
@@ -35,8 +40,20 @@ def grammar_text() -> str:
 
 @cache
 def grammar() -> Grammar:
-    """The built grammar; its default rule is ``line``."""
+    """The built grammar; its default rule is ``DEFAULT_RULE``."""
     # Loaded here: what a process reads is mostly in the cache, and the grammar's machinery costs a third of a start.
     from parsimonious.grammar import Grammar
 
-    return Grammar(grammar_text())
+    from visa_lsp.syntax import built_grammar
+
+    text = grammar_text()
+    if digest_of([text.encode("utf-8")]) != built_grammar.DIGEST:
+        return built(text)
+    return Grammar(**built_grammar.rules()).default(DEFAULT_RULE)
+
+
+def built(text: str) -> Grammar:
+    """A grammar from the text of a grammar file."""
+    from parsimonious.grammar import Grammar
+
+    return Grammar(text)
