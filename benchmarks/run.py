@@ -274,9 +274,10 @@ def small(folder: Path) -> None:
     rows: list[list[object]] = []
     for job in jobs():
         group = replace(job, size=job.local)
-        totals = {}
-        for engine in ("jit", "interp"):
-            totals[engine] = min(ours(group, folder, 1, "all", engine=engine).cpu for _ in range(5))
+        totals = dict.fromkeys(("jit", "interp"), math.inf)
+        for _ in range(9):  # in turns: what else the machine does meets both
+            for engine, least in totals.items():
+                totals[engine] = min(least, ours(group, folder, 1, "all", engine=engine).cpu)
         rows.append([f"{job.kernel}, one group", totals["jit"] * 1e3, totals["interp"] * 1e3, totals["interp"] / totals["jit"]])  # fmt: skip
     table(
         "small launches with checks, CPU of the process",
