@@ -17,12 +17,14 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import visa_lsp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+T = TypeVar("T")
 
 PRODUCT = [sys.executable, "-c", "import sys, visa_lsp.cli.main as m; sys.exit(getattr(m, 'program', m.main)())"]
 PEER = shutil.which("GenX_IR")
@@ -102,10 +104,6 @@ def run(command: Sequence[str], folder: Path | None = None, kept: str | None = N
 
 def interleaved(jobs: Mapping[str, Callable[[], Cost]], rounds: int) -> dict[str, Cost]:
     """The median cost of each job, run in turns."""
-    costs: dict[str, list[Cost]] = {name: [] for name in jobs}
-    for _ in range(rounds):
-        for name, job in jobs.items():
-            costs[name].append(job())
     return {
         name: Cost(
             statistics.median(c.cpu for c in some),
@@ -113,8 +111,17 @@ def interleaved(jobs: Mapping[str, Callable[[], Cost]], rounds: int) -> dict[str
             statistics.median(c.peak_mb for c in some),
             some[-1].status,
         )
-        for name, some in costs.items()
+        for name, some in in_turns(jobs, rounds).items()
     }
+
+
+def in_turns(jobs: Mapping[str, Callable[[], T]], rounds: int) -> dict[str, list[T]]:
+    """What each job gives in each round: what else the machine does meets all of them."""
+    found: dict[str, list[T]] = {name: [] for name in jobs}
+    for _ in range(rounds):
+        for name, job in jobs.items():
+            found[name].append(job())
+    return found
 
 
 def product(*arguments: str) -> list[str]:

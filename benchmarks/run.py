@@ -26,7 +26,7 @@ from typing import Any, Final
 import numpy as np
 
 from benchmarks.inputs import kernel
-from benchmarks.measure import PEER, PRODUCT, Cost, Machine, interleaved, product, run, table
+from benchmarks.measure import PEER, PRODUCT, Cost, Machine, in_turns, interleaved, product, run, table
 from benchmarks.measure import peer as finalizer
 
 SOURCE: Final = Path(__file__).parent / "kernels" / "run.cl"
@@ -274,10 +274,8 @@ def small(folder: Path) -> None:
     rows: list[list[object]] = []
     for job in jobs():
         group = replace(job, size=job.local)
-        totals = dict.fromkeys(("jit", "interp"), math.inf)
-        for _ in range(9):  # in turns: what else the machine does meets both
-            for engine, least in totals.items():
-                totals[engine] = min(least, ours(group, folder, 1, "all", engine=engine).cpu)
+        engines = {engine: partial(ours, group, folder, 1, "all", engine=engine) for engine in ("jit", "interp")}
+        totals = {engine: min(one.cpu for one in found) for engine, found in in_turns(engines, 9).items()}
         rows.append([f"{job.kernel}, one group", totals["jit"] * 1e3, totals["interp"] * 1e3, totals["interp"] / totals["jit"]])  # fmt: skip
     table(
         "small launches with checks, CPU of the process",

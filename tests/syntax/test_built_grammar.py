@@ -6,7 +6,7 @@ import pytest
 
 from visa_lsp.syntax import built_grammar
 from visa_lsp.syntax import grammar as module
-from visa_lsp.syntax.grammar import DEFAULT_RULE, built, grammar, grammar_text
+from visa_lsp.syntax.grammar import built, grammar, grammar_text
 
 
 @pytest.fixture
@@ -19,8 +19,8 @@ def afresh():
 def test_it_has_the_rules_of_the_file():
     found, expected = grammar(), built(grammar_text())
     assert str(found) == str(expected)
-    assert found.default_rule is found[DEFAULT_RULE]
-    assert expected.default_rule.name == DEFAULT_RULE
+    assert found.default_rule is found["line"]
+    assert expected.default_rule.name == "line"
 
 
 @pytest.mark.usefixtures("afresh")
@@ -28,4 +28,4 @@ def test_a_file_that_was_changed_is_read(monkeypatch: pytest.MonkeyPatch):
     text = grammar_text() + 'another = "word"\n'
     monkeypatch.setattr(module, "grammar_text", lambda: text)
     assert "another" in grammar()
-    assert "another" not in built_grammar.rules()
+    assert "another" not in built_grammar.grammar()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.digests import digest_of
-from visa_lsp.syntax.grammar import built, grammar_text
+from visa_lsp.syntax.grammar import built, digest_of_text, grammar_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +18,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from parsimonious.expressions import Expression, Literal, Lookahead, OneOf, Quantifier, Regex, Sequence
+from parsimonious.expressions import Literal, Lookahead, OneOf, Quantifier, Regex, Sequence
+from parsimonious.grammar import Grammar
 from parsimonious.grammar import LazyReference as To
 
 # Of the text of the grammar file.
@@ -26,18 +27,22 @@ DIGEST: Final = "{digest}"
 
 
 # fmt: off
-def rules() -> dict[str, Expression]:
-    """The rules by their names; to be resolved by a Grammar, and that once."""
-    return {{
+def grammar() -> Grammar:
+    """The grammar, made anew."""
+    rules = {{
 '''
+_END: Final = """
+    }}
+    return Grammar(**rules).default("{default}")
+"""
 
 
 def made(_root: Path) -> Mapping[str, str | None]:
     """The text of the module."""
     source = grammar_text()
-    rules = built(source)
-    lines = [f'        "{name}": {_call(rule, rule.name)},' for name, rule in rules.items()]
-    text = _HEAD.format(digest=digest_of([source.encode("utf-8")])) + "\n".join(lines) + "\n    }\n"
+    grammar = built(source)
+    rules = "\n".join(f'        "{name}": {_call(rule, rule.name)},' for name, rule in grammar.items())
+    text = _HEAD.format(digest=digest_of_text(source)) + rules + _END.format(default=grammar.default_rule.name)
     return {"visa_lsp/syntax/built_grammar.py": text}
 
 
@@ -46,17 +51,18 @@ def _call(expression: Any, rule: str = "") -> str:
     if expression.name != rule:
         return f'To("{expression.name}")'
     kind = type(expression).__name__
+    arguments = [_call(member) for member in getattr(expression, "members", ())]
     match kind:
         case "Literal":
-            arguments = [_quoted(expression.literal)]
+            arguments.append(_quoted(expression.literal))
         case "Regex":
-            arguments = [_quoted(expression.re.pattern)]
-        case _:
-            arguments = [_call(member) for member in expression.members]
-    if kind == "Lookahead" and expression.negativity:
-        arguments.append("negative=True")
-    if kind == "Quantifier":
-        arguments += [f"min={expression.min}"] + [f"max={expression.max}"] * (expression.max != float("inf"))
+            arguments.append(_quoted(expression.re.pattern))
+        case "Lookahead" if expression.negativity:
+            arguments.append("negative=True")
+        case "Quantifier":
+            arguments.append(f"min={expression.min}")
+            if expression.max != math.inf:
+                arguments.append(f"max={expression.max}")
     if rule:
         arguments.append(f'name="{rule}"')
     return f"{kind}({', '.join(arguments)})"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from parsimonious.expressions import Expression, Literal, Lookahead, OneOf, Quantifier, Regex, Sequence
+from parsimonious.expressions import Literal, Lookahead, OneOf, Quantifier, Regex, Sequence
+from parsimonious.grammar import Grammar
 from parsimonious.grammar import LazyReference as To
 
 # Of the text of the grammar file.
@@ -12,9 +13,9 @@ DIGEST: Final = "e32115104e9660243d01b7cf9e95d73cc77244ae81f0ec1f8e02a3ec9038514
 
 
 # fmt: off
-def rules() -> dict[str, Expression]:
-    """The rules by their names; to be resolved by a Grammar, and that once."""
-    return {
+def grammar() -> Grammar:
+    """The grammar, made anew."""
+    rules = {
         "line": Sequence(To("_"), To("statement"), To("_"), To("end"), name="line"),
         "statement": OneOf(To("version"), To("decl"), To("input"), To("kernel_attr"), To("body"), To("bad_directive"), To("scope"), To("label"), To("instruction"), To("unknown"), name="statement"),
         "version": Sequence(Literal(".version"), To("wordend"), To("_"), Quantifier(To("version_no"), min=0, max=1), Quantifier(To("rest"), min=0, max=1), name="version"),
@@ -131,3 +132,4 @@ def rules() -> dict[str, Expression]:
         "_": Regex("\\s*", name="_"),
         "end": Regex("\\Z", name="end"),
     }
+    return Grammar(**rules).default("line")

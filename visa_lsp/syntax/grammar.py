@@ -1,9 +1,8 @@
 """The grammar file, found and built.
 
 In a wheel the file lies beside the package as ``visa_lsp/_grammar/visa.ppeg``; an editable install does not see that
-copy, so the repository's ``grammar/`` is the fallback. Built once per process, when it is first asked: of the expressions that
-``built_grammar`` has, which saves a start the reading of the grammar's own language, or, where the file says something else by
-now, of the file.
+copy, so the repository's ``grammar/`` is the fallback. Built once per process, when it is first asked: as ``built_grammar``
+has it, which saves a start the reading of the grammar's own language, or from the file where that says something else by now.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from parsimonious.grammar import Grammar
 
 GRAMMAR_FILE: Final = "visa.ppeg"
-DEFAULT_RULE: Final = "line"
 
 
 def grammar_path() -> Path:
@@ -40,20 +38,21 @@ def grammar_text() -> str:
 
 @cache
 def grammar() -> Grammar:
-    """The built grammar; its default rule is ``DEFAULT_RULE``."""
+    """The built grammar; its default rule is ``line``."""
     # Loaded here: what a process reads is mostly in the cache, and the grammar's machinery costs a third of a start.
-    from parsimonious.grammar import Grammar
-
     from visa_lsp.syntax import built_grammar
 
     text = grammar_text()
-    if digest_of([text.encode("utf-8")]) != built_grammar.DIGEST:
-        return built(text)
-    return Grammar(**built_grammar.rules()).default(DEFAULT_RULE)
+    return built_grammar.grammar() if digest_of_text(text) == built_grammar.DIGEST else built(text)
 
 
 def built(text: str) -> Grammar:
-    """A grammar from the text of a grammar file."""
+    """A grammar from the text of a grammar file; its default rule is the first."""
     from parsimonious.grammar import Grammar
 
     return Grammar(text)
+
+
+def digest_of_text(text: str) -> str:
+    """By which the grammar of ``built_grammar`` is known to be of a text."""
+    return digest_of([text.encode("utf-8")])
