@@ -31,6 +31,8 @@ def machine_class():
     class Machine(compiled.CompiledMachine):
         """Compiled where nobody listens; listeners hear of instructions, which only the interpreter tells."""
 
+        to_the_end = True
+
         def __new__(cls, dispatch, observers=(), quantum=machine.QUANTUM):
             return interpreter(dispatch, observers, quantum) if observers else object.__new__(cls)
 

@@ -65,7 +65,7 @@ def emit_atomic(
                 builder.store(at, offsets)
                 wide = bits if lanes == 32 else builder.zext(bits, I32)
                 exchange = e.side_by_side and not found.shared
-                _each_lane(e, wide, lambda lane: _update(e, place, offsets, lane, (dst, first, second), update, word, memory, cell, exchange=exchange))  # fmt: skip
+                _each_lane(e, wide, lambda lane: _update(e, place, offsets, lane, (dst, first, second), update, word, memory, cell, lanes, exchange=exchange))  # fmt: skip
                 count = builder.zext(e.intrinsic("llvm.ctpop.i32", I32, wide), I64)
                 moved = builder.mul(count, ir.Constant(I64, memory))
                 e.add_to(e.reads, moved)
@@ -108,7 +108,7 @@ def _each_lane(e: Emitter, bits: Node, body: Callable[[Node], None]) -> None:
 
 def _update(
     e: Emitter, place: spaces.SpacePlace, offsets: Node, lane: Node, starts: tuple[int, int, int],
-    update: Callable[[Emitter, Node, Node, Node], Node], word: str, memory: int, cell: int, *, exchange: bool,
+    update: Callable[[Emitter, Node, Node, Node], Node], word: str, memory: int, cell: int, lanes: int, *, exchange: bool,
 ) -> None:  # fmt: skip
     builder, kind = e.builder, integer(8 * memory)
     offset = builder.load(builder.gep(offsets, [lane], source_etype=I64), typ=I64)
@@ -116,7 +116,7 @@ def _update(
     at = builder.mul(lane, ir.Constant(I64, cell))
 
     def register(start: int) -> Node:
-        return builder.gep(e.at(start), [at], source_etype=I8)
+        return builder.gep(e.at(start, lanes * cell), [at], source_etype=I8)
 
     dst, first, second = starts
     sources = [

@@ -24,13 +24,13 @@ class CompiledBody:
 
     def __init__(
         self, code: Code, modes: ModePlan, surfaces: tuple[int, ...], compiling: Stopwatch, *,
-        store: ObjectStore | None = None, watched: bool = False, side_by_side: bool = False,
+        store: ObjectStore | None = None, watched: bool = False, side_by_side: bool = False, to_the_end: bool = False,
     ) -> None:  # fmt: skip
         self.compiling = compiling
         self._store = store
         _prepare(code)
         self.code = code
-        self.body = BodyPlan(code, modes, surfaces, watched=watched, side_by_side=side_by_side)
+        self.body = BodyPlan(code, modes, surfaces, watched=watched, side_by_side=side_by_side, to_the_end=to_the_end)
         self.module = ir.Module("body")
         self.has_groups = False  # whether the scheduler of whole groups stands in the module
         size = code.layout.size

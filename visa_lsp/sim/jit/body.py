@@ -19,6 +19,7 @@ from visa_lsp.sim.effects import EFFECTS
 from visa_lsp.sim.faults import KernelFault
 from visa_lsp.sim.jit import state, watching
 from visa_lsp.sim.jit.emitter import I32, I64, PTR, Emitter, Uncompiled, integer
+from visa_lsp.sim.jit.held import held_in
 from visa_lsp.sim.jit.lanes import emit_lane
 from visa_lsp.sim.jit.messages import MESSAGES
 from visa_lsp.sim.jit.modes import branches, changes_modes
@@ -67,8 +68,10 @@ class BodyPlan:
         *,
         watched: bool = False,
         side_by_side: bool = False,
+        to_the_end: bool = False,
     ) -> None:
         self.code = code
+        self.to_the_end = to_the_end
         self.watched = watched
         self.side_by_side = side_by_side
         self.modes = modes
@@ -140,6 +143,8 @@ class _BodyWriter:
         self.e.surface_values = body.surfaces
         self.e.watched = body.watched
         self.e.side_by_side = body.side_by_side
+        if body.stays:
+            self.e.hold(held_in(body.code, body.starts, body.ends, to_the_end=body.to_the_end))
         self._fixed = {} if _touches_fixed(body) else _FIRST_CELLS
         self.blocks = {pc: self.e.function.append_basic_block(f"at{pc}") for pc in body.starts}
         self.places = {
@@ -156,7 +161,7 @@ class _BodyWriter:
         choice = e.builder.switch(pc, wrong)
         for entry in sorted(self.body.entries):
             if entry in self.blocks:
-                choice.add_case(ir.Constant(I64, entry), self._to(entry))
+                choice.add_case(ir.Constant(I64, entry), self._entered(entry))
         e.builder.position_at_end(wrong)
         e.builder.ret(ir.Constant(I32, state.EXIT))
         for place, block in self.places.items():
@@ -169,7 +174,25 @@ class _BodyWriter:
         self._dispatch()
         e.fail()
         e.builder.position_at_end(self.leave)
+        self._give_held(len(self.body.instructions))
         e.leave(state.LEAVE, e.word(e.block, state.PC))
+
+    def _entered(self, pc: int) -> ir.Block:
+        """The block that begins at an instruction with what the registers hold."""
+        e = self.e
+        held = e.held.moved(pc) if e.held is not None and e.held.pieces else []
+        if not held:
+            return self._to(pc)
+        entered = e.function.append_basic_block(f"enter{pc}")
+        e.builder.position_at_end(entered)
+        e.take_held(held)
+        e.builder.branch(self._to(pc))
+        return entered
+
+    def _give_held(self, pc: int) -> None:
+        """Put what lives at a place into the registers."""
+        if self.e.held is not None and self.e.held.pieces:
+            self.e.give_held(self.e.held.moved(pc))
 
     def _to(self, pc: int) -> ir.Block:
         """The block that goes on at an instruction: by way of the lanes that wait there."""
@@ -223,6 +246,7 @@ class _BodyWriter:
                     lanes = e.builder.trunc(e.word(e.block, state.DISPATCHED), I32)
                     missing = e.builder.and_(lanes, e.builder.not_(e.get(e.emask)))
                     watching.suspect(e, e.builder.icmp_unsigned("!=", missing, ir.Constant(I32, 0)))
+                self._give_held(pc + 1)
                 e.leave(state.EXIT, pc)
                 return
             if branches(self.body.instructions[pc]):
@@ -335,6 +359,7 @@ class _BodyWriter:
         e = self.e
         late = e.builder.icmp_unsigned(">=", e.get(e.steps, I64), e.word(e.launch, state.QUANTUM))
         with e.builder.if_then(late, likely=False):
+            self._give_held(target)
             e.leave(state.SWITCH, target)
         e.builder.branch(self._to(target))
 

@@ -92,7 +92,7 @@ def proven(code: Code, frame: Frame, *, full: bool) -> bool:
             plan = plans[pc]
             if plan is not None and not _step(code.kernel, plan, known):
                 return False
-            following = list(_after(code, pc))
+            following = list(after(code, pc))
             if following == [pc + 1] and pc + 1 not in code.joins:
                 pc += 1
                 continue
@@ -117,7 +117,7 @@ def registers_read(code: Code) -> Array:
     return found
 
 
-def _after(code: Code, pc: int) -> Iterator[int]:
+def after(code: Code, pc: int) -> Iterator[int]:
     """Where a lane may go from an instruction."""
     inst = code.kernel.instructions[pc]
     flow = inst.row.flow

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from visa_lsp.program.model import Value
+    from visa_lsp.sim.jit.held import Held
     from visa_lsp.sim.jit.modes import Modes
     from visa_lsp.sim.jit.state import StateLayout
     from visa_lsp.sim.operands import Site
@@ -115,6 +116,35 @@ class Emitter:
         self.surface_values: tuple[int, ...] = ()
         self.known_surfaces: dict[int, int] = {}  # values of surface variables that are known at this instruction
         self.pc = 0
+        self.held: Held | None = None
+        self._held: list[Node] = []  # where the held pieces lie while the function runs
+
+    def hold(self, held: Held) -> None:
+        """Give the pieces that the function holds a place of their own, which LLVM makes into values."""
+        self.held = held
+        for piece in held.pieces:
+            place = self.builder.alloca(ir.ArrayType(I8, piece.size))
+            place.align = 64
+            place.type = PTR  # whatever is stored there
+            self._held.append(place)
+
+    def take_held(self, numbers: Sequence[int]) -> None:
+        """Take held pieces from the registers."""
+        for number in numbers:
+            self._move_held(number, taken=True)
+
+    def give_held(self, numbers: Sequence[int]) -> None:
+        """Put held pieces into the registers, where the interpreter and a later call look for them."""
+        for number in numbers:
+            self._move_held(number, taken=False)
+
+    def _move_held(self, number: int, *, taken: bool) -> None:
+        assert self.held is not None
+        start, size = self.held.pieces[number]
+        own, registers = self._held[number], self.address(self.registers, start)
+        kind = vector(I32, size // 4) if size % 4 == 0 else vector(I8, size)
+        value = self.builder.load(registers if taken else own, typ=kind, align=1)
+        self.builder.store(value, own if taken else registers, align=1)
 
     def _cell(self, kind: Any) -> Node:
         return self.builder.alloca(kind)
@@ -195,9 +225,15 @@ class Emitter:
 
     # ---- lanes in registers
 
-    def at(self, offset: int) -> Node:
-        """The address of a byte of the registers."""
-        return self.address(self.registers, offset)
+    def at(self, offset: int, size: int) -> Node:
+        """The address of some bytes of the registers. Raises Uncompiled where they belong together nowhere."""
+        number = self.held.at(offset, offset + size) if self.held is not None else -1
+        if number is None:
+            raise Uncompiled
+        if number < 0:
+            return self.address(self.registers, offset)
+        assert self.held is not None
+        return self.address(self._held[number], offset - self.held.pieces[number].start)
 
     def load_lanes(self, start: int, elements: Sequence[int], kind: Any) -> Node:
         """Elements of the register file as lanes; they are counted from byte ``start``."""
@@ -205,10 +241,10 @@ class Emitter:
         builder = self.builder
         low, high = min(elements), max(elements)
         if low == high:
-            one = builder.load(self.at(start + low * size), typ=kind, align=1)
+            one = builder.load(self.at(start + low * size, size), typ=kind, align=1)
             return self.spread(one, count)
         span = high - low + 1
-        whole = builder.load(self.at(start + low * size), typ=vector(kind, span), align=1)
+        whole = builder.load(self.at(start + low * size, span * size), typ=vector(kind, span), align=1)
         order = [e - low for e in elements]
         if order == list(range(span)):
             return whole
@@ -231,7 +267,9 @@ class Emitter:
         builder = self.builder
         low, high = min(elements), max(elements)
         span = high - low + 1
-        where = self.at(start + low * size)
+        where = self.at(start + low * size, span * size)
+        if self.held is not None and self.pc in self.held.whole:
+            enabled = None
         order = [e - low for e in elements]
         if order == list(range(span)):
             if enabled is not None:
@@ -312,6 +350,8 @@ class Emitter:
         """Have the interpreter execute this instruction, which moves no lanes."""
         builder = self.builder
         self.spill(ir.Constant(I64, self.pc))
+        touched = self.held.touched.get(self.pc, ()) if self.held is not None else []
+        self.give_held([piece.number for piece in touched])
         failed = builder.call(
             self._callback, [self.registers, self.addresses, self.block, self.launch, ir.Constant(I64, self.pc)]
         )
@@ -319,6 +359,7 @@ class Emitter:
         on = self.function.append_basic_block("on")
         builder.cbranch(wrong, self.failed, on).set_weights([1, 99])
         builder.position_at_end(on)
+        self.take_held([piece.number for piece in touched if piece.written])
 
 
 def bytes_of(kind: Any) -> int:

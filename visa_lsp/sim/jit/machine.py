@@ -137,6 +137,7 @@ class CompiledMachine(Machine):
                     found = made[known] = CompiledBody(
                         code, plan or ModePlan.constant(code, modes), self._surfaces, self.compiling,
                         store=self.making.store, watched=self.under_watch, side_by_side=self.side_by_side,
+                        to_the_end=self.to_the_end,
                     )  # fmt: skip
             self._bodies[key] = found
         return found
@@ -219,6 +220,7 @@ class CompiledMachine(Machine):
         return 0
 
     failed: BaseException | None = None
+    to_the_end = False  # whether somebody looks at the registers of threads that have ended
     # What makes, once ``patience`` steps have been interpreted, a function that runs all groups from a number on; it gives
     # None where groups cannot run as a whole.
     make_whole: Callable[[], Callable[[int], None] | None] | None = None

@@ -263,12 +263,14 @@ def move_block(e: Emitter, found: spaces.Found, at: Node, start: int, size: int,
             kind = vector(I32, size // 4) if size % 4 == 0 else vector(I8, size)
             if write:
                 value = (
-                    splat(kind.element, 0, kind.count) if start < 0 else builder.load(e.at(start), typ=kind, align=1)
+                    splat(kind.element, 0, kind.count)
+                    if start < 0
+                    else builder.load(e.at(start, size), typ=kind, align=1)
                 )
                 builder.store(value, memory, align=1)
                 builder.store(ir.Constant(I64, 1), place.wrote)
             elif start >= 0:
-                builder.store(builder.load(memory, typ=kind, align=1), e.at(start), align=1)
+                builder.store(builder.load(memory, typ=kind, align=1), e.at(start, size), align=1)
             e.add_to(e.writes if write else e.reads, ir.Constant(I64, size))
         with outside:
             leave_space(e)

@@ -40,7 +40,7 @@ def scalar(e: Emitter, site: Site, name: str) -> Node | None:
         start = raw_start(site, operand, 4)
         if start < 0:
             raise Uncompiled
-        return e.builder.zext(e.builder.load(e.at(start), typ=I32, align=1), I64)
+        return e.builder.zext(e.builder.load(e.at(start, 4), typ=I32, align=1), I64)
     if not isinstance(operand, General | Immediate) or not site.operand_type(operand).is_int:
         raise Uncompiled
     if isinstance(operand, General) and operand.modifier.value:

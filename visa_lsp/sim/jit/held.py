@@ -1,0 +1,246 @@
+"""Which registers a compiled function holds in values of its own, and which lanes of a write nobody asks for again.
+
+A register that lies in memory is written there by each instruction, and lanes that are off keep what they had. Most of that is for
+nobody: a lane that is off waits at a place further on, and there most variables are written before they are read. Here each lane
+is followed by itself along the edges that it may take, backwards: a dword *lives* at a place where a lane, or the thread, may
+read it before it is written. Invariants: lanes that are off while an instruction runs wait at joins behind it, or are done; where a
+function is entered or left, what lives there lies in the registers, as the interpreter has it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from visa_lsp.isa.model import FlowClass, PredicateUse
+from visa_lsp.program.model import Predicate
+from visa_lsp.sim.jit.defined import after
+from visa_lsp.sim.operands import Site
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from visa_lsp.sim.interp import Code
+    from visa_lsp.sim.operands import Touch
+
+_FOLLOWED: Final = frozenset({
+    FlowClass.NEXT, FlowClass.NOTE, FlowClass.LABEL, FlowClass.SUBROUTINE, FlowClass.GOTO, FlowClass.JUMP, FlowClass.RETURN,
+    FlowClass.FUNCTION_RETURN,
+})  # fmt: skip
+_DWORD: Final = 4
+
+
+class HeldPiece(NamedTuple):
+    """Bytes of the register file that instructions touch together: no access reaches into it from outside."""
+
+    start: int
+    size: int
+
+
+class Touched(NamedTuple):
+    """A piece that an instruction touches."""
+
+    number: int
+    written: bool
+
+
+class Held:
+    """The pieces that a function holds, in the order of their places; none where that cannot be told."""
+
+    def __init__(self) -> None:
+        self.pieces: Sequence[HeldPiece] = ()
+        self.whole: frozenset[int] = frozenset()  # instructions whose writes may fill the lanes that are off as well
+        self.live: Mapping[int, int] = {}  # dwords that live at the beginning of a stretch, there or where lanes wait
+        self.touched: Mapping[int, Sequence[Touched]] = {}  # by instruction
+        self.place = np.zeros(0, np.int32)  # the number of the piece that has a byte; -1 for none
+
+    def at(self, start: int, end: int) -> int | None:
+        """The piece that has some bytes; -1 where none has any of them, None where they are of several."""
+        found = self.place[start:end]
+        if not found.size or int(found.max()) < 0:
+            return -1
+        first = int(found[0])
+        return first if found.size == end - start and bool((found == first).all()) else None
+
+    def moved(self, pc: int) -> list[int]:
+        """The pieces that live where a stretch begins: they travel where the function is entered or left."""
+        bits = self.live[pc]
+        return [number for number, (start, size) in enumerate(self.pieces) if _range(start, start + size) & bits]
+
+
+class _Use(NamedTuple):
+    """The dwords of which an instruction reads a byte, that it writes whole for the lanes that run it, and that it writes at all."""
+
+    read: int
+    killed: int
+    written: int
+
+
+def held_in(code: Code, starts: Sequence[int], ends: Mapping[int, int], *, to_the_end: bool = False) -> Held:
+    """What a function holds of a body all of whose operations are made; ``starts`` and ``ends`` are its stretches.
+
+    ``to_the_end`` says that somebody looks at the registers of a thread that has ended. Nothing is held where lanes go otherwise than by ``goto``, or where registers are named by address.
+    """
+    instructions = code.kernel.instructions
+    held = Held()
+    if any(inst.row.flow not in _FOLLOWED for inst in instructions):
+        return held
+    if any(touch.indirect is not None for some in code.touches.values() for touch in some):
+        return held
+    held.pieces = _pieces(code)
+    held.place = np.full(code.layout.size, -1, np.int32)
+    for number, (start, size) in enumerate(held.pieces):
+        held.place[start : start + size] = number
+    shared = ~_bits(_lanewise(code))
+    uses = [_use(code, pc, shared) for pc in range(len(instructions))]
+    last = (1 << code.layout.size // _DWORD) - 1 if to_the_end else 0
+    live = _lives(code, starts, ends, uses, shared, last)
+    waiting = _Waiting(code, live, last)
+    held.whole = frozenset(
+        pc
+        for pc, use in enumerate(uses)
+        if use.written and use.written == use.killed and not use.written & (shared | waiting.beside(pc))
+    )
+    held.live = {pc: bits | waiting.beside(pc) for pc, bits in live.items()}
+    held.touched = {pc: _touched(held, touches) for pc, touches in code.touches.items()}
+    return held
+
+
+def _pieces(code: Code) -> list[HeldPiece]:
+    """The bytes of declared variables that are touched, in pieces that no access crosses."""
+    first = code.layout.predefined_end
+    ranges = sorted({(low, end) for touches in code.touches.values() for t in touches for low, end in [_ends(t)]})
+    merged: list[list[int]] = []
+    for low, end in ranges:
+        if merged and low < merged[-1][1]:
+            merged[-1][1] = max(merged[-1][1], end)
+        else:
+            merged.append([low, end])
+    return [HeldPiece(low, end - low) for low, end in merged if low >= first]
+
+
+def _ends(touch: Touch) -> tuple[int, int]:
+    return touch.start + min(touch.elements), touch.start + max(touch.elements) + touch.size
+
+
+def _touched(held: Held, touches: Sequence[Touch]) -> list[Touched]:
+    found: dict[int, bool] = {}
+    for touch in touches:
+        number = int(held.place[_ends(touch)[0]])
+        if number >= 0:
+            found[number] = found.get(number, False) or touch.write
+    return [Touched(number, written) for number, written in sorted(found.items())]
+
+
+def _lanewise(code: Code) -> np.ndarray:
+    """A flag for each byte: whether whoever touches it is the same lane each time."""
+    owner = np.zeros(code.layout.size, np.int16)
+    shared = np.zeros(code.layout.size, np.bool_)
+    for pc, touches in code.touches.items():
+        control = Site(code, code.kernel.instructions[pc], pc).control
+        for touch in touches:
+            places = touch.places
+            rows, lanes = places.shape[0], touch.lanes
+            if control.no_mask or lanes == 1 or rows % lanes:
+                shared[places] = True
+                continue
+            own = np.broadcast_to((np.arange(rows) % lanes + control.mask_offset + 1)[:, None], places.shape)
+            before = owner[places]
+            owner[places] = own
+            wrong = ((before != 0) & (before != own)) | (owner[places] != own)
+            shared[places[wrong]] = True
+    return ~shared & (owner != 0)
+
+
+def _bits(flags: np.ndarray) -> int:
+    """A bit for each dword all of whose bytes have a flag."""
+    return int.from_bytes(np.packbits(flags.reshape(-1, _DWORD).all(axis=1), bitorder="little").tobytes(), "little")
+
+
+def _range(start: int, end: int) -> int:
+    return (1 << -(-end // 4)) - (1 << start // 4)
+
+
+@lru_cache(4096)
+def _dwords(elements: tuple[int, ...], size: int, start: int) -> tuple[int, int]:
+    """The dwords of which elements have a byte, and those that they fill, counted from that of ``start``, which is below 4."""
+    bytes_ = np.zeros(start + max(elements) + size + 3, np.bool_)
+    bytes_[(start + np.array(elements)[:, None] + np.arange(size)).reshape(-1)] = True
+    rows = bytes_[: bytes_.size // 4 * 4].reshape(-1, 4)
+    some, full = (np.packbits(x, bitorder="little").tobytes() for x in (rows.any(axis=1), rows.all(axis=1)))
+    return int.from_bytes(some, "little"), int.from_bytes(full, "little")
+
+
+def _use(code: Code, pc: int, shared: int) -> _Use:
+    inst = code.kernel.instructions[pc]
+    control = Site(code, inst, pc).control
+    pred = inst.get("pred")
+    guarded = isinstance(pred, Predicate) and pred.var and inst.row.predicate_use is not PredicateUse.CHOOSES
+    read = killed = written = 0
+    for touch in code.touches.get(pc, []):
+        low = min(touch.elements)
+        start = max(0, touch.start + low)
+        elements = touch.elements if not low else tuple(element - low for element in touch.elements)
+        some, full = (bits << start // _DWORD for bits in _dwords(elements, touch.size, start % _DWORD))
+        if not touch.write:
+            read |= some
+            continue
+        written |= some
+        if not guarded:
+            # What is not each lane's own is written for sure by an instruction that does not ask who is on.
+            killed |= full if control.no_mask else full & ~shared
+    return _Use(read, killed, written)
+
+
+class _Waiting:
+    """What lives at the joins where lanes may wait while an instruction runs."""
+
+    def __init__(self, code: Code, live: Mapping[int, int], last: int) -> None:
+        self._joins = sorted(code.joins)
+        self._from = [0] * len(self._joins) + [last]  # lanes may be done, too
+        for number in reversed(range(len(self._joins))):
+            self._from[number] = self._from[number + 1] | live[self._joins[number]]
+        # A jump takes the thread past places where lanes wait.
+        self._anywhere = any(inst.row.flow is FlowClass.JUMP for inst in code.kernel.instructions)
+
+    def beside(self, pc: int) -> int:
+        """For the instruction at ``pc``: lanes are here, done, or further on."""
+        return self._from[0 if self._anywhere else bisect_right(self._joins, pc)]
+
+
+def _lives(
+    code: Code, starts: Sequence[int], ends: Mapping[int, int], uses: Sequence[_Use], shared: int, last: int
+) -> dict[int, int]:
+    """The dwords that live where a stretch begins, by its place."""
+    count = len(uses)
+    passes: dict[int, tuple[int, int]] = {}  # what a stretch reads first, and what it writes first
+    for start in starts:
+        read = killed = 0
+        for pc in range(start, min(ends[start], count)):
+            read |= uses[pc].read & ~killed
+            killed |= uses[pc].killed & ~read
+        passes[start] = read, killed
+    live = {start: last if start == count else 0 for start in starts}
+    changed = True
+    while changed:
+        changed = False
+        waiting = _Waiting(code, live, last)
+        for start in reversed(starts):
+            if start >= count:
+                continue
+            pc = min(ends[start], count) - 1
+            flow = code.kernel.instructions[pc].row.flow
+            out = last if flow.returns else 0
+            for to in after(code, pc):
+                out |= live[to]
+            if flow is FlowClass.GOTO or flow.returns:
+                out |= shared & waiting.beside(pc)  # the thread goes on where others wait
+            read, killed = passes[start]
+            found = read | out & ~killed
+            if found != live[start]:
+                live[start] = found
+                changed = True
+    return live
