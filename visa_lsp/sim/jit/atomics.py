@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 from llvmlite import ir
 
 from visa_lsp.sim.jit import spaces, watching
-from visa_lsp.sim.jit.emitter import I8, I32, I64, Emitter, Node, Uncompiled, integer, vector
-from visa_lsp.sim.jit.moving import leave_space, range_of
+from visa_lsp.sim.jit.emitter import I8, I64, Emitter, Node, Uncompiled, integer, lanes_of
+from visa_lsp.sim.jit.moving import each_lane, leave_space, range_of, wide
 from visa_lsp.sim.jit.raw_operands import raw_start
 
 if TYPE_CHECKING:
@@ -52,21 +52,18 @@ def emit_atomic(
         raise Uncompiled  # the interpreter takes all sources before it writes
     bits = e.some(e.enable(site), site)
     with builder.if_then(builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))):
-        at = found.offsets(at)
+        at = wide(e, found.offsets(at))
         chosen = e.lanes(bits, lanes)
         most, least = range_of(e, at, chosen)
         place = found.place(least, builder.add(most, ir.Constant(I64, memory)))
         with builder.if_else(place.inside, likely=True) as (inside, outside):
             with inside:
                 if e.watched:
-                    _watch_atomic(e, found, place, at, chosen, memory)
-                with builder.goto_entry_block():
-                    offsets = builder.alloca(vector(I64, lanes))
-                builder.store(at, offsets)
-                wide = bits if lanes == 32 else builder.zext(bits, I32)
+                    _watch_atomic(e, found, place, at, bits, memory)
+                offsets = e.kept_lanes(at)
                 exchange = e.side_by_side and not found.shared
-                _each_lane(e, wide, lambda lane: _update(e, place, offsets, lane, (dst, first, second), update, word, memory, cell, lanes, exchange=exchange))  # fmt: skip
-                count = builder.zext(e.intrinsic("llvm.ctpop.i32", I32, wide), I64)
+                each_lane(e, bits, lambda lane: _update(e, place, offsets, lane, (dst, first, second), update, word, memory, cell, lanes, exchange=exchange))  # fmt: skip
+                count = builder.zext(e.intrinsic(f"llvm.ctpop.i{lanes}", bits.type, bits), I64)
                 moved = builder.mul(count, ir.Constant(I64, memory))
                 e.add_to(e.reads, moved)
                 e.add_to(e.writes, moved)
@@ -74,36 +71,22 @@ def emit_atomic(
                 leave_space(e)
 
 
-def _watch_atomic(
-    e: Emitter, found: spaces.Found, place: spaces.SpacePlace, at: Node, chosen: Node, memory: int
-) -> None:
+def _watch_atomic(e: Emitter, found: spaces.Found, place: spaces.SpacePlace, at: Node, bits: Node, memory: int) -> None:
     watching.access(e, place, reads=True, writes=True)
-    watching.alignment(e, at, chosen, memory)
+    watching.alignment(e, at, e.lanes(bits, lanes_of(at)), memory)
     if memory < 4:
         watching.suspect_always(e)
-    for cells in watching.dwords(e, at, memory):
-        marks = watching.Marks(e, place, cells, chosen, shared=found.shared, side_by_side=False)
-        marks.check((watching.WRITTEN, watching.READ))
-        if found.shared:
-            marks.written()
-        marks.add(watching.ATOMIC)
+    kept = [e.kept_lanes(cells) for cells in watching.dwords(e, at, memory)]
 
+    def mark(lane: Node) -> None:
+        for cells in kept:
+            marks = watching.Marks(e, place, e.lane_of(cells, lane, I64), shared=found.shared)
+            marks.check((watching.WRITTEN, watching.READ))
+            if found.shared:
+                marks.written()
+            marks.add(watching.ATOMIC)
 
-def _each_lane(e: Emitter, bits: Node, body: Callable[[Node], None]) -> None:
-    """Run ``body`` for each bit that is on, lowest first."""
-    builder, before = e.builder, e.builder.block
-    head, inner, done = (e.function.append_basic_block(n) for n in ("lanes", "lane", "lanes_done"))
-    builder.branch(head)
-    builder.position_at_end(head)
-    left = builder.phi(I32)
-    left.add_incoming(bits, before)
-    builder.cbranch(builder.icmp_unsigned("!=", left, ir.Constant(I32, 0)), inner, done)
-    builder.position_at_end(inner)
-    body(builder.zext(e.intrinsic("llvm.cttz.i32", I32, left, ir.Constant(ir.IntType(1), 1)), I64))
-    rest = builder.and_(left, builder.sub(left, ir.Constant(I32, 1)))
-    left.add_incoming(rest, builder.block)
-    builder.branch(head)
-    builder.position_at_end(done)
+    each_lane(e, bits, mark)
 
 
 def _update(

@@ -290,6 +290,18 @@ class Emitter:
         old = builder.load(where, typ=vector(kind, span), align=1)
         builder.store(builder.select(chosen, wide, old), where, align=1)
 
+    def kept_lanes(self, value: Node) -> Node:
+        """A place in memory for lanes, from which they can be taken by number."""
+        with self.builder.goto_entry_block():
+            place = self.builder.alloca(value.type)
+        self.builder.store(value, place)
+        return place
+
+    def lane_of(self, place: Node, lane: Node, kind: Any) -> Node:
+        """One of them, a vector of one lane."""
+        where = self.builder.gep(place, [lane], source_etype=kind)
+        return self.builder.load(where, typ=vector(kind, 1), align=bytes_of(kind))
+
     # ---- masks
 
     def mask_of(self, cell: Node, at: int, lanes: int) -> Node:
@@ -327,6 +339,10 @@ class Emitter:
     def lanes(self, bits: Node | None, lanes: int) -> Node | None:
         """Bits of an integer as a vector of bits."""
         return None if bits is None else self.builder.bitcast(bits, vector(I1, lanes))
+
+    def all_on(self, lanes: int) -> Node:
+        """As many bits, all on."""
+        return ir.Constant(integer(lanes), (1 << lanes) - 1)
 
     def some(self, bits: Node | None, site: Site) -> Node:
         """The enable bits as an integer, also where all lanes are on."""

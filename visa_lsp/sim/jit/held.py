@@ -152,7 +152,7 @@ def _lanewise(code: Code) -> np.ndarray:
             owner[places] = own
             wrong = ((before != 0) & (before != own)) | (owner[places] != own)
             shared[places[wrong]] = True
-    return ~shared & (owner != 0)
+    return np.asarray(~shared & (owner != 0))
 
 
 def _bits(flags: np.ndarray) -> int:

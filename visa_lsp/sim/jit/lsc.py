@@ -9,8 +9,8 @@ from llvmlite import ir
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.sim.jit import numbers, spaces
 from visa_lsp.sim.jit.atomics import emit_atomic
-from visa_lsp.sim.jit.emitter import I32, I64, Emitter, Node, Uncompiled, integer, splat
-from visa_lsp.sim.jit.moving import Moved, move_block, transfer
+from visa_lsp.sim.jit.emitter import I32, I64, Emitter, Node, Uncompiled, integer, splat, vector
+from visa_lsp.sim.jit.moving import Moved, move_block, transfer, wide
 from visa_lsp.sim.jit.raw_operands import raw_start
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def _lsc_addresses(e: Emitter, site: Site, lanes: int) -> Node:
     if offset:
         found = e.builder.add(found, splat(I64, offset, lanes))
     if size <= 4 and site.integer("addrtype") != codes.ADDRTYPE_FLAT:
-        found = e.builder.and_(found, splat(I64, 0xFFFFFFFF, lanes))
+        return e.builder.trunc(found, vector(I32, lanes))
     return found
 
 
@@ -66,7 +66,7 @@ def _lsc(*, write: bool, quad: bool = False) -> Callable[[Emitter, Site], None]:
         ]
         at = _lsc_addresses(e, site, lanes)
         if base is not None:
-            at = e.builder.add(at, e.spread(base, lanes))
+            at = e.builder.add(wide(e, at), e.spread(base, lanes))
         transfer(e, site, found, at, e.enable(site), moved, write=write)
 
     return emit
@@ -81,7 +81,7 @@ def _lsc_block(
         raise Uncompiled
     size = count * memory
     start = raw_start(site, operand, size)
-    at = e.builder.extract_element(_lsc_addresses(e, site, 1), ir.Constant(I32, 0))
+    at = e.builder.extract_element(wide(e, _lsc_addresses(e, site, 1)), ir.Constant(I32, 0))
     if base is not None:
         at = e.builder.add(at, base)
     bits = e.enable(site)
@@ -100,7 +100,7 @@ def _lsc_atomic(e: Emitter, site: Site) -> None:
     found, base = spaces.lsc(e, site)
     at = _lsc_addresses(e, site, site.lanes)
     if base is not None:
-        at = e.builder.add(at, e.spread(base, site.lanes))
+        at = e.builder.add(wide(e, at), e.spread(base, site.lanes))
     memory, register = data.memory_bytes, data.register_bytes
     emit_atomic(e, site, found, at, site.inst.row.update, memory, register, names=("dst", "src1", "src2"))
 

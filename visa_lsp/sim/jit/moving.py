@@ -32,33 +32,69 @@ class Moved(NamedTuple):
 def transfer(
     e: Emitter, site: Site, found: spaces.Found, at: Node, enabled: Node | None, moved: Sequence[Moved], *, write: bool
 ) -> None:
-    """Move elements between registers and memory: those of lanes whose bit is on. ``at`` has an address for each lane."""
+    """Move elements between registers and memory: those of lanes whose bit is on. ``at`` has an address for each lane.
+
+    All elements have the same size.
+    """
     builder, lanes = e.builder, lanes_of(at)
     bits = e.some(enabled, site)
-    with builder.if_then(builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))):
-        at = found.offsets(at)
+    some = builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))
+    at = found.offsets(at)
+    # Asked for before anything else: messages of the same addresses share the answer.
+    side_by_side = _side_by_side(e, at, moved[0].memory, enabled)
+    whole, apart, outside, done = (e.function.append_basic_block(n) for n in ("whole", "apart", "outside", "moved"))
+    first, end = min(m.offset for m in moved), max(m.offset + m.memory for m in moved)
+    size = sum(m.memory for m in moved)
+
+    def within(low: Node, high: Node) -> spaces.SpacePlace:
+        place = found.place(builder.add(low, ir.Constant(I64, first)), builder.add(high, ir.Constant(I64, end)))
+        inside = e.function.append_basic_block("inside")
+        builder.cbranch(place.inside, inside, outside).set_weights([99, 1])
+        builder.position_at_end(inside)
+        return place
+
+    def finish(place: spaces.SpacePlace, count: Node) -> None:
+        e.add_to(e.writes if write else e.reads, builder.mul(count, ir.Constant(I64, size)))
+        if write:
+            builder.store(ir.Constant(I64, 1), place.wrote)
+        builder.branch(done)
+
+    builder.cbranch(some if side_by_side is None else side_by_side, whole, done if side_by_side is None else apart)
+    builder.position_at_end(whole)
+    low = _lane0(e, at)
+    place = within(low, builder.add(low, ir.Constant(I64, moved[0].memory * (lanes - 1))))
+    if e.watched:
+        _watch(e, found, place, at, None, moved, write=write)
+    for one in moved:
+        base = builder.gep(place.base, [builder.add(low, ir.Constant(I64, one.offset))], source_etype=I8)
+        if write:
+            builder.store(_stored(e, one, lanes), base, align=1)
+        elif one.start >= 0:
+            _loaded(e, one, builder.load(base, typ=vector(integer(8 * one.memory), lanes), align=1), None)
+    finish(place, ir.Constant(I64, lanes))
+    builder.position_at_end(apart)
+    if side_by_side is None:
+        builder.branch(done)
+    else:
+        ranged = e.function.append_basic_block("ranged")
+        builder.cbranch(some, ranged, done)
+        builder.position_at_end(ranged)
         chosen = e.lanes(bits, lanes)
         most, least = range_of(e, at, chosen if enabled is not None else None)
-        low = builder.add(least, ir.Constant(I64, min(m.offset for m in moved)))
-        end = builder.add(most, ir.Constant(I64, max(m.offset + m.memory for m in moved)))
-        place = found.place(low, end)
-        with builder.if_else(place.inside, likely=True) as (inside, outside):
-            with inside:
-                side_by_side = _side_by_side(e, at, moved[0].memory, enabled)
-                if e.watched:
-                    _watch(e, found, place, at, None if enabled is None else chosen, side_by_side, moved, write=write)
-                for one in moved:
-                    if write:
-                        _store(e, place.base, at, chosen, side_by_side, one)
-                    else:
-                        _load(e, place.base, _Lanes(at, least, most, chosen, side_by_side), one, enabled)
-                size = sum(m.memory for m in moved)
-                count = builder.zext(e.intrinsic(f"llvm.ctpop.i{lanes}", bits.type, bits), I64)
-                e.add_to(e.writes if write else e.reads, builder.mul(count, ir.Constant(I64, size)))
-                if write:
-                    builder.store(ir.Constant(I64, 1), place.wrote)
-            with outside:
-                leave_space(e)
+        place = within(least, most)
+        if e.watched:
+            _watch(e, found, place, at, bits, moved, write=write)
+        for one in moved:
+            if write:
+                _scatter(e, _places(e, place.base, at, one.offset), bits, _stored(e, one, lanes))
+            elif one.start >= 0:
+                value = _gathered(e, place.base, _Lanes(at, least, most, chosen), one)
+                _loaded(e, one, value, None if enabled is None else chosen)
+        finish(place, builder.zext(e.intrinsic(f"llvm.ctpop.i{lanes}", bits.type, bits), I64))
+    builder.position_at_end(outside)
+    leave_space(e)
+    builder.branch(done)
+    builder.position_at_end(done)
 
 
 def leave_space(e: Emitter) -> None:
@@ -70,45 +106,37 @@ def leave_space(e: Emitter) -> None:
 
 
 def _watch(
-    e: Emitter, found: spaces.Found, place: spaces.SpacePlace, at: Node, chosen: Node | None, side_by_side: Node | None,
-    moved: Sequence[Moved], *, write: bool,
-) -> None:  # fmt: skip
-    """Look at what checkers would look at before elements move."""
-    watching.access(e, place, reads=not write, writes=write)
-    if write and found.shared and any(one.memory < 4 for one in moved):
-        watching.suspect_always(e)  # marks are of dwords: they would say that all of it is written
-
-    def marks(*, together: bool) -> None:
-        for one in moved:
-            start = e.builder.add(at, splat(I64, one.offset, lanes_of(at))) if one.offset else at
-            for cells in watching.dwords(e, start, one.memory):
-                mark(e, found, place, cells, None if together else chosen, together=together, write=write)
-
-    for one in moved:
-        start = e.builder.add(at, splat(I64, one.offset, lanes_of(at))) if one.offset else at
-        watching.alignment(e, start, chosen, one.memory)
-    if side_by_side is None or any(one.memory != 4 for one in moved):
-        marks(together=False)
-        return
-    with e.builder.if_else(side_by_side) as (whole, apart):
-        with whole:
-            marks(together=True)
-        with apart:
-            marks(together=False)
-
-
-def mark(
-    e: Emitter,
-    found: spaces.Found,
-    place: spaces.SpacePlace,
-    cells: Node,
-    chosen: Node | None,
-    *,
-    together: bool,
+    e: Emitter, found: spaces.Found, place: spaces.SpacePlace, at: Node, bits: Node | None, moved: Sequence[Moved], *,
     write: bool,
+) -> None:  # fmt: skip
+    """Look at what checkers would look at before elements move; without ``bits`` all lanes are on, and side by side."""
+    watching.access(e, place, reads=not write, writes=write)
+    if write and found.shared and moved[0].memory < 4:
+        watching.suspect_always(e)  # marks are of dwords: they would say that all of it is written
+    at = wide(e, at)
+    lanes = lanes_of(at)
+    for one in moved:
+        start = e.builder.add(at, splat(I64, one.offset, lanes)) if one.offset else at
+        watching.alignment(e, start, None if bits is None else e.lanes(bits, lanes), one.memory)
+        cells = watching.dwords(e, start, one.memory)
+        if bits is None and one.memory == 4:
+            for some in cells:
+                mark(e, found, place, some, write=write)
+        else:
+            mark_each(e, found, place, cells, e.all_on(lanes) if bits is None else bits, write=write)
+
+
+def mark_each(
+    e: Emitter, found: spaces.Found, place: spaces.SpacePlace, cells: Sequence[Node], bits: Node, *, write: bool
 ) -> None:
-    """Suspect what is in no order with this access to some dwords, and leave its own marks."""
-    marks = watching.Marks(e, place, cells, chosen, shared=found.shared, side_by_side=together)
+    """The same for dwords of lanes that lie anywhere, one after another."""
+    kept = [(e.kept_lanes(some)) for some in cells]
+    each_lane(e, bits, lambda lane: [mark(e, found, place, e.lane_of(some, lane, I64), write=write) for some in kept])
+
+
+def mark(e: Emitter, found: spaces.Found, place: spaces.SpacePlace, cells: Node, *, write: bool) -> None:
+    """Suspect what is in no order with this access to dwords that lie side by side, and leave its own marks."""
+    marks = watching.Marks(e, place, cells, shared=found.shared)
     if write:
         marks.check((watching.WRITTEN, watching.READ, watching.ATOMIC))
         marks.take()
@@ -119,131 +147,149 @@ def mark(
     marks.add(watching.READ)
 
 
+def wide(e: Emitter, at: Node) -> Node:
+    """Offsets in 64 bits; those in 32 are unsigned."""
+    return numbers.resize(e, at, 64, signed=False)
+
+
 def range_of(e: Emitter, at: Node, chosen: Node | None) -> tuple[Node, Node]:
-    """The highest and the lowest offset of the chosen lanes."""
-    lanes = lanes_of(at)
+    """The highest and the lowest offset of the chosen lanes, in 64 bits."""
+    lanes, kind = lanes_of(at), at.type.element
     if lanes == 1:
-        one = e.builder.extract_element(at, ir.Constant(I32, 0))
+        one = _lane0(e, at)
         return one, one
+    narrow = kind.width == 32
     high = low = at
     if chosen is not None:
-        high = e.builder.select(chosen, at, splat(I64, -(1 << 63), lanes))
-        low = e.builder.select(chosen, at, splat(I64, (1 << 63) - 1, lanes))
-    suffix = f"v{lanes}i64"
-    return (
-        e.intrinsic(f"llvm.vector.reduce.smax.{suffix}", I64, high),
-        e.intrinsic(f"llvm.vector.reduce.smin.{suffix}", I64, low),
+        high = e.builder.select(chosen, at, splat(kind, 0 if narrow else -(1 << 63), lanes))
+        low = e.builder.select(chosen, at, splat(kind, (1 << (32 if narrow else 63)) - 1, lanes))
+    sign, suffix = "u" if narrow else "s", f"v{lanes}i{kind.width}"
+    found = (
+        e.intrinsic(f"llvm.vector.reduce.{sign}max.{suffix}", kind, high),
+        e.intrinsic(f"llvm.vector.reduce.{sign}min.{suffix}", kind, low),
     )
+    most, least = (e.builder.zext(n, I64) if narrow else n for n in found)
+    return most, least
+
+
+def _lane0(e: Emitter, at: Node) -> Node:
+    one = e.builder.extract_element(at, ir.Constant(I32, 0))
+    return e.builder.zext(one, I64) if at.type.element.width == 32 else one
 
 
 def _side_by_side(e: Emitter, at: Node, size: int, enabled: Node | None) -> Node | None:
-    """Whether all lanes are on and lie one behind the other."""
-    lanes = lanes_of(at)
+    """Whether all lanes are on and lie one behind the other; None where there is one lane."""
+    lanes, kind = lanes_of(at), at.type.element
     if lanes == 1:
         return None
-    first = e.spread(e.builder.extract_element(at, ir.Constant(I32, 0)), lanes)
-    expected = e.builder.add(first, constants(I64, [size * lane for lane in range(lanes)]))
+    one = e.builder.extract_element(at, ir.Constant(I32, 0))
+    expected = e.builder.add(e.spread(one, lanes), constants(kind, [size * lane for lane in range(lanes)]))
     same = e.builder.icmp_unsigned("==", at, expected)
     found = e.intrinsic(f"llvm.vector.reduce.and.v{lanes}i1", ir.IntType(1), same)
+    if kind.width == 32:  # those that begin anew at 0 do not
+        top = ir.Constant(kind, (1 << 32) - size * lanes)
+        found = e.builder.and_(found, e.builder.icmp_unsigned("<=", one, top))
     if enabled is not None:
         full = ir.Constant(enabled.type, (1 << lanes) - 1)
         found = e.builder.and_(found, e.builder.icmp_unsigned("==", enabled, full))
     return found
 
 
-def _first(e: Emitter, base: Node, at: Node, offset: int) -> Node:
-    one = e.builder.extract_element(at, ir.Constant(I32, 0))
-    return e.builder.gep(base, [e.builder.add(one, ir.Constant(I64, offset))], source_etype=I8)
-
-
-def _pointers(e: Emitter, base: Node, at: Node, offset: int) -> Node:
+def _places(e: Emitter, base: Node, at: Node, offset: int) -> Node:
+    """The host's addresses of what lies some bytes behind the offset of each lane."""
     lanes = lanes_of(at)
-    numbers_ = e.builder.add(at, e.spread(e.builder.ptrtoint(base, I64), lanes))
-    if offset:
-        numbers_ = e.builder.add(numbers_, splat(I64, offset, lanes))
-    return e.builder.inttoptr(numbers_, vector(PTR, lanes))
+    numbers_ = e.builder.add(wide(e, at), e.spread(e.builder.ptrtoint(base, I64), lanes))
+    return e.builder.add(numbers_, splat(I64, offset, lanes)) if offset else numbers_
 
 
 class _Lanes(NamedTuple):
-    """Where the lanes of a message are: each, the lowest and the highest that is on, which are on, whether side by side."""
+    """Where the lanes of a message are: each, the lowest and the highest that is on, and which are on."""
 
     at: Node
     least: Node
     most: Node
     chosen: Node
-    side_by_side: Node | None  # None: there is one lane
 
 
-def _load(e: Emitter, base: Node, where: _Lanes, one: Moved, enabled: Node | None) -> None:
-    if one.start < 0:
-        return
-    builder, lanes, chosen = e.builder, lanes_of(where.at), where.chosen
+def _gathered(e: Emitter, base: Node, where: _Lanes, one: Moved) -> Node:
+    """What lanes find, each at its place; what all find at one place is read once."""
+    builder, lanes = e.builder, lanes_of(where.at)
     kind = vector(integer(8 * one.memory), lanes)
+    with builder.if_else(builder.icmp_signed("==", where.least, where.most)) as (same, apart):
+        with same:
+            place = builder.gep(base, [builder.add(where.least, ir.Constant(I64, one.offset))], source_etype=I8)
+            shared, from_same = e.spread(builder.load(place, typ=kind.element, align=1), lanes), builder.block
+        with apart:
+            pointers = builder.inttoptr(_places(e, base, where.at, one.offset), vector(PTR, lanes))
+            name = f"llvm.masked.gather.v{lanes}i{kind.element.width}.v{lanes}p0"
+            none = splat(kind.element, 0, lanes)
+            each = e.intrinsic(name, kind, pointers, ir.Constant(I32, 1), where.chosen, none)
+            from_apart = builder.block
+    found = builder.phi(kind)
+    found.add_incoming(shared, from_same)
+    found.add_incoming(each, from_apart)
+    return found
 
-    def together() -> Node:
-        return builder.load(_first(e, base, where.at, one.offset), typ=kind, align=1)
 
-    def gathered() -> Node:
-        pointers = _pointers(e, base, where.at, one.offset)
-        name = f"llvm.masked.gather.v{lanes}i{8 * one.memory}.v{lanes}p0"
-        return e.intrinsic(name, kind, pointers, ir.Constant(I32, 1), chosen, splat(kind.element, 0, lanes))
-
-    def shared() -> Node:
-        place = builder.gep(base, [builder.add(where.least, ir.Constant(I64, one.offset))], source_etype=I8)
-        return e.spread(builder.load(place, typ=kind.element, align=1), lanes)
-
-    def apart() -> Node:
-        return _either(e, builder.icmp_signed("==", where.least, where.most), shared, gathered)
-
-    # Of one lane it is known that it is on: the message has come this far.
-    found = together() if where.side_by_side is None else _either(e, where.side_by_side, together, apart)
+def _loaded(e: Emitter, one: Moved, found: Node, chosen: Node | None) -> None:
+    """Put what was found into the registers."""
     found = numbers.resize(e, found, 8 * one.register, signed=False)
+    lanes = lanes_of(found)
     if one.high:
-        found = builder.shl(found, splat(found.type.element, 16, lanes))
-    e.store_lanes(one.start, range(lanes), found, None if enabled is None else chosen)
+        found = e.builder.shl(found, splat(found.type.element, 16, lanes))
+    e.store_lanes(one.start, range(lanes), found, chosen)
 
 
-def _either(e: Emitter, which: Node, first: Callable[[], Node], second: Callable[[], Node]) -> Node:
-    """The value of one of two ways to get it."""
-    builder = e.builder
-    with builder.if_else(which) as (yes, no):
-        with yes:
-            one, from_one = first(), builder.block
-        with no:
-            other, from_other = second(), builder.block
-    value = builder.phi(one.type)
-    value.add_incoming(one, from_one)
-    value.add_incoming(other, from_other)
-    return value
-
-
-def _store(e: Emitter, base: Node, at: Node, chosen: Node, side_by_side: Node | None, one: Moved) -> None:
-    builder, lanes = e.builder, lanes_of(at)
+def _stored(e: Emitter, one: Moved, lanes: int) -> Node:
+    """What the registers have for memory."""
     if one.start < 0:
         value = splat(integer(8 * one.register), 0, lanes)
     else:
         value = e.load_lanes(one.start, range(lanes), integer(8 * one.register))
     if one.high:
-        value = builder.lshr(value, splat(value.type.element, 16, lanes))
-    value = numbers.resize(e, value, 8 * one.memory, signed=False)
+        value = e.builder.lshr(value, splat(value.type.element, 16, lanes))
+    return numbers.resize(e, value, 8 * one.memory, signed=False)
 
-    def scattered() -> None:
-        pointers = _pointers(e, base, at, one.offset)
-        name = f"llvm.masked.scatter.v{lanes}i{8 * one.memory}.v{lanes}p0"
-        e.intrinsic(name, ir.VoidType(), value, pointers, ir.Constant(I32, 1), chosen)
-        if e.watched:  # lanes that store different values at one place race
-            name = f"llvm.masked.gather.v{lanes}i{8 * one.memory}.v{lanes}p0"
-            again = e.intrinsic(name, value.type, pointers, ir.Constant(I32, 1), chosen, value)
-            watching.suspect(e, watching.any_of(e, builder.icmp_unsigned("!=", again, value)))
 
-    if side_by_side is None:
-        builder.store(value, _first(e, base, at, one.offset), align=1)
-        return
-    with builder.if_else(side_by_side) as (whole, apart):
-        with whole:
-            builder.store(value, _first(e, base, at, one.offset), align=1)
-        with apart:
-            scattered()
+def _scatter(e: Emitter, places: Node, bits: Node, value: Node) -> None:
+    """Put lanes into memory one after another: a machine has seldom an instruction for it."""
+    kept, values = e.kept_lanes(places), e.kept_lanes(value)
+    kind = value.type.element
+
+    def lane_at(lane: Node) -> tuple[Node, Node]:
+        address = e.builder.extract_element(e.lane_of(kept, lane, I64), ir.Constant(I32, 0))
+        return e.builder.inttoptr(address, PTR), e.builder.extract_element(
+            e.lane_of(values, lane, kind), ir.Constant(I32, 0)
+        )
+
+    def put(lane: Node) -> None:
+        where, one = lane_at(lane)
+        e.builder.store(one, where, align=1)
+
+    def look(lane: Node) -> None:
+        where, one = lane_at(lane)
+        watching.suspect(e, e.builder.icmp_unsigned("!=", e.builder.load(where, typ=kind, align=1), one))
+
+    each_lane(e, bits, put)
+    if e.watched:  # lanes that store different values at one place race
+        each_lane(e, bits, look)
+
+
+def each_lane(e: Emitter, bits: Node, body: Callable[[Node], object]) -> None:
+    """Run ``body`` for each bit that is on, lowest first: there is one at least."""
+    builder, before = e.builder, e.builder.block
+    kind = bits.type
+    inner, done = (e.function.append_basic_block(n) for n in ("lane", "lanes_done"))
+    builder.branch(inner)
+    builder.position_at_end(inner)
+    left = builder.phi(kind)
+    left.add_incoming(bits, before)
+    lane = e.intrinsic(f"llvm.cttz.i{kind.width}", kind, left, ir.Constant(ir.IntType(1), 1))
+    body(builder.zext(lane, I64))
+    rest = builder.and_(left, builder.sub(left, ir.Constant(kind, 1)))
+    left.add_incoming(rest, builder.block)
+    builder.cbranch(builder.icmp_unsigned("!=", rest, ir.Constant(kind, 0)), inner, done)
+    builder.position_at_end(done)
 
 
 def move_block(e: Emitter, found: spaces.Found, at: Node, start: int, size: int, *, write: bool) -> None:
@@ -258,7 +304,7 @@ def move_block(e: Emitter, found: spaces.Found, at: Node, start: int, size: int,
                 watching.alignment(e, at, None, 4)
                 if size % 4:
                     watching.suspect_always(e)
-                mark(e, found, place, watching.block_offsets(e, at, size), None, together=True, write=write)
+                mark(e, found, place, watching.block_offsets(e, at, size), write=write)
             memory = builder.gep(place.base, [at], source_etype=I8)
             kind = vector(I32, size // 4) if size % 4 == 0 else vector(I8, size)
             if write:

@@ -22,19 +22,15 @@ if TYPE_CHECKING:
 
 
 def _offsets(e: Emitter, site: Site, name: str, lanes: int, *, wide: bool = False) -> Node:
-    """The per-lane offsets plus the global one."""
-    operand, size = site.raw(name), 8 if wide else 4
+    """The per-lane offsets plus the global one, in 32 bits, addresses (``wide``) in 64."""
+    kind = I64 if wide else I32
+    operand, size = site.raw(name), kind.width // 8
     start = raw_start(site, operand, lanes * size)
     base = scalar(e, site, "goff") if site.has("goff") else None
-    if start < 0:
-        found = splat(I64, 0, lanes)
-        return found if base is None else e.builder.add(found, e.spread(base, lanes))
-    kind = I64 if wide else I32
-    found = numbers.resize(e, e.load_lanes(start, range(lanes), kind), 64, signed=False)
+    found = splat(kind, 0, lanes) if start < 0 else e.load_lanes(start, range(lanes), kind)
     if base is None:
         return found
-    found = e.builder.add(found, e.spread(base, lanes))
-    return found if wide else e.builder.and_(found, splat(I64, 0xFFFFFFFF, lanes))
+    return e.builder.add(found, e.spread(base if wide else e.builder.trunc(base, I32), lanes))
 
 
 def _space(e: Emitter, site: Site, *, wide: bool) -> spaces.Found:
@@ -83,7 +79,8 @@ def _plain(*, write: bool) -> Callable[[Emitter, Site], None]:
         if isinstance(control, ExecControl):
             site.control, site.lanes, site.full = control, control.exec_size, (1 << control.exec_size) - 1
         size = 1 << site.integer("eltsize")
-        at = e.builder.mul(_offsets(e, site, "off", site.lanes), splat(I64, size, site.lanes))
+        found = numbers.resize(e, _offsets(e, site, "off", site.lanes), 64, signed=False)
+        at = e.builder.mul(found, splat(I64, size, site.lanes))
         _cells(e, site, at, site.raw("src" if write else "dst"), size, 4, 1, wide=False, write=write)
 
     return emit

@@ -116,7 +116,8 @@ def shared(e: Emitter) -> Found:
     size = e.word(e.block, state.SLM_SIZE)
 
     def offsets(at: Node) -> Node:
-        mask = splat(I64, SLM_MASK, at.type.count) if isinstance(at.type, ir.VectorType) else ir.Constant(I64, SLM_MASK)
+        lanes = isinstance(at.type, ir.VectorType)
+        mask = splat(at.type.element, SLM_MASK, at.type.count) if lanes else ir.Constant(at.type, SLM_MASK)
         return e.builder.and_(at, mask)
 
     marks = e.word(e.block, state.SLM_MARKS)

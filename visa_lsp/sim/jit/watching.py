@@ -86,55 +86,31 @@ def _numbers(e: Emitter, *, shared: bool) -> Numbers:
 
 
 class Marks:
-    """The marks of the dwords that one access of a message touches: ``at`` are offsets as the space counts them."""
+    """The marks of dwords that lie side by side, a lane for each: ``at`` are their offsets as the space counts them."""
 
-    def __init__(
-        self, e: Emitter, place: SpacePlace, at: Node, chosen: Node | None, *, shared: bool, side_by_side: bool
-    ) -> None:
+    def __init__(self, e: Emitter, place: SpacePlace, at: Node, *, shared: bool) -> None:
         self.e, self.place, self.shared = e, place, shared
-        self.lanes = at.type.count
+        self.lanes = lanes_of(at)
         self.numbers = _numbers(e, shared=shared)
-        self.chosen = chosen if chosen is not None else splat(ir.IntType(1), 1, self.lanes)
-        cells = e.builder.and_(at, splat(I64, ~3, self.lanes))
-        self.side_by_side = side_by_side
-        self.cells = cells
-        self.first = e.builder.extract_element(cells, ir.Constant(I32, 0))
+        first = e.builder.extract_element(at, ir.Constant(I32, 0))
+        self.first = e.builder.and_(first, ir.Constant(I64, ~3))
 
     def _splat(self, value: Node) -> Node:
         return self.e.spread(value, self.lanes)
 
-    def _base(self, kind: int) -> Node:
-        b = self.e.builder
-        if kind == WRITTEN:
-            return self.place.marks
-        return b.add(self.place.marks, b.mul(self.place.stride, ir.Constant(I64, kind)))
-
-    def _pointers(self, kind: int) -> Node:
-        b = self.e.builder
-        return b.inttoptr(b.add(self.cells, self._splat(self._base(kind))), vector(PTR, self.lanes))
-
-    def _one(self, kind: int) -> Node:
-        b = self.e.builder
-        return b.inttoptr(b.add(self.first, self._base(kind)), PTR)
+    def _at(self, kind: int) -> Node:
+        b, base = self.e.builder, self.place.marks
+        if kind != WRITTEN:
+            base = b.add(base, b.mul(self.place.stride, ir.Constant(I64, kind)))
+        return b.inttoptr(b.add(self.first, base), PTR)
 
     def get(self, kind: int) -> Node:
-        """The marks of all lanes; 0 where a lane is off."""
-        e, held = self.e, vector(I32, self.lanes)
-        if self.side_by_side:
-            return e.builder.load(self._one(kind), typ=held, align=4)
-        name = f"llvm.masked.gather.v{self.lanes}i32.v{self.lanes}p0"
-        return e.intrinsic(
-            name, held, self._pointers(kind), ir.Constant(I32, 4), self.chosen, splat(I32, 0, self.lanes)
-        )
+        """The marks of all lanes."""
+        return self.e.builder.load(self._at(kind), typ=vector(I32, self.lanes), align=4)
 
     def put(self, kind: int, value: Node) -> None:
         """Set them."""
-        e = self.e
-        if self.side_by_side:
-            e.builder.store(value, self._one(kind), align=4)
-            return
-        name = f"llvm.masked.scatter.v{self.lanes}i32.v{self.lanes}p0"
-        e.intrinsic(name, ir.VoidType(), value, self._pointers(kind), ir.Constant(I32, 4), self.chosen)
+        self.e.builder.store(value, self._at(kind), align=4)
 
     def in_order(self, mark: Node) -> Node:
         """Lanes for which a mark says nobody, this thread, or an earlier round of the group."""
@@ -153,7 +129,7 @@ class Marks:
         for kind in kinds:
             one = self.in_order(self.get(kind))
             fine = one if fine is None else b.and_(fine, one)
-        suspect(self.e, any_of(self.e, b.and_(b.not_(fine), self.chosen)))
+        suspect(self.e, any_of(self.e, b.not_(fine)))
 
     def add(self, kind: int) -> None:
         """Mark the places as used by this thread, beside others of this round or of other groups."""
@@ -171,7 +147,7 @@ class Marks:
         """Suspect places that nobody of this group has written: shared memory holds nothing at first."""
         b = self.e.builder
         old = b.icmp_unsigned("<", self.get(WRITTEN), self._splat(self.numbers.group))
-        suspect(self.e, any_of(self.e, b.and_(old, self.chosen)))
+        suspect(self.e, any_of(self.e, old))
 
 
 def dwords(e: Emitter, at: Node, size: int) -> list[Node]:
