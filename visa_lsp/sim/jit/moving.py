@@ -29,6 +29,22 @@ class Moved(NamedTuple):
     high: bool = False
 
 
+class _Lanes(NamedTuple):
+    """Where the lanes of a message are: each, the lowest and the highest that is on, and which are on.
+
+    Without ``bits`` all are, and lie side by side.
+    """
+
+    at: Node
+    least: Node
+    most: Node
+    bits: Node | None
+
+    def same(self, e: Emitter) -> Node:
+        """Whether all are at one place."""
+        return e.builder.icmp_signed("==", self.least, self.most)
+
+
 def transfer(
     e: Emitter, site: Site, found: spaces.Found, at: Node, enabled: Node | None, moved: Sequence[Moved], *, write: bool
 ) -> None:
@@ -62,9 +78,10 @@ def transfer(
     builder.cbranch(some if side_by_side is None else side_by_side, whole, done if side_by_side is None else apart)
     builder.position_at_end(whole)
     low = _lane0(e, at)
-    place = within(low, builder.add(low, ir.Constant(I64, moved[0].memory * (lanes - 1))))
+    high = builder.add(low, ir.Constant(I64, moved[0].memory * (lanes - 1)))
+    place = within(low, high)
     if e.watched:
-        _watch(e, found, place, at, None, moved, write=write)
+        _watch(e, found, place, _Lanes(at, low, high, None), moved, write=write)
     for one in moved:
         base = builder.gep(place.base, [builder.add(low, ir.Constant(I64, one.offset))], source_etype=I8)
         if write:
@@ -82,13 +99,14 @@ def transfer(
         chosen = e.lanes(bits, lanes)
         most, least = range_of(e, at, chosen if enabled is not None else None)
         place = within(least, most)
+        where = _Lanes(at, least, most, bits)
         if e.watched:
-            _watch(e, found, place, at, bits, moved, write=write)
+            _watch(e, found, place, where, moved, write=write)
         for one in moved:
             if write:
                 _scatter(e, _places(e, place.base, at, one.offset), bits, _stored(e, one, lanes))
             elif one.start >= 0:
-                value = _gathered(e, place.base, _Lanes(at, least, most, chosen), one)
+                value = _gathered(e, place.base, where, chosen, one)
                 _loaded(e, one, value, None if enabled is None else chosen)
         finish(place, builder.zext(e.intrinsic(f"llvm.ctpop.i{lanes}", bits.type, bits), I64))
     builder.position_at_end(outside)
@@ -106,32 +124,43 @@ def leave_space(e: Emitter) -> None:
 
 
 def _watch(
-    e: Emitter, found: spaces.Found, place: spaces.SpacePlace, at: Node, bits: Node | None, moved: Sequence[Moved], *,
-    write: bool,
-) -> None:  # fmt: skip
-    """Look at what checkers would look at before elements move; without ``bits`` all lanes are on, and side by side."""
+    e: Emitter, found: spaces.Found, place: spaces.SpacePlace, where: _Lanes, moved: Sequence[Moved], *, write: bool
+) -> None:
+    """Look at what checkers would look at before elements move."""
     watching.access(e, place, reads=not write, writes=write)
     if write and found.shared and moved[0].memory < 4:
         watching.suspect_always(e)  # marks are of dwords: they would say that all of it is written
-    at = wide(e, at)
+    at, bits = wide(e, where.at), where.bits
     lanes = lanes_of(at)
     for one in moved:
         start = e.builder.add(at, splat(I64, one.offset, lanes)) if one.offset else at
         watching.alignment(e, start, None if bits is None else e.lanes(bits, lanes), one.memory)
         cells = watching.dwords(e, start, one.memory)
         if bits is None and one.memory == 4:
-            for some in cells:
-                mark(e, found, place, some, write=write)
+            mark(e, found, place, cells[0], write=write)
+        elif bits is None:
+            mark_each(e, found, place, cells, e.all_on(lanes), write=write)
         else:
-            mark_each(e, found, place, cells, e.all_on(lanes) if bits is None else bits, write=write)
+            with e.builder.if_else(where.same(e)) as (same, apart):
+                with same:
+                    first = e.spread(e.builder.add(where.least, ir.Constant(I64, one.offset)), 1)
+                    for cell in watching.dwords(e, first, one.memory):
+                        mark(e, found, place, cell, write=write)
+                with apart:
+                    mark_each(e, found, place, cells, bits, write=write)
 
 
 def mark_each(
     e: Emitter, found: spaces.Found, place: spaces.SpacePlace, cells: Sequence[Node], bits: Node, *, write: bool
 ) -> None:
-    """The same for dwords of lanes that lie anywhere, one after another."""
-    kept = [(e.kept_lanes(some)) for some in cells]
-    each_lane(e, bits, lambda lane: [mark(e, found, place, e.lane_of(some, lane, I64), write=write) for some in kept])
+    """Mark dwords of lanes that lie anywhere, one after another."""
+    kept = [e.kept_lanes(some) for some in cells]
+
+    def marked(lane: Node) -> None:
+        for some in kept:
+            mark(e, found, place, e.lane_of(some, lane, I64), write=write)
+
+    each_lane(e, bits, marked)
 
 
 def mark(e: Emitter, found: spaces.Found, place: spaces.SpacePlace, cells: Node, *, write: bool) -> None:
@@ -202,20 +231,11 @@ def _places(e: Emitter, base: Node, at: Node, offset: int) -> Node:
     return e.builder.add(numbers_, splat(I64, offset, lanes)) if offset else numbers_
 
 
-class _Lanes(NamedTuple):
-    """Where the lanes of a message are: each, the lowest and the highest that is on, and which are on."""
-
-    at: Node
-    least: Node
-    most: Node
-    chosen: Node
-
-
-def _gathered(e: Emitter, base: Node, where: _Lanes, one: Moved) -> Node:
+def _gathered(e: Emitter, base: Node, where: _Lanes, chosen: Node, one: Moved) -> Node:
     """What lanes find, each at its place; what all find at one place is read once."""
     builder, lanes = e.builder, lanes_of(where.at)
     kind = vector(integer(8 * one.memory), lanes)
-    with builder.if_else(builder.icmp_signed("==", where.least, where.most)) as (same, apart):
+    with builder.if_else(where.same(e)) as (same, apart):
         with same:
             place = builder.gep(base, [builder.add(where.least, ir.Constant(I64, one.offset))], source_etype=I8)
             shared, from_same = e.spread(builder.load(place, typ=kind.element, align=1), lanes), builder.block
@@ -223,7 +243,7 @@ def _gathered(e: Emitter, base: Node, where: _Lanes, one: Moved) -> Node:
             pointers = builder.inttoptr(_places(e, base, where.at, one.offset), vector(PTR, lanes))
             name = f"llvm.masked.gather.v{lanes}i{kind.element.width}.v{lanes}p0"
             none = splat(kind.element, 0, lanes)
-            each = e.intrinsic(name, kind, pointers, ir.Constant(I32, 1), where.chosen, none)
+            each = e.intrinsic(name, kind, pointers, ir.Constant(I32, 1), chosen, none)
             from_apart = builder.block
     found = builder.phi(kind)
     found.add_incoming(shared, from_same)
