@@ -53,8 +53,7 @@ def emit_atomic(
     bits = e.some(e.enable(site), site)
     with builder.if_then(builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))):
         at = wide(e, found.offsets(at))
-        chosen = e.lanes(bits, lanes)
-        most, least = range_of(e, at, chosen)
+        most, least = range_of(e, at, bits)
         place = found.place(least, builder.add(most, ir.Constant(I64, memory)))
         with builder.if_else(place.inside, likely=True) as (inside, outside):
             with inside:

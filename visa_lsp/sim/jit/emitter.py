@@ -17,7 +17,7 @@ from visa_lsp.program.model import Combine, Predicate
 from visa_lsp.sim.jit import state
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from visa_lsp.program.model import Value
     from visa_lsp.sim.jit.held import Held
@@ -222,6 +222,19 @@ class Emitter:
     def each(self, name: str, first: Node, *others: Node) -> Node:
         """Call an intrinsic that works lane by lane: its name lacks the type."""
         return self.intrinsic(f"{name}.{_suffix(first.type)}", first.type, first, *others)
+
+    def outlined(self, name: str, result: Any, arguments: Sequence[Node], body: Callable[..., Node]) -> Node:
+        """Call a function of the module that does what ``body`` writes: for what is long, frequent in a text, and seldom run."""
+        known = self.module.globals.get(name)
+        if known is None:
+            known = ir.Function(self.module, ir.FunctionType(result, [a.type for a in arguments]), name)
+            known.linkage, known.calling_convention = "internal", "fastcc"
+            known.attributes.add("noinline")
+            before = self.function, self.builder
+            self.function, self.builder = known, ir.IRBuilder(known.append_basic_block("entry"))
+            self.builder.ret(body(*known.args))
+            self.function, self.builder = before
+        return self.builder.call(known, arguments, cconv="fastcc")
 
     # ---- lanes in registers
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from functools import lru_cache
+from sys import maxsize
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -55,15 +56,18 @@ class Held:
         self.whole: frozenset[int] = frozenset()  # instructions whose writes may fill the lanes that are off as well
         self.live: Mapping[int, int] = {}  # dwords that live at the beginning of a stretch, there or where lanes wait
         self.touched: Mapping[int, Sequence[Touched]] = {}  # by instruction
-        self.place = np.zeros(0, np.int32)  # the number of the piece that has a byte; -1 for none
 
     def at(self, start: int, end: int) -> int | None:
         """The piece that has some bytes; -1 where none has any of them, None where they are of several."""
-        found = self.place[start:end]
-        if not found.size or int(found.max()) < 0:
-            return -1
-        first = int(found[0])
-        return first if found.size == end - start and bool((found == first).all()) else None
+        number = bisect_right(self.pieces, (start, maxsize)) - 1
+        for near in (number, number + 1):  # the last that begins before the bytes or with them, and the next
+            if 0 <= near < len(self.pieces):
+                first, size = self.pieces[near]
+                if first <= start and end <= first + size:
+                    return near
+                if start < first + size and first < end:
+                    return None
+        return -1
 
     def moved(self, pc: int) -> list[int]:
         """The pieces that live where a stretch begins: they travel where the function is entered or left."""
@@ -91,9 +95,6 @@ def held_in(code: Code, starts: Sequence[int], ends: Mapping[int, int], *, to_th
     if any(touch.indirect is not None for some in code.touches.values() for touch in some):
         return held
     held.pieces = _pieces(code)
-    held.place = np.full(code.layout.size, -1, np.int32)
-    for number, (start, size) in enumerate(held.pieces):
-        held.place[start : start + size] = number
     shared = ~_bits(_lanewise(code))
     uses = [_use(code, pc, shared) for pc in range(len(instructions))]
     last = (1 << code.layout.size // _DWORD) - 1 if to_the_end else 0
@@ -129,8 +130,8 @@ def _ends(touch: Touch) -> tuple[int, int]:
 def _touched(held: Held, touches: Sequence[Touch]) -> list[Touched]:
     found: dict[int, bool] = {}
     for touch in touches:
-        number = int(held.place[_ends(touch)[0]])
-        if number >= 0:
+        number = held.at(*_ends(touch))
+        if number is not None and number >= 0:
             found[number] = found.get(number, False) or touch.write
     return [Touched(number, written) for number, written in sorted(found.items())]
 
@@ -139,12 +140,18 @@ def _lanewise(code: Code) -> np.ndarray:
     """A flag for each byte: whether whoever touches it is the same lane each time."""
     owner = np.zeros(code.layout.size, np.int16)
     shared = np.zeros(code.layout.size, np.bool_)
+    seen = set()
     for pc, touches in code.touches.items():
         control = Site(code, code.kernel.instructions[pc], pc).control
         for touch in touches:
+            rows, lanes = len(touch.elements), touch.lanes
+            apart = not (control.no_mask or lanes == 1 or rows % lanes)
+            key = touch.start, touch.size, touch.elements, lanes, apart and control.mask_offset, apart
+            if key in seen:
+                continue
+            seen.add(key)
             places = touch.places
-            rows, lanes = places.shape[0], touch.lanes
-            if control.no_mask or lanes == 1 or rows % lanes:
+            if not apart:
                 shared[places] = True
                 continue
             own = np.broadcast_to((np.arange(rows) % lanes + control.mask_offset + 1)[:, None], places.shape)

@@ -96,8 +96,7 @@ def transfer(
         ranged = e.function.append_basic_block("ranged")
         builder.cbranch(some, ranged, done)
         builder.position_at_end(ranged)
-        chosen = e.lanes(bits, lanes)
-        most, least = range_of(e, at, chosen if enabled is not None else None)
+        most, least = range_of(e, at, bits)
         place = within(least, most)
         where = _Lanes(at, least, most, bits)
         if e.watched:
@@ -106,8 +105,8 @@ def transfer(
             if write:
                 _scatter(e, _places(e, place.base, at, one.offset), bits, _stored(e, one, lanes))
             elif one.start >= 0:
-                value = _gathered(e, place.base, where, chosen, one)
-                _loaded(e, one, value, None if enabled is None else chosen)
+                value = _gathered(e, place.base, where, bits, one)
+                _loaded(e, one, value, e.lanes(enabled, lanes))
         finish(place, builder.zext(e.intrinsic(f"llvm.ctpop.i{lanes}", bits.type, bits), I64))
     builder.position_at_end(outside)
     leave_space(e)
@@ -181,23 +180,27 @@ def wide(e: Emitter, at: Node) -> Node:
     return numbers.resize(e, at, 64, signed=False)
 
 
-def range_of(e: Emitter, at: Node, chosen: Node | None) -> tuple[Node, Node]:
-    """The highest and the lowest offset of the chosen lanes, in 64 bits."""
+def range_of(e: Emitter, at: Node, bits: Node) -> tuple[Node, Node]:
+    """The highest and the lowest offset of the lanes that are on, in 64 bits."""
     lanes, kind = lanes_of(at), at.type.element
     if lanes == 1:
         one = _lane0(e, at)
         return one, one
     narrow = kind.width == 32
-    high = low = at
-    if chosen is not None:
+    sign, suffix = "u" if narrow else "s", f"v{lanes}i{kind.width}"
+
+    def found(at: Node, bits: Node) -> Node:
+        chosen = e.lanes(bits, lanes)
         high = e.builder.select(chosen, at, splat(kind, 0 if narrow else -(1 << 63), lanes))
         low = e.builder.select(chosen, at, splat(kind, (1 << (32 if narrow else 63)) - 1, lanes))
-    sign, suffix = "u" if narrow else "s", f"v{lanes}i{kind.width}"
-    found = (
-        e.intrinsic(f"llvm.vector.reduce.{sign}max.{suffix}", kind, high),
-        e.intrinsic(f"llvm.vector.reduce.{sign}min.{suffix}", kind, low),
-    )
-    most, least = (e.builder.zext(n, I64) if narrow else n for n in found)
+        both = ir.Constant(vector(I64, 2), ir.Undefined)
+        for number, (name, some) in enumerate((("max", high), ("min", low))):
+            end = e.intrinsic(f"llvm.vector.reduce.{sign}{name}.{suffix}", kind, some)
+            both = e.builder.insert_element(both, e.builder.zext(end, I64) if narrow else end, ir.Constant(I32, number))
+        return both
+
+    both = e.outlined(f"range_{suffix}", vector(I64, 2), [at, bits], found)
+    most, least = (e.builder.extract_element(both, ir.Constant(I32, number)) for number in range(2))
     return most, least
 
 
@@ -231,23 +234,29 @@ def _places(e: Emitter, base: Node, at: Node, offset: int) -> Node:
     return e.builder.add(numbers_, splat(I64, offset, lanes)) if offset else numbers_
 
 
-def _gathered(e: Emitter, base: Node, where: _Lanes, chosen: Node, one: Moved) -> Node:
+def _gathered(e: Emitter, base: Node, where: _Lanes, bits: Node, one: Moved) -> Node:
     """What lanes find, each at its place; what all find at one place is read once."""
-    builder, lanes = e.builder, lanes_of(where.at)
-    kind = vector(integer(8 * one.memory), lanes)
+    lanes = lanes_of(where.at)
+    kind, width = vector(integer(8 * one.memory), lanes), where.at.type.element.width
+
+    def each(base: Node, at: Node, bits: Node) -> Node:
+        pointers = e.builder.inttoptr(_places(e, base, at, 0), vector(PTR, lanes))
+        name = f"llvm.masked.gather.v{lanes}i{kind.element.width}.v{lanes}p0"
+        none = splat(kind.element, 0, lanes)
+        return e.intrinsic(name, kind, pointers, ir.Constant(I32, 1), e.lanes(bits, lanes), none)
+
+    builder = e.builder
+    base = builder.gep(base, [ir.Constant(I64, one.offset)], source_etype=I8)
     with builder.if_else(where.same(e)) as (same, apart):
         with same:
-            place = builder.gep(base, [builder.add(where.least, ir.Constant(I64, one.offset))], source_etype=I8)
+            place = builder.gep(base, [where.least], source_etype=I8)
             shared, from_same = e.spread(builder.load(place, typ=kind.element, align=1), lanes), builder.block
         with apart:
-            pointers = builder.inttoptr(_places(e, base, where.at, one.offset), vector(PTR, lanes))
-            name = f"llvm.masked.gather.v{lanes}i{kind.element.width}.v{lanes}p0"
-            none = splat(kind.element, 0, lanes)
-            each = e.intrinsic(name, kind, pointers, ir.Constant(I32, 1), chosen, none)
-            from_apart = builder.block
+            name = f"gather_v{lanes}i{kind.element.width}_at_i{width}"
+            gathered, from_apart = e.outlined(name, kind, [base, where.at, bits], each), builder.block
     found = builder.phi(kind)
     found.add_incoming(shared, from_same)
-    found.add_incoming(each, from_apart)
+    found.add_incoming(gathered, from_apart)
     return found
 
 
