@@ -13,7 +13,7 @@ import numpy as np
 from llvmlite import ir
 
 from visa_lsp.sim.jit import native
-from visa_lsp.sim.jit.emitter import I32, bytes_of, constants, integer, lanes_of, splat, vector
+from visa_lsp.sim.jit.emitter import I32, bytes_of, constants, integer, lanes_of, splat
 
 if TYPE_CHECKING:
     from visa_lsp.sim.jit.emitter import Emitter, Node
@@ -77,9 +77,9 @@ def _operation(e: Emitter, word: str, *sources: Node) -> Node:
 def _instructions(builder: ir.IRBuilder, word: str, sources: list[Node], most: int) -> Node:
     """The machine's instructions for lanes, in as few registers of at most ``most`` bytes as hold them."""
     kind = sources[0].type
-    element, lanes, size = kind.element, kind.count, bytes_of(kind.element)
+    lanes, size = kind.count, bytes_of(kind.element)
     letter = "s" if size == 4 else "d"
-    nothing = ir.Constant(kind, ir.Undefined)
+    nothing = ir.Constant(kind, None)
     if lanes == 1:
         first = ir.Constant(I32, 0)
         one = _instruction(builder, word, "s" + letter, [builder.extract_element(s, first) for s in sources])
@@ -96,18 +96,22 @@ def _instructions(builder: ir.IRBuilder, word: str, sources: list[Node], most: i
         parts = [builder.shuffle_vector(a, b, both) for a, b in zip(parts[::2], parts[1::2], strict=True)]
     if width == lanes:
         return parts[0]
-    return builder.shuffle_vector(parts[0], ir.Constant(vector(element, width), ir.Undefined), constants(I32, range(lanes)))  # fmt: skip
+    return builder.shuffle_vector(parts[0], ir.Constant(parts[0].type, None), constants(I32, range(lanes)))  # fmt: skip
 
 
 def _instruction(builder: ir.IRBuilder, word: str, form: str, sources: list[Node]) -> Node:
     kind = sources[0].type
+    # Registers that have names in the encoding of AVX, except where only that of AVX-512 will do.
+    at = "v" if form[0] == "p" and kind.count * bytes_of(kind.element) == 64 else "x"
     if word == "fma":
         # Of its three orders the one that names the addend last: NaNs are looked for in this order, a, b, c.
-        text, where = f"vfmadd231{form} $2, $1, $0", "=v,v,v,0"
+        text, where = f"vfmadd231{form} $2, $1, $0", f"={at},{at},{at},0"
     elif word == "sqrt":
-        text, where = f"vsqrt{form} {'$1, $1, $0' if form[0] == 's' else '$1, $0'}", "=v,v"
+        text, where = f"vsqrt{form} {'$1, $1, $0' if form[0] == 's' else '$1, $0'}", f"={at},{at}"
     else:
-        text, where = f"v{word}{form} $2, $1, $0", "=v,v,v"
+        # Without its prefix the assembler, too, swaps what is added or multiplied, if that makes a byte less.
+        prefix = "{vex3} " if at == "x" and word in ("add", "mul") else ""
+        text, where = f"{prefix}v{word}{form} $2, $1, $0", f"={at},{at},{at}"
     return builder.call(ir.InlineAsm(ir.FunctionType(kind, [kind] * len(sources)), text, where), sources)
 
 
