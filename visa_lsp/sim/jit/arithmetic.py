@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from visa_lsp.sim.jit.emitter import Emitter, Node
 
 _REGISTER: Final = 16  # bytes of the smallest vector register; what is smaller lies in one with nothing behind it
-_SIZES: Final = {4: np.dtype("<f4"), 8: np.dtype("<f8")}
 
 
 def add(e: Emitter, a: Node, b: Node) -> Node:
@@ -126,21 +125,18 @@ def _chosen(e: Emitter, word: str, sources: tuple[Node, ...]) -> Node:
             found = e.each("llvm.sqrt", a)
         case _, (a, b):
             found = getattr(builder, f"f{word}")(a, b)
-    whole = integer(8 * size)
-    found = builder.select(builder.fcmp_unordered("uno", found, found), _bits(e, kind, _invalid(size)), found)
-    top = splat(whole, 1 << (22 if size == 4 else 51), lanes_of(found))
+    whole, lanes = integer(8 * size), kind.count
+    invalid = builder.bitcast(splat(whole, _invalid(size), lanes), kind)
+    found = builder.select(builder.fcmp_unordered("uno", found, found), invalid, found)
+    top = splat(whole, 1 << (22 if size == 4 else 51), lanes)
     for source in reversed(sources):
         quieted = builder.bitcast(builder.or_(builder.bitcast(source, top.type), top), kind)
         found = builder.select(builder.fcmp_unordered("uno", source, source), quieted, found)
     return found
 
 
-def _bits(e: Emitter, kind: Node, bits: int) -> Node:
-    return e.builder.bitcast(splat(integer(8 * bytes_of(kind.element)), bits, kind.count), kind)
-
-
 def _invalid(size: int) -> int:
     """The bits of the NaN that this host makes of zero by zero."""
-    zero = np.zeros(1, _SIZES[size])
+    zero = np.zeros(1, f"<f{size}")
     with np.errstate(all="ignore"):
         return int((zero / zero).view(f"<u{size}")[0])
