@@ -9,13 +9,13 @@ then rounds in the right direction; results for f64 are final.
 from __future__ import annotations
 
 from fractions import Fraction
-from math import floor, isfinite, nextafter
+from math import floor, isfinite, isinf, nextafter
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from visa_lsp.sim.values import Rounding
-from visa_lsp.sim.words import fused
+from visa_lsp.sim.words import FLOAT, fused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,8 +40,7 @@ _RATIONAL: Final[dict[str, Callable[..., Fraction]]] = {
 _ONE: Final = np.ones(1)
 _AT_ONCE: Final[dict[str, Callable[..., Array]]] = {
     "add": lambda a, b: fused(a, _ONE, b),
-    "sub": lambda a, b: fused(a, _ONE, -b),
-    "mul": lambda a, b: a * b,
+    "mul": FLOAT["mul"],
     "mad": fused,
 }
 WORDS: Final = frozenset({*_RATIONAL, "sqrt", "sqrtm"})
@@ -80,28 +79,14 @@ def _lane(word: str, values: list[float], mode: Rounding, *, double: bool) -> fl
 
 
 def _special(word: str, values: list[float]) -> float:
-    array = [np.float64(v) for v in values]
+    lanes = [np.array([v]) for v in values]
     with np.errstate(all="ignore"):
-        match word, array:
-            case ("add", [a, b]):
-                return float(a + b)
-            case ("sub", [a, b]):
-                return float(a - b)
-            case ("mul", [a, b]):
-                return float(a * b)
-            case (("div" | "divm"), [a, b]):
-                return float(a / b)
-            case ("frc", [a]):
-                return float(a - np.floor(a))
-            case (("inv" | "invm"), [a]):
-                return float(np.float64(1) / a)
-            case ("mad", [a, b, c]):
-                return float(a * b + c)
-            case ("add3", [a, b, c]):
-                return float(a + b + c)
-            case (_, [a, b, c]):
-                return float(a * b + (1 - a) * c)
-    raise AssertionError(word)
+        if word != "mad":
+            return float(FLOAT[word](*lanes)[0])
+        a, b, c = values
+        if isinf(c) and isfinite(a) and isfinite(b):
+            return c  # a product that is too large for f64 is finite nevertheless
+        return float(fused(*lanes)[0])
 
 
 def _nearest(exact: Fraction) -> float:

@@ -162,7 +162,7 @@ def narrow(x: Array, type_: ty.DataType, mode: Rounding = Rounding.EVEN) -> Arra
 def flush(x: Array, smallest: float) -> Array:
     """Values nearer to zero than ``smallest`` become zeros of the same sign."""
     tiny = np.abs(x) < smallest
-    return np.where(tiny, np.copysign(x.dtype.type(0), x), x) if tiny.any() else x
+    return np.where(tiny, np.copysign(x.dtype.type(0), x), x) if 1 in tiny.tobytes() else x
 
 
 def flush_bf(bits: Array) -> Array:

@@ -62,8 +62,7 @@ def _float(e: Emitter, site: Site, expr: Expr, exec_type: ty.DataType, sources: 
             raise Uncompiled
         return words.FLOAT[word]
 
-    folds = not all(isinstance(s, Immediate) for s in sources)
-    lanes = [numbers.floats(e, site, s, exec_type, folds=folds) for s in sources]
+    lanes = [numbers.floats(e, site, s, exec_type) for s in sources]
     if e.modes.to_nearest or expr.word not in exact.WORDS:
         value = _compose(e, expr, leaf, lanes, lanes[0].type.element)
     elif exec_type is ty.F:

@@ -101,7 +101,7 @@ def setp(e: Emitter, site: Site) -> None:
 
 def _typed(e: Emitter, site: Site, operand: Value, exec_type: ty.DataType, bits: int, *, compared: bool) -> Node:
     if exec_type.is_float:
-        return numbers.floats(e, site, operand, exec_type, flushed=compared, folds=compared)
+        return numbers.floats(e, site, operand, exec_type, flushed=compared)
     return numbers.integers(e, site, operand, exec_type, bits)
 
 

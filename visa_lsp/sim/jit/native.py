@@ -55,6 +55,7 @@ def listen(launch: int, listener: Listener) -> None:
 def _target() -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
+    llvm.initialize_native_asmparser()  # bodies have instructions as text
     address = ctypes.cast(_interpreter, ctypes.c_void_p).value
     llvm.add_symbol(CALLBACK, address)
     return llvm.Target.from_default_triple()
@@ -70,6 +71,15 @@ def _machine() -> Any:
 def _features() -> str:
     found: str = llvm.get_host_cpu_features().flatten()
     return found
+
+
+@cache
+def vector_bytes() -> int:
+    """How many bytes the host's fused instructions of three operands compute on at once; 0 where it has none."""
+    features = llvm.get_host_cpu_features()
+    if not (features.get("avx") and features.get("fma")):
+        return 0
+    return 64 if features.get("avx512f") else 32
 
 
 def _object(text: str, machine: Any, store: ObjectStore | None) -> bytes:

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from llvmlite import ir
-
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.program import regions
 from visa_lsp.program.model import General, Immediate
 from visa_lsp.sim import values
-from visa_lsp.sim.jit import state
+from visa_lsp.sim.jit.arithmetic import quiet
 from visa_lsp.sim.jit.emitter import (
     F16,
     F32,
@@ -43,11 +41,8 @@ if TYPE_CHECKING:
 _FLOATS: Final = {ty.F: F32, ty.DF: F64, ty.HF: F16}
 
 
-def read(e: Emitter, site: Site, operand: Value, lanes: int | None = None, *, folds: bool = False) -> Node:
-    """The lanes of a source as they are stored; ``folds`` says that the compiler may know those of a float immediate.
-
-    Raises Uncompiled where there is no compiled form.
-    """
+def read(e: Emitter, site: Site, operand: Value, lanes: int | None = None) -> Node:
+    """The lanes of a source as they are stored. Raises Uncompiled where there is no compiled form."""
     count = site.lanes if lanes is None else lanes
     type_ = site.operand_type(operand)
     kind = STORAGE.get(type_)
@@ -55,14 +50,11 @@ def read(e: Emitter, site: Site, operand: Value, lanes: int | None = None, *, fo
         raise Uncompiled
     if isinstance(operand, Immediate):
         found = values.immediate(operand, count)
-        if found.dtype.kind == "f" and found.dtype.itemsize == 2:
-            raw = [int(v) for v in found.view("<u2")]
-            bits = constants(I16, raw if len(raw) == count else raw * count)
-            half = e.builder.bitcast(bits, vector(F16, count))
-            return half if folds else unknown(e, half)
-        numbers = found.tolist()
-        known = constants(kind, numbers if len(numbers) == count else numbers * count)
-        return known if folds or not type_.is_float else unknown(e, known)
+        # Floats by their bits: on its way through a number of Python's a NaN would become a quiet one.
+        raw = found.view(f"<u{found.itemsize}") if type_.is_float else found
+        numbers = raw.tolist() if len(raw) == count else raw.tolist() * count
+        known = constants(integer(8 * bytes_of(kind)), numbers)
+        return e.builder.bitcast(known, vector(kind, count)) if type_.is_float else known
     if not isinstance(operand, General):
         raise Uncompiled
     root = site.code.layout.root(operand.var)
@@ -74,16 +66,6 @@ def read(e: Emitter, site: Site, operand: Value, lanes: int | None = None, *, fo
         raise Uncompiled
     site.code.layout.need(start + (max(elements) + 1) * type_.size)
     return e.load_lanes(start, elements, kind)
-
-
-def unknown(e: Emitter, value: Node) -> Node:
-    """Constant lanes as the compiler does not know them.
-
-    What it calculates itself, of constants alone, differs from what the machine does: the NaN of 0/0 has another sign.
-    """
-    bits = 8 * bytes_of(value.type.element)
-    zero = e.spread(e.word(e.launch, state.NOTHING, integer(bits)), lanes_of(value))
-    return e.builder.bitcast(e.builder.or_(e.builder.bitcast(value, zero.type), zero), value.type)
 
 
 def write(e: Emitter, site: Site, operand: Value, value: Node, bits: Node | None) -> None:
@@ -171,8 +153,6 @@ def from_integers(e: Emitter, value: Node, dst: ty.DataType, *, sat: bool, signe
 
 def integers_to_float(e: Emitter, value: Node, dst: ty.DataType, *, sat: bool, signed: bool) -> Node:
     """Integer lanes as floats, rounded once. Raises Uncompiled where there is no compiled form."""
-    if isinstance(value, ir.Constant):
-        value = unknown(e, value)
     width = value.type.element.width
     if width > 32 and (dst in (ty.HF, ty.BF) or not e.modes.to_nearest):
         raise Uncompiled
@@ -193,18 +173,16 @@ def integers_to_float(e: Emitter, value: Node, dst: ty.DataType, *, sat: bool, s
 # ---- floats
 
 
-def floats(
-    e: Emitter, site: Site, operand: Value, exec_type: ty.DataType, *, flushed: bool = True, folds: bool = False
-) -> Node:
+def floats(e: Emitter, site: Site, operand: Value, exec_type: ty.DataType, *, flushed: bool = True) -> Node:
     """Lanes of a source as f32 (f64 for df), modified; denormals of the execution type flushed as the modes say.
 
-    ``folds`` says that the compiler may know those of an immediate. Raises Uncompiled where there is no compiled form.
+    Raises Uncompiled where there is no compiled form.
     """
     type_ = site.operand_type(operand)
     target = F64 if exec_type is ty.DF else F32
     if type_.is_int and type_.size > 2 and not e.modes.to_nearest:
         raise Uncompiled
-    found = read(e, site, operand, folds=folds)
+    found = read(e, site, operand)
     lanes = lanes_of(found)
     if type_ is ty.BF:
         if target is F64:
@@ -215,10 +193,7 @@ def floats(
         if _FLOATS[type_] is not target:
             if type_ is ty.DF:
                 raise Uncompiled
-            found = e.builder.fpext(found, vector(target, lanes))
-            if type_ is ty.HF:
-                # LLVM may leave out a conversion there and back, and with it that a NaN becomes a quiet one.
-                found = e.builder.fmul(found, unknown(e, splat(target, 1.0, lanes)))
+            found = quiet(e, e.builder.fpext(found, vector(target, lanes)))
     else:
         kind = e.builder.sitofp if type_.is_signed else e.builder.uitofp
         found = kind(found, vector(target, lanes))
@@ -263,7 +238,7 @@ def narrow(e: Emitter, value: Node, type_: ty.DataType) -> Node:
     if own is F64 and target is F16:
         raise Uncompiled  # twice rounded where the machine has no instruction for it
     if own is F32 and target is F64:
-        return e.builder.fpext(value, vector(F64, lanes))
+        return quiet(e, e.builder.fpext(value, vector(F64, lanes)))
     return e.builder.fptrunc(value, vector(target, lanes)) if e.modes.to_nearest else cut(e, value, target)
 
 

@@ -1,7 +1,8 @@
 """Float results in the rounding modes other than to nearest: toward zero, up and down.
 
 An f32 result is made in f64 and rounded to odd, from which any rounding to fewer bits is right, as ``sim.exact`` does with
-fractions: products of two f32 are exact in f64, and what a sum, a quotient or a root has lost shows in its remainder.
+fractions: products of two f32 are exact in f64, and what a sum, a quotient or a root has lost shows in its remainder. Of
+a remainder no NaN is seen: those of results are ``arithmetic``'s.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.sim.jit import arithmetic
 from visa_lsp.sim.jit.emitter import F32, F64, I64, Uncompiled, bytes_of, integer, lanes_of, splat, vector
 from visa_lsp.sim.values import Rounding
 
@@ -32,9 +34,9 @@ def _odd(e: Emitter, near: Node, error: Node) -> Node:
     return builder.select(builder.fcmp_ordered("!=", error, zero), odd, near)
 
 
-def _sum(e: Emitter, a: Node, b: Node) -> Node:
+def _sum(e: Emitter, near: Node, a: Node, b: Node) -> Node:
+    """What is ``near`` a + b, rounded to odd."""
     builder = e.builder
-    near = builder.fadd(a, b)
     other = builder.fsub(near, a)
     error = builder.fadd(builder.fsub(a, builder.fsub(near, other)), builder.fsub(b, other))
     return _odd(e, near, error)
@@ -42,7 +44,7 @@ def _sum(e: Emitter, a: Node, b: Node) -> Node:
 
 def _quotient(e: Emitter, a: Node, b: Node) -> Node:
     builder = e.builder
-    near = builder.fdiv(a, b)
+    near = arithmetic.div(e, a, b)
     rest = e.each("llvm.fma", builder.fneg(near), b, a)
     return _odd(e, near, builder.fmul(rest, e.each("llvm.copysign", splat(F64, 1.0, lanes_of(b)), b)))
 
@@ -52,16 +54,16 @@ def _inverse(e: Emitter, a: Node) -> Node:
 
 
 def _root(e: Emitter, a: Node) -> Node:
-    near = e.each("llvm.sqrt", a)
+    near = arithmetic.sqrt(e, a)
     return _odd(e, near, e.each("llvm.fma", e.builder.fneg(near), near, a))
 
 
 # The sources are f32 lanes in f64.
 ODD: Final[dict[str, OddWord]] = {
-    "add": _sum,
-    "sub": lambda e, a, b: _sum(e, a, e.builder.fneg(b)),
-    "mul": lambda e, a, b: e.builder.fmul(a, b),
-    "mad": lambda e, a, b, c: _sum(e, e.builder.fmul(a, b), c),
+    "add": lambda e, a, b: _sum(e, arithmetic.add(e, a, b), a, b),
+    "sub": lambda e, a, b: _sum(e, arithmetic.sub(e, a, b), a, e.builder.fneg(b)),
+    "mul": arithmetic.mul,
+    "mad": lambda e, a, b, c: _sum(e, arithmetic.fma(e, a, b, c), e.builder.fmul(a, b), c),
     "div": _quotient,
     "divm": _quotient,
     "inv": _inverse,

@@ -65,8 +65,7 @@ SHARED_ROUND: Final = 216
 SHARED_NEXT: Final = 224
 SHARED_ORDERED: Final = 232
 SCRAP: Final = 240  # a word that nobody reads
-NOTHING: Final = 248  # always 0, which the compiler does not know
-LAUNCH_BYTES: Final = 256
+LAUNCH_BYTES: Final = 248
 
 # The tables of memory: bytes of a surface (host address, size, marks, what is forbidden, whether it was written), and of a
 # buffer (first address, then the same in another order); bytes from the end of either to the word that says it was written.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from llvmlite import ir
 
+from visa_lsp.sim.jit.arithmetic import add, div, fma, mul, sqrt, sub
 from visa_lsp.sim.jit.emitter import F32, F64, Uncompiled, integer, lanes_of, splat, vector
 
 if TYPE_CHECKING:
@@ -218,30 +219,29 @@ def _in_double(function: Callable[..., Node]) -> Body:
 
 
 def _lrp(e: Emitter, a: Node, b: Node, c: Node) -> Node:
-    builder = e.builder
-    return builder.fadd(builder.fmul(a, b), builder.fmul(builder.fsub(like(a, 1.0), a), c))
+    return add(e, mul(e, a, b), mul(e, sub(e, like(a, 1.0), a), c))
 
 
 FLOAT: Final[dict[str, Body]] = {
-    "add": lambda e, a, b: e.builder.fadd(a, b),
-    "sub": lambda e, a, b: e.builder.fsub(a, b),
-    "mul": lambda e, a, b: e.builder.fmul(a, b),
-    "mad": lambda e, a, b, c: e.each("llvm.fma", a, b, c),
-    "add3": lambda e, a, b, c: e.builder.fadd(e.builder.fadd(a, b), c),
-    "div": lambda e, a, b: e.builder.fdiv(a, b),
-    "divm": lambda e, a, b: e.builder.fdiv(a, b),
+    "add": add,
+    "sub": sub,
+    "mul": mul,
+    "mad": fma,
+    "add3": lambda e, a, b, c: add(e, add(e, a, b), c),
+    "div": div,
+    "divm": div,
     "min": _lesser,
     "max": _greater,
-    "frc": lambda e, a: e.builder.fsub(a, e.each("llvm.floor", a)),
+    "frc": lambda e, a: sub(e, a, e.each("llvm.floor", a)),
     "rndd": lambda e, a: e.each("llvm.floor", a),
     "rndu": lambda e, a: e.each("llvm.ceil", a),
     "rnde": lambda e, a: e.each("llvm.nearbyint", a),
     "rndz": lambda e, a: e.each("llvm.trunc", a),
-    "inv": lambda e, a: e.builder.fdiv(like(a, 1.0), a),
-    "invm": lambda e, a: e.builder.fdiv(like(a, 1.0), a),
-    "sqrt": lambda e, a: e.each("llvm.sqrt", a),
-    "sqrtm": lambda e, a: e.each("llvm.sqrt", a),
-    "rsqrt": _in_double(lambda e, a: e.builder.fdiv(like(a, 1.0), e.each("llvm.sqrt", a))),
-    "rsqrtm": _in_double(lambda e, a: e.builder.fdiv(like(a, 1.0), e.each("llvm.sqrt", a))),
+    "inv": lambda e, a: div(e, like(a, 1.0), a),
+    "invm": lambda e, a: div(e, like(a, 1.0), a),
+    "sqrt": sqrt,
+    "sqrtm": sqrt,
+    "rsqrt": _in_double(lambda e, a: div(e, like(a, 1.0), sqrt(e, a))),
+    "rsqrtm": _in_double(lambda e, a: div(e, like(a, 1.0), sqrt(e, a))),
     "lrp": _in_double(_lrp),
 }

@@ -1,0 +1,142 @@
+"""Float operations, compiled, with the NaNs that the rule of ``sim.words`` asks for.
+
+LLVM promises nothing of the bits of a NaN: it swaps what is added, takes negations into products, and calculates beforehand with
+another sign. The machine's instructions follow the rule when they are written as they are: each operation is a function of the
+module, inlined where it is called, of instructions that LLVM does not look into. A host without them chooses by lanes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from llvmlite import ir
+
+from visa_lsp.sim.jit import native
+from visa_lsp.sim.jit.emitter import I32, bytes_of, constants, integer, lanes_of, splat
+
+if TYPE_CHECKING:
+    from visa_lsp.sim.jit.emitter import Emitter, Node
+
+_REGISTER: Final = 16  # bytes of the smallest vector register; what is smaller lies in one with nothing behind it
+
+
+def add(e: Emitter, a: Node, b: Node) -> Node:
+    """The sum of a and b."""
+    return _operation(e, "add", a, b)
+
+
+def sub(e: Emitter, a: Node, b: Node) -> Node:
+    """The difference of a and b."""
+    return _operation(e, "sub", a, b)
+
+
+def mul(e: Emitter, a: Node, b: Node) -> Node:
+    """The product of a and b."""
+    return _operation(e, "mul", a, b)
+
+
+def div(e: Emitter, a: Node, b: Node) -> Node:
+    """The quotient of a and b."""
+    return _operation(e, "div", a, b)
+
+
+def fma(e: Emitter, a: Node, b: Node, c: Node) -> Node:
+    """The value of a * b + c, rounded once."""
+    return _operation(e, "fma", a, b, c)
+
+
+def sqrt(e: Emitter, a: Node) -> Node:
+    """The square root of a."""
+    return _operation(e, "sqrt", a)
+
+
+def quiet(e: Emitter, value: Node) -> Node:
+    """Lanes of which no NaN signals, as a conversion leaves them: LLVM leaves out one there and back, and that with it."""
+    return mul(e, value, splat(value.type.element, 1.0, lanes_of(value)))
+
+
+def _operation(e: Emitter, word: str, *sources: Node) -> Node:
+    most = native.vector_bytes()
+    if not most:
+        return _chosen(e, word, sources)
+    kind = sources[0].type
+    name = f"{word}.{8 * bytes_of(kind.element)}x{kind.count}"
+    function = e.module.globals.get(name)
+    if function is None:
+        function = ir.Function(e.module, ir.FunctionType(kind, [kind] * len(sources)), name)
+        function.linkage = "internal"
+        for attribute in ("alwaysinline", "nounwind", "readnone"):
+            function.attributes.add(attribute)
+        builder = ir.IRBuilder(function.append_basic_block())
+        builder.ret(_instructions(builder, word, function.args, most))
+    return e.builder.call(function, sources)
+
+
+def _instructions(builder: ir.IRBuilder, word: str, sources: list[Node], most: int) -> Node:
+    """The machine's instructions for lanes, in as few registers of at most ``most`` bytes as hold them."""
+    kind = sources[0].type
+    lanes, size = kind.count, bytes_of(kind.element)
+    letter = "s" if size == 4 else "d"
+    nothing = ir.Constant(kind, None)
+    if lanes == 1:
+        first = ir.Constant(I32, 0)
+        one = _instruction(builder, word, "s" + letter, [builder.extract_element(s, first) for s in sources])
+        return builder.insert_element(nothing, one, first)
+    width = max(_REGISTER, min(most, lanes * size)) // size
+    parts = []
+    for start in range(0, max(lanes, width), width):
+        own = constants(I32, range(start, start + width))
+        taken = [s if width == lanes else builder.shuffle_vector(s, nothing, own) for s in sources]
+        parts.append(_instruction(builder, word, "p" + letter, taken))
+    while len(parts) > 1:
+        width *= 2
+        both = constants(I32, range(width))
+        parts = [builder.shuffle_vector(a, b, both) for a, b in zip(parts[::2], parts[1::2], strict=True)]
+    if width == lanes:
+        return parts[0]
+    return builder.shuffle_vector(parts[0], ir.Constant(parts[0].type, None), constants(I32, range(lanes)))  # fmt: skip
+
+
+def _instruction(builder: ir.IRBuilder, word: str, form: str, sources: list[Node]) -> Node:
+    kind = sources[0].type
+    # Registers that have names in the encoding of AVX, except where only that of AVX-512 will do.
+    at = "v" if form[0] == "p" and kind.count * bytes_of(kind.element) == 64 else "x"
+    if word == "fma":
+        # Of its three orders the one that names the addend last: NaNs are looked for in this order, a, b, c.
+        text, where = f"vfmadd231{form} $2, $1, $0", f"={at},{at},{at},0"
+    elif word == "sqrt":
+        text, where = f"vsqrt{form} {'$1, $1, $0' if form[0] == 's' else '$1, $0'}", f"={at},{at}"
+    else:
+        # Without its prefix the assembler, too, swaps what is added or multiplied, if that makes a byte less.
+        prefix = "{vex3} " if at == "x" and word in ("add", "mul") else ""
+        text, where = f"{prefix}v{word}{form} $2, $1, $0", f"={at},{at},{at}"
+    return builder.call(ir.InlineAsm(ir.FunctionType(kind, [kind] * len(sources)), text, where), sources)
+
+
+def _chosen(e: Emitter, word: str, sources: tuple[Node, ...]) -> Node:
+    """The same for any host: the operation of LLVM, and NaNs by choice."""
+    builder, kind = e.builder, sources[0].type
+    size = bytes_of(kind.element)
+    match word, sources:
+        case "fma", (a, b, c):
+            found = e.each("llvm.fma", a, b, c)
+        case "sqrt", (a,):
+            found = e.each("llvm.sqrt", a)
+        case _, (a, b):
+            found = getattr(builder, f"f{word}")(a, b)
+    whole, lanes = integer(8 * size), kind.count
+    invalid = builder.bitcast(splat(whole, _invalid(size), lanes), kind)
+    found = builder.select(builder.fcmp_unordered("uno", found, found), invalid, found)
+    top = splat(whole, 1 << (22 if size == 4 else 51), lanes)
+    for source in reversed(sources):
+        quieted = builder.bitcast(builder.or_(builder.bitcast(source, top.type), top), kind)
+        found = builder.select(builder.fcmp_unordered("uno", source, source), quieted, found)
+    return found
+
+
+def _invalid(size: int) -> int:
+    """The bits of the NaN that this host makes of zero by zero."""
+    zero = np.zeros(1, f"<f{size}")
+    with np.errstate(all="ignore"):
+        return int((zero / zero).view(f"<u{size}")[0])
