@@ -12,14 +12,16 @@ import pytest
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
 from compiled import compile_at_once
-from test_compiled_faults import HEAD
+from test_compiled_faults import HEAD as ONE
 from test_engines_agree import differences
 
 from visa_lsp.cli.launch.file import parse_launch
 from visa_lsp.cli.launch.runner import RunOptions, run_text
 from visa_lsp.sim.jit import engine, native, replay
 from visa_lsp.sim.jit import machine as compiled
+from visa_lsp.sim.jit.replay import Replay
 
+HEAD = f"{ONE}.decl P2 v_type=P num_elts=16\n"
 # Each work item has a dword of its own; value is its number in the group.
 AT = """    mov (M1, 16) value(0,0)<1> ids(0,0)<1;1,0>
     mad (M1, 16) at(0,0)<1> group(0,0)<0;1,0> {local:#x}:uw value(0,0)<1;1,0>
@@ -53,6 +55,9 @@ def only(*groups):
     return text
 
 
+before = Replay._interpret
+
+
 def every(rest, of):
     """P1 is on in the groups that leave a rest."""
     return (
@@ -61,18 +66,20 @@ def every(rest, of):
     )
 
 
-def both(body, groups=64, local=16, more="", **options):
+def ran(body, which, groups=64, local=16, more="", **options):
+    """The report of an engine."""
+    launch = parse_launch(
+        LAUNCH.format(groups=groups, local=local, count=groups * local, more=more), Path("k.launch.yaml")
+    )
+    text = f"{HEAD}{AT.format(local=local)}{body}    ret (M1, 1)\n"
+    return run_text(text, launch, RunOptions(platform="TGLLP", engine=which, **options))
+
+
+def both(body, **launch):
     """The compiled engine's report, which has to be the interpreter's."""
-    launch = LAUNCH.format(groups=groups, local=local, count=groups * local, more=more)
-    text = f"{HEAD.replace('.decl P1', '.decl P2 v_type=P num_elts=16{}.decl P1'.format(chr(10)))}{AT.format(local=local)}{body}    ret (M1, 1)\n"
-    found = [
-        run_text(
-            text, parse_launch(launch, Path("k.launch.yaml")), RunOptions(platform="TGLLP", engine=which, **options)
-        )
-        for which in ("interp", "jit")
-    ]
-    assert differences(*found) == set()
-    return found[1]
+    expected, found = (ran(body, which, **launch) for which in ("interp", "jit"))
+    assert differences(expected, found) == set()
+    return found
 
 
 def kinds(report):
@@ -91,14 +98,18 @@ def test_several_groups_that_are_struck_are_interpreted_and_no_other():
     assert report.replayed_groups == 5
 
 
-def test_where_all_groups_are_struck_soon_all_are_interpreted():
+def test_where_each_group_is_struck_each_is_interpreted():
     report = both(every(0, 1) + FAR + STORE)
     assert (report.replayed_groups, report.engine) == (64, "interp")
 
 
-def test_groups_that_are_struck_now_and_then_are_no_reason_to_interpret_all():
-    report = both(every(31, 32) + FAR + STORE, groups=1024)
-    assert (report.replayed_groups, report.engine) == (1024 // 32, "jit")
+def test_where_too_much_would_be_copied_all_are_interpreted(monkeypatch):
+    interpreted = []
+    monkeypatch.setattr(Replay, "_interpret", lambda self, group: interpreted.append(group) or before(self, group))
+    report = both(every(0, 2) + FAR + STORE, groups=1024)
+    assert (report.replayed_groups, report.engine) == (1024, "interp")
+    assert interpreted == list(range(0, 2 * len(interpreted), 2))
+    assert 1 < len(interpreted) < 512
 
 
 def test_of_large_buffers_there_is_no_checkpoint(monkeypatch):

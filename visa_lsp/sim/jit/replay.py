@@ -3,7 +3,7 @@
 Groups run one after another, and what they do depends on nothing but memory. So memory and counts are put back to a checkpoint,
 the groups before the one that was struck run compiled again, the interpreter runs that one, and compiled code goes on behind
 it, from a new checkpoint. Invariant: observers say of a group what they would say had they seen all groups before it, for none of
-those has touched the same memory in a way that races; where one has, or where too many groups are struck, Suspicion is raised, and
+those has touched the same memory in a way that races. Where one has, or where checkpoints would cost too much, Suspicion is raised, and
 all groups have to be interpreted.
 """
 
@@ -30,9 +30,10 @@ if TYPE_CHECKING:
     from visa_lsp.sim.jit.whole import GroupRunner
     from visa_lsp.sim.observers.hooks import MemoryAccess
 
-MOST: Final = 8  # groups that are replayed, and one more for as many groups as ``SPARSE`` that are done
-SPARSE: Final = 32
 MOST_BYTES: Final = 1 << 28  # of all buffers: marks take three times as much, and a checkpoint all of it again
+# Bytes that checkpoints may copy for each instruction of each thread of a launch: that takes a quarter of the time that
+# interpreting it under all checkers takes.
+COPIED: Final = 16_000
 _COUNTED: Final = ("threads", "groups", "barriers", "reads", "writes")
 
 
@@ -48,17 +49,22 @@ class Replay:
         # It hears of an access first: where another group is met, what the others say does not count.
         self._observers = (self._marking, *observers)
         self._checkpoint: _Checkpoint | None = _Checkpoint(self._machine, before, marked=False)
+        dispatch = self._machine.dispatch
+        self._total = prod(dispatch.groups)
+        self._bytes = sum(buffer.size for buffer in dispatch.buffers)
+        steps = self._total * dispatch.threads_per_group * len(dispatch.kernel.instructions)
+        self._left = COPIED * steps if self._bytes <= MOST_BYTES else 0  # that may be copied
 
     def run(self, first: int) -> None:
         """Run the groups from a number on.
 
         Raises Suspicion where all have to be interpreted, and KernelFault where one cannot go on.
         """
-        result, total = self._machine.result, prod(self._machine.dispatch.groups)
-        while first < total:
+        result = self._machine.result
+        while first < self._total:
             try:
-                self._compiled(range(first, total))
-                first, result.interpreted = total, False
+                self._compiled(range(first, self._total))
+                first, result.interpreted = self._total, False
             except Suspicion as hit:
                 first = self._replayed(first, hit.group)
 
@@ -82,8 +88,8 @@ class Replay:
     def _replayed(self, first: int, group: int | None) -> int:
         """Interpret the group that was struck, the checkpoint being at ``first``; where to go on."""
         machine, result = self._machine, self._machine.result
-        size = sum(buffer.size for buffer in machine.dispatch.buffers)
-        if group is None or result.replayed_groups >= MOST + group // SPARSE or size > MOST_BYTES:
+        self._left -= 8 * self._bytes  # buffers and their marks, back to a checkpoint and into the next one
+        if group is None or self._left < 0:
             raise Suspicion
         assert self._checkpoint is not None
         self._checkpoint.restore()
@@ -92,7 +98,8 @@ class Replay:
         result.replayed_groups += 1
         self._interpret(group)
         self._checkpoint = None  # its memory is free before as much is asked for
-        self._checkpoint = _Checkpoint(machine, Contents(machine.dispatch), marked=True)
+        if group + 1 < self._total:
+            self._checkpoint = _Checkpoint(machine, Contents(machine.dispatch), marked=True)
         return group + 1
 
     def _interpret(self, group: int) -> None:
