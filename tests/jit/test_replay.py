@@ -187,9 +187,11 @@ LOOP = "    mov (M1, 16) never(0,0)<1> 0x0:d\nagain:\n    add (M1, 16) never(0,0
 
 
 @pytest.mark.parametrize("budget", [1_000, 4_000, 4_350, 4_420, 4_450, 8_000])
-def test_a_budget_is_used_up_in_the_same_place(budget):
+@pytest.mark.parametrize("end", ["", "    barrier\n"])
+@pytest.mark.parametrize("checks", ["all", "none"])
+def test_a_budget_is_used_up_in_the_same_place(budget, end, checks):
     """A group has two threads of some hundred steps each; group 20 is interpreted."""
-    report = both(only(20) + FAR + STORE + LOOP, local=32, budget=budget)
+    report = both(only(20) + FAR + STORE + LOOP + end, local=32, budget=budget, checks=checks)
     assert "step-budget" in kinds(report)
 
 

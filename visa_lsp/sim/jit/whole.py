@@ -206,13 +206,15 @@ class GroupRunner:
         live, waits = [], {}
         for number, block in enumerate(self.states):
             status, frame = int(block.words[state.STATUS // 8]), self.frames[number]
-            if status == state.ENDED and not (why == state.OVER and number == at):
-                continue  # but whoever has ended with the last steps of the budget is told of
+            # Whoever has used up the budget is told of, also where that thread has ended or waits now.
+            over = why == state.OVER and number == at
+            if status == state.ENDED and not over:
+                continue
             block.give(frame)
             machine.take_modes(frame)
             thread = self._thread(number)
             live.append(thread)
-            if status == state.WAITING and int(block.words[state.ROUND // 8]) == group.barrier.generation:
+            if not over and status == state.WAITING and int(block.words[state.ROUND // 8]) == group.barrier.generation:
                 waits[number] = awaited(group.barrier, group.barrier.generation, "the barrier")
         stuck = why == state.SWITCH
         if not stuck:
