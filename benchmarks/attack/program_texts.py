@@ -2,6 +2,7 @@
 
 Every program begins with all of its variables holding something and ends by storing what all of their bytes sum up to. A *tidy* one does
 nothing that a checker reports or cannot be sure of: no indirect registers, no odd addresses, no shared memory that is read before it is written.
+Behind that, some go astray in one group.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ _SLM: Final = 2048
 _BYTES: Final = 512  # of a variable
 _BASES: Final = 4  # variables with registers of their own; as many more are other views of these
 _GIVEN: Final = 3  # of them come with the payload, the others are loaded
+_ASTRAY: Final = 0.3  # of all programs
 _TRIED: Final = 80  # lines that are written by chance, of which a quarter is right
 
 
@@ -156,7 +158,7 @@ class _Writer(Kernels):
         """A program of about so many instructions."""
         head = [".version 4.1", '.kernel "k"', *self.declarations()]
         self.ok = self.candidates(head) or ["mov (M1, 8) V50(0,0)<1> 0x1:ud"]
-        body = [*self.beginning(), *self.block(lines, 0), *self.ending(), "ret (M1, 1)"]
+        body = [*self.beginning(), *self.block(lines, 0), *self.ending(), *self.straying(), "ret (M1, 1)"]
         for number, inside in enumerate(self.subroutines):
             body += [f'.function "sub{number}"', f"sub{number}:", *inside, f"ret (M1, {self.lanes})"]
         return "\n".join([*head, *(line if line.endswith((":", '"')) else f"    {line}" for line in body), ""])
@@ -297,3 +299,18 @@ class _Writer(Kernels):
             f"xor (M1, {size}) V54(0,0)<1> V54(0,0)<1;1,0> {4 * self.draw.choice(apart):#x}:ud",
             f"gather4_scaled.R (M1, {size}) %slm 0x0:ud V54.0 {self.draw.choice(self.own)[0]}.0",
         ]
+
+    def straying(self) -> Iterator[str]:
+        """Store in each lane's place; in one group of some programs elsewhere as well: outside, or where others have stored."""
+        if self.draw.random() >= _ASTRAY:
+            return
+        self.has["a group that goes astray"] += 1
+        size, of_thread = min(16, self.lanes), 4 * self.lanes
+        by = self.draw.choice((0x100000, 2, of_thread, -of_thread, self.threads * of_thread, -self.threads * of_thread))
+        yield f"mov (M1, {size}) V54(0,0)<1> V51(0,0)<1;1,0>"
+        yield f"scatter4_scaled.R (M1, {size}) dst 0x0:ud V54.0 V50.0"
+        yield f"cmp.eq (M1_NM, {size}) P5 group(0,0)<0;1,0> {self.draw.randrange(self.groups):#x}:ud"
+        yield f"(P5) add (M1, {size}) V54(0,0)<1> V54(0,0)<1;1,0> {by}:d"
+        word = self.draw.choice(("scatter", "scatter", "gather"))
+        data = "V50.0" if word == "scatter" else "V57.0"
+        yield f"{word}4_scaled.R (M1, {size}) dst 0x0:ud V54.0 {data}"

@@ -20,7 +20,7 @@ from visa_lsp.cli.launch.file import parse_launch
 from visa_lsp.cli.launch.runner import RunOptions, run_module
 from visa_lsp.sema.lower import assemble
 from visa_lsp.sim import machine as sim_machine
-from visa_lsp.sim.jit import engine, machine, native
+from visa_lsp.sim.jit import engine, machine, native, replay
 
 if TYPE_CHECKING:
     import random
@@ -70,6 +70,7 @@ class Programs(Target):
         launch = replace(parse_launch(case.launch, Path("k.launch.yaml")), platform=case.platform)
         native.LEVEL = 2 if draw.random() < _FULL else 0
         sim_machine.QUANTUM = draw.choice(_QUANTA)
+        replay.COPIED = draw.choice((100, 16_000))  # with little, all groups are interpreted when some have been
 
         def run(which: str, checks: str, threads: int = 1) -> RunReport:
             self.runs[f"compiled at level {native.LEVEL}"] += which == "jit"
@@ -84,8 +85,7 @@ class Programs(Target):
         if draw.random() < _WATCHED:
             one, other = run("interp", "all"), run("jit", "all")
             compare(one, other, "checks all")
-            told = "by the interpreter alone" if not other.replayed_groups else "by the interpreter, which replayed it"
-            self.runs[f"watched, told {'by compiled code' if other.engine == 'jit' else told}"] += 1
+            self.runs[f"watched, told by {_told_by(other)}"] += 1
         self.has.update(kind for kind, count in case.has.items() if count)
         self.has.update(case.types)
         self.executed.update(one.opcodes)
@@ -96,6 +96,13 @@ class Programs(Target):
         has = ", ".join(f"{kind} {count}" for kind, count in sorted(self.has.items()))
         runs = ", ".join(f"{kind} {count}" for kind, count in sorted(self.runs.items()))
         return f"programs with {has}\nruns: {runs}\nexecuted: {self.executed.total()} instructions of {len(self.executed)} mnemonics"
+
+
+def _told_by(report: RunReport) -> str:
+    """Who has told the report of a watched run."""
+    if not report.replayed_groups:
+        return "compiled code" if report.engine == "jit" else "the interpreter alone"
+    return "both engines" if report.engine == "jit" else "the interpreter, which replayed all groups"
 
 
 def compare(one: RunReport, other: RunReport, where: str) -> None:

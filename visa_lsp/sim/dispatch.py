@@ -68,6 +68,11 @@ class Dispatch:
         """All buffers of the launch, each once, in an order that is the same for every run of it."""
         return list({id(b): b for b in (*self.memory.buffers, *self.surfaces.values())}.values())
 
+    def group_id(self, number: int) -> Triple:
+        """The id of a group by its place in the order of the run, x fastest."""
+        x, y, _ = self.groups
+        return number % x, number // x % y, number // (x * y)
+
     def shape(self, group: Triple) -> GroupShape:
         """The threads of a group."""
         found = self.partial(group) if self.partial is not None else None
@@ -112,6 +117,6 @@ class RunResult:
     limits: tuple[str, ...] = ()  # what observers could not look at
     ended: bool = False  # at its first fault, as the order asked
     interpreted: bool = False  # by the interpreter, where another engine was asked for
-    replayed_groups: int = 0  # run again by the interpreter: compiled code had begun, and a check stopped it
+    replayed_groups: int = 0  # run again by the interpreter, where a check had stopped compiled code
     side_by_side: int = 1  # threads of the host that ran groups at the same time
     compile_seconds: float = 0.0  # of the run's wall time, what went into making machine code

@@ -50,8 +50,7 @@ class Machine:
 
     def __init__(self, dispatch: Dispatch, observers: Sequence[Observer] = (), quantum: int | None = None) -> None:
         self.dispatch = dispatch
-        self.observers = tuple(observers)
-        self.watched = bool(self.observers)
+        self.heard_by(observers)
         self.has_findings = False  # whether an observer has findings to take
         self.quantum = QUANTUM if quantum is None else quantum
         self.steps = 0
@@ -65,11 +64,16 @@ class Machine:
         self._codes: dict[int, Code] = {}
         self._traced: dict[int, list[Op]] = {}
         self._free: dict[int, list[Frame]] = {}
-        self._trace = any(o.wants_instructions for o in self.observers)
         self.function_addresses = {
             dispatch.symbols.get(name, FUNCTION_ADDRESSES + 64 * i): body
             for i, (name, body) in enumerate(sorted(dispatch.functions.items()))
         }
+
+    def heard_by(self, observers: Sequence[Observer]) -> None:
+        """Have these, and nobody else, hear of what happens from now on."""
+        self.observers = tuple(observers)
+        self.watched = bool(self.observers)
+        self._trace = any(o.wants_instructions for o in self.observers)
 
     # ---- code and frames
 

@@ -7,14 +7,17 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from visa_lsp.sim.jit.machine import CompiledMachine
+from visa_lsp.sim.jit.replay import Replay
 from visa_lsp.sim.jit.side_by_side import reason_against, run_side_by_side
 from visa_lsp.sim.jit.whole import GroupQueue, GroupRunner
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from visa_lsp.sim.contents import Contents
     from visa_lsp.sim.dispatch import Dispatch, RunResult
     from visa_lsp.sim.jit.making import Making
+    from visa_lsp.sim.observers.hooks import Observer
 
 
 def unwatched(dispatch: Dispatch, making: Making, patience: int) -> RunResult:
@@ -32,10 +35,13 @@ def side_by_side(dispatch: Dispatch, making: Making) -> RunResult | str:
     return reason_against(dispatch, machine) or run_side_by_side(dispatch, machine)
 
 
-def watched(dispatch: Dispatch, making: Making) -> RunResult | None:
-    """A run as compiled code of which no checker would have anything to say.
+def watched(
+    dispatch: Dispatch, making: Making, observers: Sequence[Observer], before: Contents, budget: int
+) -> RunResult | None:
+    """A run as compiled code, and of groups in the interpreter, with observers, of which one may have something to say.
 
-    None, with nothing run, where no proof of that can be had. Raises Suspicion where a test has struck.
+    ``before`` is what memory holds now, ``budget`` how many steps the interpreter may take for a group. None, with nothing
+    run, where no proof can be had that the others have nothing to say. Raises Suspicion where all groups have to be interpreted.
     """
     if dispatch.partial is not None or any(b.private or b.undefined or b.whole is not b for b in dispatch.buffers):
         return None
@@ -44,7 +50,7 @@ def watched(dispatch: Dispatch, making: Making) -> RunResult | None:
     # The proof comes first: it takes a tenth of the time that writing the code does.
     if not machine.writes_first or not machine.fits(code) or not machine.compiled_anew(code).body.seen:
         return None
-    machine.make_whole = partial(_whole, machine)
+    machine.make_whole = lambda: Replay(GroupRunner(machine), observers, before, budget).run
     return machine.run()
 
 

@@ -24,7 +24,7 @@ from visa_lsp.sim.machine import Machine
 from visa_lsp.sim.operands import CR0
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from visa_lsp.sim.dispatch import Dispatch, GroupShape, RunResult
     from visa_lsp.sim.group import Wait
@@ -193,8 +193,32 @@ class CompiledMachine(Machine):
             frame.set_modes(frame.word(frame.code.layout.offset(CR0)))
 
     def thread(self, group: ThreadGroup, number: int, frame: Frame) -> Thread:
-        """A thread that runs compiled code."""
-        return CompiledThread(self, group, number, frame)
+        """A thread that runs compiled code, but while observers listen."""
+        return (Thread if self.observers else CompiledThread)(self, group, number, frame)
+
+    def interpret_group(self, number: int) -> None:
+        """Run a group as the interpreter does, for the observers. Raises KernelFault where it cannot go on."""
+        self._frame_bytes = 0  # activations of compiled code are none of the interpreter's
+        self._run_group(self.dispatch.group_id(number))
+        self.result.groups += 1
+        self.tell(self.result.groups, self.steps)
+
+    def take_findings(self) -> None:
+        """Take what the observers have found, as a barrier does."""
+        self._take()
+
+    def counts(self) -> list[tuple[Code, list[int]]]:
+        """How often each instruction was executed so far, in numbers that stay as they are."""
+        for body in self._bodies.values():
+            body.flush_counts()
+        return [(code, list(code.counts)) for code in self._codes.values()]
+
+    def put_back_counts(self, counts: Sequence[tuple[Code, list[int]]]) -> None:
+        """Count from earlier numbers on."""
+        for body in self._bodies.values():
+            body.counts[:] = 0
+        for code, numbers in counts:
+            code.counts[:] = numbers
 
     def interpret(self, _registers: int, _block: int, pc: int) -> int:
         """Execute an instruction that moves no lanes for the thread that is running."""

@@ -26,7 +26,11 @@ _SHORT: Final = 0.1  # seconds that compiled code may run before Python can be i
 
 
 class Suspicion(Exception):  # noqa: N818 - no error: a checker may have something to say
-    """A watched run has come to something that the interpreter has to look at."""
+    """A watched run has come to something that the interpreter has to look at: in ``group``, or None where that is not enough."""
+
+    def __init__(self, group: int | None = None) -> None:
+        super().__init__(group)
+        self.group = group
 
 
 class GroupQueue:
@@ -179,7 +183,7 @@ class GroupRunner:
                 raise Suspicion
             # A barrier that cannot complete is told by the interpreter as well, and what comes behind it.
             if why == state.SUSPECT or (machine.under_watch and why in (state.FAULT, state.SWITCH)):
-                raise Suspicion
+                raise Suspicion(int(launch[state.GROUP // 8]))
             if why != state.LEAVE:
                 end = int(launch[state.GROUP // 8]) + 1
             result.threads += (end - first) * len(self.frames)
@@ -202,13 +206,15 @@ class GroupRunner:
         live, waits = [], {}
         for number, block in enumerate(self.states):
             status, frame = int(block.words[state.STATUS // 8]), self.frames[number]
-            if status == state.ENDED:
+            # Whoever has used up the budget is told of, also where that thread has ended or waits now.
+            over = why == state.OVER and number == at
+            if status == state.ENDED and not over:
                 continue
             block.give(frame)
             machine.take_modes(frame)
             thread = self._thread(number)
             live.append(thread)
-            if status == state.WAITING and int(block.words[state.ROUND // 8]) == group.barrier.generation:
+            if not over and status == state.WAITING and int(block.words[state.ROUND // 8]) == group.barrier.generation:
                 waits[number] = awaited(group.barrier, group.barrier.generation, "the barrier")
         stuck = why == state.SWITCH
         if not stuck:
@@ -225,9 +231,8 @@ class GroupRunner:
     def _begin(self, number: int) -> None:
         if number == self.number and self.threads:
             return
-        gx, gy, _ = self.machine.dispatch.groups
         self.number, self.threads = number, {}
-        self.group = ThreadGroup((number % gx, number // gx % gy, number // (gx * gy)), 0, len(self.frames))
+        self.group = ThreadGroup(self.machine.dispatch.group_id(number), 0, len(self.frames))
         self.group.slm = Buffer(self.group.slm.name, self.shared)
 
     def _thread(self, number: int) -> CompiledThread:

@@ -133,7 +133,7 @@ class Clocks:
         self.gave_up = False
         self.lanes = lanes
         self._group = -1
-        self.partial = False  # whether something was not fenced before a barrier
+        self.partial = False  # whether the group has not fenced something before a barrier
         self._known: Array = np.zeros((0, 3, 0), np.int32)
         self._zeros: Array = np.zeros((3, 0), np.int32)
         self._rounds: dict[int, dict[int, tuple[Array, _Past]]] = {}
@@ -153,6 +153,7 @@ class Clocks:
     def group(self, number: int) -> None:
         """Another group runs."""
         self._group = number
+        self.partial = False
         self._known = np.zeros((0, 3, 0), np.int32)
         for table in (
             self._rounds, self._leaving, self._bases, self._fences, self._fenced, self._old, self._own, self._pasts,

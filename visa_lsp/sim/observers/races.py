@@ -304,7 +304,7 @@ class RaceChecker(Checker):
         if not bad.size or access.space is None:
             return
         first, second = (int(access.lanes[order[bad[0] + i]]) for i in (0, 1))
-        found = _split(access.space, at[bad[:1]], access.size)
+        found = split(access.space, at[bad[:1]], access.size)
         if first == second or not found or found[0][0].private or not found[0][1].size:
             return
         buffer, offset = found[0][0], int(found[0][1][0])
@@ -325,7 +325,7 @@ class RaceChecker(Checker):
         thread, clocks = access.thread, self._clocks_of(access.thread)
         lanes, whole = self._item_lanes(access) if self.items else (None, False)
         together = [n for n in range(clocks.lanes) if thread.frame.emask >> n & 1] if whole else []
-        for buffer, offsets, rows in _split(access.space, access.at, access.size):
+        for buffer, offsets, rows in split(access.space, access.at, access.size):
             shared = _is_shared(thread, buffer)
             if lanes is None:
                 places = [(id(buffer), offset) for offset in np.unique(offsets).tolist()]
@@ -351,7 +351,7 @@ class RaceChecker(Checker):
         """Keep what a load brings."""
         if access.space is None or access.size > _GUESSED_BYTES:
             return
-        for buffer, offsets, rows in _split(access.space, access.at, access.size):
+        for buffer, offsets, rows in split(access.space, access.at, access.size):
             if buffer.private:
                 continue
             for offset, row in zip(offsets.tolist(), rows.tolist(), strict=True):
@@ -369,7 +369,7 @@ class RaceChecker(Checker):
         if access.space is None:
             return
         first: dict[tuple[int, int, int], bytes | None] = {}  # only the exchange that follows a load checks it
-        for buffer, offsets, rows in _split(access.space, access.at, access.size):
+        for buffer, offsets, rows in split(access.space, access.at, access.size):
             for offset, row in zip(offsets.tolist(), rows.tolist(), strict=True):
                 owner = self._owner(mine, row)
                 key = (owner, id(buffer), offset)
@@ -610,7 +610,7 @@ class RaceChecker(Checker):
         """Page by page the bytes of a message, and which of them it changes (None: not known, all)."""
         if access.space is None or not access.at.size:
             return
-        for buffer, offsets, rows in _split(access.space, access.at, access.size):
+        for buffer, offsets, rows in split(access.space, access.at, access.size):
             if buffer.private or not offsets.size:
                 continue
             at = (offsets[:, None] + np.arange(access.size)).reshape(-1)
@@ -650,8 +650,7 @@ class RaceChecker(Checker):
         """The id of a group by its place in the order of the run."""
         if number == self._group:
             return thread.group.id
-        x, y, _ = thread.machine.dispatch.groups
-        return number % x, number // x % y, number // (x * y)
+        return thread.machine.dispatch.group_id(number)
 
 
 class ItemRaceChecker(RaceChecker):
@@ -685,7 +684,7 @@ def _threads(thread: Thread) -> int:
     return thread.machine.dispatch.threads_per_group
 
 
-def _split(space: Buffer | Memory, at: Array, size: int) -> list[tuple[Buffer, Array, Array]]:
+def split(space: Buffer | Memory, at: Array, size: int) -> list[tuple[Buffer, Array, Array]]:
     """The buffers that hold accesses, with offsets and the numbers of the accesses."""
     rows = np.arange(at.size)
     if isinstance(space, Buffer):

@@ -1,0 +1,183 @@
+"""Groups of a watched launch that a test has struck in: each is run again by the interpreter, with its observers.
+
+Groups run one after another, and what they do depends on nothing but memory. So memory and counts are put back to a checkpoint,
+the groups before the one that was struck run compiled again, the interpreter runs that one, and compiled code goes on behind
+it, from a new checkpoint. Invariant: observers say of a group what they would say had they seen all groups before it, for none of
+those has touched the same memory in a way that races. Where one has, or where checkpoints would cost too much, Suspicion is raised, and
+all groups have to be interpreted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from visa_lsp.sim.contents import Contents
+from visa_lsp.sim.faults import FaultKind, KernelFault
+from visa_lsp.sim.jit import state
+from visa_lsp.sim.jit.watching import ATOMIC, READ, WRITTEN
+from visa_lsp.sim.jit.whole import GroupQueue, Suspicion
+from visa_lsp.sim.observers.hooks import Observer
+from visa_lsp.sim.observers.races import split
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from visa_lsp.sim.jit.machine import CompiledMachine
+    from visa_lsp.sim.jit.whole import GroupRunner
+    from visa_lsp.sim.observers.hooks import MemoryAccess
+
+MOST_BYTES: Final = 1 << 28  # of all buffers: marks take three times as much, and a checkpoint all of it again
+# Bytes that checkpoints may copy for each instruction of each thread of a launch: that takes a quarter of the time that
+# interpreting it under all checkers takes.
+COPIED: Final = 16_000
+_COUNTED: Final = ("threads", "groups", "barriers", "reads", "writes")
+
+
+class Replay:
+    """Runs all groups of a launch, compiled and interpreted.
+
+    ``before`` is what memory holds now, ``budget`` how many steps the interpreter may take for a group.
+    """
+
+    def __init__(self, runner: GroupRunner, observers: Sequence[Observer], before: Contents, budget: int) -> None:
+        self._runner, self._machine, self._budget = runner, runner.machine, budget
+        self._marking = _Marking(self._machine)
+        # It hears of an access first: where another group is met, what the others say does not count.
+        self._observers = (self._marking, *observers)
+        self._checkpoint: _Checkpoint | None = _Checkpoint(self._machine, before, marked=False)
+        dispatch = self._machine.dispatch
+        self._total = prod(dispatch.groups)
+        self._bytes = sum(buffer.size for buffer in dispatch.buffers)
+        steps = self._total * dispatch.threads_per_group * len(dispatch.kernel.instructions)
+        self._left = COPIED * steps if self._bytes <= MOST_BYTES else 0  # that may be copied
+
+    def run(self, first: int) -> None:
+        """Run the groups from a number on.
+
+        Raises Suspicion where all have to be interpreted, and KernelFault where one cannot go on.
+        """
+        result = self._machine.result
+        while first < self._total:
+            try:
+                self._compiled(range(first, self._total))
+                first, result.interpreted = self._total, False
+            except Suspicion as hit:
+                first = self._replayed(first, hit.group)
+
+    def _compiled(self, groups: range) -> None:
+        """Run groups as compiled code, which no observer hears."""
+        machine, barriers = self._machine, self._machine.result.barriers
+        machine.heard_by(())
+        try:
+            self._runner.run(GroupQueue(groups.stop, groups.start))
+        except KernelFault:
+            self._listen(barriers)
+            raise
+        self._listen(barriers)
+
+    def _listen(self, barriers: int) -> None:
+        """Have the observers hear again, and take from them what a barrier would have taken, where there was one."""
+        self._machine.heard_by(self._observers)
+        if self._machine.result.barriers > barriers:
+            self._machine.take_findings()
+
+    def _replayed(self, first: int, group: int | None) -> int:
+        """Interpret the group that was struck, the checkpoint being at ``first``; where to go on."""
+        machine, result = self._machine, self._machine.result
+        self._left -= 8 * self._bytes  # buffers and their marks, back to a checkpoint and into the next one
+        if group is None or self._left < 0:
+            raise Suspicion
+        assert self._checkpoint is not None
+        self._checkpoint.restore()
+        self._compiled(range(first, group))
+        result.interpreted = result.replayed_groups == group
+        result.replayed_groups += 1
+        self._interpret(group)
+        self._checkpoint = None  # its memory is free before as much is asked for
+        if group + 1 < self._total:
+            self._checkpoint = _Checkpoint(machine, Contents(machine.dispatch), marked=True)
+        return group + 1
+
+    def _interpret(self, group: int) -> None:
+        machine, dispatch = self._machine, self._machine.dispatch
+        self._marking.begin()
+        machine.dispatch = replace(dispatch, step_budget=min(dispatch.step_budget, machine.steps + self._budget))
+        try:
+            machine.interpret_group(group)
+        except KernelFault as fault:
+            if fault.kind is FaultKind.BUDGET and machine.dispatch.step_budget < dispatch.step_budget:
+                raise Suspicion from fault
+            raise
+        finally:
+            machine.dispatch = dispatch
+        # What waited for the end of the group is found now; it is taken at the next barrier, as if the next group had begun.
+        for observer in self._observers:
+            observer.finished()
+        if dispatch.first_fault and any(observer.take() for observer in self._observers):
+            raise Suspicion  # the run ends there, in the midst of a group
+
+
+class _Checkpoint:
+    """What groups change, as it was behind some of them; without ``marked`` there were no marks yet."""
+
+    def __init__(self, machine: CompiledMachine, contents: Contents, *, marked: bool) -> None:
+        self._machine, self._contents = machine, contents
+        self._marks = {key: marks.copy() for key, marks in machine.marks.items()} if marked else {}
+        self._counts, self._steps = machine.counts(), machine.steps
+        self._result = {name: getattr(machine.result, name) for name in _COUNTED}
+
+    def restore(self) -> None:
+        """Let it be the same again. Numbers of marks are not given out again."""
+        machine = self._machine
+        self._contents.restore()
+        for key, marks in machine.marks.items():
+            marks[:] = self._marks.get(key, 0)
+        machine.put_back_counts(self._counts)
+        machine.steps = self._steps
+        for name, value in self._result.items():
+            setattr(machine.result, name, value)
+
+
+class _Marking(Observer):
+    """Puts what an interpreted group does to memory of the launch among the marks of compiled code.
+
+    All its threads have one number: what they do to each other, others observe. Raises Suspicion where it meets another group.
+    """
+
+    def __init__(self, machine: CompiledMachine) -> None:
+        self._launch, self._number = machine.launch, 0
+        self._marks = {id(buffer): machine.marks[id(buffer)].reshape(3, -1) for buffer in machine.dispatch.buffers}
+
+    def begin(self) -> None:
+        """Take a number for a group."""
+        self._number = int(self._launch[state.GLOBAL_NEXT // 8])
+        self._launch[state.GLOBAL_NEXT // 8] += 1
+
+    def read(self, access: MemoryAccess) -> None:
+        """Look for what is written."""
+        self._mark(access, READ, (WRITTEN, ATOMIC))
+
+    def write(self, access: MemoryAccess) -> None:
+        """Look for all, but for an atomic not for other atomics."""
+        if access.kind == "atomic":
+            self._mark(access, ATOMIC, (WRITTEN, READ))
+        else:
+            self._mark(access, WRITTEN, (WRITTEN, READ, ATOMIC))
+
+    def _mark(self, access: MemoryAccess, kind: int, others: Sequence[int]) -> None:
+        for buffer, offsets, _ in split(access.space, access.at, access.size) if access.space is not None else ():
+            marks = self._marks.get(id(buffer))
+            if marks is None:
+                continue  # shared local memory
+            first, last = offsets >> 2, offsets + access.size - 1 >> 2
+            cells = np.minimum(first[:, None] + np.arange(access.size + 6 >> 2), last[:, None])
+            for other in others:
+                found = marks[other, cells]
+                if ((found != 0) & (found != self._number)).any():
+                    raise Suspicion
+            own = marks[kind, cells]
+            marks[kind, cells] = np.where(own == 0, self._number, own)
