@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from llvmlite import ir
 
 from visa_lsp.sim.jit import spaces, watching
-from visa_lsp.sim.jit.emitter import I8, I64, Emitter, Node, Uncompiled, integer, lanes_of
+from visa_lsp.sim.jit.emitter import I8, I32, I64, Emitter, Node, Uncompiled, integer, lanes_of
 from visa_lsp.sim.jit.moving import each_lane, leave_space, range_of, wide
 from visa_lsp.sim.jit.raw_operands import raw_start
 
@@ -75,17 +75,23 @@ def _watch_atomic(e: Emitter, found: spaces.Found, place: spaces.SpacePlace, at:
     watching.alignment(e, at, e.lanes(bits, lanes_of(at)), memory)
     if memory < 4:
         watching.suspect_always(e)
-    kept = [e.kept_lanes(cells) for cells in watching.dwords(e, at, memory)]
+    lanes = lanes_of(at)
+    place_ = watching.MarkedPlace(place.marks, place.stride, found.shared)
 
-    def mark(lane: Node) -> None:
-        for cells in kept:
-            marks = watching.Marks(e, place, e.lane_of(cells, lane, I64), shared=found.shared)
+    def body(marks: Node, stride: Node, at: Node, bits: Node) -> None:
+        own, kept = place_._replace(marks=marks, stride=stride), e.kept_lanes(at)
+
+        def mark(lane: Node) -> None:
+            first = e.builder.extract_element(e.lane_of(kept, lane, I64), ir.Constant(I32, 0))
+            marks = watching.Marks(e, own, first, max(1, memory // 4))
             marks.check((watching.WRITTEN, watching.READ))
-            if found.shared:
+            if marks.shared:
                 marks.written()
             marks.add(watching.ATOMIC)
 
-    each_lane(e, bits, mark)
+        each_lane(e, bits, mark)
+
+    watching.told(e, f"mark_atomic_{place_.name}_{lanes}_of_{memory}", [place.marks, place.stride, at, bits], body)
 
 
 def _update(

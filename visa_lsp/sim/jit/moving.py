@@ -130,47 +130,58 @@ def _watch(
     if write and found.shared and moved[0].memory < 4:
         watching.suspect_always(e)  # marks are of dwords: they would say that all of it is written
     at, bits = wide(e, where.at), where.bits
-    lanes = lanes_of(at)
+    lanes, marked = lanes_of(at), watching.MarkedPlace(place.marks, place.stride, found.shared)
     for one in moved:
         start = e.builder.add(at, splat(I64, one.offset, lanes)) if one.offset else at
         watching.alignment(e, start, None if bits is None else e.lanes(bits, lanes), one.memory)
-        cells = watching.dwords(e, start, one.memory)
-        if bits is None and one.memory == 4:
-            mark(e, found, place, cells[0], write=write)
-        elif bits is None:
-            mark_each(e, found, place, cells, e.all_on(lanes), write=write)
-        else:
-            with e.builder.if_else(where.same(e)) as (same, apart):
-                with same:
-                    first = e.spread(e.builder.add(where.least, ir.Constant(I64, one.offset)), 1)
-                    for cell in watching.dwords(e, first, one.memory):
-                        mark(e, found, place, cell, write=write)
-                with apart:
-                    mark_each(e, found, place, cells, bits, write=write)
+        first = e.builder.add(where.least, ir.Constant(I64, one.offset))
+        if bits is None:
+            if one.memory >= 4:
+                mark(e, marked, first, lanes * one.memory // 4, write=write)
+            else:
+                mark_each(e, marked, start, e.all_on(lanes), one.memory, write=write)
+            continue
+        with e.builder.if_else(where.same(e)) as (same, apart):
+            with same:
+                mark(e, marked, first, max(1, one.memory // 4), write=write)
+            with apart:
+                mark_each(e, marked, start, bits, one.memory, write=write)
 
 
-def mark_each(
-    e: Emitter, found: spaces.Found, place: spaces.SpacePlace, cells: Sequence[Node], bits: Node, *, write: bool
-) -> None:
-    """Mark dwords of lanes that lie anywhere, one after another."""
-    kept = [e.kept_lanes(some) for some in cells]
-
-    def marked(lane: Node) -> None:
-        for some in kept:
-            mark(e, found, place, e.lane_of(some, lane, I64), write=write)
-
-    each_lane(e, bits, marked)
-
-
-def mark(e: Emitter, found: spaces.Found, place: spaces.SpacePlace, cells: Node, *, write: bool) -> None:
+def mark(e: Emitter, place: watching.MarkedPlace, first: Node, dwords: int, *, write: bool) -> None:
     """Suspect what is in no order with this access to dwords that lie side by side, and leave its own marks."""
-    marks = watching.Marks(e, place, cells, shared=found.shared)
+
+    def body(marks: Node, stride: Node, first: Node) -> None:
+        _mark(watching.Marks(e, place._replace(marks=marks, stride=stride), first, dwords), write=write)
+
+    name = f"mark_{'write' if write else 'read'}_{place.name}_{dwords}"
+    watching.told(e, name, [place.marks, place.stride, first], body)
+
+
+def mark_each(e: Emitter, place: watching.MarkedPlace, at: Node, bits: Node, size: int, *, write: bool) -> None:
+    """The same for elements of ``size`` bytes that lie anywhere, lane by lane."""
+    lanes = lanes_of(at)
+
+    def body(marks: Node, stride: Node, at: Node, bits: Node) -> None:
+        own, kept = place._replace(marks=marks, stride=stride), e.kept_lanes(at)
+
+        def lane_marked(lane: Node) -> None:
+            first = e.builder.extract_element(e.lane_of(kept, lane, I64), ir.Constant(I32, 0))
+            _mark(watching.Marks(e, own, first, max(1, size // 4)), write=write)
+
+        each_lane(e, bits, lane_marked)
+
+    name = f"mark_{'write' if write else 'read'}_{place.name}_{lanes}_of_{size}"
+    watching.told(e, name, [place.marks, place.stride, at, bits], body)
+
+
+def _mark(marks: watching.Marks, *, write: bool) -> None:
     if write:
         marks.check((watching.WRITTEN, watching.READ, watching.ATOMIC))
         marks.take()
         return
     marks.check((watching.WRITTEN, watching.ATOMIC))
-    if found.shared:
+    if marks.shared:
         marks.written()
     marks.add(watching.READ)
 
@@ -333,7 +344,8 @@ def move_block(e: Emitter, found: spaces.Found, at: Node, start: int, size: int,
                 watching.alignment(e, at, None, 4)
                 if size % 4:
                     watching.suspect_always(e)
-                mark(e, found, place, watching.block_offsets(e, at, size), write=write)
+                marked = watching.MarkedPlace(place.marks, place.stride, found.shared)
+                mark(e, marked, at, max(1, size // 4), write=write)
             memory = builder.gep(place.base, [at], source_etype=I8)
             kind = vector(I32, size // 4) if size % 4 == 0 else vector(I8, size)
             if write:

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from llvmlite import ir
 
 from visa_lsp.sim.jit import state
-from visa_lsp.sim.jit.emitter import I32, I64, PTR, constants, lanes_of, splat, vector
+from visa_lsp.sim.jit.emitter import I1, I32, I64, PTR, lanes_of, splat, vector
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from visa_lsp.sim.jit.emitter import Emitter, Node
     from visa_lsp.sim.jit.spaces import SpacePlace
@@ -46,12 +46,12 @@ def suspect(e: Emitter, wrong: Node) -> None:
 
 def suspect_always(e: Emitter) -> None:
     """Leave in any case; what is written behind it is never reached."""
-    suspect(e, ir.Constant(ir.IntType(1), 1))
+    suspect(e, ir.Constant(I1, 1))
 
 
 def any_of(e: Emitter, lanes: Node) -> Node:
     """Whether one of some lanes' bits is set."""
-    return e.intrinsic(f"llvm.vector.reduce.or.v{lanes_of(lanes)}i1", ir.IntType(1), lanes)
+    return e.intrinsic(f"llvm.vector.reduce.or.v{lanes_of(lanes)}i1", I1, lanes)
 
 
 def alignment(e: Emitter, at: Node, chosen: Node | None, size: int) -> None:
@@ -76,6 +76,19 @@ def access(e: Emitter, place: SpacePlace, *, reads: bool, writes: bool) -> None:
     suspect(e, e.builder.icmp_unsigned("!=", found, ir.Constant(I64, 0)))
 
 
+class MarkedPlace(NamedTuple):
+    """Where the marks of a space stand: the host's address of the first mark of byte 0, and the bytes between kinds."""
+
+    marks: Node
+    stride: Node
+    shared: bool
+
+    @property
+    def name(self) -> str:
+        """The kind of memory."""
+        return "shared" if self.shared else "global"
+
+
 def _numbers(e: Emitter, *, shared: bool) -> Numbers:
     group, first = (state.SHARED_GROUP, state.SHARED_ROUND) if shared else (state.GLOBAL_GROUP, state.GLOBAL_ROUND)
     builder = e.builder
@@ -85,14 +98,30 @@ def _numbers(e: Emitter, *, shared: bool) -> Numbers:
     return Numbers(builder.add(round_, thread), e.word(e.launch, group, I32), round_, several)
 
 
-class Marks:
-    """The marks of dwords that lie side by side, a lane for each: ``at`` are their offsets as the space counts them."""
+def told(e: Emitter, name: str, arguments: Sequence[Node], body: Callable[..., None]) -> None:
+    """Suspect what a function of the module does, which ``body`` writes: it stands once, however many instructions look."""
 
-    def __init__(self, e: Emitter, place: SpacePlace, at: Node, *, shared: bool) -> None:
-        self.e, self.place, self.shared = e, place, shared
-        self.lanes = lanes_of(at)
-        self.numbers = _numbers(e, shared=shared)
-        first = e.builder.extract_element(at, ir.Constant(I32, 0))
+    def written(launch: Node, *own: Node) -> Node:
+        before = e.launch, e.suspected
+        e.launch, e.suspected = launch, e.function.append_basic_block("suspected")
+        body(*own)
+        at = e.builder.block
+        e.builder.position_at_end(e.suspected)
+        e.builder.ret(ir.Constant(I1, 1))
+        e.builder.position_at_end(at)
+        e.launch, e.suspected = before
+        return ir.Constant(I1, 0)
+
+    suspect(e, e.outlined(name, I1, [e.launch, *arguments], written))
+
+
+class Marks:
+    """The marks of ``lanes`` dwords that lie side by side, from the offset ``first`` on, as the space counts them."""
+
+    def __init__(self, e: Emitter, place: MarkedPlace, first: Node, lanes: int) -> None:
+        self.e, self.place, self.shared = e, place, place.shared
+        self.lanes = lanes
+        self.numbers = _numbers(e, shared=place.shared)
         self.first = e.builder.and_(first, ir.Constant(I64, ~3))
 
     def _splat(self, value: Node) -> Node:
@@ -154,9 +183,3 @@ def dwords(e: Emitter, at: Node, size: int) -> list[Node]:
     """The offsets of the dwords that an element of ``size`` bytes at each offset touches, if it is aligned."""
     lanes = lanes_of(at)
     return [at if not k else e.builder.add(at, splat(I64, 4 * k, lanes)) for k in range(max(1, size // 4))]
-
-
-def block_offsets(e: Emitter, at: Node, size: int) -> Node:
-    """The offsets of the dwords of a block, one for each lane of a vector."""
-    count = max(1, size // 4)
-    return e.builder.add(e.spread(at, count), constants(I64, [4 * k for k in range(count)]))
