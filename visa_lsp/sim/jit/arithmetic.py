@@ -18,7 +18,10 @@ from visa_lsp.sim.jit.emitter import I32, bytes_of, constants, integer, lanes_of
 if TYPE_CHECKING:
     from visa_lsp.sim.jit.emitter import Emitter, Node
 
-_PURE: Final = ("nounwind", "readnone")  # what neither reads memory nor ends elsewhere: stores before it may be left out
+_PURE: Final = (
+    "nounwind",
+    "readnone",
+)  # what neither reads memory nor ends elsewhere: stores before it may be left out
 _REGISTER: Final = 16  # bytes of the smallest vector register; what is smaller lies in one with nothing behind it
 
 
