@@ -18,6 +18,10 @@ from visa_lsp.sim.jit.emitter import I32, bytes_of, constants, integer, lanes_of
 if TYPE_CHECKING:
     from visa_lsp.sim.jit.emitter import Emitter, Node
 
+_PURE: Final = (
+    "nounwind",
+    "readnone",
+)  # what neither reads memory nor ends elsewhere: stores before it may be left out
 _REGISTER: Final = 16  # bytes of the smallest vector register; what is smaller lies in one with nothing behind it
 
 
@@ -66,7 +70,7 @@ def _operation(e: Emitter, word: str, *sources: Node) -> Node:
     if function is None:
         function = ir.Function(e.module, ir.FunctionType(kind, [kind] * len(sources)), name)
         function.linkage = "internal"
-        for attribute in ("alwaysinline", "nounwind", "readnone"):
+        for attribute in ("alwaysinline", *_PURE):
             function.attributes.add(attribute)
         builder = ir.IRBuilder(function.append_basic_block())
         builder.ret(_instructions(builder, word, function.args, most))
@@ -111,7 +115,8 @@ def _instruction(builder: ir.IRBuilder, word: str, form: str, sources: list[Node
         # Without its prefix the assembler, too, swaps what is added or multiplied, if that makes a byte less.
         prefix = "{vex3} " if at == "x" and word in ("add", "mul") else ""
         text, where = f"{prefix}v{word}{form} $2, $1, $0", f"={at},{at},{at}"
-    return builder.call(ir.InlineAsm(ir.FunctionType(kind, [kind] * len(sources)), text, where), sources)
+    code = ir.InlineAsm(ir.FunctionType(kind, [kind] * len(sources)), text, where)
+    return builder.call(code, sources, attrs=_PURE)
 
 
 def _chosen(e: Emitter, word: str, sources: tuple[Node, ...]) -> Node:
