@@ -239,7 +239,7 @@ def test_asm_looks_at_a_long_text_once(folder, monkeypatch, capsys):
     text.write_text(head + "\n".join([line.format(n) for n in range(3_000)]) + "\n    ret (M1, 1)\n")
     monkeypatch.setenv("VISA_LSP_CACHE", str(folder.parent / "own"))
     looked = []
-    monkeypatch.setattr(suppressions, "visible", lambda analysis: (looked.append(1), visible(analysis))[1])
+    monkeypatch.setattr(suppressions, "visible", lambda *given: (looked.append(1), visible(*given))[1])
     objects = []
     for name in ("a.isa", "b.isa"):
         assert main(["asm", str(text), "-o", name]) == 0
