@@ -5,7 +5,6 @@ import re
 
 import pytest
 
-from visa_lsp.analysis import analysis
 from visa_lsp.cli.main import main
 from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related, Rule, Severity
 from visa_lsp.ide import suppressions
@@ -46,7 +45,7 @@ def find_words(ctx, extra=()):
 @pytest.fixture
 def words(monkeypatch, tmp_path):
     """The word rules in place, and an empty folder to work in."""
-    monkeypatch.setattr(analysis, "run_checks", find_words)
+    monkeypatch.setattr("visa_lsp.checks.run.run_checks", find_words)
     monkeypatch.setattr(suppressions, "run_checks", find_words)
     monkeypatch.setattr("visa_lsp.cli.check.command._known_rules", lambda: (*RULES, USELESS_SUPPRESSION))
     monkeypatch.setenv("VISA_LSP_CACHE", "off")  # the real rules would be asked of it elsewhere

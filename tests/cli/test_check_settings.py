@@ -109,7 +109,7 @@ def test_show_settings(words, run):
 
 def test_platform_reaches_the_analysis(words, run, monkeypatch):
     seen = []
-    monkeypatch.setattr("visa_lsp.analysis.analysis.run_checks", lambda ctx: seen.append(ctx.platform) or [])
+    monkeypatch.setattr("visa_lsp.checks.run.run_checks", lambda ctx: seen.append(ctx.platform) or [])
     put(words, {"visa-lsp.toml": "platform = 'DG2'", "a.visaasm": "", "none/visa-lsp.toml": "", "none/b.visaasm": ""})
     run("check", "a.visaasm", "none/b.visaasm")
     run("check", "--platform", "pvc", "a.visaasm")

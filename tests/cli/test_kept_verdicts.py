@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from visa_lsp.cli import assemble
 from visa_lsp.cli.check import kept_verdicts, runner
 from visa_lsp.cli.check.formats.table import FORMATS
 from visa_lsp.cli.main import main
+from visa_lsp.ide import suppressions
 from visa_lsp.ide.suppressions import visible
 
 OWN = Path(__file__).resolve().parents[1] / "own"
@@ -239,7 +239,7 @@ def test_asm_looks_at_a_long_text_once(folder, monkeypatch, capsys):
     text.write_text(head + "\n".join([line.format(n) for n in range(3_000)]) + "\n    ret (M1, 1)\n")
     monkeypatch.setenv("VISA_LSP_CACHE", str(folder.parent / "own"))
     looked = []
-    monkeypatch.setattr(assemble, "visible", lambda analysis: (looked.append(1), visible(analysis))[1])
+    monkeypatch.setattr(suppressions, "visible", lambda *given: (looked.append(1), visible(*given))[1])
     objects = []
     for name in ("a.isa", "b.isa"):
         assert main(["asm", str(text), "-o", name]) == 0

@@ -8,12 +8,12 @@ from functools import cache
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from parsimonious.grammar import Grammar
 from test_shapes import PIECES, SEED, damaged, real_lines
 
 from visa_lsp.syntax import build, tree
 from visa_lsp.syntax.grammar import grammar_text
 from visa_lsp.syntax.recognise import Recogniser, recogniser
+from visa_lsp.syntax.rules import rules_of
 
 USUAL = ("usual_exec", "usual_ref", "usual_value")
 # Signs and words that stand beside usual operands, or make them unusual.
@@ -33,7 +33,7 @@ def longhand() -> Recogniser:
         assert f"{name} / " in text, f"the grammar has no alternative {name}"
         # A rule that is nothing but another one would take that one's name.
         text = text.replace(f"{name} / ", "any_exec / " if name == "usual_exec" else "")
-    return Recogniser(Grammar(text))
+    return Recogniser(rules_of(text))
 
 
 def read(by: Recogniser, line: str) -> tree.Statement | None:

@@ -2,6 +2,7 @@
 
 An ``Analysis`` never changes; an edit makes a new one from ``document.edit``. It does no input or output, but for one
 switch: with ``VISA_LSP_VERIFY=1`` in the environment findings are compared with the full path's, for fuzzers and tests.
+The rules are loaded where findings are asked for: of a text that is known to have none, nobody does.
 """
 
 from __future__ import annotations
@@ -10,9 +11,6 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.checks.run import run_checks
-from visa_lsp.checks.support.context import CheckContext, dialect_of
-from visa_lsp.checks.support.limits import UNCHECKED
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sema.bind import bind
 from visa_lsp.syntax.document import Document
@@ -76,6 +74,8 @@ class Analysis:
     @property
     def dialect(self) -> Dialect:
         """The dialect of the text."""
+        from visa_lsp.checks.support.context import dialect_of
+
         return dialect_of(self.bound)
 
     @cached_property
@@ -89,6 +89,9 @@ class Analysis:
     @cached_property
     def full_diagnostics(self) -> tuple[Diagnostic, ...]:
         """All findings by binding and checking every line: the authority on what ``diagnostics`` is."""
+        from visa_lsp.checks.run import run_checks
+        from visa_lsp.checks.support.context import CheckContext
+
         return tuple(run_checks(CheckContext(self.document, self.bound, self.platform, self.dialect)))
 
     @cached_property
@@ -105,6 +108,8 @@ class Analysis:
 
     def _verify(self, found: Findings) -> None:
         """Raise ``AssertionError`` where the incremental path has found something else than the full one."""
+        from visa_lsp.checks.support.limits import UNCHECKED
+
         full = self.full_diagnostics
         if any(finding.rule is UNCHECKED for finding in found.others):  # a limit was met
             return

@@ -14,11 +14,9 @@ from msgspec.structs import replace
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.analysis.disk.stores import stores
 from visa_lsp.cli.check.kept_verdicts import KnownClean
-from visa_lsp.cli.rules import NO_OBJECT_FORM
 from visa_lsp.codec.encode import encode
 from visa_lsp.codec.errors import CodecError
 from visa_lsp.diagnostics import Diagnostic, Severity, has_errors
-from visa_lsp.ide.suppressions import visible
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sema.lower import program_of
 from visa_lsp.text import Span
@@ -57,7 +55,7 @@ def program_of_text(text: str, platform: str | None = None) -> CheckedProgram:
     if module is None:
         # Binding found a problem that no rule calls an error: say so at its place instead of failing in silence.
         diagnostics += tuple(
-            Diagnostic(NO_OBJECT_FORM, analysis.document.span(p.place.line, p.place.span), f"no object: {p.kind}")
+            _without_object(analysis.document.span(p.place.line, p.place.span), f"no object: {p.kind}")
             for p in analysis.bound.problems
         )
     return CheckedProgram(analysis, module, diagnostics)
@@ -76,12 +74,21 @@ def assemble_text(text: str, platform: str | None = None) -> Assembled:
         text = analysis.document.line_text(line)
         indent = len(text) - len(text.lstrip())
         place = analysis.document.span(line, Span(indent, indent + (len(text.strip()) or 1)))
-        finding = Diagnostic(NO_OBJECT_FORM, place, str(error.args[0] if error.args else error))
+        finding = _without_object(place, str(error.args[0] if error.args else error))
         return Assembled(analysis, module, None, (*diagnostics, finding))
+
+
+def _without_object(place: Span, message: str) -> Diagnostic:
+    """The finding that a text has no object."""
+    from visa_lsp.cli.rules import NO_OBJECT_FORM
+
+    return Diagnostic(NO_OBJECT_FORM, place, message)
 
 
 def _shown(analysis: Analysis) -> tuple[Diagnostic, ...]:
     """What comments in the text do not silence; a silenced error stays, for it leaves no object all the same."""
+    from visa_lsp.ide.suppressions import visible  # with all rules: of a text that is known to be clean nobody asks
+
     shown = visible(analysis)
     kept = set(map(id, shown))
     silenced = [

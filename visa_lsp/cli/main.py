@@ -193,6 +193,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
+def _load_msgspec() -> None:
+    """Load what nearly all modules need, alone: it asks for a library that it needs with an older Python only."""
+    name = "typing_extensions"
+    if name in sys.modules or "msgspec" in sys.modules:
+        return
+    # With None here an import says that there is no such module. The library, and ``inspect`` with it, is a twentieth of a start.
+    sys.modules[name] = None  # type: ignore[assignment]
+    try:
+        import msgspec  # noqa: F401
+    finally:
+        del sys.modules[name]
+
+
 def _open_streams() -> None:
     """Put nothing in the place of standard streams that were closed: what is said there goes nowhere."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
@@ -204,6 +217,7 @@ def _dispatch(argv: list[str]) -> int:
     if argv == ["--version"]:
         print(f"visa-lsp {__version__}")
         return EXIT_OK
+    _load_msgspec()
     command, rest = _command(_with_argfiles(argv))
     if command is None:
         return _serve(rest)

@@ -185,6 +185,8 @@ def _relocations(pairs: Sequence[tuple[int, int]], path: str) -> bytes:
 
 
 def _attributes(attributes: Sequence[Attribute], path: str) -> bytes:
+    if not attributes:  # most have none
+        return b""
     return b"".join(
         _LAYOUT.attribute.pack(f"{path}.attributes[{i}]", attribute.name_index, attribute.size) + attribute.data
         for i, attribute in enumerate(attributes)

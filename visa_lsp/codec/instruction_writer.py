@@ -6,6 +6,7 @@ What an object cannot say is refused in words: forms without an opcode, and valu
 from __future__ import annotations
 
 import struct
+from operator import call
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -68,7 +69,7 @@ class InstructionWriter:
                 message = f"the count is {values[count_at]}, but there are {len(items)} in the list"
                 raise CodecError(message, None, row.fields[count_at].name, inst.line)
         try:
-            return b"".join([plan.opcode, *[write(value) for write, value in zip(plan.writers, values, strict=True)]])
+            return b"".join([plan.opcode, *map(call, plan.writers, values)])
         except (MalformedValueError, struct.error):
             raise _refusal(inst, plan) from None
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 from visa_lsp.codec.errors import MalformedValueError
 from visa_lsp.codec.fields import EXEC_CODES, INTEGER_FORMAT, WIDE_TYPES
 from visa_lsp.isa.model import FieldKind
-from visa_lsp.isa.operands import SCALAR_REGION
+from visa_lsp.isa.operands import SCALAR_REGION, OperandModifier
 from visa_lsp.isa.types import EXEC_SIZES, ExecControl
 from visa_lsp.program.model import (
     Address,
@@ -56,7 +56,9 @@ def write_operand(value: Value) -> bytes:
         word = _regions.get(value.region)
         if word is None:
             word = _regions[value.region] = _region(value.region)
-        return _GENERAL.pack(value.modifier.value << 3, value.var, value.row & 0xFF, value.col & 0xFF, word)
+        # What an enumeration's member stands for goes through Python.
+        tag = 0 if value.modifier is OperandModifier.NONE else value.modifier.value << 3
+        return _GENERAL.pack(tag, value.var, value.row & 0xFF, value.col & 0xFF, word)
     match value:
         case Immediate(data_type, bits):
             if data_type.code in WIDE_TYPES:

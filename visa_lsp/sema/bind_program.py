@@ -14,6 +14,7 @@ from visa_lsp.sema.bind import Binder, is_newest
 from visa_lsp.sema.declaration_templates import DeclarationTemplates
 from visa_lsp.sema.instruction_templates import InstructionTemplates
 from visa_lsp.syntax import tree
+from visa_lsp.syntax.bulk import statement_of
 from visa_lsp.syntax.parse import parse_line
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ class _ProgramBinder(Binder):
         plain = bool(ctx.bodies) and ctx.scope is ctx.body.scope
         if plain and self._is_served(code):
             return
-        statement = parse_line(code)
+        # Some lines have been read by whoever checked the text.
+        statement = statement_of(code)
         if statement is None:
             return
         plain = plain and statement.braces is None and not statement.errors

@@ -22,14 +22,14 @@ from visa_lsp.syntax import tree
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Container, Mapping, Sequence
 
     from visa_lsp.isa.model import Instruction as Row
     from visa_lsp.program.model import Value
     from visa_lsp.sema.context import BindingPass
     from visa_lsp.sema.model import Body, Symbol
 
-    Maker = Callable[[Sequence[int]], Value]
+    Maker = Callable[[Sequence[int | None]], Value]
 
 _NAME: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)")
 _CLASS_MARK: Final = "\x01"
@@ -46,10 +46,8 @@ class InstructionTemplate(Struct, frozen=True):
     values: tuple[Value, ...]
     makers: tuple[tuple[int, Maker], ...]
 
-    def inst(self, ids: Sequence[int], line: int) -> Inst:
-        """The instruction of a line whose variables have these numbers, by occurrence."""
-        if not self.makers:
-            return Inst(self.row, self.values, line)
+    def inst(self, ids: Sequence[int | None], line: int) -> Inst:
+        """The instruction of a line of which the words stand for these numbers: those of variables are wanted."""
         values = list(self.values)
         for at, make in self.makers:
             values[at] = make(ids)
@@ -70,26 +68,28 @@ class InstructionTemplates:
         """Bind a line without reading it; False where it has to be read."""
         if _CLASS_MARK in code:
             return False
-        key, used = self._class_of(_NAME.split(code))
-        template = self._templates.get(key)
+        pieces = _NAME.split(code)
+        words = pieces[1::2]
+        template = self._templates.get(self._class_of(pieces, words))
         if template is None:
             return False
-        inst = template.inst([self._ids[name] for name in used], ctx.line)
-        self.body.code.append(Bound(ctx.line, _UNREAD, template.row, (), inst))
+        line = ctx.line
+        inst = template.inst(list(map(self._ids.get, words)), line)
+        self.body.code.append(Bound(line, _UNREAD, template.row, (), inst))
         return True
 
-    def _class_of(self, pieces: list[str]) -> tuple[str, list[str]]:
-        """The class of a line, of which these are the pieces, and the names of its variables; the pieces are used up."""
-        ids, tokens = self._ids, self._tokens
+    def _class_of(self, pieces: list[str], words: list[str]) -> str:
+        """The class of a line of these pieces, every other of which is a word; the pieces are used up."""
+        ids = self._ids
         if len(ids) < len(self._names):
             for name in islice(reversed(self._names), len(self._names) - len(ids)):
-                ids[name], tokens[name] = self._names[name].id, _token(self._names[name])
-        names = pieces[1::2]
-        used = [name for name in names if name in ids]
-        pieces[1::2] = [tokens[name] for name in names]
-        if len(set(used)) < len(used):
-            pieces.append(_CLASS_MARK + ",".join([str(used.index(name)) for name in used]))
-        return "".join(pieces), used
+                ids[name], self._tokens[name] = self._names[name].id, _token(self._names[name])
+        pieces[1::2] = map(self._tokens.__getitem__, words)
+        if len(set(words)) < len(words):
+            used = [word for word in words if word in ids]
+            if len(set(used)) < len(used):
+                pieces.append(_CLASS_MARK + ",".join([str(used.index(name)) for name in used]))
+        return "".join(pieces)
 
     def learnt(self, ctx: BindingPass, code: str, node: tree.Instruction) -> bool:
         """Bind a line that was read, as the first of its class; False where it has to be bound by itself."""
@@ -97,20 +97,20 @@ class InstructionTemplates:
             return False
         pieces = _NAME.split(code)
         words, places = pieces[1::2], _places(pieces)[1::2]
-        key, used = self._class_of(pieces)
+        key = self._class_of(pieces, words)
         if key in self._templates:
             return False
-        symbols = [self._names[name] for name in used]
+        symbols = {at: self._names[word] for at, word in enumerate(words) if word in self._ids}
         self._templates[key] = None  # what is learnt of a class is learnt from one line
         strings = len(self.body.strings)
         template = _template(ctx, node, symbols)
         if template is None:
             return False
-        inst = template.inst([symbol.id for symbol in symbols], ctx.line)
+        inst = template.inst(list(map(self._ids.get, words)), ctx.line)
         self.body.code.append(Bound(ctx.line, node, template.row, (), inst))
         looked_up = {
             (use.place.span.start, use.place.span.end)
-            for symbol in symbols
+            for symbol in symbols.values()
             for use in takewhile(lambda use: use.place.line == ctx.line, reversed(symbol.references))
         }
         variables = {place for name, place in zip(words, places, strict=True) if name in self._ids}
@@ -143,41 +143,40 @@ def _places(pieces: Sequence[str]) -> list[tuple[int, int]]:
     return places
 
 
-def _template(ctx: BindingPass, node: tree.Instruction, symbols: Sequence[Symbol]) -> InstructionTemplate | None:
-    """The template of a line; None where binding has something to say of it."""
-    ids = [symbol.id for symbol in symbols]
+def _template(ctx: BindingPass, node: tree.Instruction, symbols: Mapping[int, Symbol]) -> InstructionTemplate | None:
+    """The template of a line with these variables, by the numbers of its words; None where binding has something to say of it."""
+    ids = [(symbol, symbol.id) for symbol in symbols.values()]
     problems = len(ctx.problems)
-    for at, symbol in reversed(list(enumerate(symbols))):
+    for at, symbol in symbols.items():
         symbol.id = _STRANGE + at
     try:
         strange = instruction(ctx, node).inst
     finally:
-        for symbol, number in zip(symbols, ids, strict=True):
+        for symbol, number in ids:
             symbol.id = number
     if strange is None or len(ctx.problems) > problems:
         del ctx.problems[problems:]
         return None
     makers = tuple(
-        [(at, make) for at, value in enumerate(strange.values) if (make := _maker(value, len(ids))) is not None]
+        [(at, make) for at, value in enumerate(strange.values) if (make := _maker(value, symbols)) is not None]
     )
     return InstructionTemplate(strange.row, strange.values, makers)
 
 
-def _maker(value: Value, count: int) -> Maker | None:
-    """What makes a value of the numbers of ``count`` variables, where one with strange numbers has some; else None."""
+def _maker(value: Value, places: Container[int]) -> Maker | None:
+    """What makes a value of the numbers of a line's words, where one has the strange number of one of these places; else None."""
     if isinstance(value, int):
-        at = value - _STRANGE if value >= _STRANGE else count
-        return (lambda ids: ids[at]) if at < count else None
+        at = value - _STRANGE
+        return (lambda ids: ids[at]) if at in places else None
     if isinstance(value, tuple):
-        items = [(item, _maker(item, count)) for item in value]
+        items = [(item, _maker(item, places)) for item in value]
         if all(make is None for _, make in items):
             return None
         return lambda ids: tuple([item if make is None else make(ids) for item, make in items])  # type: ignore[misc]
     # The number in an operand is its ``var``.
-    var = getattr(value, "var", 0)
-    if not isinstance(value, Struct) or not _STRANGE <= var < _STRANGE + count:
+    place = getattr(value, "var", 0) - _STRANGE
+    if not isinstance(value, Struct) or place not in places:
         return None
-    place = var - _STRANGE
     cls: Callable[..., Value] = type(value)
     fields, at = structs.astuple(value), value.__struct_fields__.index("var")
     before, behind = fields[:at], fields[at + 1 :]

@@ -1,8 +1,8 @@
-"""The grammar file, found and built.
+"""The grammar file, found and read.
 
 In a wheel the file lies beside the package as ``visa_lsp/_grammar/visa.ppeg``; an editable install does not see that
-copy, so the repository's ``grammar/`` is the fallback. Built once per process, when it is first asked: as ``built_grammar``
-has it, which saves a start the reading of the grammar's own language, or from the file where that says something else by now.
+copy, so the repository's ``grammar/`` is the fallback. Its rules are those that ``built_grammar`` has written down, which
+saves a start the grammar's library and own language, or are read from the file where that says something else by now.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.digests import digest_of
 
 if TYPE_CHECKING:
-    from parsimonious.grammar import Grammar
+    from visa_lsp.syntax.rules import Rules
 
 GRAMMAR_FILE: Final = "visa.ppeg"
 
@@ -37,20 +37,13 @@ def grammar_text() -> str:
 
 
 @cache
-def grammar() -> Grammar:
-    """The built grammar; its default rule is ``line``."""
-    # Loaded here: what a process reads is mostly in the cache, and the grammar's machinery costs a third of a start.
+def rules() -> Rules:
+    """The rules of the grammar; the first is that of a line."""
     from visa_lsp.syntax import built_grammar
+    from visa_lsp.syntax.rules import rules_of
 
     text = grammar_text()
-    return built_grammar.grammar() if digest_of_text(text) == built_grammar.DIGEST else built(text)
-
-
-def built(text: str) -> Grammar:
-    """A grammar from the text of a grammar file; its default rule is the first."""
-    from parsimonious.grammar import Grammar
-
-    return Grammar(text)
+    return built_grammar.RULES if digest_of_text(text) == built_grammar.DIGEST else rules_of(text)
 
 
 def digest_of_text(text: str) -> str:

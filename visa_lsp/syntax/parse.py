@@ -15,7 +15,6 @@ from msgspec.structs import replace
 
 from visa_lsp.syntax import build, tree
 from visa_lsp.syntax.braces import taken_off
-from visa_lsp.syntax.recognise import recogniser
 from visa_lsp.syntax.shapes import DECLARED, PLACEHOLDER, NotGeneral, is_general, split, template
 from visa_lsp.text import Span
 
@@ -219,6 +218,9 @@ class Parser:
             return _refused(
                 code, f"this is nested deeper than {_MAX_NESTING}; parentheses count, and signs before signs"
             )
+        # Loaded here: what a process reads is mostly in the cache.
+        from visa_lsp.syntax.recognise import recogniser
+
         self.full_parses += 1
         try:
             node = recogniser().parse(code)

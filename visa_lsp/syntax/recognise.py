@@ -1,8 +1,9 @@
-"""A recogniser derived from the built grammar: the same language and the same named nodes, in a fraction of the time.
+"""A recogniser derived from the rules of the grammar: the same language and the same named nodes, in a fraction of the time.
 
 Design: each expression of the grammar becomes one function from a position to the next one. Two things are left out that
 the grammar's own machinery pays for: nodes that have no use (those without a name, and blanks), and a memory of what
-matched where. Alternatives and repetitions that cannot begin with the next character are not tried.
+matched where. Alternatives and repetitions that cannot begin with the next character are not tried, and are made when they
+are first tried: most texts need a part of the grammar.
 Price: without that memory an expression is matched again by each alternative that begins with it; the grammar nests
 nothing behind two such alternatives, so that this costs a constant factor only.
 Confidence: ``tests/syntax/test_recognise.py`` compares with the machinery's own tree on real and damaged lines.
@@ -10,18 +11,21 @@ Confidence: ``tests/syntax/test_recognise.py`` compares with the machinery's own
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from visa_lsp.syntax.grammar import grammar
+from visa_lsp.syntax.grammar import rules
+from visa_lsp.syntax.rules import Literal as Text
+from visa_lsp.syntax.rules import Lookahead, OneOf, Quantifier, Regex, Sequence, To
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-    from parsimonious.grammar import Grammar
+    from visa_lsp.syntax.rules import Expression, Rules
 
     # From a text and a position to the position behind the match, or to FAIL; the nodes of the match are appended.
     Matcher = Callable[[str, int, "list[Node]"], int]
@@ -30,7 +34,8 @@ FAIL: Final = -1
 BLANK: Final = "_"
 # Most often there are none: this pattern needs no asking.
 BLANKS: Final = r"\s*"
-_NAMED: Final = frozenset({"regex", "sequence", "oneof"})
+# Blanks for ``re``, and none for the library that the grammar's machinery has its patterns of.
+_SEPARATOR: Final = re.compile("[\x1c-\x1f]")
 
 
 class Node(Struct, gc=False):
@@ -51,49 +56,97 @@ class Node(Struct, gc=False):
 @cache
 def recogniser() -> Recogniser:
     """The recogniser of the grammar file."""
-    return Recogniser(grammar())
+    return Recogniser(rules())
 
 
 class Recogniser:
-    """Reads texts by the default rule of a grammar."""
+    """Reads texts by the first of some rules."""
 
-    def __init__(self, rules: Grammar) -> None:
-        self._matchers: dict[int, Matcher] = {}
-        self._line = self._matcher(rules.default_rule)
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self._usual = _Matchers(rules, re.compile)
+        self._special: _Matchers | None = None
 
     def parse(self, text: str) -> Node | None:
         """The node of a whole text; None where the grammar does not fit."""
         found: list[Node] = []
-        return found[0] if self._line(text, 0, found) == len(text) else None
+        line = self._usual.line if _SEPARATOR.search(text) is None else self._of_separators()
+        return found[0] if line(text, 0, found) == len(text) else None
 
-    def _matcher(self, expr: Any) -> Matcher:
-        known = self._matchers.get(id(expr))
-        if known is not None:
-            return known
+    def _of_separators(self) -> Matcher:
+        if self._special is None:
+            import regex  # type: ignore[import-untyped]
 
-        def again(text: str, at: int, found: list[Node]) -> int:
-            return self._matchers[id(expr)](text, at, found)
+            self._special = _Matchers(self._rules, regex.compile)
+        return self._special.line
 
-        self._matchers[id(expr)] = again  # for a rule that is met again below itself
-        kind = type(expr).__name__.lower()
-        if expr.name in ("", BLANK):
-            made: Matcher = getattr(self, f"_{kind}")(expr)
-        elif kind in _NAMED:
-            # In one function what would be two: most of the time goes into calls.
-            made = getattr(self, f"_named_{kind}")(expr)
-        else:
-            made = _naming(expr.name, getattr(self, f"_{kind}")(expr))
-        self._matchers[id(expr)] = made
-        return made
 
-    # ---- one method for each class of expression ----
+class _Matchers:
+    """The functions that read by some rules, with patterns of one library."""
 
-    def _literal(self, expr: Any) -> Matcher:
-        literal, length = expr.literal, len(expr.literal)
-        return lambda text, at, _: at + length if text.startswith(literal, at) else FAIL
+    def __init__(self, rules: Rules, compiled: Callable[[str], Any]) -> None:
+        self._rules = rules
+        self._compiled = compiled
+        self._made: dict[str, Matcher] = {}
+        self.line = self._rule(next(iter(rules)))
 
-    def _regex(self, expr: Any) -> Matcher:
-        match = expr.re.match
+    def _rule(self, name: str) -> Matcher:
+        known = self._made.get(name)
+        if known is None:
+            known = self._made[name] = self._matcher(self._rules[name], "" if name == BLANK else name)
+        return known
+
+    def _matcher(self, expr: Expression, name: str = "") -> Matcher:
+        """What reads an expression; of a rule it makes a node of that name."""
+        match expr:
+            case To():
+                return self._rule(expr.rule)
+            case Text():
+                made = _literal(expr.text)
+            case Regex():
+                return self._named_regex(expr, name) if name else self._regex(expr)
+            case Sequence():
+                members = [self._matcher(member) for member in expr.members]
+                return _named_sequence(members, name) if name else _sequence(members)
+            case OneOf():
+                able = _Able(self, expr.members)
+                return _named_oneof(able, name) if name else _oneof(able)
+            case Quantifier():
+                made = _quantifier(_Able(self, [expr.member]), expr.least, expr.most)
+            case Lookahead():
+                made = _lookahead(self._matcher(expr.member), expr.negative)
+        return _naming(name, made) if name else made
+
+    def able(self, members: Iterable[Expression], c: str) -> list[Matcher]:
+        """What reads those of some expressions that can match where a character comes next."""
+        return [self._matcher(member) for member in members if self._begins(member, c) is not _Begins.NO]
+
+    def _begins(self, expr: Expression, c: str) -> _Begins:
+        match expr:
+            case To():
+                return self._begins(self._rules[expr.rule], c)
+            case Text():
+                return _Begins.MAYBE if expr.text[:1] in ("", c) else _Begins.NO
+            case Regex(pattern=pattern) if pattern == BLANKS:
+                return _Begins.MAYBE if c.isspace() else _Begins.EMPTY
+            case Regex():
+                # Of other characters nothing is known.
+                known = c != "" and c.isascii()
+                return _Begins.NO if known and not expr.starts >> ord(c) & 1 else _Begins.MAYBE
+            case Lookahead():
+                return _Begins.EMPTY
+            case Quantifier():
+                begins = self._begins(expr.member, c)
+                return _Begins.EMPTY if begins is _Begins.NO and expr.least == 0 else begins
+            case OneOf():
+                every = {self._begins(member, c) for member in expr.members}
+                return next(begins for begins in (_Begins.MAYBE, _Begins.EMPTY, _Begins.NO) if begins in every)
+            case Sequence():
+                steps = (self._begins(member, c) for member in expr.members)
+                return next((begins for begins in steps if begins is not _Begins.EMPTY), _Begins.EMPTY)
+
+    def _regex(self, expr: Regex) -> Matcher:
+        match = self._compiled(expr.pattern).match
 
         def blanks(text: str, at: int, _: list[Node]) -> int:
             return match(text, at).end() if text[at : at + 1].isspace() else at
@@ -102,67 +155,10 @@ class Recogniser:
             found = match(text, at)
             return FAIL if found is None else found.end()
 
-        return blanks if expr.re.pattern == BLANKS else regex
+        return blanks if expr.pattern == BLANKS else regex
 
-    def _sequence(self, expr: Any) -> Matcher:
-        members = [self._matcher(member) for member in expr.members]
-
-        def sequence(text: str, at: int, found: list[Node]) -> int:
-            known = len(found)
-            for member in members:
-                at = member(text, at, found)
-                if at < 0:
-                    del found[known:]
-                    return FAIL
-            return at
-
-        return sequence
-
-    def _oneof(self, expr: Any) -> Matcher:
-        able = _Able([(member, self._matcher(member)) for member in expr.members])
-
-        def oneof(text: str, at: int, found: list[Node]) -> int:
-            for member in able[text[at : at + 1]]:
-                end = member(text, at, found)
-                if end >= 0:
-                    return end
-            return FAIL
-
-        return oneof
-
-    def _quantifier(self, expr: Any) -> Matcher:
-        member, least, most = self._matcher(expr.members[0]), expr.min, expr.max
-        able = _Able([(expr.members[0], member)])
-
-        def quantifier(text: str, at: int, found: list[Node]) -> int:
-            known, size, count = len(found), len(text), 0
-            while at < size and count < most and able[text[at]]:
-                end = member(text, at, found)
-                if end < 0:
-                    break
-                count += 1
-                if count >= least and end == at:
-                    break
-                at = end
-            if count >= least:
-                return at
-            del found[known:]
-            return FAIL
-
-        return quantifier
-
-    def _lookahead(self, expr: Any) -> Matcher:
-        member, negative = self._matcher(expr.members[0]), expr.negativity
-
-        def lookahead(text: str, at: int, _: list[Node]) -> int:
-            return at if (member(text, at, []) < 0) == negative else FAIL
-
-        return lookahead
-
-    # ---- the same of those that are rules ----
-
-    def _named_regex(self, expr: Any) -> Matcher:
-        match, name = expr.re.match, expr.name
+    def _named_regex(self, expr: Regex, name: str) -> Matcher:
+        match = self._compiled(expr.pattern).match
 
         def regex(text: str, at: int, found: list[Node]) -> int:
             match_ = match(text, at)
@@ -174,34 +170,90 @@ class Recogniser:
 
         return regex
 
-    def _named_sequence(self, expr: Any) -> Matcher:
-        members, name = [self._matcher(member) for member in expr.members], expr.name
 
-        def sequence(text: str, at: int, found: list[Node]) -> int:
-            start = at
-            parts: list[Node] = []
-            for member in members:
-                at = member(text, at, parts)
-                if at < 0:
-                    return FAIL
-            found.append(Node(name, text, start, at, parts))
+# ---- a function for each class of expression; those that are most often rules also with a node: most of the time goes into calls ----
+
+
+def _literal(literal: str) -> Matcher:
+    length = len(literal)
+    return lambda text, at, _: at + length if text.startswith(literal, at) else FAIL
+
+
+def _sequence(members: list[Matcher]) -> Matcher:
+    def sequence(text: str, at: int, found: list[Node]) -> int:
+        known = len(found)
+        for member in members:
+            at = member(text, at, found)
+            if at < 0:
+                del found[known:]
+                return FAIL
+        return at
+
+    return sequence
+
+
+def _named_sequence(members: list[Matcher], name: str) -> Matcher:
+    def sequence(text: str, at: int, found: list[Node]) -> int:
+        start = at
+        parts: list[Node] = []
+        for member in members:
+            at = member(text, at, parts)
+            if at < 0:
+                return FAIL
+        found.append(Node(name, text, start, at, parts))
+        return at
+
+    return sequence
+
+
+def _oneof(able: _Able) -> Matcher:
+    def oneof(text: str, at: int, found: list[Node]) -> int:
+        for member in able[text[at : at + 1]]:
+            end = member(text, at, found)
+            if end >= 0:
+                return end
+        return FAIL
+
+    return oneof
+
+
+def _named_oneof(able: _Able, name: str) -> Matcher:
+    def oneof(text: str, at: int, found: list[Node]) -> int:
+        parts: list[Node] = []
+        for member in able[text[at : at + 1]]:
+            end = member(text, at, parts)
+            if end >= 0:
+                found.append(Node(name, text, at, end, parts))
+                return end
+        return FAIL
+
+    return oneof
+
+
+def _quantifier(able: _Able, least: int, most: float) -> Matcher:
+    def quantifier(text: str, at: int, found: list[Node]) -> int:
+        known, size, count = len(found), len(text), 0
+        while at < size and count < most and (members := able[text[at]]):
+            end = members[0](text, at, found)
+            if end < 0:
+                break
+            count += 1
+            if count >= least and end == at:
+                break
+            at = end
+        if count >= least:
             return at
+        del found[known:]
+        return FAIL
 
-        return sequence
+    return quantifier
 
-    def _named_oneof(self, expr: Any) -> Matcher:
-        able, name = _Able([(member, self._matcher(member)) for member in expr.members]), expr.name
 
-        def oneof(text: str, at: int, found: list[Node]) -> int:
-            parts: list[Node] = []
-            for member in able[text[at : at + 1]]:
-                end = member(text, at, parts)
-                if end >= 0:
-                    found.append(Node(name, text, at, end, parts))
-                    return end
-            return FAIL
+def _lookahead(member: Matcher, negative: bool) -> Matcher:
+    def lookahead(text: str, at: int, _: list[Node]) -> int:
+        return at if (member(text, at, []) < 0) == negative else FAIL
 
-        return oneof
+    return lookahead
 
 
 def _naming(name: str, plain: Matcher) -> Matcher:
@@ -218,12 +270,13 @@ def _naming(name: str, plain: Matcher) -> Matcher:
 class _Able(dict[str, list["Matcher"]]):
     """Which of some expressions can match where a character comes next, worked out when it first does."""
 
-    def __init__(self, members: list[tuple[Any, Matcher]]) -> None:
+    def __init__(self, matchers: _Matchers, members: Iterable[Expression]) -> None:
         super().__init__()
+        self._matchers = matchers
         self._members = members
 
     def __missing__(self, c: str) -> list[Matcher]:
-        able = [matcher for expr, matcher in self._members if _begins(expr, c) is not _Begins.NO]
+        able = self._matchers.able(self._members, c)
         if c.isascii():  # of others there are too many to keep
             self[c] = able
         return able
@@ -235,25 +288,3 @@ class _Begins(Enum):
     NO = "it does not match"
     EMPTY = "if it matches, it takes nothing"
     MAYBE = "it may match"
-
-
-def _begins(expr: Any, c: str) -> _Begins:
-    match type(expr).__name__:
-        case "Literal":
-            return _Begins.MAYBE if expr.literal[:1] in ("", c) else _Begins.NO
-        case "Regex" if expr.re.pattern == BLANKS:
-            return _Begins.MAYBE if c.isspace() else _Begins.EMPTY
-        case "Regex":
-            # A partial match is one that more characters could complete.
-            return _Begins.NO if expr.re.match(c, partial=True) is None else _Begins.MAYBE
-        case "Lookahead":
-            return _Begins.EMPTY
-        case "Quantifier":
-            begins = _begins(expr.members[0], c)
-            return _Begins.EMPTY if begins is _Begins.NO and expr.min == 0 else begins
-        case "OneOf":
-            every = {_begins(member, c) for member in expr.members}
-            return next(begins for begins in (_Begins.MAYBE, _Begins.EMPTY, _Begins.NO) if begins in every)
-        case _:
-            steps = (_begins(member, c) for member in expr.members)
-            return next((begins for begins in steps if begins is not _Begins.EMPTY), _Begins.EMPTY)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from visa_lsp.kept import Kept, kept_for_user
-from visa_lsp.syntax import build, build_operands, parse, recognise, shapes, tree
+from visa_lsp.syntax import tree
 from visa_lsp.syntax.grammar import grammar_path
 from visa_lsp.syntax.parse import flush_statement_cache, use_statement_cache
 from visa_lsp.text import Span
@@ -30,6 +30,10 @@ _CLASS_OF: Final[dict[int, type[msgspec.Struct]]] = {i: c for c, i in _NUMBER_OF
 _TUPLE: Final = -1
 _WIDEST: Final = 1 << 62
 _LONGEST: Final = 1000
+# The modules that an entry depends on: some are not loaded where all is known.
+_MAKERS: Final = (
+    "build", "build_operands", "built_grammar", "parse", "recognise", "rules", "shapes", "statement_cache", "tree",
+)  # fmt: skip
 # Every command reads the file: 864 texts of 8 platforms leave 0.4 MB in it.
 _MOST: Final = 2 << 20
 
@@ -105,9 +109,9 @@ def cached_statements() -> Iterator[StatementCache | None]:
 
 def statement_cache_of_user() -> StatementCache | None:
     """The cache of this user and this installation; None where nothing is kept on disk."""
-    files = [Path(m.__file__ or "") for m in (build, build_operands, parse, recognise, shapes, tree)]
+    files = [Path(__file__).with_name(f"{name}.py") for name in _MAKERS]
     try:
-        kept = kept_for_user("shapes", [*files, Path(__file__), grammar_path()], _MOST)
+        kept = kept_for_user("shapes", [*files, grammar_path()], _MOST)
     except FileNotFoundError:
         return None  # the missing file is reported where the grammar is built
     return StatementCache(kept) if kept is not None else None
