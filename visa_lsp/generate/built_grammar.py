@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.syntax.grammar import digest_of_text, grammar_text
-from visa_lsp.syntax.rules import Literal, Lookahead, Quantifier, Regex, To, rules_of
+from visa_lsp.syntax.rules import Lookahead, Quantifier, Regex, To, Verbatim, rules_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.syntax.rules import Literal, Lookahead, OneOf, Quantifier, Regex, Sequence, To
+from visa_lsp.syntax.rules import Lookahead, OneOf, Quantifier, Regex, Sequence, To, Verbatim
 
 if TYPE_CHECKING:
     from visa_lsp.syntax.rules import Rules
@@ -46,7 +46,7 @@ def _call(expression: Expression) -> str:
     match expression:
         case To():
             arguments = [_quoted(expression.rule)]
-        case Literal():
+        case Verbatim():
             arguments = [_quoted(expression.text)]
         case Regex():
             arguments = [_quoted(expression.pattern), f"{expression.starts:#x}"]

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 
 from visa_lsp.syntax.grammar import rules
-from visa_lsp.syntax.rules import Literal as Text
-from visa_lsp.syntax.rules import Lookahead, OneOf, Quantifier, Regex, Sequence, To
+from visa_lsp.syntax.rules import Lookahead, OneOf, Quantifier, Regex, Sequence, To, Verbatim
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -101,7 +100,7 @@ class _Matchers:
         match expr:
             case To():
                 return self._rule(expr.rule)
-            case Text():
+            case Verbatim():
                 made = _literal(expr.text)
             case Regex():
                 return self._named_regex(expr, name) if name else self._regex(expr)
@@ -125,7 +124,7 @@ class _Matchers:
         match expr:
             case To():
                 return self._begins(self._rules[expr.rule], c)
-            case Text():
+            case Verbatim():
                 return _Begins.MAYBE if expr.text[:1] in ("", c) else _Begins.NO
             case Regex(pattern=pattern) if pattern == BLANKS:
                 return _Begins.MAYBE if c.isspace() else _Begins.EMPTY

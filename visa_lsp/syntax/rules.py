@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from parsimonious.grammar import Grammar
 
 
-class Literal(Struct, frozen=True):
+class Verbatim(Struct, frozen=True):
     """A text as it stands."""
 
     text: str
@@ -62,7 +62,7 @@ class To(Struct, frozen=True):
     rule: str
 
 
-Expression: TypeAlias = Literal | Regex | Sequence | OneOf | Quantifier | Lookahead | To
+Expression: TypeAlias = Verbatim | Regex | Sequence | OneOf | Quantifier | Lookahead | To
 # By name; texts are read by the first.
 Rules: TypeAlias = "Mapping[str, Expression]"
 
@@ -89,7 +89,7 @@ def _expression(made: Any, rule: str = "") -> Expression:
     members = tuple([_expression(member) for member in getattr(made, "members", ())])
     match type(made).__name__:
         case "Literal":
-            return Literal(made.literal)
+            return Verbatim(made.literal)
         case "Regex":
             # A partial match is one that more characters could complete.
             starts = [c for c in range(128) if made.re.match(chr(c), partial=True) is not None]
