@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from visa_lsp.isa.model import FlowClass, PredicateUse
+from visa_lsp.isa.types import ExecControl
 from visa_lsp.program.model import Predicate
 from visa_lsp.sim.jit.defined import after
 from visa_lsp.sim.operands import Site
@@ -86,7 +87,8 @@ class _Use(NamedTuple):
 def held_in(code: Code, starts: Sequence[int], ends: Mapping[int, int], *, to_the_end: bool = False) -> Held:
     """What a function holds of a body all of whose operations are made; ``starts`` and ``ends`` are its stretches.
 
-    ``to_the_end`` says that somebody looks at the registers of a thread that has ended. Nothing is held where lanes go otherwise than by ``goto``, or where registers are named by address.
+    ``to_the_end`` says that somebody looks at the registers of a thread that has ended. Nothing is held where lanes go otherwise
+    than by ``goto``, or where registers are named by address.
     """
     instructions = code.kernel.instructions
     held = Held()
@@ -136,13 +138,19 @@ def _touched(held: Held, touches: Sequence[Touch]) -> list[Touched]:
     return [Touched(number, written) for number, written in sorted(found.items())]
 
 
+def _control(code: Code, pc: int) -> ExecControl:
+    """Which lanes an instruction runs on; plain gather and scatter have that in an operand."""
+    inst = code.kernel.instructions[pc]
+    return next((v for v in inst.values if isinstance(v, ExecControl)), None) or Site(code, inst, pc).control
+
+
 def _lanewise(code: Code) -> np.ndarray:
     """A flag for each byte: whether whoever touches it is the same lane each time."""
     owner = np.zeros(code.layout.size, np.int16)
     shared = np.zeros(code.layout.size, np.bool_)
     seen = set()
     for pc, touches in code.touches.items():
-        control = Site(code, code.kernel.instructions[pc], pc).control
+        control = _control(code, pc)
         for touch in touches:
             rows, lanes = len(touch.elements), touch.lanes
             apart = not (control.no_mask or lanes == 1 or rows % lanes)
@@ -183,7 +191,7 @@ def _dwords(elements: tuple[int, ...], size: int, start: int) -> tuple[int, int]
 
 def _use(code: Code, pc: int, shared: int) -> _Use:
     inst = code.kernel.instructions[pc]
-    control = Site(code, inst, pc).control
+    control = _control(code, pc)
     pred = inst.get("pred")
     guarded = isinstance(pred, Predicate) and pred.var and inst.row.predicate_use is not PredicateUse.CHOOSES
     read = killed = written = 0
