@@ -1,7 +1,7 @@
 """Compiled moves between registers and memory: an element or more for each lane, or a block for the thread.
 
-The range of all active lanes is looked at first; where it leaves its space, the interpreter does the whole message. Lanes that
-lie side by side travel as one vector, and what all read at one place is read once.
+Whether all lanes lie side by side is asked first: they travel as one vector. Of others the range is looked at, what all read at one
+place is read once, and the rest goes lane by lane. Where lanes leave their space, the interpreter does the whole message.
 """
 
 from __future__ import annotations
