@@ -18,10 +18,8 @@ from visa_lsp.sim.jit.emitter import I32, bytes_of, constants, integer, lanes_of
 if TYPE_CHECKING:
     from visa_lsp.sim.jit.emitter import Emitter, Node
 
-_PURE: Final = (
-    "nounwind",
-    "readnone",
-)  # what neither reads memory nor ends elsewhere: stores before it may be left out
+# What neither touches memory nor ends elsewhere: stores before it that nobody reads may be left out.
+_PURE: Final = ("nounwind", "readnone")
 _REGISTER: Final = 16  # bytes of the smallest vector register; what is smaller lies in one with nothing behind it
 
 
@@ -99,7 +97,7 @@ def _instructions(builder: ir.IRBuilder, word: str, sources: list[Node], most: i
         parts = [builder.shuffle_vector(a, b, both) for a, b in zip(parts[::2], parts[1::2], strict=True)]
     if width == lanes:
         return parts[0]
-    return builder.shuffle_vector(parts[0], ir.Constant(parts[0].type, None), constants(I32, range(lanes)))  # fmt: skip
+    return builder.shuffle_vector(parts[0], ir.Constant(parts[0].type, None), constants(I32, range(lanes)))
 
 
 def _instruction(builder: ir.IRBuilder, word: str, form: str, sources: list[Node]) -> Node:
