@@ -12,8 +12,7 @@ from compiled import compile_at_once
 
 from visa_lsp.cli.launch.file import parse_launch
 from visa_lsp.cli.launch.runner import RunOptions, run_text
-from visa_lsp.sim.jit import engine, making
-from visa_lsp.sim.jit import machine as compiled
+from visa_lsp.sim.jit import making
 
 HEAD = """.version 4.1
 .kernel "k"
@@ -56,9 +55,7 @@ FAULTS = {
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch):
-    for where, name in ((engine, "PROBE"), (engine, "LARGE"), (compiled, "WARM")):
-        monkeypatch.setattr(where, name, getattr(where, name))
-    compile_at_once()
+    compile_at_once(monkeypatch.setattr)
 
 
 def ran(body, engine_name, checks="all", budget=None, groups=2, local=16, more="", init="arange"):

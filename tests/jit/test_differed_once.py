@@ -17,7 +17,7 @@ from compiled import compile_at_once
 from visa_lsp.cli.launch.file import parse_launch
 from visa_lsp.cli.launch.runner import RunOptions, run_text
 from visa_lsp.sim import machine
-from visa_lsp.sim.jit import engine, native
+from visa_lsp.sim.jit import native
 
 HEAD = """.version 4.1
 .kernel "k"
@@ -69,9 +69,7 @@ KERNELS = {
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch):
-    for name in ("PROBE", "LARGE"):
-        monkeypatch.setattr(engine, name, getattr(engine, name))
-    compile_at_once()
+    compile_at_once(monkeypatch.setattr)
 
 
 # What a checker has to say of these, in a few words.

@@ -28,9 +28,7 @@ CASES = [(case, platform) for case in corpus.CASES for platform in case.platform
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch):
-    for name in ("PROBE", "LARGE"):
-        monkeypatch.setattr(engine, name, getattr(engine, name))
-    compile_at_once()
+    compile_at_once(monkeypatch.setattr)
 
 
 def reports(case, platform, checks, monkeypatch):

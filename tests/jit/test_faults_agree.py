@@ -16,7 +16,7 @@ import test_race_kernels as races
 from compiled import compile_at_once
 from test_engines_agree import differences
 
-from visa_lsp.sim.jit import engine, native
+from visa_lsp.sim.jit import native
 
 pytestmark = faulty.pytestmark
 EVERY = os.environ.get("VISA_LSP_TEST_FAULTS") == "all"
@@ -26,10 +26,8 @@ CONFIGURATIONS = list(races.CONFIGURATIONS) if EVERY else ["PVCXT"]
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch):
-    for where, name in ((engine, "PROBE"), (engine, "LARGE")):
-        monkeypatch.setattr(where, name, getattr(where, name))
     monkeypatch.setattr(native, "LEVEL", 0)
-    compile_at_once()
+    compile_at_once(monkeypatch.setattr)
 
 
 @pytest.mark.parametrize("checks", ["all", "none"])

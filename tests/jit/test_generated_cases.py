@@ -19,7 +19,7 @@ from tests.sim import test_generated_lanes as lanes
 from tests.sim import test_generated_messages as messages
 from tests.sim.generator import addresses, bench, flow_runs, lane_cases, matrix_cases, message_cases, sampler_cases
 from tests.sim.generator.counts import COMPILED, prove
-from visa_lsp.sim.jit import engine, machine, native
+from visa_lsp.sim.jit import native
 
 KERNELS = int(os.environ.get("VISA_LSP_TEST_KERNELS", "1"))
 CASES = [
@@ -33,8 +33,7 @@ CASES = [
 
 @pytest.fixture(autouse=True)
 def _compiled(monkeypatch):
-    for where, name in ((engine, "PROBE"), (engine, "LARGE"), (machine, "WARM")):
-        monkeypatch.setattr(where, name, 0)
+    compiled.compile_at_once(monkeypatch.setattr)
     monkeypatch.setattr(native, "LEVEL", 0)
     for where in (bench, flow_runs):
         monkeypatch.setattr(where, "Machine", compiled.machine_class())

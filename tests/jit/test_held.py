@@ -15,7 +15,7 @@ from visa_lsp.cli.launch.runner import RunOptions, run_text
 from visa_lsp.sema.lower import assemble
 from visa_lsp.sim import machine
 from visa_lsp.sim.interp import Code
-from visa_lsp.sim.jit import engine, native
+from visa_lsp.sim.jit import native
 from visa_lsp.sim.jit.body import BodyPlan
 from visa_lsp.sim.jit.held import held_in
 from visa_lsp.sim.jit.modes import ModePlan, Modes
@@ -91,10 +91,8 @@ BODIES = {
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch):
-    for name in ("PROBE", "LARGE"):
-        monkeypatch.setattr(engine, name, getattr(engine, name))
     monkeypatch.setattr(machine, "QUANTUM", 50)
-    compile_at_once()
+    compile_at_once(monkeypatch.setattr)
 
 
 def left(what, engine_name):

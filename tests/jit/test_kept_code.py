@@ -9,8 +9,7 @@ pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 from compiled import compile_at_once
 from test_compiled_faults import ran
 
-from visa_lsp.sim.jit import engine, native
-from visa_lsp.sim.jit import machine as compiled
+from visa_lsp.sim.jit import native
 
 # A sum of integers, and a product of floats, which is an instruction that LLVM does not look into.
 BODY = "    add (M1, 16) value(0,0)<1> value(0,0)<1;1,0> 0x7:d\n    mul (M1, 16) value(0,0)<1> value(0,0)<1;1,0> 2.5:f\n    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 value.0\n"
@@ -19,9 +18,7 @@ BODY = "    add (M1, 16) value(0,0)<1> value(0,0)<1;1,0> 0x7:d\n    mul (M1, 16)
 @pytest.fixture(autouse=True)
 def _kept(monkeypatch, tmp_path):
     monkeypatch.setenv("VISA_LSP_CACHE", str(tmp_path / "kept"))
-    for where, name in ((engine, "PROBE"), (engine, "LARGE"), (compiled, "WARM")):
-        monkeypatch.setattr(where, name, getattr(where, name))
-    compile_at_once()
+    compile_at_once(monkeypatch.setattr)
 
 
 def result():

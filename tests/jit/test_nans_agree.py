@@ -16,7 +16,7 @@ from llvmlite import ir
 
 from visa_lsp.cli.launch.file import parse_launch
 from visa_lsp.cli.launch.runner import RunOptions, run_text
-from visa_lsp.sim.jit import arithmetic, engine, native
+from visa_lsp.sim.jit import arithmetic, native
 from visa_lsp.sim.jit.emitter import F32, F64, vector
 
 GROUPS = 12
@@ -41,9 +41,7 @@ MODES = {"to nearest": 0, "denormals stay": 0x4C0, "up": 0x10, "to zero, denorma
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch):
-    for name in ("PROBE", "LARGE"):
-        monkeypatch.setattr(engine, name, getattr(engine, name))
-    compile_at_once()
+    compile_at_once(monkeypatch.setattr)
 
 
 def lines_of(type_, width):

@@ -17,8 +17,7 @@ from test_engines_agree import differences
 
 from visa_lsp.cli.launch.file import parse_launch
 from visa_lsp.cli.launch.runner import RunOptions, run_text
-from visa_lsp.sim.jit import engine, native, replay
-from visa_lsp.sim.jit import machine as compiled
+from visa_lsp.sim.jit import native, replay
 from visa_lsp.sim.jit.replay import Replay
 
 HEAD = f"{ONE}.decl P2 v_type=P num_elts=16\n"
@@ -40,10 +39,8 @@ args:
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch):
-    for where, name in ((engine, "PROBE"), (engine, "LARGE"), (compiled, "WARM")):
-        monkeypatch.setattr(where, name, getattr(where, name))
     monkeypatch.setattr(native, "LEVEL", 0)
-    compile_at_once()
+    compile_at_once(monkeypatch.setattr)
 
 
 def only(*groups):

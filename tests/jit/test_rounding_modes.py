@@ -13,7 +13,6 @@ from compiled import compile_at_once
 
 from visa_lsp.cli.launch.file import parse_launch
 from visa_lsp.cli.launch.runner import RunOptions, run_text
-from visa_lsp.sim.jit import engine
 from visa_lsp.sim.jit.machine import CompiledThread
 
 HEAD = """.version 4.1
@@ -69,9 +68,7 @@ args:
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch):
-    for name in ("PROBE", "LARGE"):
-        monkeypatch.setattr(engine, name, getattr(engine, name))
-    compile_at_once()
+    compile_at_once(monkeypatch.setattr)
 
 
 @pytest.fixture(scope="module")

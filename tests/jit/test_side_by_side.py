@@ -28,9 +28,7 @@ COUNT_UP = AT + "    mov (M1, 16) at(0,0)<1> 0x0:ud\n    dword_atomic.inc (M1, 1
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch):
-    for name in ("PROBE", "LARGE"):
-        monkeypatch.setattr(engine, name, getattr(engine, name))
-    compile_at_once()
+    compile_at_once(monkeypatch.setattr)
 
 
 def on_three(dispatch, observers):

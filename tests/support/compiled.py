@@ -43,10 +43,10 @@ def machine_class():
     return Machine
 
 
-def compile_at_once() -> None:
-    """Compile every body before its first instruction."""
+def compile_at_once(put=setattr):
+    """Compile every body before its first instruction; ``put`` may be ``monkeypatch.setattr``, for one test."""
     from visa_lsp.sim.jit import engine
     from visa_lsp.sim.jit import machine as compiled
 
-    compiled.WARM = engine.PROBE = 0
-    engine.LARGE = 0
+    for where, name in ((compiled, "WARM"), (engine, "PROBE"), (engine, "LARGE")):
+        put(where, name, 0)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 from llvmlite import ir
 
 from visa_lsp.sim.jit import spaces, watching
-from visa_lsp.sim.jit.emitter import I8, I32, I64, Emitter, Node, Uncompiled, integer, lanes_of
-from visa_lsp.sim.jit.moving import each_lane, leave_space, range_of, wide
+from visa_lsp.sim.jit.emitter import I8, I64, Emitter, Node, Uncompiled, integer, lanes_of
+from visa_lsp.sim.jit.moving import each_lane, leave_space, mark_each, range_of, wide
 from visa_lsp.sim.jit.raw_operands import raw_start
 
 if TYPE_CHECKING:
@@ -75,23 +75,7 @@ def _watch_atomic(e: Emitter, found: spaces.Found, place: spaces.SpacePlace, at:
     watching.alignment(e, at, e.lanes(bits, lanes_of(at)), memory)
     if memory < 4:
         watching.suspect_always(e)
-    lanes = lanes_of(at)
-    place_ = watching.MarkedPlace(place.marks, place.stride, found.shared)
-
-    def body(marks: Node, stride: Node, at: Node, bits: Node) -> None:
-        own, kept = place_._replace(marks=marks, stride=stride), e.kept_lanes(at)
-
-        def mark(lane: Node) -> None:
-            first = e.builder.extract_element(e.lane_of(kept, lane, I64), ir.Constant(I32, 0))
-            marks = watching.Marks(e, own, first, max(1, memory // 4))
-            marks.check((watching.WRITTEN, watching.READ))
-            if marks.shared:
-                marks.written()
-            marks.add(watching.ATOMIC)
-
-        each_lane(e, bits, mark)
-
-    watching.told(e, f"mark_atomic_{place_.name}_{lanes}_of_{memory}", [place.marks, place.stride, at, bits], body)
+    mark_each(e, found, place, at, bits, memory, watching.ATOMIC)
 
 
 def _update(
@@ -99,8 +83,7 @@ def _update(
     update: Callable[[Emitter, Node, Node, Node], Node], word: str, memory: int, cell: int, lanes: int, *, exchange: bool,
 ) -> None:  # fmt: skip
     builder, kind = e.builder, integer(8 * memory)
-    offset = builder.load(builder.gep(offsets, [lane], source_etype=I64), typ=I64)
-    where = builder.gep(place.base, [offset], source_etype=I8)
+    where = builder.gep(place.base, [e.lane_of(offsets, lane, I64)], source_etype=I8)
     at = builder.mul(lane, ir.Constant(I64, cell))
 
     def register(start: int) -> Node:

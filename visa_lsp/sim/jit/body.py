@@ -180,7 +180,7 @@ class _BodyWriter:
     def _entered(self, pc: int) -> ir.Block:
         """The block that begins at an instruction with what the registers hold."""
         e = self.e
-        held = e.held.moved(pc) if e.held is not None and e.held.pieces else []
+        held = e.held.moved(pc)
         if not held:
             return self._to(pc)
         entered = e.function.append_basic_block(f"enter{pc}")
@@ -191,8 +191,7 @@ class _BodyWriter:
 
     def _give_held(self, pc: int) -> None:
         """Put what lives at a place into the registers."""
-        if self.e.held is not None and self.e.held.pieces:
-            self.e.give_held(self.e.held.moved(pc))
+        self.e.give_held(self.e.held.moved(pc))
 
     def _to(self, pc: int) -> ir.Block:
         """The block that goes on at an instruction: by way of the lanes that wait there."""

@@ -15,12 +15,12 @@ from llvmlite import ir
 from visa_lsp.isa import types as ty
 from visa_lsp.program.model import Combine, Predicate
 from visa_lsp.sim.jit import state
+from visa_lsp.sim.jit.held import Held
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from visa_lsp.program.model import Value
-    from visa_lsp.sim.jit.held import Held
     from visa_lsp.sim.jit.modes import Modes
     from visa_lsp.sim.jit.state import StateLayout
     from visa_lsp.sim.operands import Site
@@ -116,7 +116,7 @@ class Emitter:
         self.surface_values: tuple[int, ...] = ()
         self.known_surfaces: dict[int, int] = {}  # values of surface variables that are known at this instruction
         self.pc = 0
-        self.held: Held | None = None
+        self.held = Held()
         self._held: list[Node] = []  # where the held pieces lie while the function runs
 
     def hold(self, held: Held) -> None:
@@ -139,7 +139,6 @@ class Emitter:
             self._move_held(number, taken=False)
 
     def _move_held(self, number: int, *, taken: bool) -> None:
-        assert self.held is not None
         start, size = self.held.pieces[number]
         own, registers = self._held[number], self.address(self.registers, start)
         kind = vector(I32, size // 4) if size % 4 == 0 else vector(I8, size)
@@ -240,12 +239,11 @@ class Emitter:
 
     def at(self, offset: int, size: int) -> Node:
         """The address of some bytes of the registers. Raises Uncompiled where they belong together nowhere."""
-        number = self.held.at(offset, offset + size) if self.held is not None else -1
+        number = self.held.at(offset, offset + size)
         if number is None:
             raise Uncompiled
         if number < 0:
             return self.address(self.registers, offset)
-        assert self.held is not None
         return self.address(self._held[number], offset - self.held.pieces[number].start)
 
     def load_lanes(self, start: int, elements: Sequence[int], kind: Any) -> Node:
@@ -281,7 +279,7 @@ class Emitter:
         low, high = min(elements), max(elements)
         span = high - low + 1
         where = self.at(start + low * size, span * size)
-        if self.held is not None and self.pc in self.held.whole:
+        if self.pc in self.held.whole:
             enabled = None
         order = [e - low for e in elements]
         if order == list(range(span)):
@@ -311,9 +309,8 @@ class Emitter:
         return place
 
     def lane_of(self, place: Node, lane: Node, kind: Any) -> Node:
-        """One of them, a vector of one lane."""
-        where = self.builder.gep(place, [lane], source_etype=kind)
-        return self.builder.load(where, typ=vector(kind, 1), align=bytes_of(kind))
+        """One of them."""
+        return self.builder.load(self.builder.gep(place, [lane], source_etype=kind), typ=kind)
 
     # ---- masks
 
@@ -359,7 +356,7 @@ class Emitter:
 
     def some(self, bits: Node | None, site: Site) -> Node:
         """The enable bits as an integer, also where all lanes are on."""
-        return ir.Constant(integer(site.lanes), site.full) if bits is None else bits
+        return self.all_on(site.lanes) if bits is None else bits
 
     # ---- leaving
 
@@ -379,7 +376,7 @@ class Emitter:
         """Have the interpreter execute this instruction, which moves no lanes."""
         builder = self.builder
         self.spill(ir.Constant(I64, self.pc))
-        touched = self.held.touched.get(self.pc, ()) if self.held is not None else []
+        touched = self.held.touched.get(self.pc, ())
         self.give_held([piece.number for piece in touched])
         failed = builder.call(
             self._callback, [self.registers, self.addresses, self.block, self.launch, ir.Constant(I64, self.pc)]

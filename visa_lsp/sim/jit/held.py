@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from visa_lsp.flow.solve import solve
 from visa_lsp.isa.model import FlowClass, PredicateUse
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program.model import Predicate
@@ -72,7 +73,7 @@ class Held:
 
     def moved(self, pc: int) -> list[int]:
         """The pieces that live where a stretch begins: they travel where the function is entered or left."""
-        bits = self.live[pc]
+        bits = self.live[pc] if self.pieces else 0
         return [number for number, (start, size) in enumerate(self.pieces) if _range(start, start + size) & bits]
 
 
@@ -100,14 +101,13 @@ def held_in(code: Code, starts: Sequence[int], ends: Mapping[int, int], *, to_th
     shared = ~_bits(_lanewise(code))
     uses = [_use(code, pc, shared) for pc in range(len(instructions))]
     last = (1 << code.layout.size // _DWORD) - 1 if to_the_end else 0
-    live = _lives(code, starts, ends, uses, shared, last)
-    waiting = _Waiting(code, live, last)
+    lives = _Lives(code, starts, ends, uses, shared, last)
     held.whole = frozenset(
         pc
         for pc, use in enumerate(uses)
-        if use.written and use.written == use.killed and not use.written & (shared | waiting.beside(pc))
+        if use.written and use.written == use.killed and not use.written & (shared | lives.beside(pc))
     )
-    held.live = {pc: bits | waiting.beside(pc) for pc, bits in live.items()}
+    held.live = lives.by_place()
     held.touched = {pc: _touched(held, touches) for pc, touches in code.touches.items()}
     return held
 
@@ -176,15 +176,15 @@ def _bits(flags: np.ndarray) -> int:
 
 
 def _range(start: int, end: int) -> int:
-    return (1 << -(-end // 4)) - (1 << start // 4)
+    return (1 << -(-end // _DWORD)) - (1 << start // _DWORD)
 
 
 @lru_cache(4096)
 def _dwords(elements: tuple[int, ...], size: int, start: int) -> tuple[int, int]:
-    """The dwords of which elements have a byte, and those that they fill, counted from that of ``start``, which is below 4."""
-    bytes_ = np.zeros(start + max(elements) + size + 3, np.bool_)
+    """The dwords of which elements have a byte, and those that they fill, counted from that of ``start``, which is in the first."""
+    bytes_ = np.zeros(start + max(elements) + size + _DWORD - 1, np.bool_)
     bytes_[(start + np.array(elements)[:, None] + np.arange(size)).reshape(-1)] = True
-    rows = bytes_[: bytes_.size // 4 * 4].reshape(-1, 4)
+    rows = bytes_[: bytes_.size // _DWORD * _DWORD].reshape(-1, _DWORD)
     some, full = (np.packbits(x, bitorder="little").tobytes() for x in (rows.any(axis=1), rows.all(axis=1)))
     return int.from_bytes(some, "little"), int.from_bytes(full, "little")
 
@@ -210,52 +210,70 @@ def _use(code: Code, pc: int, shared: int) -> _Use:
     return _Use(read, killed, written)
 
 
-class _Waiting:
-    """What lives at the joins where lanes may wait while an instruction runs."""
+class _Lives:
+    """The dwords that live where stretches begin, and at the joins where lanes may wait; ``last`` are those that live at the end."""
 
-    def __init__(self, code: Code, live: Mapping[int, int], last: int) -> None:
-        self._joins = sorted(code.joins)
-        self._from = [0] * len(self._joins) + [last]  # lanes may be done, too
-        for number in reversed(range(len(self._joins))):
-            self._from[number] = self._from[number + 1] | live[self._joins[number]]
+    def __init__(
+        self, code: Code, starts: Sequence[int], ends: Mapping[int, int], uses: Sequence[_Use], shared: int, last: int
+    ) -> None:
+        self._starts, self._joins = starts, sorted(code.joins)
+        instructions = code.kernel.instructions
         # A jump takes the thread past places where lanes wait.
-        self._anywhere = any(inst.row.flow is FlowClass.JUMP for inst in code.kernel.instructions)
+        self._anywhere = any(inst.row.flow is FlowClass.JUMP for inst in instructions)
+        number = {start: node for node, start in enumerate(starts)}
+        # Behind the stretches a node for each join, and one for lanes that are done: what lives there, or at any later one.
+        done = len(starts) + len(self._joins)
+        values = [0] * (done + 1)
+        values[number[len(instructions)]] = values[done] = last
+        ahead: list[list[int]] = [[] for _ in values]
+        passes = [_pass(uses[start : ends[start]]) for start in starts]
+        other = {}  # what others than a lane itself make live: the thread goes on where they wait
+        for node, start in enumerate(starts[:-1]):
+            pc = min(ends[start], len(instructions)) - 1
+            flow = instructions[pc].row.flow
+            ahead[node] = [number[to] for to in after(code, pc)] + [done] * flow.returns
+            if flow is FlowClass.GOTO or flow.returns:
+                other[node] = self._wait(pc)
+        for place, join in enumerate(self._joins):
+            ahead[len(starts) + place] = [number[join], len(starts) + place + 1]
+        dependents: list[list[int]] = [[] for _ in values]
+        for node, needed in enumerate(ahead):
+            for of in (*needed, *([other[node]] if node in other else ())):
+                dependents[of].append(node)
+
+        def evaluate(node: int) -> int:
+            found = 0
+            for of in ahead[node]:
+                found |= values[of]
+            if node >= len(starts):
+                return found
+            if node in other:
+                found |= shared & values[other[node]]
+            use = passes[node]
+            return use.read | found & ~use.killed
+
+        settled = {number[len(instructions)], done}
+        order = [node for node in reversed(range(len(values))) if node not in settled]
+        self._values = solve(values, order, dependents, evaluate)
+
+    def _wait(self, pc: int) -> int:
+        """The node of the joins where lanes may wait while the instruction at ``pc`` runs: others are here, done, or further on."""
+        return len(self._starts) + (0 if self._anywhere else bisect_right(self._joins, pc))
 
     def beside(self, pc: int) -> int:
-        """For the instruction at ``pc``: lanes are here, done, or further on."""
-        return self._from[0 if self._anywhere else bisect_right(self._joins, pc)]
+        """What lives at the joins where lanes may wait while an instruction runs."""
+        return self._values[self._wait(pc)]
+
+    def by_place(self) -> dict[int, int]:
+        """What lives where each stretch begins, there or where lanes wait."""
+        return {start: bits | self.beside(start) for start, bits in zip(self._starts, self._values, strict=False)}
 
 
-def _lives(
-    code: Code, starts: Sequence[int], ends: Mapping[int, int], uses: Sequence[_Use], shared: int, last: int
-) -> dict[int, int]:
-    """The dwords that live where a stretch begins, by its place."""
-    count = len(uses)
-    passes: dict[int, tuple[int, int]] = {}  # what a stretch reads first, and what it writes first
-    for start in starts:
-        read = killed = 0
-        for pc in range(start, min(ends[start], count)):
-            read |= uses[pc].read & ~killed
-            killed |= uses[pc].killed & ~read
-        passes[start] = read, killed
-    live = {start: last if start == count else 0 for start in starts}
-    changed = True
-    while changed:
-        changed = False
-        waiting = _Waiting(code, live, last)
-        for start in reversed(starts):
-            if start >= count:
-                continue
-            pc = min(ends[start], count) - 1
-            flow = code.kernel.instructions[pc].row.flow
-            out = last if flow.returns else 0
-            for to in after(code, pc):
-                out |= live[to]
-            if flow is FlowClass.GOTO or flow.returns:
-                out |= shared & waiting.beside(pc)  # the thread goes on where others wait
-            read, killed = passes[start]
-            found = read | out & ~killed
-            if found != live[start]:
-                live[start] = found
-                changed = True
-    return live
+def _pass(uses: Sequence[_Use]) -> _Use:
+    """What instructions that are executed together read first, and what they write first."""
+    read = killed = written = 0
+    for use in uses:
+        read |= use.read & ~killed
+        killed |= use.killed & ~read
+        written |= use.written
+    return _Use(read, killed, written)

@@ -58,7 +58,8 @@ def transfer(
     at = found.offsets(at)
     # Asked for before anything else: messages of the same addresses share the answer.
     side_by_side = _side_by_side(e, at, moved[0].memory, enabled)
-    whole, apart, outside, done = (e.function.append_basic_block(n) for n in ("whole", "apart", "outside", "moved"))
+    whole, outside, done = (e.function.append_basic_block(n) for n in ("whole", "outside", "moved"))
+    apart = done if side_by_side is None else e.function.append_basic_block("apart")
     first, end = min(m.offset for m in moved), max(m.offset + m.memory for m in moved)
     size = sum(m.memory for m in moved)
 
@@ -75,7 +76,7 @@ def transfer(
             builder.store(ir.Constant(I64, 1), place.wrote)
         builder.branch(done)
 
-    builder.cbranch(some if side_by_side is None else side_by_side, whole, done if side_by_side is None else apart)
+    builder.cbranch(some if side_by_side is None else side_by_side, whole, apart)
     builder.position_at_end(whole)
     low = _lane0(e, at)
     high = builder.add(low, ir.Constant(I64, moved[0].memory * (lanes - 1)))
@@ -89,11 +90,9 @@ def transfer(
         elif one.start >= 0:
             _loaded(e, one, builder.load(base, typ=vector(integer(8 * one.memory), lanes), align=1), None)
     finish(place, ir.Constant(I64, lanes))
-    builder.position_at_end(apart)
-    if side_by_side is None:
-        builder.branch(done)
-    else:
+    if side_by_side is not None:
         ranged = e.function.append_basic_block("ranged")
+        builder.position_at_end(apart)
         builder.cbranch(some, ranged, done)
         builder.position_at_end(ranged)
         most, least = range_of(e, at, bits)
@@ -130,60 +129,50 @@ def _watch(
     if write and found.shared and moved[0].memory < 4:
         watching.suspect_always(e)  # marks are of dwords: they would say that all of it is written
     at, bits = wide(e, where.at), where.bits
-    lanes, marked = lanes_of(at), watching.MarkedPlace(place.marks, place.stride, found.shared)
+    lanes, kind = lanes_of(at), watching.WRITTEN if write else watching.READ
     for one in moved:
         start = e.builder.add(at, splat(I64, one.offset, lanes)) if one.offset else at
-        watching.alignment(e, start, None if bits is None else e.lanes(bits, lanes), one.memory)
+        watching.alignment(e, start, e.lanes(bits, lanes), one.memory)
         first = e.builder.add(where.least, ir.Constant(I64, one.offset))
         if bits is None:
             if one.memory >= 4:
-                mark(e, marked, first, lanes * one.memory // 4, write=write)
+                mark(e, found, place, first, lanes * one.memory // 4, kind)
             else:
-                mark_each(e, marked, start, e.all_on(lanes), one.memory, write=write)
+                mark_each(e, found, place, start, e.all_on(lanes), one.memory, kind)
             continue
         with e.builder.if_else(where.same(e)) as (same, apart):
             with same:
-                mark(e, marked, first, max(1, one.memory // 4), write=write)
+                mark(e, found, place, first, watching.dwords(one.memory), kind)
             with apart:
-                mark_each(e, marked, start, bits, one.memory, write=write)
+                mark_each(e, found, place, start, bits, one.memory, kind)
 
 
-def mark(e: Emitter, place: watching.MarkedPlace, first: Node, dwords: int, *, write: bool) -> None:
-    """Suspect what is in no order with this access to dwords that lie side by side, and leave its own marks."""
+def mark(e: Emitter, found: spaces.Found, place: spaces.SpacePlace, first: Node, dwords: int, kind: int) -> None:
+    """Suspect what is in no order with a use of dwords that lie side by side, and leave its own marks."""
 
     def body(marks: Node, stride: Node, first: Node) -> None:
-        _mark(watching.Marks(e, place._replace(marks=marks, stride=stride), first, dwords), write=write)
+        watching.Marks(e, marks, stride, first, dwords, shared=found.shared).use(kind)
 
-    name = f"mark_{'write' if write else 'read'}_{place.name}_{dwords}"
+    name = f"mark_{kind}_{'shared' if found.shared else 'global'}_{dwords}"
     watching.told(e, name, [place.marks, place.stride, first], body)
 
 
-def mark_each(e: Emitter, place: watching.MarkedPlace, at: Node, bits: Node, size: int, *, write: bool) -> None:
+def mark_each(
+    e: Emitter, found: spaces.Found, place: spaces.SpacePlace, at: Node, bits: Node, size: int, kind: int
+) -> None:
     """The same for elements of ``size`` bytes that lie anywhere, lane by lane."""
-    lanes = lanes_of(at)
 
     def body(marks: Node, stride: Node, at: Node, bits: Node) -> None:
-        own, kept = place._replace(marks=marks, stride=stride), e.kept_lanes(at)
+        kept, dwords = e.kept_lanes(at), watching.dwords(size)
 
         def lane_marked(lane: Node) -> None:
-            first = e.builder.extract_element(e.lane_of(kept, lane, I64), ir.Constant(I32, 0))
-            _mark(watching.Marks(e, own, first, max(1, size // 4)), write=write)
+            first = e.lane_of(kept, lane, I64)
+            watching.Marks(e, marks, stride, first, dwords, shared=found.shared).use(kind)
 
         each_lane(e, bits, lane_marked)
 
-    name = f"mark_{'write' if write else 'read'}_{place.name}_{lanes}_of_{size}"
+    name = f"mark_{kind}_{'shared' if found.shared else 'global'}_{lanes_of(at)}_of_{size}"
     watching.told(e, name, [place.marks, place.stride, at, bits], body)
-
-
-def _mark(marks: watching.Marks, *, write: bool) -> None:
-    if write:
-        marks.check((watching.WRITTEN, watching.READ, watching.ATOMIC))
-        marks.take()
-        return
-    marks.check((watching.WRITTEN, watching.ATOMIC))
-    if marks.shared:
-        marks.written()
-    marks.add(watching.READ)
 
 
 def wide(e: Emitter, at: Node) -> Node:
@@ -233,8 +222,7 @@ def _side_by_side(e: Emitter, at: Node, size: int, enabled: Node | None) -> Node
         top = ir.Constant(kind, (1 << 32) - size * lanes)
         found = e.builder.and_(found, e.builder.icmp_unsigned("<=", one, top))
     if enabled is not None:
-        full = ir.Constant(enabled.type, (1 << lanes) - 1)
-        found = e.builder.and_(found, e.builder.icmp_unsigned("==", enabled, full))
+        found = e.builder.and_(found, e.builder.icmp_unsigned("==", enabled, e.all_on(lanes)))
     return found
 
 
@@ -297,10 +285,7 @@ def _scatter(e: Emitter, places: Node, bits: Node, value: Node) -> None:
     kind = value.type.element
 
     def lane_at(lane: Node) -> tuple[Node, Node]:
-        address = e.builder.extract_element(e.lane_of(kept, lane, I64), ir.Constant(I32, 0))
-        return e.builder.inttoptr(address, PTR), e.builder.extract_element(
-            e.lane_of(values, lane, kind), ir.Constant(I32, 0)
-        )
+        return e.builder.inttoptr(e.lane_of(kept, lane, I64), PTR), e.lane_of(values, lane, kind)
 
     def put(lane: Node) -> None:
         where, one = lane_at(lane)
@@ -344,8 +329,8 @@ def move_block(e: Emitter, found: spaces.Found, at: Node, start: int, size: int,
                 watching.alignment(e, at, None, 4)
                 if size % 4:
                     watching.suspect_always(e)
-                marked = watching.MarkedPlace(place.marks, place.stride, found.shared)
-                mark(e, marked, at, max(1, size // 4), write=write)
+                kind = watching.WRITTEN if write else watching.READ
+                mark(e, found, place, at, watching.dwords(size), kind)
             memory = builder.gep(place.base, [at], source_etype=I8)
             kind = vector(I32, size // 4) if size % 4 == 0 else vector(I8, size)
             if write:

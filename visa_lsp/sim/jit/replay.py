@@ -18,7 +18,7 @@ import numpy as np
 from visa_lsp.sim.contents import Contents
 from visa_lsp.sim.faults import FaultKind, KernelFault
 from visa_lsp.sim.jit import state
-from visa_lsp.sim.jit.watching import ATOMIC, READ, WRITTEN
+from visa_lsp.sim.jit.watching import AGAINST, ATOMIC, READ, WRITTEN
 from visa_lsp.sim.jit.whole import GroupQueue, Suspicion
 from visa_lsp.sim.observers.hooks import Observer
 from visa_lsp.sim.observers.races import split
@@ -159,23 +159,20 @@ class _Marking(Observer):
 
     def read(self, access: MemoryAccess) -> None:
         """Look for what is written."""
-        self._mark(access, READ, (WRITTEN, ATOMIC))
+        self._mark(access, READ)
 
     def write(self, access: MemoryAccess) -> None:
         """Look for all, but for an atomic not for other atomics."""
-        if access.kind == "atomic":
-            self._mark(access, ATOMIC, (WRITTEN, READ))
-        else:
-            self._mark(access, WRITTEN, (WRITTEN, READ, ATOMIC))
+        self._mark(access, ATOMIC if access.kind == "atomic" else WRITTEN)
 
-    def _mark(self, access: MemoryAccess, kind: int, others: Sequence[int]) -> None:
+    def _mark(self, access: MemoryAccess, kind: int) -> None:
         for buffer, offsets, _ in split(access.space, access.at, access.size) if access.space is not None else ():
             marks = self._marks.get(id(buffer))
             if marks is None:
                 continue  # shared local memory
             first, last = offsets >> 2, offsets + access.size - 1 >> 2
             cells = np.minimum(first[:, None] + np.arange(access.size + 6 >> 2), last[:, None])
-            for other in others:
+            for other in AGAINST[kind]:
                 found = marks[other, cells]
                 if ((found != 0) & (found != self._number)).any():
                     raise Suspicion

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 SEVERAL: Final = 0xFFFFFFFF  # mark of what several groups have read or used atomically
 WRITTEN, READ, ATOMIC = range(3)  # the three marks
+# What is in no order with a use: a write with any other, reads and atomics not with their like.
+AGAINST: Final = {WRITTEN: (WRITTEN, READ, ATOMIC), READ: (WRITTEN, ATOMIC), ATOMIC: (WRITTEN, READ)}
 
 
 class Numbers(NamedTuple):
@@ -76,19 +78,6 @@ def access(e: Emitter, place: SpacePlace, *, reads: bool, writes: bool) -> None:
     suspect(e, e.builder.icmp_unsigned("!=", found, ir.Constant(I64, 0)))
 
 
-class MarkedPlace(NamedTuple):
-    """Where the marks of a space stand: the host's address of the first mark of byte 0, and the bytes between kinds."""
-
-    marks: Node
-    stride: Node
-    shared: bool
-
-    @property
-    def name(self) -> str:
-        """The kind of memory."""
-        return "shared" if self.shared else "global"
-
-
 def _numbers(e: Emitter, *, shared: bool) -> Numbers:
     group, first = (state.SHARED_GROUP, state.SHARED_ROUND) if shared else (state.GLOBAL_GROUP, state.GLOBAL_ROUND)
     builder = e.builder
@@ -116,22 +105,25 @@ def told(e: Emitter, name: str, arguments: Sequence[Node], body: Callable[..., N
 
 
 class Marks:
-    """The marks of ``lanes`` dwords that lie side by side, from the offset ``first`` on, as the space counts them."""
+    """The marks of ``lanes`` dwords that lie side by side, from the offset ``first`` on, as the space counts them.
 
-    def __init__(self, e: Emitter, place: MarkedPlace, first: Node, lanes: int) -> None:
-        self.e, self.place, self.shared = e, place, place.shared
-        self.lanes = lanes
-        self.numbers = _numbers(e, shared=place.shared)
-        self.first = e.builder.and_(first, ir.Constant(I64, ~3))
+    ``marks`` is the host's address of the first mark of byte 0, ``stride`` the bytes between kinds.
+    """
+
+    def __init__(self, e: Emitter, marks: Node, stride: Node, first: Node, lanes: int, *, shared: bool) -> None:
+        self.e, self.shared, self.lanes = e, shared, lanes
+        self._marks, self._stride = marks, stride
+        self.numbers = _numbers(e, shared=shared)
+        self._first = e.builder.and_(first, ir.Constant(I64, ~3))
 
     def _splat(self, value: Node) -> Node:
         return self.e.spread(value, self.lanes)
 
     def _at(self, kind: int) -> Node:
-        b, base = self.e.builder, self.place.marks
+        b, base = self.e.builder, self._marks
         if kind != WRITTEN:
-            base = b.add(base, b.mul(self.place.stride, ir.Constant(I64, kind)))
-        return b.inttoptr(b.add(self.first, base), PTR)
+            base = b.add(base, b.mul(self._stride, ir.Constant(I64, kind)))
+        return b.inttoptr(b.add(self._first, base), PTR)
 
     def get(self, kind: int) -> Node:
         """The marks of all lanes."""
@@ -140,6 +132,16 @@ class Marks:
     def put(self, kind: int, value: Node) -> None:
         """Set them."""
         self.e.builder.store(value, self._at(kind), align=4)
+
+    def use(self, kind: int) -> None:
+        """Suspect what is in no order with a use of this kind, and leave its own marks."""
+        self.check(AGAINST[kind])
+        if kind == WRITTEN:
+            self.take()
+            return
+        if self.shared:
+            self.written()
+        self.add(kind)
 
     def in_order(self, mark: Node) -> Node:
         """Lanes for which a mark says nobody, this thread, or an earlier round of the group."""
@@ -179,7 +181,6 @@ class Marks:
         suspect(self.e, any_of(self.e, old))
 
 
-def dwords(e: Emitter, at: Node, size: int) -> list[Node]:
-    """The offsets of the dwords that an element of ``size`` bytes at each offset touches, if it is aligned."""
-    lanes = lanes_of(at)
-    return [at if not k else e.builder.add(at, splat(I64, 4 * k, lanes)) for k in range(max(1, size // 4))]
+def dwords(size: int) -> int:
+    """How many dwords an element of so many bytes touches, if it is aligned."""
+    return max(1, size // 4)
