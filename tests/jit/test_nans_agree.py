@@ -179,9 +179,9 @@ def test_engines_give_the_same_nans(type_, width, mode, monkeypatch, tmp_path):
         _, found = ran(lines, type_, width, MODES[mode], "jit", tmp_path)
         assert np.array_equal(expected, found), told(lines, sources, expected, found)
 
-    compare(0)
     compare(2)
-    if width == 8:
+    if width == 8 and mode in ("to nearest", "to zero, denormals stay"):
+        compare(0)
         monkeypatch.setattr(native, "vector_bytes", lambda: 0)  # as on a host that has no such instructions
         compare(2)
 

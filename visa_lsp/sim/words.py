@@ -12,10 +12,12 @@ change of sign leaves the bits that it takes.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
+from visa_lsp.sim.formulas import ARRAYS, FORMULAS
 from visa_lsp.sim.values import quiet
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -202,7 +204,7 @@ def _rsqrt(a: Any) -> Any:
     return 1.0 / np.sqrt(a)
 
 
-_ADD, _SUB, _MUL, _DIV, _POWER = map(by_rule, (np.add, np.subtract, np.multiply, np.divide, np.power))
+_ADD, _SUB, _MUL, _DIV = map(by_rule, (np.add, np.subtract, np.multiply, np.divide))
 
 FLOAT: Final[dict[str, Body]] = {
     "add": _ADD,
@@ -226,17 +228,11 @@ FLOAT: Final[dict[str, Body]] = {
     "sqrtm": np.sqrt,
     "rsqrt": _in_double(_rsqrt),
     "rsqrtm": _in_double(_rsqrt),
-    "log2": _in_double(np.log2),
-    "exp2": _in_double(np.exp2),
-    "sin": _in_double(np.sin),
-    "cos": _in_double(np.cos),
     "asin": _in_double(np.arcsin),
     "acos": _in_double(np.arccos),
     "atan": _in_double(np.arctan),
-    "tanh": _in_double(np.tanh),
-    "sigm": _in_double(lambda a: 1.0 / (1.0 + np.exp(-a))),
-    "pow": _in_double(lambda a, b: _POWER(np.abs(a), b)),
     "lrp": _in_double(lambda a, b, c: _ADD(_MUL(a, b), _MUL(1.0 - a, c))),
     "mod": by_rule(np.fmod),
     "avg": lambda a, b: _ADD(a, b) * a.dtype.type(0.5),
+    **{word: _in_double(partial(formula, ARRAYS)) for word, formula in FORMULAS.items()},
 }

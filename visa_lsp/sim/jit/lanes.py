@@ -88,7 +88,11 @@ def _integer(e: Emitter, site: Site, expr: Expr, exec_type: ty.DataType, sources
         return numbers.from_integers(
             e, value, target, sat=sat, signed=numbers.is_signed_source(site, sources[0], exec_type)
         )
-    if expr.word in ("dp4a", "lrp"):
+    if expr.word == "dp4a":
+        lanes = [numbers.integers(e, site, s, exec_type, 64) for s in sources]
+        signs = [site.operand_type(s).is_signed for s in sources[1:]]
+        return numbers.from_integers(e, words.dot_of_bytes(e, signs, *lanes), target, sat=sat)
+    if expr.word == "lrp":
         raise Uncompiled
     # Shifts see what their sources are made into; other words see the values, which modifiers put beyond 32 bits.
     shifts = expr.word in ("shl", "shr", "asr", "rol", "ror")

@@ -6,13 +6,15 @@ there. A word without a body here is the interpreter's.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from llvmlite import ir
 
+from visa_lsp.sim.formulas import FORMULAS
 from visa_lsp.sim.jit.arithmetic import add, div, fma, mul, sqrt, sub
 from visa_lsp.sim.jit.emitter import F32, F64, Uncompiled, integer, lanes_of, splat, vector
+from visa_lsp.sim.jit.formulas import body_of
 
 if TYPE_CHECKING:
     from visa_lsp.isa import types as ty
@@ -155,6 +157,19 @@ def dword_body(word: str, *, signed: bool) -> Body:
     return bodies[word]
 
 
+def dot_of_bytes(e: Emitter, signs: Sequence[bool], c: Node, a: Node, b: Node) -> Node:
+    """The sum of c and the products of four bytes of a and b, exact in 64 bits; ``signs`` say how bytes of a and b count."""
+    for place in range(4):
+        product = [_byte(e, source, place, signed=signed) for source, signed in zip((a, b), signs, strict=True)]
+        c = e.builder.add(c, e.builder.mul(*product))
+    return c
+
+
+def _byte(e: Emitter, value: Node, place: int, *, signed: bool) -> Node:
+    top = e.builder.shl(value, like(value, 56 - 8 * place))
+    return (e.builder.ashr if signed else e.builder.lshr)(top, like(value, 56))
+
+
 def _ordered(relation: str, *, signed: bool) -> Body:
     def body(e: Emitter, a: Node, b: Node) -> Node:
         compare = e.builder.icmp_signed if signed else e.builder.icmp_unsigned
@@ -244,4 +259,5 @@ FLOAT: Final[dict[str, Body]] = {
     "rsqrt": _in_double(lambda e, a: div(e, like(a, 1.0), sqrt(e, a))),
     "rsqrtm": _in_double(lambda e, a: div(e, like(a, 1.0), sqrt(e, a))),
     "lrp": _in_double(_lrp),
+    **{word: body_of(word) for word in FORMULAS},
 }

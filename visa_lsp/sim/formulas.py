@@ -1,0 +1,221 @@
+"""Functions of f32 lanes that hosts have no instruction for, each as a formula of f64 operations that both engines evaluate.
+
+A formula says in which order its operations are rounded, so that the interpreter, which carries them out in NumPy (``ARRAYS``), and compiled
+code give the same bits, on any host. Sources are f32 values as f64 lanes; results are off by less than 2^-40 of themselves before
+they are rounded to f32. What cannot be a number is one NaN, and a source that is one stays.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import factorial, inf, nan
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+Lanes = Any  # of f64, of i64, or bits of a comparison: with the operators of Python
+
+
+class Operations(Protocol):
+    """What formulas ask for beside operators."""
+
+    def choose(self, condition: Lanes, a: Lanes | float, b: Lanes | float) -> Lanes:
+        """Lanes of ``a`` where the condition holds, of ``b`` elsewhere."""
+
+    def is_nan(self, a: Lanes) -> Lanes:
+        """Where a lane is no number."""
+
+    def magnitude(self, a: Lanes) -> Lanes:
+        """The lanes without their sign."""
+
+    def nearest(self, a: Lanes) -> Lanes:
+        """The nearest whole numbers, of two the even one; f64."""
+
+    def whole(self, a: Lanes) -> Lanes:
+        """Whole f64 lanes as i64."""
+
+    def real(self, a: Lanes) -> Lanes:
+        """I64 lanes as f64."""
+
+    def bits(self, a: Lanes) -> Lanes:
+        """The bits of f64 lanes."""
+
+    def of_bits(self, a: Lanes) -> Lanes:
+        """The f64 lanes that have these bits."""
+
+    def entries(self, rows: Lanes) -> Sequence[Lanes]:
+        """The columns of ``QUARTERS`` in these rows."""
+
+
+_LN2: Final = Fraction("0.69314718055994530941723212145817656807550013436026")
+_HALF_PI: Final = Fraction("1.57079632679489661923132169163975144209858469968755")
+# The bits of 2 / pi behind the point.
+_TWO_BY_PI: Final = 0xA2F9836E4E441529FC2757D1F534DDC0DB6295993C439041FE5163ABDEBBC561B7246E3A
+_PLACES: Final = 288
+_MANTISSA: Final = 52
+_BIAS: Final = 1023
+_ROOT: Final = 0x3FE6A09E667F3BCD  # the bits of the root of 1/2
+_FAR: Final = 200.0  # beyond it, two to the power of it is zero or infinity as f32
+
+
+def _series(count: int, term: Callable[[int], Fraction]) -> tuple[float, ...]:
+    """The coefficients of a polynomial, the highest first."""
+    return tuple(float(term(k)) for k in reversed(range(count)))
+
+
+_EXP2: Final = _series(14, lambda k: _LN2**k / factorial(k))
+_LOG2: Final = _series(12, lambda k: 2 / _LN2 / (2 * k + 1))  # of f^2, times f, where f = (m - 1) / (m + 1)
+_SIN: Final = _series(10, lambda k: Fraction((-1) ** k, factorial(2 * k + 1)))  # of r^2, times r
+_COS: Final = _series(10, lambda k: Fraction((-1) ** k, factorial(2 * k)))
+_TANH: Final = _series(
+    5, lambda k: (Fraction(1), Fraction(-1, 3), Fraction(2, 15), Fraction(-17, 315), Fraction(62, 2835))[k]
+)
+_LOG2_E: Final = float(1 / _LN2)
+
+
+def _quarters(power: int) -> tuple[float, float, float]:
+    """How many quarter turns ``2^power`` radians are, less whole turns: as a sum whose first two parts have 29 bits at most."""
+    left = (_TWO_BY_PI << power) % (4 << _PLACES)
+    parts = []
+    for places in (27, 56):
+        unit = 1 << _PLACES - places
+        parts.append(float(Fraction(left // unit, 1 << places)))
+        left %= unit
+    return parts[0], parts[1], float(Fraction(left, 1 << _PLACES))
+
+
+_LAST: Final = 104  # the largest f32 is below 2^24 times 2^104
+QUARTERS: Final = np.array([_quarters(power) for power in range(_LAST + 1)])
+
+
+def _polynomial(x: Lanes, coefficients: Sequence[float]) -> Lanes:
+    found: Lanes = coefficients[0]
+    for c in coefficients[1:]:
+        found = found * x + c
+    return found
+
+
+def _near(o: Operations, x: Lanes) -> Lanes:
+    return o.choose(x < _FAR, o.choose(x > -_FAR, x, -_FAR), _FAR)
+
+
+def _power(o: Operations, x: Lanes) -> Lanes:
+    """2^x of lanes that are near."""
+    n = o.nearest(x)
+    return _polynomial(x - n, _EXP2) * o.of_bits((o.whole(n) + _BIAS) << _MANTISSA)
+
+
+def _logarithm(o: Operations, x: Lanes) -> Lanes:
+    """The logarithm to base 2; infinity of infinity, and nothing in particular of what is negative."""
+    regular = (x > 0.0) & (x < inf)
+    bits = o.bits(o.choose(regular, x, 1.0))
+    exponent = (bits - _ROOT) >> _MANTISSA
+    m = o.of_bits(bits - (exponent << _MANTISSA))  # about 1: from the root of 1/2 on
+    f = (m - 1.0) / (m + 1.0)
+    found = o.real(exponent) + f * _polynomial(f * f, _LOG2)
+    return o.choose(regular, found, o.choose(x > 0.0, inf, -inf))
+
+
+def exp2(o: Operations, x: Lanes) -> Lanes:
+    """Two to the power of x."""
+    return o.choose(o.is_nan(x), x, _power(o, _near(o, x)))
+
+
+def log2(o: Operations, x: Lanes) -> Lanes:
+    """The logarithm of x to base 2; of zeros it is -infinity."""
+    return o.choose(x >= 0.0, _logarithm(o, x), o.choose(o.is_nan(x), x, nan))
+
+
+def power(o: Operations, x: Lanes, y: Lanes) -> Lanes:
+    """|x| to the power of y; 1 where x is 1 or y is 0, whatever the other is."""
+    x = o.magnitude(x)
+    found = _power(o, _near(o, y * _logarithm(o, x)))
+    found = o.choose(o.is_nan(x), x, o.choose(o.is_nan(y), y, found))
+    return o.choose((o.magnitude(y) <= 0.0) | ((x >= 1.0) & (x <= 1.0)), 1.0, found)
+
+
+def _turned(o: Operations, x: Lanes, ahead: int) -> Lanes:
+    """The sine of x and ``ahead`` quarter turns."""
+    size = o.magnitude(x)
+    regular = o.choose(size < inf, x, 0.0)
+    # x is m times a power of two, 2^0 where it is less than 2^24.
+    beyond = (o.bits(o.choose(size < inf, size, 0.0)) >> _MANTISSA) - (_BIAS + 23)
+    beyond = o.choose(beyond > 0, beyond, 0)
+    m = regular * o.of_bits((_BIAS - beyond) << _MANTISSA)
+    first, second, third = o.entries(beyond)
+    turns = m * first  # exact, as the next product is
+    n = o.nearest(turns)
+    r = (((turns - n) + m * second) + m * third) * float(_HALF_PI)
+    square = r * r
+    quarter = o.whole(n) + ahead
+    found = o.choose((quarter & 1) > 0, _polynomial(square, _COS), r * _polynomial(square, _SIN))
+    found = o.choose((quarter & 2) > 0, 0.0 - found, found)
+    return o.choose(size < inf, found, o.choose(o.is_nan(x), x, nan))
+
+
+def sin(o: Operations, x: Lanes) -> Lanes:
+    """The sine of x radians."""
+    return o.choose(o.magnitude(x) <= 0.0, x, _turned(o, x, 0))
+
+
+def cos(o: Operations, x: Lanes) -> Lanes:
+    """The cosine of x radians."""
+    return _turned(o, x, 1)
+
+
+def tanh(o: Operations, x: Lanes) -> Lanes:
+    """The hyperbolic tangent of x."""
+    size = o.magnitude(x)
+    far = 1.0 - 2.0 / (_power(o, _near(o, size * (2 * _LOG2_E))) + 1.0)
+    far = o.choose(x < 0.0, 0.0 - far, far)
+    found = o.choose(size < 1 / 32, x * _polynomial(x * x, _TANH), far)
+    return o.choose(o.is_nan(x), x, found)
+
+
+def sigm(o: Operations, x: Lanes) -> Lanes:
+    """The value of 1 / (1 + e^-x)."""
+    return o.choose(o.is_nan(x), x, 1.0 / (_power(o, _near(o, x * -_LOG2_E)) + 1.0))
+
+
+FORMULAS: Final[dict[str, Callable[..., Lanes]]] = {
+    "exp2": exp2, "log2": log2, "pow": power, "sin": sin, "cos": cos, "tanh": tanh, "sigm": sigm,
+}  # fmt: skip
+
+
+class _Arrays:
+    """The operations as NumPy's."""
+
+    @staticmethod
+    def choose(condition: Lanes, a: Lanes | float, b: Lanes | float) -> Lanes:
+        return np.where(condition, a, b)
+
+    is_nan = staticmethod(np.isnan)
+    magnitude = staticmethod(np.abs)
+    nearest = staticmethod(np.rint)
+
+    @staticmethod
+    def whole(a: Lanes) -> Lanes:
+        return a.astype(np.int64)
+
+    @staticmethod
+    def real(a: Lanes) -> Lanes:
+        return a.astype(np.float64)
+
+    @staticmethod
+    def bits(a: Lanes) -> Lanes:
+        return a.view(np.int64)
+
+    @staticmethod
+    def of_bits(a: Lanes) -> Lanes:
+        return a.view(np.float64)
+
+    @staticmethod
+    def entries(rows: Lanes) -> Sequence[Lanes]:
+        first, second, third = QUARTERS[rows].T
+        return first, second, third
+
+
+ARRAYS: Final[Operations] = _Arrays()

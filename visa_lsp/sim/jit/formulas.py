@@ -1,0 +1,158 @@
+"""The formulas of ``sim.formulas``, compiled: each word is a function of the module for so many lanes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from llvmlite import ir
+
+from visa_lsp.sim.formulas import FORMULAS, QUARTERS
+from visa_lsp.sim.jit.arithmetic import quiet
+from visa_lsp.sim.jit.emitter import F32, F64, I1, I32, I64, PTR, lanes_of, splat, vector
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from visa_lsp.sim.formulas import Operations
+    from visa_lsp.sim.jit.emitter import Emitter, Node
+
+
+def body_of(word: str) -> Callable[..., Node]:
+    """The body of a word on f32 lanes."""
+
+    def body(e: Emitter, *sources: Node) -> Node:
+        count = lanes_of(sources[0])
+
+        def written(*lanes: Node) -> Node:
+            # No NaN that signals comes into a formula: it would stay one where LLVM leaves out both conversions.
+            wide = (Numbers(e, quiet(e, e.builder.fpext(a, vector(F64, count)))) for a in lanes)
+            operations: Operations = _Nodes(e, count)
+            return e.builder.fptrunc(FORMULAS[word](operations, *wide).node, vector(F32, count))
+
+        return e.outlined(f"{word}_{count}", vector(F32, count), sources, written)
+
+    return body
+
+
+def _operator(
+    of_floats: str, of_integers: str, *, turned: bool = False
+) -> Callable[[Numbers, Numbers | float], Numbers]:
+    """The operation of the builder that an operator is; ``turned``: the lanes are its second source."""
+
+    def operation(a: Numbers, b: Numbers | float) -> Numbers:
+        name = of_floats if a.node.type.element is F64 else of_integers
+        sources = (a.like(b), a.node) if turned else (a.node, a.like(b))
+        return Numbers(a.e, getattr(a.e.builder, name)(*sources))
+
+    return operation
+
+
+def _comparison(relation: str) -> Callable[[Numbers, Numbers | float], Numbers]:
+    def operation(a: Numbers, b: Numbers | float) -> Numbers:
+        compare = a.e.builder.fcmp_ordered if a.node.type.element is F64 else a.e.builder.icmp_signed
+        return Numbers(a.e, compare(relation, a.node, a.like(b)))
+
+    return operation
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """Lanes with the operators that formulas use; no NaN reaches what adds and multiplies but where its result is not chosen."""
+
+    e: Emitter
+    node: Node
+
+    def like(self, other: Numbers | float) -> Node:
+        """The other operand: a constant stands in all lanes."""
+        if isinstance(other, Numbers):
+            return other.node
+        return splat(self.node.type.element, other, lanes_of(self.node))
+
+    __add__ = _operator("fadd", "add")
+    __sub__ = _operator("fsub", "sub")
+    __mul__ = _operator("fmul", "mul")
+    __truediv__ = _operator("fdiv", "")
+    __rsub__ = _operator("fsub", "sub", turned=True)
+    __rmul__ = _operator("fmul", "mul", turned=True)
+    __rtruediv__ = _operator("fdiv", "", turned=True)
+    __and__ = _operator("", "and_")
+    __or__ = _operator("", "or_")
+    __lshift__ = _operator("", "shl")
+    __rshift__ = _operator("", "ashr")
+    __lt__ = _comparison("<")
+    __le__ = _comparison("<=")
+    __gt__ = _comparison(">")
+    __ge__ = _comparison(">=")
+
+
+@dataclass(frozen=True, slots=True)
+class _Nodes:
+    """The operations as LLVM's, on so many lanes."""
+
+    e: Emitter
+    count: int
+
+    def choose(self, condition: Numbers, a: Numbers | float, b: Numbers | float) -> Numbers:
+        model = next((x for x in (a, b) if isinstance(x, Numbers)), None)
+        kind: Any = F64 if model is None else model.node.type.element
+        first, second = (x.node if isinstance(x, Numbers) else splat(kind, x, self.count) for x in (a, b))
+        return Numbers(self.e, self.e.builder.select(condition.node, first, second))
+
+    def is_nan(self, a: Numbers) -> Numbers:
+        return Numbers(self.e, self.e.builder.fcmp_unordered("uno", a.node, a.node))
+
+    def magnitude(self, a: Numbers) -> Numbers:
+        return Numbers(self.e, self.e.each("llvm.fabs", a.node))
+
+    def nearest(self, a: Numbers) -> Numbers:
+        return Numbers(self.e, self.e.each("llvm.nearbyint", a.node))
+
+    def whole(self, a: Numbers) -> Numbers:
+        return Numbers(self.e, self.e.builder.fptosi(a.node, vector(I64, self.count)))
+
+    def real(self, a: Numbers) -> Numbers:
+        return Numbers(self.e, self.e.builder.sitofp(a.node, vector(F64, self.count)))
+
+    def bits(self, a: Numbers) -> Numbers:
+        return Numbers(self.e, self.e.builder.bitcast(a.node, vector(I64, self.count)))
+
+    def of_bits(self, a: Numbers) -> Numbers:
+        return Numbers(self.e, self.e.builder.bitcast(a.node, vector(F64, self.count)))
+
+    def entries(self, rows: Numbers) -> Sequence[Numbers]:
+        """Nearly always all lanes ask for the first row, which needs no look into the table."""
+        e, builder = self.e, self.e.builder
+        first = [splat(F64, number, self.count) for number in QUARTERS[0]]
+        far = builder.icmp_unsigned(
+            "!=", e.intrinsic(f"llvm.vector.reduce.or.v{self.count}i64", I64, rows.node), ir.Constant(I64, 0)
+        )
+        before = builder.block
+        with builder.if_then(far, likely=False):
+            taken = [self._column(number, rows.node) for number in range(len(first))]
+            after = builder.block
+        found = []
+        for one, other in zip(first, taken, strict=True):
+            either = builder.phi(vector(F64, self.count))
+            either.add_incoming(one, before)
+            either.add_incoming(other, after)
+            found.append(Numbers(e, either))
+        return found
+
+    def _column(self, number: int, rows: Node) -> Node:
+        e, builder, name, kind = self.e, self.e.builder, f"quarters_{number}", vector(F64, self.count)
+        table = e.module.globals.get(name)
+        if table is None:
+            table = ir.GlobalVariable(e.module, ir.ArrayType(F64, len(QUARTERS)), name)
+            table.global_constant, table.linkage = True, "internal"
+            table.initializer = ir.Constant(
+                table.value_type, [ir.Constant(F64, x) for x in QUARTERS[:, number].tolist()]
+            )
+        starts = builder.add(
+            builder.mul(rows, splat(I64, 8, self.count)), e.spread(builder.ptrtoint(table, I64), self.count)
+        )
+        places = builder.inttoptr(starts, vector(PTR, self.count))
+        gather = f"llvm.masked.gather.v{self.count}f64.v{self.count}p0"
+        return e.intrinsic(
+            gather, kind, places, ir.Constant(I32, 8), splat(I1, 1, self.count), splat(F64, 0.0, self.count)
+        )
