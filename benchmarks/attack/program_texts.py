@@ -40,7 +40,8 @@ _SLM: Final = 2048
 _BYTES: Final = 512  # of a variable
 _BASES: Final = 4  # variables with registers of their own; as many more are other views of these
 _GIVEN: Final = 3  # of them come with the payload, the others are loaded
-_ASTRAY: Final = 0.3  # of all programs
+ASTRAY: Final = "a group that goes astray"  # what a program has, as it is counted
+_STRAYS: Final = 0.3  # of all programs
 _TRIED: Final = 80  # lines that are written by chance, of which a quarter is right
 
 
@@ -302,9 +303,9 @@ class _Writer(Kernels):
 
     def straying(self) -> Iterator[str]:
         """Store in each lane's place; in one group of some programs elsewhere as well: outside, or where others have stored."""
-        if self.draw.random() >= _ASTRAY:
+        if self.draw.random() >= _STRAYS:
             return
-        self.has["a group that goes astray"] += 1
+        self.has[ASTRAY] += 1
         size, of_thread = min(16, self.lanes), 4 * self.lanes
         by = self.draw.choice((0x100000, 2, of_thread, -of_thread, self.threads * of_thread, -self.threads * of_thread))
         yield f"mov (M1, {size}) V54(0,0)<1> V51(0,0)<1;1,0>"
