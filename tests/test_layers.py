@@ -72,7 +72,7 @@ ALLOWED = {
     "sim.effects": SIM | {"exact", "filtering", "images", "lanes", "lsc_messages", "messages"},
     "sim.observers": SIM | {"dispatch", "effects", "messages"},
     "sim.jit": SIM | {
-        "contents", "dispatch", "effects", "exact", "formulas", "interp", "lanes", "machine", "memory", "messages", "observers", "words",
+        "contents", "dispatch", "effects", "exact", "interp", "lane_formulas", "lanes", "machine", "memory", "messages", "observers", "words",
     },
     "sim.launch": {"dispatch", "memory", "operands", "registers", "wellformed"},
     "zeinfo.emit": {"facts", "input_use", "layout", "words", "write"},

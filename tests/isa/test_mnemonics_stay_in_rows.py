@@ -32,6 +32,7 @@ _UPDATES = {*ATOMIC_OP, *(row.update for row in TABLE.rows if row.update)}
 # Where a word spelled like a mnemonic is none: a file or a folder, the words, and what they are there.
 OTHERS = (
     ("words.py", VOCABULARY.keys(), "words of isa.lane, which rows' expressions are made of"),
+    ("lane_formulas.py", VOCABULARY.keys(), "words of isa.lane"),
     ("exact.py", VOCABULARY.keys(), "words of isa.lane"),
     ("lanes.py", VOCABULARY.keys(), "words of isa.lane"),
     ("wide.py", {"div"}, "a word of isa.lane"),

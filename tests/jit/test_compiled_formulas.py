@@ -12,12 +12,12 @@ from compiled import compile_at_once
 import visa_lsp
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sema.lower import assemble
-from visa_lsp.sim.formulas import FORMULAS
 from visa_lsp.sim.interp import Code
 from visa_lsp.sim.jit import native
 from visa_lsp.sim.jit.bodies import CompiledBody
 from visa_lsp.sim.jit.modes import ModePlan, Modes
 from visa_lsp.sim.jit.stopwatch import Stopwatch
+from visa_lsp.sim.lane_formulas import FORMULAS
 
 GROUPS = 60
 MNEMONICS = {"exp2": "exp", "log2": "log"}

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from visa_lsp.sim.formulas import ARRAYS, FORMULAS
+from visa_lsp.sim.lane_formulas import ARRAYS, FORMULAS
 from visa_lsp.sim.values import quiet
 
 Array = np.ndarray[Any, np.dtype[Any]]

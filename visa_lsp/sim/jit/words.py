@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 from llvmlite import ir
 
-from visa_lsp.sim.formulas import FORMULAS
 from visa_lsp.sim.jit.arithmetic import add, div, fma, mul, sqrt, sub
 from visa_lsp.sim.jit.emitter import F32, F64, Uncompiled, integer, lanes_of, splat, vector
-from visa_lsp.sim.jit.formulas import body_of
+from visa_lsp.sim.jit.lane_formulas import body_of
+from visa_lsp.sim.lane_formulas import FORMULAS
 
 if TYPE_CHECKING:
     from visa_lsp.isa import types as ty

@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from visa_lsp.sim.formulas import ARRAYS, FORMULAS, QUARTERS
+from visa_lsp.sim.lane_formulas import ARRAYS, FORMULAS, QUARTERS
 
 EXACT = {
     "exp2": lambda x: mpmath.power(2, x),

@@ -1,4 +1,4 @@
-"""The formulas of ``sim.formulas``, compiled: each word is a function of the module for so many lanes."""
+"""The formulas of ``sim.lane_formulas``, compiled: each word is a function of the module for so many lanes."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
 
-from visa_lsp.sim.formulas import FORMULAS, QUARTERS
 from visa_lsp.sim.jit.arithmetic import quiet
 from visa_lsp.sim.jit.emitter import F32, F64, I1, I32, I64, PTR, lanes_of, splat, vector
+from visa_lsp.sim.lane_formulas import FORMULAS, QUARTERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from visa_lsp.sim.formulas import Operations
     from visa_lsp.sim.jit.emitter import Emitter, Node
+    from visa_lsp.sim.lane_formulas import Operations
 
 
 def body_of(word: str) -> Callable[..., Node]:
@@ -26,7 +26,7 @@ def body_of(word: str) -> Callable[..., Node]:
 
         def written(*lanes: Node) -> Node:
             # No NaN that signals comes into a formula: it would stay one where LLVM leaves out both conversions.
-            wide = (Numbers(e, quiet(e, e.builder.fpext(a, vector(F64, count)))) for a in lanes)
+            wide = (LaneNumbers(e, quiet(e, e.builder.fpext(a, vector(F64, count)))) for a in lanes)
             operations: Operations = _Nodes(e, count)
             return e.builder.fptrunc(FORMULAS[word](operations, *wide).node, vector(F32, count))
 
@@ -37,35 +37,35 @@ def body_of(word: str) -> Callable[..., Node]:
 
 def _operator(
     of_floats: str, of_integers: str, *, turned: bool = False
-) -> Callable[[Numbers, Numbers | float], Numbers]:
+) -> Callable[[LaneNumbers, LaneNumbers | float], LaneNumbers]:
     """The operation of the builder that an operator is; ``turned``: the lanes are its second source."""
 
-    def operation(a: Numbers, b: Numbers | float) -> Numbers:
+    def operation(a: LaneNumbers, b: LaneNumbers | float) -> LaneNumbers:
         name = of_floats if a.node.type.element is F64 else of_integers
         sources = (a.like(b), a.node) if turned else (a.node, a.like(b))
-        return Numbers(a.e, getattr(a.e.builder, name)(*sources))
+        return LaneNumbers(a.e, getattr(a.e.builder, name)(*sources))
 
     return operation
 
 
-def _comparison(relation: str) -> Callable[[Numbers, Numbers | float], Numbers]:
-    def operation(a: Numbers, b: Numbers | float) -> Numbers:
+def _comparison(relation: str) -> Callable[[LaneNumbers, LaneNumbers | float], LaneNumbers]:
+    def operation(a: LaneNumbers, b: LaneNumbers | float) -> LaneNumbers:
         compare = a.e.builder.fcmp_ordered if a.node.type.element is F64 else a.e.builder.icmp_signed
-        return Numbers(a.e, compare(relation, a.node, a.like(b)))
+        return LaneNumbers(a.e, compare(relation, a.node, a.like(b)))
 
     return operation
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class LaneNumbers:
     """Lanes with the operators that formulas use; no NaN reaches what adds and multiplies but where its result is not chosen."""
 
     e: Emitter
     node: Node
 
-    def like(self, other: Numbers | float) -> Node:
+    def like(self, other: LaneNumbers | float) -> Node:
         """The other operand: a constant stands in all lanes."""
-        if isinstance(other, Numbers):
+        if isinstance(other, LaneNumbers):
             return other.node
         return splat(self.node.type.element, other, lanes_of(self.node))
 
@@ -93,34 +93,34 @@ class _Nodes:
     e: Emitter
     count: int
 
-    def choose(self, condition: Numbers, a: Numbers | float, b: Numbers | float) -> Numbers:
-        model = next((x for x in (a, b) if isinstance(x, Numbers)), None)
+    def choose(self, condition: LaneNumbers, a: LaneNumbers | float, b: LaneNumbers | float) -> LaneNumbers:
+        model = next((x for x in (a, b) if isinstance(x, LaneNumbers)), None)
         kind: Any = F64 if model is None else model.node.type.element
-        first, second = (x.node if isinstance(x, Numbers) else splat(kind, x, self.count) for x in (a, b))
-        return Numbers(self.e, self.e.builder.select(condition.node, first, second))
+        first, second = (x.node if isinstance(x, LaneNumbers) else splat(kind, x, self.count) for x in (a, b))
+        return LaneNumbers(self.e, self.e.builder.select(condition.node, first, second))
 
-    def is_nan(self, a: Numbers) -> Numbers:
-        return Numbers(self.e, self.e.builder.fcmp_unordered("uno", a.node, a.node))
+    def is_nan(self, a: LaneNumbers) -> LaneNumbers:
+        return LaneNumbers(self.e, self.e.builder.fcmp_unordered("uno", a.node, a.node))
 
-    def magnitude(self, a: Numbers) -> Numbers:
-        return Numbers(self.e, self.e.each("llvm.fabs", a.node))
+    def magnitude(self, a: LaneNumbers) -> LaneNumbers:
+        return LaneNumbers(self.e, self.e.each("llvm.fabs", a.node))
 
-    def nearest(self, a: Numbers) -> Numbers:
-        return Numbers(self.e, self.e.each("llvm.nearbyint", a.node))
+    def nearest(self, a: LaneNumbers) -> LaneNumbers:
+        return LaneNumbers(self.e, self.e.each("llvm.nearbyint", a.node))
 
-    def whole(self, a: Numbers) -> Numbers:
-        return Numbers(self.e, self.e.builder.fptosi(a.node, vector(I64, self.count)))
+    def whole(self, a: LaneNumbers) -> LaneNumbers:
+        return LaneNumbers(self.e, self.e.builder.fptosi(a.node, vector(I64, self.count)))
 
-    def real(self, a: Numbers) -> Numbers:
-        return Numbers(self.e, self.e.builder.sitofp(a.node, vector(F64, self.count)))
+    def real(self, a: LaneNumbers) -> LaneNumbers:
+        return LaneNumbers(self.e, self.e.builder.sitofp(a.node, vector(F64, self.count)))
 
-    def bits(self, a: Numbers) -> Numbers:
-        return Numbers(self.e, self.e.builder.bitcast(a.node, vector(I64, self.count)))
+    def bits(self, a: LaneNumbers) -> LaneNumbers:
+        return LaneNumbers(self.e, self.e.builder.bitcast(a.node, vector(I64, self.count)))
 
-    def of_bits(self, a: Numbers) -> Numbers:
-        return Numbers(self.e, self.e.builder.bitcast(a.node, vector(F64, self.count)))
+    def of_bits(self, a: LaneNumbers) -> LaneNumbers:
+        return LaneNumbers(self.e, self.e.builder.bitcast(a.node, vector(F64, self.count)))
 
-    def entries(self, rows: Numbers) -> Sequence[Numbers]:
+    def entries(self, rows: LaneNumbers) -> Sequence[LaneNumbers]:
         """Nearly always all lanes ask for the first row, which needs no look into the table."""
         e, builder = self.e, self.e.builder
         first = [splat(F64, number, self.count) for number in QUARTERS[0]]
@@ -136,7 +136,7 @@ class _Nodes:
             either = builder.phi(vector(F64, self.count))
             either.add_incoming(one, before)
             either.add_incoming(other, after)
-            found.append(Numbers(e, either))
+            found.append(LaneNumbers(e, either))
         return found
 
     def _column(self, number: int, rows: Node) -> Node:
