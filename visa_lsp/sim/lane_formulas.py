@@ -1,14 +1,14 @@
 """Functions of f32 lanes that hosts have no instruction for, each as a formula of f64 operations that both engines evaluate.
 
 A formula says in which order its operations are rounded, so that the interpreter, which carries them out in NumPy (``ARRAYS``), and compiled
-code give the same bits, on any host. Sources are f32 values as f64 lanes; results are off by less than 2^-40 of themselves before
+code give the same bits, on any host. Sources are f32 values as f64 lanes; results are off by less than 2^-44 of themselves before
 they are rounded to f32. What cannot be a number is one NaN, and a source that is one stays.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
-from math import factorial, inf, nan
+from math import factorial, inf, ldexp, nan
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
@@ -61,30 +61,27 @@ _ROOT: Final = 0x3FE6A09E667F3BCD  # the bits of the root of 1/2
 _FAR: Final = 200.0  # beyond it, two to the power of it is zero or infinity as f32
 
 
-def _series(count: int, term: Callable[[int], Fraction]) -> tuple[float, ...]:
-    """The coefficients of a polynomial, the highest first."""
-    return tuple(float(term(k)) for k in reversed(range(count)))
+def _series(terms: Sequence[Fraction]) -> tuple[float, ...]:
+    """The coefficients of a polynomial, the highest first, from those of a series."""
+    return tuple(map(float, reversed(terms)))
 
 
-_EXP2: Final = _series(14, lambda k: _LN2**k / factorial(k))
-_LOG2: Final = _series(12, lambda k: 2 / _LN2 / (2 * k + 1))  # of f^2, times f, where f = (m - 1) / (m + 1)
-_SIN: Final = _series(10, lambda k: Fraction((-1) ** k, factorial(2 * k + 1)))  # of r^2, times r
-_COS: Final = _series(10, lambda k: Fraction((-1) ** k, factorial(2 * k)))
-_TANH: Final = _series(
-    5, lambda k: (Fraction(1), Fraction(-1, 3), Fraction(2, 15), Fraction(-17, 315), Fraction(62, 2835))[k]
-)
+_EXP2: Final = _series([_LN2**k / factorial(k) for k in range(14)])
+_LOG2: Final = _series([2 / _LN2 / (2 * k + 1) for k in range(12)])  # of f^2, times f, where f = (m - 1) / (m + 1)
+_SIN: Final = _series([Fraction((-1) ** k, factorial(2 * k + 1)) for k in range(10)])  # of r^2, times r
+_COS: Final = _series([Fraction((-1) ** k, factorial(2 * k)) for k in range(10)])
+_TANH: Final = _series([Fraction(1), Fraction(-1, 3), Fraction(2, 15), Fraction(-17, 315), Fraction(62, 2835)])
 _LOG2_E: Final = float(1 / _LN2)
 
 
-def _quarters(power: int) -> tuple[float, float, float]:
+def _quarters(power: int) -> list[float]:
     """How many quarter turns ``2^power`` radians are, less whole turns: as a sum whose first two parts have 29 bits at most."""
     left = (_TWO_BY_PI << power) % (4 << _PLACES)
     parts = []
-    for places in (27, 56):
-        unit = 1 << _PLACES - places
-        parts.append(float(Fraction(left // unit, 1 << places)))
-        left %= unit
-    return parts[0], parts[1], float(Fraction(left, 1 << _PLACES))
+    for places in (27, 56, _PLACES):
+        part, left = divmod(left, 1 << _PLACES - places)
+        parts.append(ldexp(part, -places))
+    return parts
 
 
 _LAST: Final = 104  # the largest f32 is below 2^24 times 2^104
@@ -139,10 +136,10 @@ def power(o: Operations, x: Lanes, y: Lanes) -> Lanes:
 
 def _turned(o: Operations, x: Lanes, ahead: int) -> Lanes:
     """The sine of x and ``ahead`` quarter turns."""
-    size = o.magnitude(x)
-    regular = o.choose(size < inf, x, 0.0)
+    finite = o.magnitude(x) < inf
+    regular = o.choose(finite, x, 0.0)
     # x is m times a power of two, 2^0 where it is less than 2^24.
-    beyond = (o.bits(o.choose(size < inf, size, 0.0)) >> _MANTISSA) - (_BIAS + 23)
+    beyond = (o.bits(o.magnitude(regular)) >> _MANTISSA) - (_BIAS + 23)
     beyond = o.choose(beyond > 0, beyond, 0)
     m = regular * o.of_bits((_BIAS - beyond) << _MANTISSA)
     first, second, third = o.entries(beyond)
@@ -153,7 +150,7 @@ def _turned(o: Operations, x: Lanes, ahead: int) -> Lanes:
     quarter = o.whole(n) + ahead
     found = o.choose((quarter & 1) > 0, _polynomial(square, _COS), r * _polynomial(square, _SIN))
     found = o.choose((quarter & 2) > 0, 0.0 - found, found)
-    return o.choose(size < inf, found, o.choose(o.is_nan(x), x, nan))
+    return o.choose(finite, found, o.choose(o.is_nan(x), x, nan))
 
 
 def sin(o: Operations, x: Lanes) -> Lanes:
@@ -196,21 +193,10 @@ class _Arrays:
     magnitude = staticmethod(np.abs)
     nearest = staticmethod(np.rint)
 
-    @staticmethod
-    def whole(a: Lanes) -> Lanes:
-        return a.astype(np.int64)
-
-    @staticmethod
-    def real(a: Lanes) -> Lanes:
-        return a.astype(np.float64)
-
-    @staticmethod
-    def bits(a: Lanes) -> Lanes:
-        return a.view(np.int64)
-
-    @staticmethod
-    def of_bits(a: Lanes) -> Lanes:
-        return a.view(np.float64)
+    whole = staticmethod(lambda a: a.astype(np.int64))
+    real = staticmethod(lambda a: a.astype(np.float64))
+    bits = staticmethod(lambda a: a.view(np.int64))
+    of_bits = staticmethod(lambda a: a.view(np.float64))
 
     @staticmethod
     def entries(rows: Lanes) -> Sequence[Lanes]:

@@ -13,9 +13,11 @@ import numpy as np
 from llvmlite import ir
 
 from visa_lsp.sim.jit import native
-from visa_lsp.sim.jit.emitter import I32, bytes_of, constants, integer, lanes_of, splat
+from visa_lsp.sim.jit.emitter import F32, F64, I32, bytes_of, constants, integer, lanes_of, splat, vector
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from visa_lsp.sim.jit.emitter import Emitter, Node
 
 # What neither touches memory nor ends elsewhere: stores before it that nobody reads may be left out.
@@ -51,6 +53,20 @@ def fma(e: Emitter, a: Node, b: Node, c: Node) -> Node:
 def sqrt(e: Emitter, a: Node) -> Node:
     """The square root of a."""
     return _operation(e, "sqrt", a)
+
+
+def in_double(function: Callable[..., Node]) -> Callable[..., Node]:
+    """A body that computes in f64 and rounds once to the type of its sources."""
+
+    def body(e: Emitter, *sources: Node) -> Node:
+        own = sources[0].type
+        wide = vector(F64, own.count)
+        if own.element is not F64:
+            sources = tuple(e.builder.fpext(s, wide) for s in sources)
+        found = function(e, *sources)
+        return found if own.element is F64 else e.builder.fptrunc(found, vector(F32, own.count))
+
+    return body
 
 
 def quiet(e: Emitter, value: Node) -> Node:

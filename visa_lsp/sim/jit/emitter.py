@@ -312,6 +312,19 @@ class Emitter:
         """One of them."""
         return self.builder.load(self.builder.gep(place, [lane], source_etype=kind), typ=kind)
 
+    # ---- lanes in memory
+
+    def places(self, base: Node, offsets: Node) -> Node:
+        """The host's addresses of what lies so many bytes, 64 bits for each lane, behind one."""
+        return self.builder.add(offsets, self.spread(self.builder.ptrtoint(base, I64), lanes_of(offsets)))
+
+    def gather(self, kind: Any, places: Node, bits: Node, align: int) -> Node:
+        """What lies at the addresses of lanes that ``bits``, an integer, has on; zeros elsewhere."""
+        lanes = kind.count
+        pointers = self.builder.inttoptr(places, vector(PTR, lanes))
+        name, none = f"llvm.masked.gather.{_suffix(kind)}.v{lanes}p0", splat(kind.element, 0, lanes)
+        return self.intrinsic(name, kind, pointers, ir.Constant(I32, align), self.lanes(bits, lanes), none)
+
     # ---- masks
 
     def mask_of(self, cell: Node, at: int, lanes: int) -> Node:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
-from visa_lsp.sim.jit.arithmetic import quiet
-from visa_lsp.sim.jit.emitter import F32, F64, I1, I32, I64, PTR, lanes_of, splat, vector
+from visa_lsp.sim.jit.arithmetic import in_double, quiet
+from visa_lsp.sim.jit.emitter import F64, I64, bytes_of, lanes_of, splat, vector
+from visa_lsp.sim.jit.watching import any_of
 from visa_lsp.sim.lane_formulas import FORMULAS, QUARTERS
 
 if TYPE_CHECKING:
@@ -21,16 +23,17 @@ if TYPE_CHECKING:
 def body_of(word: str) -> Callable[..., Node]:
     """The body of a word on f32 lanes."""
 
+    @in_double
+    def formula(e: Emitter, *lanes: Node) -> Node:
+        # No NaN that signals comes into a formula: it would stay one where LLVM leaves out both conversions.
+        numbers = (LaneNumbers(e, quiet(e, a)) for a in lanes)
+        operations: Operations = _Nodes(e, lanes_of(lanes[0]))
+        found: LaneNumbers = FORMULAS[word](operations, *numbers)
+        return found.node
+
     def body(e: Emitter, *sources: Node) -> Node:
-        count = lanes_of(sources[0])
-
-        def written(*lanes: Node) -> Node:
-            # No NaN that signals comes into a formula: it would stay one where LLVM leaves out both conversions.
-            wide = (LaneNumbers(e, quiet(e, e.builder.fpext(a, vector(F64, count)))) for a in lanes)
-            operations: Operations = _Nodes(e, count)
-            return e.builder.fptrunc(FORMULAS[word](operations, *wide).node, vector(F32, count))
-
-        return e.outlined(f"{word}_{count}", vector(F32, count), sources, written)
+        kind = sources[0].type
+        return e.outlined(f"{word}_{kind.count}", kind, sources, partial(formula, e))
 
     return body
 
@@ -94,10 +97,9 @@ class _Nodes:
     count: int
 
     def choose(self, condition: LaneNumbers, a: LaneNumbers | float, b: LaneNumbers | float) -> LaneNumbers:
-        model = next((x for x in (a, b) if isinstance(x, LaneNumbers)), None)
-        kind: Any = F64 if model is None else model.node.type.element
-        first, second = (x.node if isinstance(x, LaneNumbers) else splat(kind, x, self.count) for x in (a, b))
-        return LaneNumbers(self.e, self.e.builder.select(condition.node, first, second))
+        lanes = next((x for x in (a, b) if isinstance(x, LaneNumbers)), None)
+        model = lanes or LaneNumbers(self.e, splat(F64, 0.0, self.count))
+        return LaneNumbers(self.e, self.e.builder.select(condition.node, model.like(a), model.like(b)))
 
     def is_nan(self, a: LaneNumbers) -> LaneNumbers:
         return LaneNumbers(self.e, self.e.builder.fcmp_unordered("uno", a.node, a.node))
@@ -124,9 +126,7 @@ class _Nodes:
         """Nearly always all lanes ask for the first row, which needs no look into the table."""
         e, builder = self.e, self.e.builder
         first = [splat(F64, number, self.count) for number in QUARTERS[0]]
-        far = builder.icmp_unsigned(
-            "!=", e.intrinsic(f"llvm.vector.reduce.or.v{self.count}i64", I64, rows.node), ir.Constant(I64, 0)
-        )
+        far = any_of(e, builder.icmp_unsigned("!=", rows.node, splat(I64, 0, self.count)))
         before = builder.block
         with builder.if_then(far, likely=False):
             taken = [self._column(number, rows.node) for number in range(len(first))]
@@ -140,19 +140,12 @@ class _Nodes:
         return found
 
     def _column(self, number: int, rows: Node) -> Node:
-        e, builder, name, kind = self.e, self.e.builder, f"quarters_{number}", vector(F64, self.count)
+        e, builder, name = self.e, self.e.builder, f"quarters_{number}"
         table = e.module.globals.get(name)
         if table is None:
             table = ir.GlobalVariable(e.module, ir.ArrayType(F64, len(QUARTERS)), name)
             table.global_constant, table.linkage = True, "internal"
-            table.initializer = ir.Constant(
-                table.value_type, [ir.Constant(F64, x) for x in QUARTERS[:, number].tolist()]
-            )
-        starts = builder.add(
-            builder.mul(rows, splat(I64, 8, self.count)), e.spread(builder.ptrtoint(table, I64), self.count)
-        )
-        places = builder.inttoptr(starts, vector(PTR, self.count))
-        gather = f"llvm.masked.gather.v{self.count}f64.v{self.count}p0"
-        return e.intrinsic(
-            gather, kind, places, ir.Constant(I32, 8), splat(I1, 1, self.count), splat(F64, 0.0, self.count)
-        )
+            numbers = [ir.Constant(F64, x) for x in QUARTERS[:, number].tolist()]
+            table.initializer = ir.Constant(table.value_type, numbers)
+        places = e.places(table, builder.mul(rows, splat(I64, bytes_of(F64), self.count)))
+        return e.gather(vector(F64, self.count), places, e.all_on(self.count), bytes_of(F64))

@@ -228,9 +228,8 @@ def _side_by_side(e: Emitter, at: Node, size: int, enabled: Node | None) -> Node
 
 def _places(e: Emitter, base: Node, at: Node, offset: int) -> Node:
     """The host's addresses of what lies some bytes behind the offset of each lane."""
-    lanes = lanes_of(at)
-    numbers_ = e.builder.add(wide(e, at), e.spread(e.builder.ptrtoint(base, I64), lanes))
-    return e.builder.add(numbers_, splat(I64, offset, lanes)) if offset else numbers_
+    places = e.places(base, wide(e, at))
+    return e.builder.add(places, splat(I64, offset, lanes_of(at))) if offset else places
 
 
 def _gathered(e: Emitter, base: Node, where: _Lanes, bits: Node, one: Moved) -> Node:
@@ -239,10 +238,7 @@ def _gathered(e: Emitter, base: Node, where: _Lanes, bits: Node, one: Moved) -> 
     kind, width = vector(integer(8 * one.memory), lanes), where.at.type.element.width
 
     def each(base: Node, at: Node, bits: Node) -> Node:
-        pointers = e.builder.inttoptr(_places(e, base, at, 0), vector(PTR, lanes))
-        name = f"llvm.masked.gather.v{lanes}i{kind.element.width}.v{lanes}p0"
-        none = splat(kind.element, 0, lanes)
-        return e.intrinsic(name, kind, pointers, ir.Constant(I32, 1), e.lanes(bits, lanes), none)
+        return e.gather(kind, e.places(base, wide(e, at)), bits, 1)
 
     builder = e.builder
     base = builder.gep(base, [ir.Constant(I64, one.offset)], source_etype=I8)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from llvmlite import ir
 
-from visa_lsp.sim.jit.arithmetic import add, div, fma, mul, sqrt, sub
-from visa_lsp.sim.jit.emitter import F32, F64, Uncompiled, integer, lanes_of, splat, vector
+from visa_lsp.sim.jit.arithmetic import add, div, fma, in_double, mul, sqrt, sub
+from visa_lsp.sim.jit.emitter import F64, Uncompiled, integer, lanes_of, splat, vector
 from visa_lsp.sim.jit.lane_formulas import body_of
 from visa_lsp.sim.lane_formulas import FORMULAS
 
@@ -221,18 +221,6 @@ def _greater(e: Emitter, a: Node, b: Node) -> Node:
     return e.builder.select(e.builder.or_(nan, e.builder.fcmp_ordered(">", a, b)), a, b)
 
 
-def _in_double(function: Callable[..., Node]) -> Body:
-    def body(e: Emitter, *sources: Node) -> Node:
-        own = sources[0].type
-        wide = vector(F64, own.count)
-        if own.element is not F64:
-            sources = tuple(e.builder.fpext(s, wide) for s in sources)
-        found = function(e, *sources)
-        return found if own.element is F64 else e.builder.fptrunc(found, vector(F32, own.count))
-
-    return body
-
-
 def _lrp(e: Emitter, a: Node, b: Node, c: Node) -> Node:
     return add(e, mul(e, a, b), mul(e, sub(e, like(a, 1.0), a), c))
 
@@ -256,8 +244,8 @@ FLOAT: Final[dict[str, Body]] = {
     "invm": lambda e, a: div(e, like(a, 1.0), a),
     "sqrt": sqrt,
     "sqrtm": sqrt,
-    "rsqrt": _in_double(lambda e, a: div(e, like(a, 1.0), sqrt(e, a))),
-    "rsqrtm": _in_double(lambda e, a: div(e, like(a, 1.0), sqrt(e, a))),
-    "lrp": _in_double(_lrp),
+    "rsqrt": in_double(lambda e, a: div(e, like(a, 1.0), sqrt(e, a))),
+    "rsqrtm": in_double(lambda e, a: div(e, like(a, 1.0), sqrt(e, a))),
+    "lrp": in_double(_lrp),
     **{word: body_of(word) for word in FORMULAS},
 }
