@@ -13,6 +13,8 @@ import pytest
 
 sys.path[:0] = [str(Path(__file__).parent / room) for room in ("support", "own", "oracle")]
 
+import tiers  # noqa: E402 # it is found by the line above
+
 if "VISA_LSP_CACHE" not in os.environ:
     _folder = tempfile.mkdtemp(prefix="visa-lsp-tests-")
     os.environ["VISA_LSP_CACHE"] = _folder  # xdist's workers and all servers inherit it
@@ -21,6 +23,10 @@ if "VISA_LSP_CACHE" not in os.environ:
 
 def pytest_addoption(parser):
     parser.addoption("--compiled", action="store_true", help="run every kernel in the compiled engine")
+    tiers = parser.getgroup("tiers", "by default the tests marked `full` and `editors` are left out")
+    tiers.addoption("--full", action="store_true", help="run all tests")
+    tiers.addoption("--editors", action="store_true", help="run only the tests marked `editors`")
+    tiers.addoption("--slice", metavar="K/N", help="run only the K-th of N parts of the tests marked `full`, K from 1")
 
 
 def pytest_configure(config):
@@ -28,6 +34,15 @@ def pytest_configure(config):
         from compiled import everywhere
 
         everywhere()
+
+
+def pytest_collection_modifyitems(config, items):
+    """Keep the items of the tier that the options name."""
+    chosen = tiers.chosen(items, config)
+    if len(chosen) < len(items):
+        kept = set(chosen)
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = chosen
 
 
 COUNTS = "tests.sim.generator.counts"  # what the generated instruction tests covered: loaded where they run

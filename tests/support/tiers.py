@@ -1,0 +1,43 @@
+"""The tiers of the tests: default, full and editors, told apart by the markers `full` and `editors`."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable
+
+
+def chosen(items: list[pytest.Item], config: pytest.Config) -> list[pytest.Item]:
+    """Return the items of the tier that the options name; without an option, those of the default tier.
+
+    A slice is told by a digest of the item's name, so that a new test moves no other test to another slice.
+    """
+    if config.getoption("--full"):
+        return items
+    if config.getoption("--editors"):
+        return [item for item in items if item.get_closest_marker("editors")]
+    if part := config.getoption("--slice"):
+        number, count = (int(word) for word in part.split("/"))
+        return [
+            item
+            for item in items
+            if item.get_closest_marker("full")
+            and not item.get_closest_marker("editors")
+            and zlib.crc32(item.nodeid.encode()) % count == number - 1
+        ]
+    return [item for item in items if not (item.get_closest_marker("full") or item.get_closest_marker("editors"))]
+
+
+def one_of_each(cases: Iterable[object], kind: Callable[[object], Hashable]) -> list[object]:
+    """Return the cases as parameters of which only the first of each kind is in the default tier."""
+    seen = set()
+    parameters = []
+    for case in cases:
+        key = kind(case)
+        parameters.append(pytest.param(case, marks=pytest.mark.full) if key in seen else case)
+        seen.add(key)
+    return parameters
