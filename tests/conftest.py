@@ -36,6 +36,13 @@ def pytest_configure(config):
         everywhere()
 
 
+def pytest_ignore_collect(collection_path, config):
+    """Leave out the editors unless an option names them: to see which ones are there takes seconds."""
+    named = config.getoption("--full") or config.getoption("--editors")
+    return True if collection_path == Path(__file__).with_name("editors") and not named else None
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
     """Keep the items of the tier that the options name."""
     chosen = tiers.chosen(items, config)

@@ -19,6 +19,7 @@ import pytest
         "fuzz_dap",
         "gen",
         "hostile",
+        "mutate_source",
         "open",
         "run",
         "sources",

@@ -66,13 +66,16 @@ def unnamed(tree, made):
             yield f"{name}: {', '.join(missing)}"
 
 
-TREES = {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text("utf-8")) for path in PACKAGE.rglob("*.py")}
+@pytest.fixture(scope="module")
+def trees():
+    """The modules of the package by path."""
+    return {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text("utf-8")) for path in PACKAGE.rglob("*.py")}
 
 
 @pytest.fixture(scope="module")
-def made():
+def made(trees):
     """The functions of the package that make exceptions."""
-    return makers(TREES.values())
+    return makers(trees.values())
 
 
 def test_a_raise_without_its_name_is_found():
@@ -93,5 +96,5 @@ def test_makers_of_exceptions_are_known(made):
     assert {"error": "CodecError", "fault": "KernelFault", "wrong": "LaunchError"}.items() <= made.items()
 
 
-def test_a_public_function_names_what_it_raises(made):
-    assert [f"{path}: {found}" for path, tree in sorted(TREES.items()) for found in unnamed(tree, made)] == []
+def test_a_public_function_names_what_it_raises(trees, made):
+    assert [f"{path}: {found}" for path, tree in sorted(trees.items()) for found in unnamed(tree, made)] == []

@@ -21,7 +21,10 @@ def _is_vscode(item: pytest.Item) -> bool:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests that take longest begin first, so that the other workers have something to do meanwhile."""
+    """Mark this folder's tests; those that take longest begin first, so that other workers have work meanwhile."""
+    for item in items:
+        if item.path.parent == Path(__file__).parent:
+            item.add_marker("editors")
     items.sort(key=lambda item: not _is_vscode(item))
 
 

@@ -7,6 +7,7 @@ mnemonic that a row gives is printed, and nothing else is done with it. Docstrin
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -103,11 +104,9 @@ OTHERS = (
 
 def strings(tree):
     """The string literals of a module that are no docstrings, and no key under which ``EFFECTS`` has a body."""
-    passed = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Expr):
-            passed.add(node.value)
-    return (n for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str) and n not in passed)
+    nodes = list(ast.walk(tree))
+    docstrings = {node.value for node in nodes if isinstance(node, ast.Expr)}
+    return (n for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str) and n not in docstrings)
 
 
 def words_of_pattern(text):
@@ -129,13 +128,14 @@ def mnemonics(source):
                         yield from ((word, node.lineno) for word in words_of_pattern(node.value) if word in MNEMONICS)
 
 
-def found():
-    for path in FILES:
-        for word, line in mnemonics(path.read_text(encoding="utf-8")):
-            yield path.relative_to(ROOT), word, line
-
-
-FOUND = tuple(found())
+@cache
+def uses():
+    """Return (path, word, line) of each mnemonic in the package."""
+    return [
+        (path.relative_to(ROOT), word, line)
+        for path in FILES
+        for word, line in mnemonics(path.read_text(encoding="utf-8"))
+    ]
 
 
 def is_other(path, word, entry):
@@ -146,7 +146,7 @@ def is_other(path, word, entry):
 def test_strings_that_are_mnemonics():
     left = {
         (word, path.name): f"{path}:{line}: {word!r}"
-        for path, word, line in FOUND
+        for path, word, line in uses()
         if not any(is_other(path, word, entry) for entry in OTHERS)
     }
     assert sorted(left[at] for at in left.keys() - KEPT.keys()) == []
@@ -154,11 +154,11 @@ def test_strings_that_are_mnemonics():
     assert len({word for word, _ in KEPT}) <= 5
 
 
-@pytest.mark.parametrize("entry", OTHERS, ids=lambda entry: f"{entry[0]}-{entry[2]}")
-def test_other_vocabularies_are_spoken(entry):
-    used = {word for path, word, _ in FOUND if is_other(path, word, entry)}
-    named = isinstance(entry[1], set | frozenset) and entry[1] is not _UPDATES
-    assert used == entry[1] if named else used, "take it off the list"
+def test_other_vocabularies_are_spoken():
+    for entry in OTHERS:
+        used = {word for path, word, _ in uses() if is_other(path, word, entry)}
+        named = isinstance(entry[1], set | frozenset) and entry[1] is not _UPDATES
+        assert used == entry[1] if named else used, f"take {entry} off the list"
 
 
 @pytest.mark.parametrize(
@@ -243,9 +243,9 @@ def _comparisons(function, names):
                 yield node.lineno
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_no_mnemonic_is_compared(path):
-    assert list(comparisons(path.read_text(encoding="utf-8"))) == []
+def test_no_mnemonic_is_compared():
+    compared = {str(path.relative_to(ROOT)): list(comparisons(path.read_text(encoding="utf-8"))) for path in FILES}
+    assert {path: lines for path, lines in compared.items() if lines} == {}
 
 
 @pytest.mark.parametrize(
