@@ -41,3 +41,8 @@ def one_of_each(cases: Iterable[object], kind: Callable[[object], Hashable]) -> 
         parameters.append(pytest.param(case, marks=pytest.mark.full) if key in seen else case)
         seen.add(key)
     return parameters
+
+
+def first(count: int, cases: Iterable[object]) -> list[object]:
+    """Return the cases as parameters of which only the first `count` are in the default tier."""
+    return [case if i < count else pytest.param(case, marks=pytest.mark.full) for i, case in enumerate(cases)]
