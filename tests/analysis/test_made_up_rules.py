@@ -243,7 +243,16 @@ def _texts(pick: random.Random, lines: int) -> Iterator[str]:
         yield _numbers(pick.choice(own), min(40, lines // 5), pick)
 
 
-@pytest.mark.parametrize(("lines", "edits", "every"), [(50, 60, 6), (100, 50, 6), (500, 24, 6), (5000, 4, 4)])
+@pytest.mark.parametrize(
+    ("lines", "edits", "every"),
+    [
+        (50, 24, 6),
+        *(
+            pytest.param(*case, marks=pytest.mark.full)
+            for case in ((60, 60, 6), (100, 50, 6), (500, 24, 6), (5000, 4, 4))
+        ),
+    ],
+)
 def test_every_made_up_rule_is_found(lines: int, edits: int, every: int) -> None:
     pick = random.Random(lines)
     seen: set[str] = set()

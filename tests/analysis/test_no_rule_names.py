@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-import pytest
-
 import visa_lsp.analysis
 import visa_lsp.checks
 from visa_lsp.checks.collected import CHECKS
@@ -44,9 +42,8 @@ def _named(text: str) -> set[str]:
     return words & (CODES | NAMES)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ENGINE)))
-def test_no_rule_stands_in_the_engine(path: Path) -> None:
-    assert not {(line, word) for line, text in _strings(path) for word in _named(text)}
+def test_no_rule_stands_in_the_engine() -> None:
+    assert not {(path.name, line, word) for path in FILES for line, text in _strings(path) for word in _named(text)}
 
 
 def test_a_rule_is_found_where_it_stands() -> None:

@@ -1,0 +1,23 @@
+"""Many cases in one test, where a test of its own for each would cost more than what it does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+Case = TypeVar("Case")
+
+
+def check_each(cases: Iterable[Case], check: Callable[[Case], object], name: Callable[[Case], str] = str) -> None:
+    """Make a check of every case; fail with the names of all the cases that fail, and how each does."""
+    count, wrong = 0, []
+    for case in cases:
+        count += 1
+        try:
+            check(case)
+        except AssertionError as error:
+            wrong.append(f"{name(case)}: {error}")
+    assert count
+    assert not wrong, "\n".join(wrong)
