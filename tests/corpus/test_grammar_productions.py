@@ -6,7 +6,7 @@ has a meaning, and reads back from its printed form as the same instruction.
 
 from __future__ import annotations
 
-import pytest
+from each_case import check_each
 from msgspec.structs import replace
 from productions import DIRECTIVES, FRAME, PRODUCTIONS
 from productions_messages import MESSAGES
@@ -30,8 +30,12 @@ def _bound(line: str, platform: str = "CRI"):
     return bound, [p for p in bound.problems if p.place.line == at], found
 
 
-@pytest.mark.parametrize(("production", "line"), LINES, ids=[f"{n}-{line}" for n, line in LINES])
-def test_a_line_of_each_production_is_understood_and_reads_back(production: str, line: str):
+def test_a_line_of_each_production_is_understood_and_reads_back():
+    check_each(LINES, _understood_and_read_back)
+
+
+def _understood_and_read_back(case: tuple[str, str]):
+    _, line = case
     bound, problems, found = _bound(line)
     assert not [p for p in problems if p.kind not in HARMLESS], problems
     inst = found[0].inst
@@ -44,8 +48,11 @@ def test_a_line_of_each_production_is_understood_and_reads_back(production: str,
     assert again[0].inst == inst, printed
 
 
-@pytest.mark.parametrize("line", DIRECTIVES)
-def test_a_directive_of_each_production_is_understood(line: str):
+def test_a_directive_of_each_production_is_understood():
+    check_each(DIRECTIVES, _understood)
+
+
+def _understood(line: str):
     text = f"{FRAME}{line}\n    mov (M1, 1) VU(0,0)<1> 0x1:ud\n"
     if line.startswith((".kernel k2", ".global")):
         text = f"{FRAME}    ret (M1, 1)\n{line}\n    ret (M1, 1)\n"
