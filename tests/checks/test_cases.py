@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-import pytest
+from each_case import check_each
 from markers import differences, strip
 
 from visa_lsp.checks.collected import CHECKS
@@ -18,16 +18,20 @@ def blocks(page):
         yield block["words"].split(), block["text"].removesuffix("\n")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_findings_are_those_that_the_page_marks(page):
-    for words, text in blocks(page):
-        platform = next((w for w in words if not w.startswith("+")), None)
-        extra = tuple(w[1:] for w in words if w.startswith("+"))
-        assert not differences(text, platform, extra), "\n".join([*differences(text, platform, extra), text])
+def test_findings_are_those_that_the_page_marks():
+    def check(page):
+        for words, text in blocks(page):
+            platform = next((w for w in words if not w.startswith("+")), None)
+            extra = tuple(w[1:] for w in words if w.startswith("+"))
+            assert not differences(text, platform, extra), "\n".join([*differences(text, platform, extra), text])
+
+    check_each(PAGES, check, lambda page: page.name)
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.rule.name)
-def test_rule_has_a_page_with_a_hit_and_a_near_miss(check):
-    marked = [{f.slug for f in strip(text)[1]} for _, text in blocks(CASES / f"{check.rule.name}.md")]
-    assert any(check.rule.name in slugs for slugs in marked)
-    assert any(check.rule.name not in slugs for slugs in marked)
+def test_rule_has_a_page_with_a_hit_and_a_near_miss():
+    def has_both(check):
+        marked = [{f.slug for f in strip(text)[1]} for _, text in blocks(CASES / f"{check.rule.name}.md")]
+        assert any(check.rule.name in slugs for slugs in marked)
+        assert any(check.rule.name not in slugs for slugs in marked)
+
+    check_each(CHECKS, has_both, lambda check: check.rule.name)

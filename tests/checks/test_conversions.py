@@ -1,6 +1,7 @@
 """Conversions of narrow floats and arithmetic with `bf`: which types meet on which platform, in short texts and long ones."""
 
 import pytest
+from each_case import check_each
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.diagnostics import Severity
@@ -85,14 +86,17 @@ def line_of(name, operands):
     return lane(name, *operands.split())
 
 
-@pytest.mark.parametrize(("name", "platform", "operands"), LEGAL)
-def test_legal_combination_has_no_error(name, platform, operands):
-    assert both(line_of(name, operands), platform) == []
+def test_legal_combination_has_no_error():
+    check_each(LEGAL, _check_errors)
 
 
-@pytest.mark.parametrize(("name", "platform", "operands", "code"), ILLEGAL)
-def test_illegal_combination_has_its_error(name, platform, operands, code):
-    assert both(line_of(name, operands), platform) == [code]
+def test_illegal_combination_has_its_error():
+    check_each(ILLEGAL, _check_errors)
+
+
+def _check_errors(case):
+    name, platform, operands, *codes = case
+    assert both(line_of(name, operands), platform) == codes
 
 
 @pytest.mark.parametrize("operands", ["ub hf", "b hf"])

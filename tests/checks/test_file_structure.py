@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from each_case import check_each
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.cli.main import main
@@ -39,8 +40,15 @@ SHAPES = {
 STRUCTURE = {"V003", "V004", "V010"}
 
 
-@pytest.mark.parametrize("text", SHAPES, ids=lambda text: repr(text[:50]))
-def test_structure_is_told_once_and_the_same_by_both_ways(text: str):
+def _shape(text: str) -> str:
+    return repr(text[:50])
+
+
+def test_structure_is_told_once_and_the_same_by_both_ways():
+    check_each(SHAPES, _told_once, _shape)
+
+
+def _told_once(text: str):
     analysis = Analysis.of(text)
     full = analysis.full_diagnostics
     assert analysis.incremental_diagnostics() == full
@@ -48,8 +56,11 @@ def test_structure_is_told_once_and_the_same_by_both_ways(text: str):
     assert len([d for d in full if d.code in STRUCTURE]) == len(SHAPES[text])
 
 
-@pytest.mark.parametrize("text", SHAPES, ids=lambda text: repr(text[:50]))
-def test_a_text_typed_line_by_line_is_told_what_a_fresh_one_is(text: str):
+def test_a_text_typed_line_by_line_is_told_what_a_fresh_one_is():
+    check_each(SHAPES, _told_as_it_is_typed, _shape)
+
+
+def _told_as_it_is_typed(text: str):
     lines = text.splitlines(keepends=True)
     analysis = Analysis.of("")
     for at, line in enumerate(lines):

@@ -1,6 +1,6 @@
 """Fixes mend: applied to a rule's example, each takes its finding away, and a safe one brings no new error."""
 
-import pytest
+from each_case import check_each
 from markers import complete
 
 from visa_lsp.analysis.analysis import Analysis
@@ -27,17 +27,19 @@ def cases():
         for found in diagnose(text, (check.rule.code,)):
             if found.rule is check.rule:
                 for fix in found.fixes:
-                    yield pytest.param(check.rule, text, found, fix, id=f"{check.rule.name}: {fix.title}")
+                    yield check.rule, text, found, fix
 
 
-@pytest.mark.parametrize(("rule", "text", "found", "fix"), list(cases()))
-def test_fix_takes_its_finding_away(rule, text, found, fix):
+def test_fix_takes_its_finding_away():
+    fixed = list(cases())
+    check_each(fixed, _taken_away, lambda case: f"{case[0].name}: {case[3].title}")
+    assert len({rule.code for rule, *_ in fixed}) >= 25
+
+
+def _taken_away(case):
+    rule, text, found, fix = case
     before = diagnose(text, (rule.code,))
     after = diagnose(apply(text, fix), (rule.code,))
     assert [d.message for d in after].count(found.message) < [d.message for d in before].count(found.message)
     if fix.safe:
         assert sum(d.severity.value == "error" for d in after) <= sum(d.severity.value == "error" for d in before)
-
-
-def test_many_rules_have_a_fix():
-    assert len({case.values[0].code for case in cases()}) >= 25

@@ -8,6 +8,7 @@ import csv
 from pathlib import Path
 
 import pytest
+from each_case import check_each
 
 from visa_lsp.cli.assemble import assemble_text
 from visa_lsp.codec.decode import decode
@@ -27,9 +28,12 @@ with (Path(__file__).parent / "own_faults.tsv").open() as file:
     ROWS = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
 @pytest.mark.parametrize("blank_lines", [0, 80], ids=["short", "long"])
-def test_verdict(row, blank_lines):
+def test_verdict(blank_lines):
+    check_each(ROWS, lambda row: _check(row, blank_lines), lambda row: row["id"])
+
+
+def _check(row, blank_lines):
     text = f"{HEAD}{row['line']}\n    ret (M1, 1)\n" + "\n" * blank_lines
     made = assemble_text(text, row["platform"])
     found = [d for d in made.diagnostics if d.severity.value in ("error", "warning")]

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-import pytest
+from each_case import check_each
 from markers import findings
 
 from visa_lsp.checks.collected import CHECKS
@@ -14,24 +14,29 @@ from visa_lsp.cli.explain import explain_text
 from visa_lsp.cli.rules import known_rules
 
 ROOT = Path(__file__).parents[2]
-each_rule = pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.rule.name)
+
+
+def check_each_rule(check):
+    check_each(CHECKS, check, lambda case: case.rule.name)
 
 
 def test_codes_and_names_are_used_once():
     assert len(RULES) == 2 * len(CHECKS)
 
 
-@each_rule
-def test_code_and_name_have_their_form(check):
-    assert re.fullmatch(r"V\d{3}", check.rule.code)
-    assert re.fullmatch(r"[a-z]+(-[a-z]+)*", check.rule.name)
+def test_code_and_name_have_their_form():
+    for check in CHECKS:
+        assert re.fullmatch(r"V\d{3}", check.rule.code)
+        assert re.fullmatch(r"[a-z]+(-[a-z]+)*", check.rule.name)
 
 
-@each_rule
-def test_page_says_what_why_how_and_by_which_authority(check):
-    doc = check.rule.doc
-    assert doc.split("\n\n")[0].rstrip().endswith(".")
-    assert all(f"\n{part}" in doc for part in ("Why:", "Example:", "Instead:", "Authority:"))
+def test_page_says_what_why_how_and_by_which_authority():
+    def says(check):
+        doc = check.rule.doc
+        assert doc.split("\n\n")[0].rstrip().endswith(".")
+        assert all(f"\n{part}" in doc for part in ("Why:", "Example:", "Instead:", "Authority:"))
+
+    check_each_rule(says)
 
 
 # Only on this platform, or only when asked for.
@@ -45,20 +50,24 @@ PLATFORM = {
 }
 
 
-@each_rule
-def test_example_has_the_finding_and_what_stands_instead_has_not(check):
-    wrong, right = examples(check.rule)
-    name = check.rule.name
-    extra = () if check.default else (name,)
-    assert name in {f.slug for f in findings(wrong, PLATFORM.get(name), extra)}
-    assert name not in {f.slug for f in findings(right, PLATFORM.get(name), extra)}
+def test_example_has_the_finding_and_what_stands_instead_has_not():
+    def found_in_the_example_alone(check):
+        wrong, right = examples(check.rule)
+        name = check.rule.name
+        extra = () if check.default else (name,)
+        assert name in {f.slug for f in findings(wrong, PLATFORM.get(name), extra)}
+        assert name not in {f.slug for f in findings(right, PLATFORM.get(name), extra)}
+
+    check_each_rule(found_in_the_example_alone)
 
 
-@each_rule
-def test_what_stands_instead_has_no_error(check):
-    _, right = examples(check.rule)
-    found = findings(right, PLATFORM.get(check.rule.name))
-    assert not [str(f) for f in found if f.severity == "error"]
+def test_what_stands_instead_has_no_error():
+    def has_no_error(check):
+        _, right = examples(check.rule)
+        found = findings(right, PLATFORM.get(check.rule.name))
+        assert not [str(f) for f in found if f.severity == "error"]
+
+    check_each_rule(has_no_error)
 
 
 def test_every_problem_of_binding_is_explained():
