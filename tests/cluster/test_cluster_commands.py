@@ -12,6 +12,7 @@ from importlib import util
 from pathlib import Path
 
 import pytest
+from tiers import first
 
 from benchmarks.disguise import disguised
 from visa_lsp.cli.check.formats.table import FORMATS
@@ -63,7 +64,7 @@ def texts(folder: Path, count: int) -> None:
     (folder / "object.visaasm").write_bytes(b"CISA\x04\x01")
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", first(1, FORMATS))
 def test_every_format_of_check_is_the_same(both, name):
     shutil.copytree(OWN / "errors", "errors")
     status, out, _ = both(
@@ -73,6 +74,7 @@ def test_every_format_of_check_is_the_same(both, name):
     assert len(out) > 10_000
 
 
+@pytest.mark.full
 def test_many_texts_on_four_workers_are_as_on_none(both):
     Path("many").mkdir()
     texts(Path("many"), 24)
@@ -132,18 +134,18 @@ def test_fixes_are_made_and_baselines_kept_as_ever(address, tmp_path, monkeypatc
     assert "mended in" in done[0][3]
 
 
-@pytest.mark.parametrize("name", ["text", "json"])
+@pytest.mark.parametrize("name", first(1, ["text", "json"]))
 def test_figures_are_the_same(both, name):
     texts(Path(), 10)
     status, out, err = both("stats", *sorted(map(str, Path().iterdir())), "missing", "--format", name)
     assert (status, out.count("\n") > 8, "missing: no such file" in err) == (2, True, True)
 
 
-@pytest.mark.parametrize("name", ["text", "json", "html"])
+@pytest.mark.parametrize("name", first(1, ["text", "json", "html"]))
 def test_comparisons_of_folders_are_the_same(both, name):
     for folder in ("a", "b"):
         Path(folder).mkdir()
-        texts(Path(folder), 10)
+        texts(Path(folder), 6)
     for path in sorted(Path("b").glob("*[1-9].visaasm")):
         path.write_text(re.sub(r"0x[0-9a-f]+:d\b", "0x77:d", path.read_text(), count=1))
     Path("b/k0003.visaasm").rename("b/other.visaasm")
@@ -153,18 +155,20 @@ def test_comparisons_of_folders_are_the_same(both, name):
     assert "nov" in err
 
 
-def test_launches_are_run_the_same(both):
+@pytest.mark.parametrize("every", first(1, [3, 1]))
+def test_launches_are_run_the_same(both, every):
     pytest.importorskip("numpy")
     shutil.copytree(REPOSITORY / "examples", "examples")
     shutil.copytree(OWN / "run" / "DG2" / "axpy", "axpy")
     launches = [
-        *sorted(map(str, Path("examples").glob("*.launch.yaml"))),
+        *sorted(map(str, Path("examples").glob("*.launch.yaml")))[::every],
         *sorted(map(str, Path("axpy").glob("*.visaasm"))),
     ]
     status, out, err = both("run", *launches, "gone.launch.yaml", "--trace", "0,0")
     assert (status, f"{len(launches) + 1} launches" in out, "gone" in err) == (2, True, True)
 
 
+@pytest.mark.full
 def test_points_of_a_sweep_are_run_the_same_but_for_the_time_that_they_take(address, tmp_path, monkeypatch, capsys):
     pytest.importorskip("numpy")
     monkeypatch.chdir(tmp_path)

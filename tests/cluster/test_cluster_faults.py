@@ -85,6 +85,7 @@ def test_a_mistake_of_ours_is_told_of_its_item(address, tmp_path):
     assert left[20] == (20, "internal error: ZeroDivisionError: integer division or modulo by zero")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_worker_that_is_killed_costs_a_retry_and_nothing_else(tmp_path, workers):
     with workers_here(workers) as address, crew_at(address, print) as found:
@@ -92,6 +93,7 @@ def test_a_worker_that_is_killed_costs_a_retry_and_nothing_else(tmp_path, worker
     assert (tmp_path / "done").exists()
 
 
+@pytest.mark.full
 def test_a_worker_that_says_nothing_is_given_up_by_name(tmp_path, monkeypatch):
     monkeypatch.setattr(job, "_GRACE", 1.0)
     said = []
@@ -105,6 +107,7 @@ def test_a_worker_that_says_nothing_is_given_up_by_name(tmp_path, monkeypatch):
     assert "has not answered for 2 seconds: it gets no work" in said[0]
 
 
+@pytest.mark.full
 def test_a_worker_that_joins_late_gets_a_share(tmp_path):
     with workers_here(1) as address, crew_at(address, print) as found, contextlib.ExitStack() as stack:
         work = partial(cluster_tasks.told_by, str(tmp_path))
@@ -118,6 +121,7 @@ def test_a_worker_that_joins_late_gets_a_share(tmp_path):
     assert len({who for _, who in told}) == 2
 
 
+@pytest.mark.full
 def test_a_worker_of_another_version_is_refused_by_name(tmp_path):
     shutil.copytree(REPOSITORY / "visa_lsp", tmp_path / "visa_lsp", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(REPOSITORY / "grammar", tmp_path / "grammar")
@@ -175,6 +179,7 @@ def test_where_no_scheduler_answers_is_said_soon(monkeypatch, listens):
             pass
 
 
+@pytest.mark.full
 def test_ctrl_c_ends_the_command_and_its_workers(tmp_path):
     command = [sys.executable, "-c", "from visa_lsp.cli.main import main; raise SystemExit(main())"]
     text = (REPOSITORY / "examples" / "mandelbrot.visaasm").read_text()
