@@ -9,6 +9,7 @@ import numpy as np
 import own_cases
 import pytest
 from corpus import place
+from tiers import one_of_each
 
 import visa_lsp
 from tests.oracle.test_run_corpus import launched
@@ -31,7 +32,12 @@ def as_python(arg):
     return arg
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=str)
+def kinds(case):
+    """The kinds of arguments, and whether the numbers of the work items begin elsewhere than at 0."""
+    return frozenset(type(as_python(arg)).__name__ for arg in case.args), bool(case.offset)
+
+
+@pytest.mark.parametrize("case", one_of_each(CASES.values(), kinds), ids=str)
 def test_a_kernel_gives_the_same_as_by_the_command_line(case):
     expected = launched(case, "TGLLP", "none")
     program = visa_lsp.load(place(f"run/TGLLP/{case.source}") / f"{case.kernel}.visaasm")
