@@ -9,6 +9,7 @@ import numpy as np
 import own_cases
 import pytest
 from corpus import HAS_MORE, place
+from tiers import one_of_each
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.cli.launch.file import read_launch_file
@@ -241,10 +242,15 @@ def hint(arg) -> ArgumentHint:
 
 
 @pytest.mark.parametrize(
-    ("name", "platform"),
-    [(n, p) for n in LAUNCHES for p in ("TGLLP", "PVCXT") if place(f"run/{p}/{n}.visaasm").exists()],
+    "case",
+    one_of_each(
+        [(n, p) for n in LAUNCHES for p in ("TGLLP", "PVCXT") if place(f"run/{p}/{n}.visaasm").exists()],
+        lambda case: case[0],
+    ),
+    ids="-".join,
 )
-def test_launch_is_the_same_with_the_made_document(name, platform):
+def test_launch_is_the_same_with_the_made_document(case):
+    name, platform = case
     source, kernel = name.split("/")
     folder = place(f"run/{platform}/{source}")
     known = platform_named(platform)

@@ -179,7 +179,7 @@ def many_buffers(count: int) -> str:
     ) if rest else ""  # fmt: skip
 
 
-@pytest.mark.parametrize("count", [2, 6, 14, 15, 60])
+@pytest.mark.parametrize("count", [2, 6, pytest.param(14, marks=pytest.mark.full), 15, 60])
 def test_many_buffers_of_unknown_order_are_one_doubt(count):
     hints = [ArgumentHint("buffer")] * count + [ArgumentHint("value", size=4)]
     payload, doubts = doubtful(many_buffers(count), hints)

@@ -6,6 +6,7 @@
 from pathlib import Path
 
 import pytest
+from each_case import check_each
 
 from visa_lsp.diagnostics import Severity
 from visa_lsp.text import LineIndex
@@ -192,8 +193,12 @@ def golden_text() -> str:
     return "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize(("table", "row"), rows(), ids=lambda v: v if isinstance(v, str) else v.name)
-def test_row_has_a_right_and_a_wrong_document(table, row):
+def test_row_has_a_right_and_a_wrong_document():
+    check_each(rows(), _check_documents, lambda case: f"{case[0]}.{case[1].name}")
+
+
+def _check_documents(case):
+    table, row = case
     expected = {
         "wrong": "V704" if row.words else "V701",
         "missing": "V702",

@@ -64,7 +64,7 @@ def test_read_gives_no_kernel_where_there_is_none():
         ("a: 1\na: 2", (2, 1), "stands here twice, first in line 1"),
         ("? [1]\n: 2", (1, 3), "a key must be a word"),
         ("a: &x [*x]", (1, 4), "nested too deeply"),
-        ("[" * 5000, (1, 1), "nested too deeply"),
+        pytest.param("[" * 5000, (1, 1), "nested too deeply", marks=pytest.mark.full),
     ],
 )
 def test_read_refuses_with_a_place(text, place, words):
