@@ -17,6 +17,7 @@ from ruamel.yaml import YAML
 ROOT = Path(__file__).parents[1]
 ACTION = ROOT / ".github" / "actions" / "check"
 RECIPE = ROOT / ".ci" / "Dockerfile"
+pytestmark = pytest.mark.full  # each makes an environment with what it installs
 NO_PRE_COMMIT = "" if find_spec("pre_commit") else "pre-commit is not installed: pip install pre-commit"
 
 

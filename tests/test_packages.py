@@ -17,7 +17,7 @@ sys.path.remove(str(ROOT / ".ci"))
 NO_TOOLS = (
     "" if find_spec("build") and find_spec("twine") else "build and twine are not installed: pip install build twine"
 )
-pytestmark = pytest.mark.skipif(bool(NO_TOOLS), reason=NO_TOOLS or "they are here")
+pytestmark = [pytest.mark.full, pytest.mark.skipif(bool(NO_TOOLS), reason=NO_TOOLS or "they are here")]
 HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 

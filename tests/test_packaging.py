@@ -27,6 +27,7 @@ def wheel(tmp_path_factory):
     return next(target.glob("*.whl"))
 
 
+@pytest.mark.full
 def test_wheel_ships_the_grammar_that_an_unpacked_copy_reads(wheel, tmp_path):
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
@@ -56,6 +57,7 @@ def installed(wheel, tmp_path_factory):
     return run, target
 
 
+@pytest.mark.full
 def test_the_interface_of_a_wheel_loads_and_runs(installed):
     run, target = installed
     code = """
@@ -72,6 +74,7 @@ print(visa_lsp.__file__)
     assert (status, words.strip()) == (0, str(target / "visa_lsp" / "__init__.py"))
 
 
+@pytest.mark.full
 def test_the_plugin_of_a_wheel_is_known_to_pytest(installed):
     run, target = installed
     (Path(target) / "where.py").write_text(

@@ -11,6 +11,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+from tiers import first
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
@@ -31,19 +32,25 @@ def folder(tmp_path):
 def ran(folder, *words, rewritten=False):
     """What a pytest of its own says of a folder, and its exit status; ``rewritten``: with its own form of our assertions."""
     form = [] if rewritten else ["--assert=plain"]  # which is what it makes of packages with plugins, and takes seconds
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *form, *NAMED, *words]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:randomly",
+        *form,
+        *NAMED,
+        *words,
+    ]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     found = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment)
     return found.stdout + found.stderr, found.returncode
 
 
-def test_nothing_is_collected_unasked(folder):
-    words, status = ran(folder)
-    assert "1 passed" in words
-    assert status == 0
-
-
-@pytest.mark.parametrize("asked", ["option", "setting"])
+@pytest.mark.parametrize("asked", first(1, ["option", "setting"]))
 def test_launch_files_are_tests_whose_failure_is_the_report(folder, asked):
     if asked == "setting":
         (folder / "pytest.ini").write_text("[pytest]\nvisa_launches = true\n")
@@ -58,6 +65,7 @@ def test_launch_files_are_tests_whose_failure_is_the_report(folder, asked):
     assert "pytest_plugin.py" not in words
 
 
+@pytest.mark.full
 def test_a_launch_file_with_a_sweep_is_run_at_every_point(folder):
     text = (EXAMPLES / "saxpy_sizes.launch.yaml").read_text()
     (folder / "sizes.launch.yaml").write_text(text)
@@ -71,12 +79,14 @@ def test_a_launch_file_with_a_sweep_is_run_at_every_point(folder):
     ), words
 
 
+@pytest.mark.full
 def test_one_launch_can_be_named(folder):
     words, status = ran(folder, "--visa", "saxpy.launch.yaml::saxpy", "-vv")
     assert "saxpy.launch.yaml::saxpy PASSED" in words
     assert status == 0
 
 
+@pytest.mark.full
 def test_it_works_with_several_processes(folder):
     words, status = ran(folder, "--visa", "-n", "2")
     assert "1 failed, 2 passed" in words
@@ -85,9 +95,13 @@ def test_it_works_with_several_processes(folder):
 
 
 def test_engine_and_checks_are_those_that_are_asked_for(folder):
-    assert ran(folder, "--visa", "--visa-checks", "none")[1] == 0
     words, status = ran(folder, "--visa", "--visa-checks", "races", "--visa-engine", "interp")
     assert ("data-race" in words, "out-of-bounds" in words, status) == (True, False, 1)
+
+
+@pytest.mark.full
+def test_no_checks_can_be_asked_for_and_none_that_is_unknown(folder):
+    assert ran(folder, "--visa", "--visa-checks", "none")[1] == 0
     words, status = ran(folder, "--visa", "--visa-checks", "everything")
     assert "unknown check 'everything'; known are all, none" in words
     assert status == 1
@@ -108,13 +122,14 @@ def test_a_launch_that_cannot_be_made_fails_with_the_reason(folder):
     assert status == 1
 
 
-def test_it_loads_nothing_until_a_launch_runs(folder):
+def test_unasked_it_collects_and_loads_nothing(folder):
     (folder / "conftest.py").write_text(
         "import sys\n\n\ndef pytest_sessionfinish():\n"
         "    found = sorted(n for n in sys.modules if n.split('.')[0] in ('visa_lsp', 'numpy', 'llvmlite'))\n"
         "    print('loaded', *found)\n"
     )
-    words, _ = ran(folder, "-s")
+    words, status = ran(folder, "-s")
+    assert ("1 passed" in words, status) == (True, 0)
     assert re.search(r"^\.?loaded visa_lsp visa_lsp\.pytest_plugin$", words, re.MULTILINE)
 
 
