@@ -12,6 +12,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 from check_support import check, run, words  # noqa: F401 - fixtures
+from tiers import first
 
 from visa_lsp.cli.check.formats.table import FORMATS
 from visa_lsp.cli.check.watch import watch
@@ -333,7 +334,7 @@ def test_a_shortened_report_is_a_whole_document(words, run, form):
     assert len(out) <= len(short)
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", first(2, FORMATS))
 def test_report_is_the_same_from_one_and_many_processes(words, run, form):
     for n in range(40):
         write(words, f"d/{n:02}.visaasm", "BAD ODD\n" * (n % 4))

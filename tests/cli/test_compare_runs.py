@@ -226,6 +226,7 @@ def test_what_is_asked_is_bounded_and_what_comes_out_holds():
 # Planted changes in the corpus: a sample; python -m benchmarks.compare_runs does forty.
 
 
+@pytest.mark.full
 def test_planted_changes_of_one_instruction_are_found_and_shrunk_and_renamed_copies_are_the_same():
     made = list(planted_runs.results(3, 1))
     assert len(made) == 3

@@ -11,6 +11,7 @@ import pytest
 from check_support import run  # noqa: F401 - a fixture
 from corpus import OWN
 from fake_tools import fake_tool
+from tiers import first
 
 needs_finalizer = pytest.mark.skipif(
     shutil.which("GenX_IR") is None, reason="GenX_IR is not installed: apt-get install libigc-tools"
@@ -75,8 +76,8 @@ def test_bytes_that_are_no_utf_8_leave_the_report_readable(run, folder):
     assert json.loads((folder / "out.json").read_text())["kernels"][0]["name"] == "k\ufffd\ufffd"
 
 
-def test_a_text_of_many_lines_and_a_listing_of_many_more(run, folder):
-    count = 50_000
+@pytest.mark.parametrize("count", first(1, [3_000, 50_000]))
+def test_a_text_of_many_lines_and_a_listing_of_many_more(run, folder, count):
     body = "".join(f"    add (M1, 8) V33(0,0)<1> V33(0,0)<1;1,0> 0x{n:x}:d\n" for n in range(count))
     (folder / "k.visaasm").write_text(
         f'.version 4.1\n.kernel "k"\n.decl V33 v_type=G type=d num_elts=8 align=GRF\n{body}'

@@ -135,6 +135,7 @@ def test_registers_tell_their_variables_and_variables_their_registers(page):
     assert re.search(r'<span class="var" title="r3.0">V0033</span>', text)
 
 
+@pytest.mark.full
 @pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed: apt-get install chromium")
 def test_a_line_that_is_chosen_marks_its_partners_in_a_browser(page, folder):
     (folder / "text" / "src").mkdir()

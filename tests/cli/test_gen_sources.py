@@ -50,6 +50,7 @@ def test_the_page_has_the_source_tied_to_gen(run, folder):
     assert "<p>DG2 " in page
 
 
+@pytest.mark.full
 @needs_both
 def test_several_devices_make_a_table(run, folder):
     status, out, _ = run("gen", "k.cl", "--device", "tgllp,DG2", "--device", "pvc")

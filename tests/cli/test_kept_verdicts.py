@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tiers import first
 
 from visa_lsp.cli.check import kept_verdicts, runner
 from visa_lsp.cli.check.formats.table import FORMATS
@@ -44,7 +45,7 @@ def checked(folder, monkeypatch, capsys):
     return call
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", first(2, FORMATS))
 def test_the_report_is_the_same_in_every_format(checked, name):
     words = ["--format", name, "--extend-select", "ALL"]
     plain = checked(*words, cache="")
@@ -173,6 +174,7 @@ def test_a_wrong_value_of_a_right_form_is_not_taken(checked, folder):
     assert checked()[:3] == plain[:3]
 
 
+@pytest.mark.full
 def test_processes_that_write_at_once_do_not_harm_each_other(folder, capsys):
     main(["check", "errors", "--no-cache"])
     plain = capsys.readouterr().out

@@ -63,6 +63,7 @@ def test_the_commands_print_what_the_page_says(repository, capsys):
         assert [line for line in wanted if line not in printed] == [], commands
 
 
+@pytest.mark.full
 @pytest.mark.skipif(shutil.which("sed") is None, reason="there is no sed")
 def test_the_lean_product_is_the_same(repository, capsys):
     lean(repository)
