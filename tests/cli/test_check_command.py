@@ -12,7 +12,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 from check_support import check, run, words  # noqa: F401 - fixtures
-from tiers import first
+from tiers import first, one_of_each
 
 from visa_lsp.cli.check.formats.table import FORMATS
 from visa_lsp.cli.check.watch import watch
@@ -57,12 +57,12 @@ def test_missing_file_is_one_line_and_the_others_are_checked(words, run):
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe BAD\n", b"\x00BAD", b"// \xc3\n/* BAD", b"\xef\xbb\xbfBAD"])
-@pytest.mark.parametrize("form", FORMATS)
-def test_bytes_that_are_no_text_do_not_crash(words, run, data, form):
+def test_bytes_that_are_no_text_do_not_crash(words, run, data):
     write(words, "a.visaasm", data)
-    status, out, err = run("check", "--format", form, "a.visaasm")
-    assert (status, err) == (1, "")
-    assert "V901" in out
+    for form in FORMATS:
+        status, out, err = run("check", "--format", form, "a.visaasm")
+        assert (status, err) == (1, ""), form
+        assert "V901" in out, form
 
 
 def test_an_object_is_not_checked_as_a_text(words, run):
@@ -395,7 +395,7 @@ def test_check_loads_neither_pygls_nor_numpy(words):
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
 
 
-@pytest.mark.parametrize("output", ["text", "json", "sarif"])
+@pytest.mark.parametrize("output", first(1, ["text", "json", "sarif"]))
 def test_check_does_not_load_openssl(words, output):
     """It takes more memory than all that a check of a short text loads besides; fingerprints need none of it."""
     write(words, "a.visaasm", ".version 4.1\n.kernel k\n")
@@ -423,7 +423,7 @@ def test_closed_pipe_is_quiet(words):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="descriptors are closed by a POSIX shell")
-@pytest.mark.parametrize("closed", ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"])
+@pytest.mark.parametrize("closed", first(1, ["0<&- 1>&- 2>&-", "0<&-", "1>&-", "2>&-"]))
 def test_closed_standard_streams_are_no_failure(words, closed):
     name = write(words, "bad.visaasm", "nonsense\n")
     code = "import sys; from visa_lsp.cli.main import main; sys.exit(main())"
@@ -443,10 +443,15 @@ UNUSED = b".version 4.1\n.kernel k\n.decl V40 v_type=G type=d num_elts=8 align=d
     [
         ([], b"", []),
         (["--select", "unused-variable"], b"", ["unused-variable"]),
-        (["--select", "ALL"], b"", ["unused-variable"]),
-        (["--extend-select", "unused-variable"], b"", ["unused-variable"]),
-        ([], b"// visa: ignore-file[unused-variable]\n", []),
-        (["--select", "ALL"], b"// visa: ignore-file[unused-variable]\n", []),
+        *(
+            pytest.param(*case, marks=pytest.mark.full)
+            for case in (
+                (["--select", "ALL"], b"", ["unused-variable"]),
+                (["--extend-select", "unused-variable"], b"", ["unused-variable"]),
+                ([], b"// visa: ignore-file[unused-variable]\n", []),
+                (["--select", "ALL"], b"// visa: ignore-file[unused-variable]\n", []),
+            )
+        ),
     ],
 )
 def test_rules_that_are_off_run_when_they_are_named(words, options, comment, names):
@@ -462,8 +467,11 @@ SLOW = b"""    mov (M1, 8) V40(0,0)<1> 0x0:d
 """
 
 
-@pytest.mark.parametrize(("option", "count"), [("V51", 1), ("v51", 1), ("V5", 0), ("dead-store", 1), ("V512", 0)])
-def test_the_hints_about_speed_are_turned_on_together(words, option, count):
+@pytest.mark.parametrize(
+    "asked", one_of_each([("V51", 1), ("V5", 0), ("v51", 1), ("dead-store", 1), ("V512", 0)], lambda asked: asked[1])
+)
+def test_the_hints_about_speed_are_turned_on_together(words, asked):
+    option, count = asked
     done = program("check", "-", "--format", "json", "--extend-select", option, stdin=UNUSED + SLOW)
     assert [f["name"] for f in json.loads(done.stdout) if f["code"].startswith("V51")] == ["dead-store"] * count
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from corpus import OWN
 from jsonschema import Draft202012Validator
+from tiers import first
 
 from visa_lsp.cli.main import main
 
@@ -100,14 +101,15 @@ def test_json_has_these_keys_and_no_others(file, capsys):
     }
 
 
-def test_reports_are_as_the_schema_says(tmp_path, capsys):
+@pytest.mark.parametrize("same", first(1, ["maths", "."]))
+def test_reports_are_as_the_schema_says(tmp_path, capsys, same):
     validator = Draft202012Validator(SCHEMA)
     Draft202012Validator.check_schema(SCHEMA)
     run = OWN / "run" / "TGLLP"
     texts = sorted(run.glob("*/*.visaasm"))
     changed = tmp_path / texts[0].name
     changed.write_text(texts[0].read_text(encoding="utf-8").replace("(M1, 16)", "(M1, 8)", 1), encoding="utf-8")
-    pairs = [(run / "maths", run / "vecs"), (run, run), (texts[0], changed)]
+    pairs = [(run / "maths", run / "vecs"), (run / same, run / same), (texts[0], changed)]
     kinds = set()
     for a, b in pairs:
         _, out, _ = told(capsys, str(a), str(b), "--format", "json")
