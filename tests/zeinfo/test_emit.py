@@ -245,7 +245,7 @@ def hint(arg) -> ArgumentHint:
     "case",
     one_of_each(
         [(n, p) for n in LAUNCHES for p in ("TGLLP", "PVCXT") if place(f"run/{p}/{n}.visaasm").exists()],
-        lambda case: case[0],
+        lambda case: case[0].partition("/")[0],
     ),
     ids="-".join,
 )

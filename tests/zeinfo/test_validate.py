@@ -271,7 +271,9 @@ HOSTILE = {
     "carriage returns": lambda: "a: 1\r" * 10_000,
     "merge keys": lambda: "a: &a {x: 1}\nb: {<<: *a}\nversion: 3\n",
 }
-LONGEST = ("many kernels of one name", "a long quoted text", "a long blank")
+LONGEST = {
+    "many kernels of one name", "a long quoted text", "a long blank", "a million keys in one flow map", "a long scalar",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.full) if n in LONGEST else n for n in HOSTILE])

@@ -43,7 +43,8 @@ def test_data_symbols_and_relocations():
     assert section.data.startswith(b"item %d has %f")
 
 
-@pytest.mark.parametrize("device", first(1, DEVICES))
+@pytest.mark.full
+@pytest.mark.parametrize("device", DEVICES)
 def test_fresh_zebin(device, tmp_path):
     if shutil.which("ocloc") is None:
         pytest.skip("ocloc is not installed (Debian: intel-opencl-icd)")
