@@ -86,7 +86,9 @@ def printed(*words: str, folder: Path | None = None) -> str:
 # ---- tutorials: files are written, commands typed, in the order of the page
 
 
-@pytest.mark.parametrize("page", first(3, sorted(TUTORIALS, key=lambda page: page.stem == "ci")), ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page", first(3, sorted(TUTORIALS, key=lambda page: page.stem == "ci")), ids=lambda page: page.stem
+)
 def test_a_tutorial_does_what_it_says(page: Path, examples: Path):
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "NO_COLOR": "1"}
     environment |= {"PYTHONPATH": str(ROOT), "VISA_LSP_CACHE": "off", "PYTEST_ADDOPTS": "-p no:cacheprovider"}

@@ -84,6 +84,7 @@ def test_a_check_names_what_is_stale_and_a_run_mends_it(clone, monkeypatch, caps
     assert capsys.readouterr().out == "nothing is stale\n"
 
 
+@pytest.mark.full
 def test_the_command_runs():
     done = subprocess.run(
         [sys.executable, "-m", "visa_lsp.generate", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
@@ -94,8 +95,9 @@ def test_the_command_runs():
 def test_no_other_room_needs_what_makes_files():
     package = ROOT / "visa_lsp"
     for path in package.rglob("*.py"):
-        if path.is_relative_to(package / "generate"):
+        text = path.read_text(encoding="utf-8")
+        if path.is_relative_to(package / "generate") or "generate" not in text:
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.ImportFrom | ast.Import):
                 assert "visa_lsp.generate" not in ast.unparse(node), path
