@@ -13,7 +13,7 @@ import pytest
 from check_support import run  # noqa: F401 - a fixture
 from corpus import BESIDE, HAS_MORE, OWN
 from fake_tools import fake_tool
-from tiers import one_of_each
+from tiers import first
 
 from visa_lsp.cli.build import built, read_source
 from visa_lsp.cli.check.formats.table import FORMATS
@@ -290,7 +290,7 @@ def _programs():
 @needs_compiler
 @pytest.mark.parametrize(
     "program",
-    one_of_each(_programs(), lambda program: program[0]),
+    first(1, _programs()),
     ids=lambda program: f"{program[0]}-{program[1].name}",
 )
 def test_texts_are_those_of_the_corpus(program):
