@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from visa_lsp.embed.host_text import HEADER
 from visa_lsp.embed.literals import HOLE
-from visa_lsp.embed.units import UnitSource, unit_of
+from visa_lsp.embed.units import UNIQUE, UnitSource, unit_of
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -143,6 +143,7 @@ def _names(unit: Unit, block: AsmBlock) -> dict[str, str]:
             chosen += "_"
         names[key] = chosen
         taken.add(chosen)
+    names[UNIQUE] = "_unique"
     return names
 
 

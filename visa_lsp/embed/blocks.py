@@ -6,6 +6,7 @@ Values only, and the one question whether a block is vISA at all: inline assembl
 from __future__ import annotations
 
 import re
+from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -26,7 +27,19 @@ _FIRST: Final = re.compile(r"[\s{]*(?:\([^()\n]*\)\s*)?([A-Za-z_]\w*)")
 _HEADS: Final = frozenset(name.partition(".")[0] for name in TABLE.mnemonics)
 _MODIFIERS: Final = "=+&%"
 GENERAL: Final = "rw"
-_OURS: Final = frozenset({"rw", "rw.u", "i", "n", "a", "cr", ""})
+_OURS: Final = frozenset({"rw", "rw.u", "i", "n", "a", "cr", "P", "F", ""})
+_IMMEDIATE: Final = frozenset({"i", "n", "F", "P"})
+_WHOLE: Final = frozenset({"r", "a"})
+# An operand that stands alone: no region, offset or shape of the template's own belongs to it.
+_ALONE: Final = r"(?<![\w\[<.:,%$]){}(?![\w(.:<\[\]{{])"
+
+
+class Compiler(Enum):
+    """Which of Intel's compilers reads a block: that of OpenCL and SYCL, the vector compiler of CM and ESIMD, or one of both."""
+
+    SCALAR = "scalar"
+    VECTOR = "vector"
+    EITHER = "either"
 
 
 class Operand(Struct, frozen=True):
@@ -50,7 +63,7 @@ class Operand(Struct, frozen=True):
     @property
     def is_immediate(self) -> bool:
         """Whether a number takes the place of the operand."""
-        return self.kind in ("i", "n")
+        return self.kind in _IMMEDIATE
 
     @property
     def is_uniform(self) -> bool:
@@ -81,6 +94,7 @@ class AsmBlock(Struct, frozen=True, dict=True):
     asked: bool = False
     labels: tuple[str, ...] = ()
     literals: tuple[StringLiteral, ...] = ()
+    compiler: Compiler = Compiler.SCALAR
 
     @cached_property
     def text(self) -> str:
@@ -91,6 +105,34 @@ class AsmBlock(Struct, frozen=True, dict=True):
     def executes(self) -> bool:
         """Whether an instruction or a declaration in it is spelt as only vISA spells them."""
         return _EXECUTES.search(self.text) is not None
+
+    def kind_of(self, operand: Operand) -> str:
+        """The constraint of an operand; of one that shares the register of another, that one's."""
+        number = int(operand.kind) if operand.kind.isdigit() and len(operand.kind) < 4 else operand.number
+        return self.operands[number].kind if number < operand.number else operand.kind
+
+    @property
+    def is_of_vectors(self) -> bool:
+        """Whether the block is the vector compiler's, as far as can be told."""
+        if self.compiler is Compiler.EITHER:
+            return any(o.kind == "cr" for o in self.operands) or self.has_whole_operands
+        return self.compiler is Compiler.VECTOR
+
+    @cached_property
+    def has_whole_operands(self) -> bool:
+        """Whether operands stand where a whole one belongs, as only the vector compiler has them, and nowhere else."""
+        used = [o for o in self.operands if o.kind in _WHOLE]
+        names = [rf"[%$](?:{o.number}(?!\d)" + (rf"|\[{re.escape(o.name)}\])" if o.name else ")") for o in used]
+        alone = [len(re.findall(_ALONE.format(name), self.text)) for name in names]
+        return sum(alone) > 0 and alone == [len(re.findall(name, self.text)) for name in names]
+
+    def is_whole(self, operand: Operand) -> bool:
+        """Whether an operand stands for itself with its region, and not for the name of a variable alone."""
+        return self.is_of_vectors and self.kind_of(operand) in _WHOLE
+
+    def is_bare_number(self, operand: Operand) -> bool:
+        """Whether an operand stands for a number as it is counted, without a type: also inside of a word."""
+        return operand.kind == "P" or (operand.kind == "n" and self.is_of_vectors)
 
     @property
     def is_foreign(self) -> bool:
