@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from visa_lsp.embed.blocks import MARK, of_visa
 from visa_lsp.embed.c_blocks import blocks_in
@@ -144,7 +145,8 @@ def _sources(around: Surroundings, but: Container[int] = ()) -> Iterator[UnitSou
 
     ``but`` are numbers of functions that are passed over.
     """
-    blocks = of_visa(blocks_in(around, but), opencl=around.host is Host.OPENCL)
+    found = (replace(b, compiler=around.compiler(b.function, b.span.start)) for b in blocks_in(around, but))
+    blocks = of_visa(list(found), opencl=around.host is Host.OPENCL)
     by_function: dict[int, list[AsmBlock]] = {}
     for number, block in enumerate(blocks):
         by_function.setdefault(block.function if block.function >= 0 else -1 - number, []).append(block)
