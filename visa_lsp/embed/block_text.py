@@ -65,6 +65,7 @@ def blocks_of(host: HostText) -> list[tuple[Span, Unit, AsmBlock]]:
         (block.span.shifted(host.base_of(n) - unit.base), unit, block)
         for n, unit in enumerate(host.units)
         for block in unit.source.blocks
+        if block.asked or not block.is_ptx
     ]
     return sorted(found, key=lambda known: known[0])
 

@@ -14,9 +14,10 @@ from msgspec import Struct
 
 from visa_lsp.isa.table import TABLE
 
+from visa_lsp.text import Span
+
 if TYPE_CHECKING:
     from visa_lsp.embed.literals import StringPiece
-    from visa_lsp.text import Span
 
 # What a comment says that makes the string behind it vISA.
 MARK: Final = re.compile(r"visa:\s*asm\b")
@@ -30,6 +31,9 @@ GENERAL: Final = "rw"
 _OURS: Final = frozenset({"rw", "rw.u", "i", "n", "a", "cr", "P", "F", ""})
 _IMMEDIATE: Final = frozenset({"i", "n", "F", "P"})
 _WHOLE: Final = frozenset({"r", "a"})
+_PTX: Final = re.compile(
+    r"(?:^|[;{}])\s*(?:@!?%?\w+\s+)?(?:\.reg\s+\.\w+|[a-z]\w*(?:(?:\.|::)\w+)+)\s[^;\n]*;[ \t]*(?:[\n}{/]|\Z|[a-z@.])", re.MULTILINE
+)
 # An operand that stands alone: no region, offset or shape of the template's own belongs to it.
 _ALONE: Final = r"(?<![\w\[<.:,%$]){}(?![\w(.:<\[\]{{])"
 
@@ -83,7 +87,8 @@ class AsmBlock(Struct, frozen=True, dict=True):
     """One asm statement, or one marked string.
 
     ``function`` is the number of the function around it, -1 for none. ``signs`` are the characters that operands begin with;
-    with none, the template is what its strings say. ``asked`` says that the user marked the string.
+    with none, the template is what its strings say. ``asked`` says that the user marked the string. ``reach`` is the part of the
+    host that says what it is, where that is more than the block and no function.
     """
 
     span: Span
@@ -95,6 +100,7 @@ class AsmBlock(Struct, frozen=True, dict=True):
     labels: tuple[str, ...] = ()
     literals: tuple[StringLiteral, ...] = ()
     compiler: Compiler = Compiler.SCALAR
+    reach: Span = Span(0, 0)
 
     @cached_property
     def text(self) -> str:
@@ -105,6 +111,11 @@ class AsmBlock(Struct, frozen=True, dict=True):
     def executes(self) -> bool:
         """Whether an instruction or a declaration in it is spelt as only vISA spells them."""
         return _EXECUTES.search(self.text) is not None
+
+    @cached_property
+    def is_ptx(self) -> bool:
+        """Whether the template is assembly of other processors: instructions with dots that end with a semicolon."""
+        return not self.executes and _PTX.search(self.text) is not None
 
     def kind_of(self, operand: Operand) -> str:
         """The constraint of an operand; of one that shares the register of another, that one's."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from visa_lsp.embed.blocks import MARK, of_visa
+from visa_lsp.embed.blocks import MARK, Compiler, of_visa
 from visa_lsp.embed.c_blocks import blocks_in
 from visa_lsp.embed.c_types import type_named, type_of, whole_number
 from visa_lsp.embed.host_tree import HostTree
@@ -93,7 +93,9 @@ def scan(text: str, host: Host, before: Before | None = None) -> Scan:
 
 def _is_worth_it(text: str, host: Host) -> bool:
     """Whether a text without marks has to be parsed: it has a keyword of C, or constraints in Python."""
-    return may_hold_visa(text) and ("rw" in text if host is Host.PYTHON else next(keywords(text), None) is not None)
+    if host is Host.PYTHON:
+        return may_hold_visa(text) and ("rw" in text or "inline_asm" in text)
+    return may_hold_visa(text) and next(keywords(text), None) is not None
 
 
 def _kept(around: Surroundings, before: Before) -> dict[int, PlacedUnit]:
@@ -130,7 +132,8 @@ def scan_function(text: str, host: Host, names: OuterNames) -> tuple[PlacedUnit,
 def _placed(unit: Unit, around: Surroundings | None) -> PlacedUnit:
     number = unit.source.blocks[0].function
     if around is None or number < 0:
-        return PlacedUnit(unit, unit.base, Span(unit.base, unit.base + unit.length))
+        reach = unit.source.blocks[0].reach
+        return PlacedUnit(unit, unit.base, reach if reach.end else Span(unit.base, unit.base + unit.length))
     function = around.functions[number]
     alone = not function.is_macro and around.is_outermost(number)
     return PlacedUnit(unit, unit.base, function.span, function.body if alone else Span(0, 0))
@@ -145,7 +148,7 @@ def _sources(around: Surroundings, but: Container[int] = ()) -> Iterator[UnitSou
 
     ``but`` are numbers of functions that are passed over.
     """
-    found = (replace(b, compiler=around.compiler(b.function, b.span.start)) for b in blocks_in(around, but))
+    found = (_of_compiler(around, b) for b in blocks_in(around, but))
     blocks = of_visa(list(found), opencl=around.host is Host.OPENCL)
     by_function: dict[int, list[AsmBlock]] = {}
     for number, block in enumerate(blocks):
@@ -155,6 +158,15 @@ def _sources(around: Surroundings, but: Container[int] = ()) -> Iterator[UnitSou
         width = around.width(function, together[0].span.start)
         known = tuple(tuple(_known(around, b, o) for o in b.operands) for b in together)
         yield UnitSource(name, width, tuple(together), known)
+
+
+def _of_compiler(around: Surroundings, block: AsmBlock) -> AsmBlock:
+    """A block with the compiler that reads it."""
+    compiler = around.compiler(block.function, block.span.start)
+    plain = around.host is not Host.OPENCL and not around.width(block.function, block.span.start)
+    if compiler is Compiler.SCALAR and plain and block.has_whole_operands:
+        compiler = Compiler.EITHER
+    return replace(block, compiler=compiler)
 
 
 def _unknown(block: AsmBlock) -> tuple[KnownType, ...]:

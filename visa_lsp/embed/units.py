@@ -200,6 +200,9 @@ class _UnitMaker:
     def _lines(self, number: int, block: AsmBlock) -> Iterator[list[StringPiece]]:
         """The lines of a block, in pieces."""
         self._labels.update(block.labels)
+        if block.is_ptx and not block.asked:
+            yield [StringPiece(HOLE, block.span, exact=False)]
+            return
         line: list[StringPiece] = []
         for piece in self._filled(number, block):
             start = 0
