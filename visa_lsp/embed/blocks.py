@@ -24,6 +24,7 @@ MARK: Final = re.compile(r"visa:\s*asm\b")
 _EXECUTES: Final = re.compile(r"\(\s*M[1-8](?:_NM)?\s*,\s*\d+\s*\)|\.decl\s+\S+\s+v_type\s*=")
 _LABEL: Final = re.compile(r"\s*[A-Za-z_]\w*:\s*")
 _FIRST: Final = re.compile(r"[\s{]*(?:\([^()\n]*\)\s*)?([A-Za-z_]\w*)")
+_BEGINS: Final = re.compile(r"(?m)^[ \t{]*(?:\([^()\n]*\)\s*)?([A-Za-z_]\w*(?:\.\w+)?)")
 # The first words of mnemonics: behind them may stand more, with dots.
 _HEADS: Final = frozenset(name.partition(".")[0] for name in TABLE.mnemonics)
 _MODIFIERS: Final = "=+&%"
@@ -163,22 +164,34 @@ class AsmBlock(Struct, frozen=True, dict=True):
         return _LABEL.fullmatch(self.text) is not None
 
     @property
+    def begins_as_only_visa(self) -> bool:
+        """Whether a line begins with a mnemonic that no other assembly has."""
+        return any(map(_is_only_of_visa, _BEGINS.findall(self.text)))
+
+    @property
     def begins_with_mnemonic(self) -> bool:
         """Whether the first word is one that vISA has."""
         first = _FIRST.match(self.text)
         return first is not None and first[1] in _HEADS
 
 
+def _is_only_of_visa(word: str) -> bool:
+    """Whether a word that begins an instruction is one that no other assembly has: in parts, or with a dot as in the table."""
+    head = word.partition(".")[0]
+    return head.startswith("lsc_") or ("_" in head and head in _HEADS) or ("." in word and word in TABLE.mnemonics)
+
+
 def of_visa(blocks: list[AsmBlock], *, opencl: bool) -> list[AsmBlock]:
     """The blocks that are vISA. What alone could be any assembly is taken by its neighbours in the same function.
 
-    In OpenCL a block without operands that begins with a mnemonic counts as well.
+    In OpenCL a block without operands that begins with a mnemonic counts as well, elsewhere one with a mnemonic that only vISA has.
     """
     kept = [b for b in blocks if b.text.strip()]
-    sure = {b.function for b in kept if b.is_certain}
+    sure = {b.function for b in kept if b.is_certain or (not b.operands and b.begins_as_only_visa)}
     return [
         b
         for b in kept
         if b.is_certain
         or (not b.is_foreign and ((b.is_label and b.function in sure) or (opencl and b.begins_with_mnemonic)))
+        or (not b.operands and b.begins_as_only_visa)
     ]

@@ -221,6 +221,9 @@ def _operand(text: str, tokens: list[HostToken], number: int, *, written: bool) 
         while at < len(tokens) and tokens[at].kind in ("raw", "string"):
             constraint += "".join(p.text for p in c_pieces(text, Span(tokens[at].start, tokens[at].end)))
             at += 1
+        if at < len(words) and words[at] != "(":
+            constraint = None  # a macro goes on with it
+            at = next((i for i in range(at, len(words)) if words[i] == "("), len(words))
     else:
         at = next((i for i in range(at, len(words)) if words[i] == "("), len(words))
     inside = tokens[at + 1 : -1] if at < len(words) and words[at] == "(" and words[-1] == ")" else tokens[at:]

@@ -7,7 +7,8 @@ It judges no vISA. Invariant: bodies are in the order of their first blocks.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from visa_lsp.embed.blocks import AsmBlock, Operand
     from visa_lsp.embed.c_types import CType
     from visa_lsp.embed.outer_names import OuterNames
+
+
+_VARIES: Final = re.compile(r"\s*=[^;,]*?(?:\[|\bget_\w+\s*\()")
 
 
 class PlacedUnit(Struct, frozen=True):
@@ -178,7 +182,9 @@ def _known(around: Surroundings, block: AsmBlock, operand: Operand) -> KnownType
     if operand.kind.isdigit() and int(operand.kind) < operand.number:
         return _known(around, block, block.operands[int(operand.kind)])
     if operand.is_immediate:
-        return KnownType(value=_value(operand.expression))
+        macro = around.names.macros.get(operand.expression.strip())
+        value = _value(operand.expression if macro is None else macro)
+        return KnownType(value=value, varies=value is None and _varies(around, block, operand))
 
     def variable(name: str) -> CType | None:
         declared = around.declaration(name, block.function, operand.span.start)
@@ -187,6 +193,13 @@ def _known(around: Surroundings, block: AsmBlock, operand: Operand) -> KnownType
     found = type_of(operand.expression, around.host, around.names.types, variable)
     declared = found.declared if found is not None else None
     return KnownType(*declared) if declared is not None else KnownType()
+
+
+def _varies(around: Surroundings, block: AsmBlock, operand: Operand) -> bool:
+    """Whether an expression is a variable that begins with something read from memory or asked of the work item."""
+    name = operand.expression.strip()
+    declared = around.declaration(name, block.function, operand.span.start) if name.isidentifier() else None
+    return declared is not None and _VARIES.match(around.text, declared.span.end) is not None
 
 
 def _value(expression: str) -> int | None:

@@ -55,11 +55,15 @@ UNIQUE: Final = "unique"  # the key of the number that `%=` stands for, among th
 
 
 class KnownType(NamedTuple):
-    """What is known of an operand: its vISA type and the elements that a lane has, or empty; its value, if a number."""
+    """What is known of an operand: its vISA type and the elements that a lane has, or empty; its value, if a number.
+
+    ``varies``: where a number is wanted stands what is known only when the kernel runs.
+    """
 
     type: str = ""
     per_lane: int = 0
     value: int | None = None
+    varies: bool = False
 
 
 class OperandName(Struct, frozen=True):
