@@ -31,6 +31,8 @@ class Host(Enum):
     CPP = "cpp"
     CM = "cm"
     PYTHON = "python"
+    LLVM = "llvm"
+    MLIR = "mlir"
 
 
 _SUFFIXES: Final = {
@@ -53,6 +55,8 @@ _SUFFIXES: Final = {
     ".sycl": Host.CPP,
     ".cm": Host.CM,
     ".py": Host.PYTHON,
+    ".ll": Host.LLVM,
+    ".mlir": Host.MLIR,
 }
 SUFFIXES: Final = tuple(_SUFFIXES)
 _IDENTIFIERS: Final = {
@@ -65,6 +69,8 @@ _IDENTIFIERS: Final = {
     "cuda-cpp": Host.CPP,
     "cm": Host.CM,
     "python": Host.PYTHON,
+    "llvm": Host.LLVM,
+    "mlir": Host.MLIR,
 }
 _MODULES: Final = {
     Host.OPENCL: "tree_sitter_cpp",
@@ -112,6 +118,8 @@ def is_installed(host: Host) -> bool:
     """Whether the packages that parse a language are there."""
     from importlib.util import find_spec
 
+    if host not in _MODULES:
+        return True  # read without a grammar
     return find_spec("tree_sitter") is not None and find_spec(_MODULES[host]) is not None
 
 

@@ -29,7 +29,7 @@ _ANY_CONSTRAINT: Final = re.compile(r"[=+&%]*[\w.]+|~\{\w+\}")
 # What takes a template by name, and what gives back the text that it is given.
 _TEMPLATES: Final = ("asm", "asm_string", "template")
 _KEEPS_TEXT: Final = re.compile(r"(?:\w+\.)*(?:dedent|cleandoc)")
-_KEEPS_METHOD: Final = re.compile(r"\.(?:strip|lstrip|rstrip|dedent)")
+_KEEPS_METHOD: Final = re.compile(r"\.(?:strip|lstrip|rstrip)")
 _TAKES_ASSEMBLY: Final = "inline_asm"
 _KINDS: Final = (("call", "call"), ("assignment", "assignment"))
 _DEEPEST: Final = 50
@@ -134,17 +134,21 @@ class PythonText:
             value = before[-1].child_by_field_name("right") if before else None
             return self._string(value, deep - 1) if value is not None else None
         if node.type == "call" and deep:
-            function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-            if function is None or arguments is None:
-                return None
-            owner = function.child_by_field_name("object") if function.type == "attribute" else None
-            if owner is not None and _KEEPS_METHOD.fullmatch(self.text[owner.end_byte : function.end_byte]):
-                return self._string(owner, deep - 1)
-            if arguments.named_child_count == 1 and _KEEPS_TEXT.fullmatch(
-                self.text[function.start_byte : function.end_byte]
-            ):
-                first = arguments.named_child(0)
-                return self._string(first, deep - 1) if first is not None else None
+            return self._kept(node, deep)
+        return None
+
+    def _kept(self, call: Node, deep: int) -> Node | None:
+        """The node of the strings that a call gives back much as they are; None for any other call."""
+        function, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
+        if function is None or arguments is None:
+            return None
+        called = self.text[function.start_byte : function.end_byte]
+        if arguments.named_child_count == 1 and _KEEPS_TEXT.fullmatch(called):
+            first = arguments.named_child(0)
+            return self._string(first, deep - 1) if first is not None else None
+        owner = function.child_by_field_name("object") if function.type == "attribute" else None
+        if owner is not None and _KEEPS_METHOD.fullmatch(self.text[owner.end_byte : function.end_byte]):
+            return self._string(owner, deep - 1)
         return None
 
     def _marked(self) -> Iterator[int]:

@@ -17,6 +17,7 @@ from visa_lsp.embed.blocks import MARK, Compiler, of_visa
 from visa_lsp.embed.c_blocks import blocks_in
 from visa_lsp.embed.c_types import type_named, type_of, whole_number
 from visa_lsp.embed.host_tree import HostTree
+from visa_lsp.embed.ir_blocks import sources_in
 from visa_lsp.embed.languages import Host, may_hold_visa
 from visa_lsp.embed.python_blocks import PythonText
 from visa_lsp.embed.surroundings import SPEAKS, Surroundings, keywords
@@ -78,6 +79,8 @@ def scan(text: str, host: Host, before: Before | None = None) -> Scan:
 
     What the parser has seen ``before``, and functions that are what they were, are taken from there.
     """
+    if host in (Host.LLVM, Host.MLIR):
+        return Scan(tuple(_placed(unit_of(source), None) for source in sources_in(text, host)))
     marked = may_mark(text)
     known = before.scan.tree if before is not None else None
     if not (marked or _is_worth_it(text, host)):

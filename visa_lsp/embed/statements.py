@@ -56,7 +56,7 @@ def statement_findings(host: HostText) -> Iterator[Diagnostic]:
 def _place(host: HostText, operand: Operand, span: Span) -> Span:
     """Where the constraint of an operand stands."""
     text = host.document.slice(span)
-    if host.host is Host.PYTHON:
+    if host.host in (Host.PYTHON, Host.LLVM, Host.MLIR):
         words = text.split(",")
         if operand.number < len(words):
             start = sum(len(word) + 1 for word in words[: operand.number])

@@ -253,7 +253,9 @@ class _UnitMaker:
             # Of a string that stands alone nothing tells the operands but their use.
             numbered = int(called) if called.isdigit() else len(self._names)
             operand = Operand(numbered, "" if called.isdigit() else called, None, "", block.span, written=True)
-        return self._text_of(number, block, operand, hit[0])
+        before = block.text[block.text.rfind("\n", 0, hit.start()) + 1 : hit.start()]
+        first = before.rstrip().endswith(")")  # behind the execution size
+        return self._text_of(number, block, operand, hit[0], first=first)
 
     def _named(self, number: int, key: object, written: str) -> str:
         """The word of this program that stands for something in a block."""
@@ -262,7 +264,7 @@ class _UnitMaker:
         self._written.setdefault(name, written)
         return name
 
-    def _text_of(self, number: int, block: AsmBlock, operand: Operand, written: str) -> str:
+    def _text_of(self, number: int, block: AsmBlock, operand: Operand, written: str, *, first: bool) -> str:
         known = self._source.known[number][operand.number] if operand.constraint is not None else KnownType()
         if block.is_bare_number(operand):
             return str(known.value) if known.value is not None else HOLE
@@ -278,7 +280,7 @@ class _UnitMaker:
             self._decls.append(self._declaration(name, block, operand, known))
         if not block.is_whole(operand):
             return name
-        region = "(0,0)<1>" if operand.written else "(0,0)<0;1,0>" if known.per_lane == 1 else "(0,0)<1;1,0>"
+        region = "(0,0)<1>" if operand.written and first else "(0,0)<0;1,0>" if known.per_lane == 1 else "(0,0)<1;1,0>"
         self._written.setdefault(name + region, written)
         return name + region
 
