@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from visa_lsp.isa.table import TABLE
-
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -33,7 +32,8 @@ _OURS: Final = frozenset({"rw", "rw.u", "i", "n", "a", "cr", "P", "F", ""})
 _IMMEDIATE: Final = frozenset({"i", "n", "F", "P"})
 _WHOLE: Final = frozenset({"r", "a"})
 _PTX: Final = re.compile(
-    r"(?:^|[;{}])\s*(?:@!?%?\w+\s+)?(?:\.reg\s+\.\w+|[a-z]\w*(?:(?:\.|::)\w+)+)\s[^;\n]*;[ \t]*(?:[\n}{/]|\Z|[a-z@.])", re.MULTILINE
+    r"(?:^|[;{}])\s*(?:@!?%?\w+\s+)?(?:\.reg\s+\.\w+|[a-z]\w*(?:(?:\.|::)\w+)+)\s[^;\n]*;[ \t]*(?:[\n}{/]|\Z|[a-z@.])",
+    re.MULTILINE,
 )
 # An operand that stands alone: no region, offset or shape of the template's own belongs to it.
 _ALONE: Final = r"(?<![\w\[<.:,%$]){}(?![\w(.:<\[\]{{])"
@@ -72,8 +72,8 @@ class Operand(Struct, frozen=True):
 
     @property
     def is_uniform(self) -> bool:
-        """Whether all lanes have one value."""
-        return self.kind.endswith(".u")
+        """Whether all lanes have one value: no output can be that."""
+        return self.kind.endswith(".u") and not self.written
 
 
 class StringLiteral(Struct, frozen=True):

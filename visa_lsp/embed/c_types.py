@@ -91,7 +91,9 @@ def type_named(written: str, depth: int, host: Host, names: Mapping[str, str], *
         base = type_named(written, 0, host, names, deep=deep - 1) if deep else None
         made = _vector(base, vector) if base is not None else None
         # A pointer in the type is one to the vector.
-        return CType(made.visa, made.count, depth + base.depth, pointer) if made is not None and base is not None else None
+        return (
+            CType(made.visa, made.count, depth + base.depth, pointer) if made is not None and base is not None else None
+        )
     bare = _NOT_TYPES.sub(" ", written)
     depth += bare.count("*")
     bare = bare.replace("*", " ").replace("&", " ").strip()
@@ -107,8 +109,10 @@ def type_named(written: str, depth: int, host: Host, names: Mapping[str, str], *
     if given is not None:
         filled = _filled(names.get(given["name"], ""), given["given"]) if deep else None
         found = type_named(filled, 0, host, names, deep=deep - 1) if filled else None
-        return CType(found.visa, found.count, depth + found.depth, pointer) if found is not None else (
-            CType("", 0, depth, pointer) if depth else None
+        return (
+            CType(found.visa, found.count, depth + found.depth, pointer)
+            if found is not None
+            else (CType("", 0, depth, pointer) if depth else None)
         )
     count = 1
     shared = _NAMESPACE.match(bare) is not None
@@ -177,7 +181,7 @@ def type_of(
         return inner.pointed() if inner is not None and inner.depth else None
     cast = _CAST.match(text)
     if cast is not None:
-        return type_named(cast["type"], len(cast["stars"]), host, names) if _is_unary(text[cast.end() :]) else None
+        return type_named(cast["type"], cast["stars"].count("*"), host, names) if _is_unary(text[cast.end() :]) else None
     for pattern in (_NAMED_CAST, _CPP_CAST):
         named = pattern.match(text)
         if named is not None and _closes(text, named.end() - 1) == len(text) - 1:

@@ -63,7 +63,9 @@ def sources_in(text: str, host: Host) -> Iterator[UnitSource]:
         if not all(_CONSTRAINT.fullmatch(word) for word in kept):
             continue
         operands = tuple(
-            Operand(number, "", word, "", inside, word.startswith(("=", "+"))) for number, word in enumerate(kept) if word
+            Operand(number, "", word, "", inside, word.startswith(("=", "+")))
+            for number, word in enumerate(kept)
+            if word
         )
         literal = StringLiteral(span, raw=True)
         block = AsmBlock(Span(span.start, inside.end), pieces, operands, "$", literals=(literal,), compiler=compiler)
@@ -94,7 +96,7 @@ def _known(text: str, host: Host, hit: re.Match[str], operands: tuple[Operand, .
         result = types["result"] if types is not None else ""
     else:
         given, result = _arguments(text, hit.end()), hit["result"]
-    results = [found for found in _TYPE.finditer(result)]
+    results = list(_TYPE.finditer(result))
     written = [o for o in operands if o.written]
     fits = len(results) == len(written) and len(given) == len(operands) - len(written)
     for operand in operands:
@@ -106,8 +108,10 @@ def _known(text: str, host: Host, hit: re.Match[str], operands: tuple[Operand, .
             words = given[operand.number - len(written)]
             number = _NUMBER.fullmatch(words) if operand.is_immediate else None
             found = _TYPE.match(words)
-            yield KnownType(value=int(number["value"])) if number is not None else (
-                KnownType() if found is None or operand.is_immediate else _of_type(found)
+            yield (
+                KnownType(value=int(number["value"]))
+                if number is not None
+                else (KnownType() if found is None or operand.is_immediate else _of_type(found))
             )
 
 

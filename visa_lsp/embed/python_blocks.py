@@ -72,10 +72,9 @@ class PythonText:
             block = self._block(template, operands, asked=marked.pop(template.start_byte, None) is not None)
             start = min(template.start_byte, constraints.start_byte, call.start_byte)
             reach = Span(start, max(template.end_byte, constraints.end_byte, call.end_byte))
-            if named and block.is_ptx:
-                found[template.start_byte] = replace(block, reach=reach)
             # A call may well have two strings, and the second one be `rw`.
-            elif operands and (block.executes or any(o.written and o.kind.startswith(GENERAL) for o in operands)):
+            sure = block.executes or any(o.written and o.kind.startswith(GENERAL) for o in operands)
+            if (named and block.is_ptx) or (operands and sure):
                 found[template.start_byte] = replace(block, reach=reach)
             elif block.asked:
                 marked[template.start_byte] = template

@@ -165,9 +165,7 @@ def _is_used(known: BlockText, number: int) -> bool:
     return re.search(rf"%(?:{number}(?!\d)|\[{re.escape(operand.name or '?')}\])", known.block.text) is not None
 
 
-def _operand(
-    name: OperandName, declared: re.Match[str], buffer: str, width: int, *, of_vectors: bool
-) -> BlockOperand:
+def _operand(name: OperandName, declared: re.Match[str], buffer: str, width: int, *, of_vectors: bool) -> BlockOperand:
     operand = name.operand
     lanes = 1 if operand.is_uniform or of_vectors else width
     constraint = operand.constraint or ""

@@ -29,9 +29,7 @@ _SCALAR_WORDS: Final = (
     "the compiler of OpenCL and SYCL does not take the constraint `{}`: that of 2026 refuses the kernel, that of 2022 drops the "
     "statement without a word; {}"
 )
-_VECTOR_WORDS: Final = (
-    "the vector compiler does not take the constraint `{}`: it takes `r`, `rw`, `a`, `cr`, `i`, `n`, `F` and the number of an output"
-)
+_VECTOR_WORDS: Final = "the vector compiler does not take the constraint `{}`: it takes `r`, `rw`, `a`, `cr`, `i`, `n`, `F` and the number of an output"
 _LISTS: Final = {
     True: "an output is `=rw` or `+rw`",
     False: "an input is `rw`, `rw.u`, `i`, `P` or the number of an output",

@@ -72,7 +72,8 @@ def _is_refused(ctx: CheckContext, bound: Bound, operand: BoundOperand, size: in
     if control is None or not (of_data or operand.slot.shape is Shape.LSC_ADDRESS):
         return False
     return all(
-        control.exec_size * 4 >= grf and max(room // grf, 1) * (1 + (control.exec_size == _MOST_LANES)) < -(-size // grf)
+        control.exec_size * 4 >= grf
+        and max(room // grf, 1) * (1 + (control.exec_size == _MOST_LANES)) < -(-size // grf)
         for grf in ctx.grf_sizes
     )
 
