@@ -72,8 +72,8 @@ class Operand(Struct, frozen=True):
 
     @property
     def is_uniform(self) -> bool:
-        """Whether all lanes have one value: no output can be that."""
-        return self.kind.endswith(".u") and not self.written
+        """Whether all lanes have one value."""
+        return self.kind.endswith(".u")
 
 
 class StringLiteral(Struct, frozen=True):

@@ -26,8 +26,8 @@ _INPUTS: Final = frozenset({"rw", "rw.u", "i", "P"})
 _OF_VECTORS: Final = frozenset({"r", "rw", "a", "cr", "i", "n", "F"})
 _STRING: Final = re.compile(r'(?<!\w)(?:u8|[uUL])?"[^"\n]*"')
 _SCALAR_WORDS: Final = (
-    "the compiler of OpenCL and SYCL does not take the constraint `{}`: that of 2026 refuses the kernel, that of 2022 drops the "
-    "statement without a word; {}"
+    "the compiler of OpenCL and SYCL does not take the constraint `{}`: that of 2026 refuses the kernel, that of 2022 "
+    "drops the statement without a word or fails; {}"
 )
 _VECTOR_WORDS: Final = "the vector compiler does not take the constraint `{}`: it takes `r`, `rw`, `a`, `cr`, `i`, `n`, `F` and the number of an output"
 _LISTS: Final = {
