@@ -205,3 +205,11 @@ def test_calls_in_llvm_ir_and_in_mlir_are_read():
     assert found(text, Host.LLVM) == [("unknown-mnemonic", "ad"), ("undeclared-name", "no")]
     text = '%0 = llvm.inline_asm has_side_effects asm_dialect = att "ad (M1, 16) $0(0,0)<1> $1(0,0)<1;1,0>", "=rw,rw" %a : (f32) -> f32\n'
     assert found(text, Host.MLIR) == [("unknown-mnemonic", "ad")]
+
+
+def test_an_edited_text_of_llvm_ir_says_what_a_fresh_one_says():
+    text = 'call void asm "mov (M1, 16) $0(0,0)<1> 0x1:d", "rw"(i32 %a)\n'
+    host = HostText.of(text, Host.LLVM)
+    for at, new in ((0, "; "), (len(text) + 2, text), (2 + text.index("0x1"), "no(0,0)<1;1,0> "), (0, "\n")):
+        host = host.edited(host.document.edit(at, at, new))
+        assert host.visa_text == HostText.of(host.document.text, Host.LLVM).visa_text

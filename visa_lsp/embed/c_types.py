@@ -181,7 +181,9 @@ def type_of(
         return inner.pointed() if inner is not None and inner.depth else None
     cast = _CAST.match(text)
     if cast is not None:
-        return type_named(cast["type"], cast["stars"].count("*"), host, names) if _is_unary(text[cast.end() :]) else None
+        return (
+            type_named(cast["type"], cast["stars"].count("*"), host, names) if _is_unary(text[cast.end() :]) else None
+        )
     for pattern in (_NAMED_CAST, _CPP_CAST):
         named = pattern.match(text)
         if named is not None and _closes(text, named.end() - 1) == len(text) - 1:
