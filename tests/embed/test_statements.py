@@ -213,3 +213,20 @@ def test_an_edited_text_of_llvm_ir_says_what_a_fresh_one_says():
     for at, new in ((0, "; "), (len(text) + 2, text), (2 + text.index("0x1"), "no(0,0)<1;1,0> "), (0, "\n")):
         host = host.edited(host.document.edit(at, at, new))
         assert host.visa_text == HostText.of(host.document.text, Host.LLVM).visa_text
+
+
+@pytest.mark.parametrize(
+    ("text", "host"),
+    [
+        ('import cl\nS = """\n__kernel void k(global int *d) { int x;\n  __asm__("ad (M1, 16) %0(0,0)<1> 0x1:d\\\\n" : "=rw"(x)); }"""', Host.PYTHON),
+        ("S = '__kernel void k(global int *d) { int x; __asm__(\"ad (M1, 16) %0(0,0)<1> 0x1:d\" : \"=rw\"(x)); }'", Host.PYTHON),
+        ('auto s = R"x(kernel void k(global int *d) { int x; asm("ad (M1, 16) %0(0,0)<1> 0x1:d\\n" : "=rw"(x)); })x";', Host.CPP),
+        ('auto s = "kernel void k(global int *d) { int x;\\n" /* a */\n  "asm(\\"ad (M1, 16) %0(0,0)<1> 0x1:d\\" : \\"=rw\\"(x)); }";', Host.CPP),
+    ],
+)  # fmt: skip
+def test_opencl_in_a_string_of_another_language_is_read(text, host):
+    assert found(text, host) == [("unknown-mnemonic", "ad")]
+    whole = HostText.of(text, host)
+    edited = whole.edited(whole.document.edit(text.index("ad (") + 2, text.index("ad (") + 2, "d"))
+    assert findings(edited) == findings(HostText.of(edited.document.text, host)) != ()
+    assert found(text.replace("kernel void", "void").replace("__kernel", ""), host) == []

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from visa_lsp.embed.blocks import GENERAL, MARK, AsmBlock, Operand, StringLiteral
 from visa_lsp.embed.languages import Host
 from visa_lsp.embed.literals import HOLE, StringPiece, python_pieces
+from visa_lsp.embed.nested import NestedText
 from visa_lsp.embed.nodes import is_hard, nodes_of
 from visa_lsp.text import Span
 
@@ -81,6 +82,12 @@ class PythonText:
         for start, node in marked.items():
             found[start] = self._block(node, (), asked=True)
         return [found[start] for start in sorted(found)]
+
+    def others(self) -> Iterator[NestedText]:
+        """What the strings say that may be sources with inline assembly of their own."""
+        for node in self.strings:
+            if self.text.find("asm", node.start_byte, node.end_byte) >= 0:
+                yield NestedText(tuple(self._pieces(node)), _span(node))
 
     def _block(self, node: Node, operands: tuple[Operand, ...], *, asked: bool) -> AsmBlock:
         pieces, literals = tuple(self._pieces(node)), tuple(self._literals(node))

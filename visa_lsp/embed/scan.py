@@ -14,11 +14,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from visa_lsp.embed.blocks import MARK, Compiler, of_visa
-from visa_lsp.embed.c_blocks import blocks_in
+from visa_lsp.embed.c_blocks import blocks_in, strings_in
 from visa_lsp.embed.c_types import type_named, type_of, whole_number
 from visa_lsp.embed.host_tree import HostTree
 from visa_lsp.embed.ir_blocks import sources_in
 from visa_lsp.embed.languages import Host, may_hold_visa
+from visa_lsp.embed.nested import NestedText, is_opencl
 from visa_lsp.embed.python_blocks import PythonText
 from visa_lsp.embed.surroundings import SPEAKS, Surroundings, keywords
 from visa_lsp.embed.units import KnownType, Unit, UnitSource, unit_of
@@ -89,11 +90,17 @@ def scan(text: str, host: Host, before: Before | None = None) -> Scan:
     if host is Host.PYTHON:
         python = PythonText(text, tree.tree)
         sources = (UnitSource("asm", 0, (b,), (_unknown(b),)) for b in python.blocks())
-        placed = tuple(_placed(unit_of(source), None) for source in sources)
+        placed = tuple(
+            sorted(
+                [*(_placed(unit_of(source), None) for source in sources), *_nested(python.others())],
+                key=lambda p: p.base,
+            )
+        )
         return Scan(placed, _speaking(text, python.comments) if placed else (), marked, tree)
     around = Surroundings(text, host, tree.tree)
     kept = _kept(around, before) if before is not None and before.scan.names == around.names else {}
     units = [*kept.values(), *(_placed(unit_of(source), around) for source in _sources(around, kept))]
+    units += _nested(strings_in(around))
     units.sort(key=lambda p: p.base)
     return Scan(tuple(units), tuple(around.comments) if units else (), marked, tree, around.names)
 
@@ -101,8 +108,18 @@ def scan(text: str, host: Host, before: Before | None = None) -> Scan:
 def _is_worth_it(text: str, host: Host) -> bool:
     """Whether a text without marks has to be parsed: it has a keyword of C, or constraints in Python."""
     if host is Host.PYTHON:
-        return may_hold_visa(text) and ("rw" in text or "inline_asm" in text)
+        return may_hold_visa(text) and ("rw" in text or "inline_asm" in text or "__asm" in text)
     return may_hold_visa(text) and next(keywords(text), None) is not None
+
+
+def _nested(texts: Iterable[NestedText]) -> Iterator[PlacedUnit]:
+    """The bodies of OpenCL C in strings."""
+    for text in texts:
+        if is_opencl(text.text):
+            for source in _sources(Surroundings(text.text, Host.OPENCL)):
+                blocks = tuple(text.in_host(block) for block in source.blocks)
+                unit = unit_of(replace(source, blocks=blocks))
+                yield PlacedUnit(unit, unit.base, text.span)
 
 
 def _kept(around: Surroundings, before: Before) -> dict[int, PlacedUnit]:
@@ -128,7 +145,7 @@ def scan_function(text: str, host: Host, names: OuterNames) -> tuple[PlacedUnit,
     ``names`` hold in the whole text. Places count from the start of the function.
     """
     around = Surroundings(text, host, outer=names)
-    if not around.is_one_function or not may_hold_visa(text):
+    if not around.is_one_function or around.strings or not may_hold_visa(text):
         return None
     sources = list(_sources(around))
     if len(sources) != 1:

@@ -91,6 +91,7 @@ class Surroundings:
         self._outer: list[int] = []  # for each function the number of the one around it, or -1
         self.keywords: list[Keyword] = []
         self.comments: list[Span] = []
+        self.strings: list[Span] = []  # those with a keyword in them
         self._read()
         self._starts = [f.span.start for f in self.functions]
         self._widths: dict[int, list[tuple[int, int]]] = {}
@@ -114,6 +115,11 @@ class Surroundings:
             if innermost is None or innermost.type not in _OPAQUE:
                 if offset in words:
                     self.keywords.append(Keyword(Span(offset, words[offset]), function))
+            elif offset in words and innermost.type.endswith("string_literal"):
+                outer = innermost.parent
+                whole = self._span(outer if outer is not None and outer.type == "concatenated_string" else innermost)
+                if self.strings[-1:] != [whole]:
+                    self.strings.append(whole)
             elif innermost.type == "comment" and self.comments[-1:] != [comment := self._span(innermost)]:
                 self.comments.append(comment)
         self.comments.sort()
