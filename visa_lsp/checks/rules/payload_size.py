@@ -15,7 +15,8 @@ Instead:
     .decl V60 v_type=G type=ud num_elts=32 align=GRF
     gather4_scaled.RG (M1, 16) T6 0x0:ud V36.0 V60.0
 
-Authority: seed 004, raw operands (behaviour is undefined beyond the variable); the finalizer accepts the text silently.
+Authority: seed 004, raw operands (behaviour is undefined beyond the variable); the finalizer of 2022 accepts the text silently, that
+of 2026 counts the registers that loads return and that addresses take, and refuses too few: an error here.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
         control = exec_control(bound)
         lanes = f" (size {control.exec_size})" if control else ""
         refused = _is_refused(ctx, bound, operand, size, whole.byte_size)
-        how = "refuses it" if refused else "does not check"
+        how = "of 2026 refuses it" if refused else "does not check"
         message = f"the message moves {size} bytes here{lanes}, but `{whole.name}` has {left} (the finalizer {how})"
         related = [(whole.place, f"`{whole.name}` is declared here")] if whole.place else []
         severity = ERROR if refused else None
