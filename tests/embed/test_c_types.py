@@ -100,6 +100,33 @@ def test_a_parameter_of_cpp_has_the_type_that_is_the_same_everywhere(declaration
 
 
 @pytest.mark.parametrize(
+    ("before", "declaration", "expression", "count"),
+    [
+        ("using u4 = uint32_t __attribute__((ext_vector_type(4)));", "u4 x", "x", 4),
+        ("typedef uint32_t u4 __attribute__((ext_vector_type(4)));", "u4 x", "x", 4),
+        ("typedef __attribute__((vector_size(32))) uint32_t u8;", "u8 x", "x", 8),
+        ("template <typename T, int N> using v = T __attribute__((ext_vector_type(N)));", "v<uint32_t, 4> x", "x", 4),
+        ("using v = uint32_t [[clang::ext_vector_type(4)]];", "v x", "x", 4),
+        ("", "uint32_t __attribute__((ext_vector_type(4))) x", "x", 4),
+        ("", "uint32_t x __attribute__((__vector_size__(16)))", "x", 4),
+        ("", "__attribute__((vector_size(16))) uint32_t x", "x", 4),
+        ("using u4 = uint32_t __attribute__((ext_vector_type(4)));", "int x", "reinterpret_cast<u4 &>(x)", 4),
+        ("using u4 = uint32_t __attribute__((ext_vector_type(4)));", "int x", "(u4 &)x", 4),
+        ("using u4 = uint32_t __attribute__((ext_vector_type(4)));", "int x", "*(u4 *)&x", 4),
+        ("using u4 = uint32_t __attribute__((ext_vector_type(4)));", "u4 x", "x[1]", 1),
+        ("template <class T, int N> using v = T __attribute__((ext_vector_type(N)));", "int x", "*reinterpret_cast<v<uint32_t, 4> *>(&x)", 4),
+        # Of a size that is not written down nothing is known.
+        ("", "uint32_t __attribute__((ext_vector_type(N))) x", "x", 0),
+        ("using v = uint32_t __attribute__((vector_size(sizeof(int) * N)));", "v x", "x", 0),
+    ],
+)  # fmt: skip
+def test_an_attribute_makes_a_vector(before, declaration, expression, count):
+    text = f'{before}\nvoid f() {{ int q; {declaration}; asm("(M1, 1) %0" :: "rw"({expression})); }}'
+    found = known(text, Host.CPP)
+    assert (found.type, found.per_lane) == ("d" if count else "", count)
+
+
+@pytest.mark.parametrize(
     ("expression", "value"), [("0x42", 0x42), ("7u", 7), ("-3", -3), ("1 << 3", None), ("N", None)]
 )
 def test_the_value_of_a_number_is_known_where_it_is_written_down(expression, value):

@@ -41,7 +41,7 @@ def kernel{n}(d, factor):
 """
     for n in range(4)
 )
-TEXTS = {Host.OPENCL: C_LIKE.replace("void kernel", "kernel void kernel"), Host.CPP: C_LIKE, Host.C: C_LIKE, Host.PYTHON: PYTHON}  # fmt: skip
+TEXTS = {Host.OPENCL: C_LIKE.replace("void kernel", "kernel void kernel"), Host.CPP: C_LIKE, Host.C: C_LIKE, Host.CM: C_LIKE, Host.PYTHON: PYTHON}  # fmt: skip
 # What is put at one place, and at a later one; each half is an edit of its own.
 PAIRS = [
     ("/*", "*/"), ("{", "}"), ("(", ")"), ('"', '"'), ("'", "'"), ("#if 0\n", "\n#endif\n"), ("\nnamespace n {\n", "\n}\n"), ("asm(", ");"),
@@ -140,7 +140,7 @@ def places(host):
     ]
 
 
-@pytest.mark.parametrize("host", Host)
+@pytest.mark.parametrize("host", TEXTS)
 @pytest.mark.parametrize("seed", range(4))
 def test_what_is_kept_over_edits_of_any_reach_is_what_a_fresh_reading_says(seed, host, monkeypatch):
     monkeypatch.setattr(host_tree, "SMALL", 0)
@@ -148,7 +148,7 @@ def test_what_is_kept_over_edits_of_any_reach_is_what_a_fresh_reading_says(seed,
     assert whole * 5 > states
 
 
-@pytest.mark.parametrize("host", Host)
+@pytest.mark.parametrize("host", TEXTS)
 def test_a_small_text_is_read_as_it_is_whatever_was_typed_before(host):
     text = TEXTS[host]
     at = text.index("\n", len(text) // 2)

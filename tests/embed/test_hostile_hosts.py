@@ -111,7 +111,7 @@ def test_a_long_chain_of_lines_is_read_as_the_same_text():
     assert text[block.span.start : block.span.end] == '"mov (M1, 16) broken"'
 
 
-@pytest.mark.parametrize("host", Host)
+@pytest.mark.parametrize("host", [h for h in Host if h not in (Host.LLVM, Host.MLIR)])  # those are read without a tree
 def test_a_walk_through_a_tree_finds_what_a_query_does(host, monkeypatch):
     text = (
         MARKED

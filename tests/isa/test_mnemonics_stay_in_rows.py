@@ -67,6 +67,7 @@ OTHERS = (
     ("ide", {"line"}, "a range of comments in which rules are off"),
     ("embed", {"if", "endif", "goto"}, "words of C"),
     ("embed", {"label"}, "a label of C, to which assembly may go"),
+    ("embed", {"call"}, "a node of the grammar of Python, and a word of LLVM IR"),
     ("lsp", {"label", "line"}, "keys of the protocol"),
     ("cli", {"line", "select"}, "keys of settings and reports"),
     ("__init__.py", {"load"}, "a function for users"),

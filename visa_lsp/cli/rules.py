@@ -13,6 +13,7 @@ from visa_lsp.checks.collected import CHECKS
 from visa_lsp.checks.support.limits import UNCHECKED
 from visa_lsp.checks.support.pages import rule_page
 from visa_lsp.diagnostics import Rule, Severity
+from visa_lsp.embed.rules import RULES as HOST_RULES
 from visa_lsp.ide.suppressions import USELESS_SUPPRESSION
 from visa_lsp.launchfile.rules import RULES as LAUNCH_RULES
 from visa_lsp.toolchain.rules import RULES as TOOL_RULES
@@ -55,6 +56,7 @@ def known_rules() -> tuple[Rule, ...]:
         UNCHECKED,
         USELESS_SUPPRESSION,
         NO_OBJECT_FORM,
+        *HOST_RULES,
         *ZE_INFO_RULES,
         *LAUNCH_RULES,
         *TOOL_RULES,

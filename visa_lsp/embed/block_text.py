@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from visa_lsp.embed.host_text import HEADER
 from visa_lsp.embed.literals import HOLE
-from visa_lsp.embed.units import UnitSource, unit_of
+from visa_lsp.embed.units import UNIQUE, UnitSource, unit_of
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ def blocks_of(host: HostText) -> list[tuple[Span, Unit, AsmBlock]]:
         (block.span.shifted(host.base_of(n) - unit.base), unit, block)
         for n, unit in enumerate(host.units)
         for block in unit.source.blocks
+        if block.asked or not block.is_ptx
     ]
     return sorted(found, key=lambda known: known[0])
 
@@ -143,6 +144,7 @@ def _names(unit: Unit, block: AsmBlock) -> dict[str, str]:
             chosen += "_"
         names[key] = chosen
         taken.add(chosen)
+    names[UNIQUE] = "_unique"
     return names
 
 

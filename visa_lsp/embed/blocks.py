@@ -6,27 +6,45 @@ Values only, and the one question whether a block is vISA at all: inline assembl
 from __future__ import annotations
 
 import re
+from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
 from visa_lsp.isa.table import TABLE
+from visa_lsp.text import Span
 
 if TYPE_CHECKING:
     from visa_lsp.embed.literals import StringPiece
-    from visa_lsp.text import Span
 
 # What a comment says that makes the string behind it vISA.
 MARK: Final = re.compile(r"visa:\s*asm\b")
 _EXECUTES: Final = re.compile(r"\(\s*M[1-8](?:_NM)?\s*,\s*\d+\s*\)|\.decl\s+\S+\s+v_type\s*=")
 _LABEL: Final = re.compile(r"\s*[A-Za-z_]\w*:\s*")
 _FIRST: Final = re.compile(r"[\s{]*(?:\([^()\n]*\)\s*)?([A-Za-z_]\w*)")
+_BEGINS: Final = re.compile(r"(?m)^[ \t{]*(?:\([^()\n]*\)\s*)?([A-Za-z_]\w*(?:\.\w+)?)")
 # The first words of mnemonics: behind them may stand more, with dots.
 _HEADS: Final = frozenset(name.partition(".")[0] for name in TABLE.mnemonics)
 _MODIFIERS: Final = "=+&%"
 GENERAL: Final = "rw"
-_OURS: Final = frozenset({"rw", "rw.u", "i", "n", "a", "cr", ""})
+_OURS: Final = frozenset({"rw", "rw.u", "i", "n", "a", "cr", "P", "F", ""})
+_IMMEDIATE: Final = frozenset({"i", "n", "F", "P"})
+_WHOLE: Final = frozenset({"r", "a"})
+_PTX: Final = re.compile(
+    r"(?:^|[;{}])\s*(?:@!?%?\w+\s+)?(?:\.reg\s+\.\w+|[a-z]\w*(?:(?:\.|::)\w+)+)\s[^;\n]*;[ \t]*(?:[\n}{/]|\Z|[a-z@.])",
+    re.MULTILINE,
+)
+# An operand that stands alone: no region, offset or shape of the template's own belongs to it.
+_ALONE: Final = r"(?<![\w\[<.:,%$]){}(?![\w(.:<\[\]{{])"
+
+
+class Compiler(Enum):
+    """Which of Intel's compilers reads a block: that of OpenCL and SYCL, the vector compiler of CM and ESIMD, or one of both."""
+
+    SCALAR = "scalar"
+    VECTOR = "vector"
+    EITHER = "either"
 
 
 class Operand(Struct, frozen=True):
@@ -50,7 +68,7 @@ class Operand(Struct, frozen=True):
     @property
     def is_immediate(self) -> bool:
         """Whether a number takes the place of the operand."""
-        return self.kind in ("i", "n")
+        return self.kind in _IMMEDIATE
 
     @property
     def is_uniform(self) -> bool:
@@ -70,7 +88,8 @@ class AsmBlock(Struct, frozen=True, dict=True):
     """One asm statement, or one marked string.
 
     ``function`` is the number of the function around it, -1 for none. ``signs`` are the characters that operands begin with;
-    with none, the template is what its strings say. ``asked`` says that the user marked the string.
+    with none, the template is what its strings say. ``asked`` says that the user marked the string. ``reach`` is the part of the
+    host that says what it is, where that is more than the block and no function.
     """
 
     span: Span
@@ -81,6 +100,8 @@ class AsmBlock(Struct, frozen=True, dict=True):
     asked: bool = False
     labels: tuple[str, ...] = ()
     literals: tuple[StringLiteral, ...] = ()
+    compiler: Compiler = Compiler.SCALAR
+    reach: Span = Span(0, 0)
 
     @cached_property
     def text(self) -> str:
@@ -91,6 +112,39 @@ class AsmBlock(Struct, frozen=True, dict=True):
     def executes(self) -> bool:
         """Whether an instruction or a declaration in it is spelt as only vISA spells them."""
         return _EXECUTES.search(self.text) is not None
+
+    @cached_property
+    def is_ptx(self) -> bool:
+        """Whether the template is assembly of other processors: instructions with dots that end with a semicolon."""
+        return not self.executes and _PTX.search(self.text) is not None
+
+    def kind_of(self, operand: Operand) -> str:
+        """The constraint of an operand; of one that shares the register of another, that one's."""
+        number = int(operand.kind) if operand.kind.isdigit() and len(operand.kind) < 4 else operand.number
+        return self.operands[number].kind if number < operand.number else operand.kind
+
+    @property
+    def is_of_vectors(self) -> bool:
+        """Whether the block is the vector compiler's, as far as can be told."""
+        if self.compiler is Compiler.EITHER:
+            return any(o.kind == "cr" for o in self.operands) or self.has_whole_operands
+        return self.compiler is Compiler.VECTOR
+
+    @cached_property
+    def has_whole_operands(self) -> bool:
+        """Whether operands stand where a whole one belongs, as only the vector compiler has them, and nowhere else."""
+        used = [o for o in self.operands if o.kind in _WHOLE]
+        names = [rf"[%$](?:{o.number}(?!\d)" + (rf"|\[{re.escape(o.name)}\])" if o.name else ")") for o in used]
+        alone = [len(re.findall(_ALONE.format(name), self.text)) for name in names]
+        return sum(alone) > 0 and alone == [len(re.findall(name, self.text)) for name in names]
+
+    def is_whole(self, operand: Operand) -> bool:
+        """Whether an operand stands for itself with its region, and not for the name of a variable alone."""
+        return self.is_of_vectors and self.kind_of(operand) in _WHOLE
+
+    def is_bare_number(self, operand: Operand) -> bool:
+        """Whether an operand stands for a number as it is counted, without a type: also inside of a word."""
+        return operand.kind == "P" or (operand.kind == "n" and self.is_of_vectors)
 
     @property
     def is_foreign(self) -> bool:
@@ -110,22 +164,34 @@ class AsmBlock(Struct, frozen=True, dict=True):
         return _LABEL.fullmatch(self.text) is not None
 
     @property
+    def begins_as_only_visa(self) -> bool:
+        """Whether a line begins with a mnemonic that no other assembly has."""
+        return any(map(_is_only_of_visa, _BEGINS.findall(self.text)))
+
+    @property
     def begins_with_mnemonic(self) -> bool:
         """Whether the first word is one that vISA has."""
         first = _FIRST.match(self.text)
         return first is not None and first[1] in _HEADS
 
 
+def _is_only_of_visa(word: str) -> bool:
+    """Whether a word that begins an instruction is one that no other assembly has: in parts, or with a dot as in the table."""
+    head = word.partition(".")[0]
+    return head.startswith("lsc_") or ("_" in head and head in _HEADS) or ("." in word and word in TABLE.mnemonics)
+
+
 def of_visa(blocks: list[AsmBlock], *, opencl: bool) -> list[AsmBlock]:
     """The blocks that are vISA. What alone could be any assembly is taken by its neighbours in the same function.
 
-    In OpenCL a block without operands that begins with a mnemonic counts as well.
+    In OpenCL a block without operands that begins with a mnemonic counts as well, elsewhere one with a mnemonic that only vISA has.
     """
     kept = [b for b in blocks if b.text.strip()]
-    sure = {b.function for b in kept if b.is_certain}
+    sure = {b.function for b in kept if b.is_certain or (not b.operands and b.begins_as_only_visa)}
     return [
         b
         for b in kept
         if b.is_certain
         or (not b.is_foreign and ((b.is_label and b.function in sure) or (opencl and b.begins_with_mnemonic)))
+        or (not b.operands and b.begins_as_only_visa)
     ]

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from visa_lsp.embed.blocks import MARK, AsmBlock, Operand, StringLiteral
 from visa_lsp.embed.literals import C_RAW, C_STRING, HOLE, StringPiece, c_pieces
+from visa_lsp.embed.nested import NestedText
 from visa_lsp.embed.surroundings import KEYWORD
 from visa_lsp.text import Span
 
@@ -67,6 +68,13 @@ def blocks_in(around: Surroundings, but: Container[int] = ()) -> list[AsmBlock]:
         else:
             found.append(marked)
     return sorted(found, key=lambda b: b.span)
+
+
+def strings_in(around: Surroundings) -> Iterator[NestedText]:
+    """What the strings of a text say that have a keyword of inline assembly in them, neighbours together."""
+    for span in around.strings:
+        tokens = [t for t in _tokens(around.text, span.start, span.end, directives=True) if t.kind in ("raw", "string")]
+        yield NestedText([p for t in tokens for p in c_pieces(around.text, Span(t.start, t.end))], span)
 
 
 def _tokens(text: str, start: int, end: int, *, directives: bool) -> Iterator[HostToken]:
@@ -221,6 +229,9 @@ def _operand(text: str, tokens: list[HostToken], number: int, *, written: bool) 
         while at < len(tokens) and tokens[at].kind in ("raw", "string"):
             constraint += "".join(p.text for p in c_pieces(text, Span(tokens[at].start, tokens[at].end)))
             at += 1
+        if at < len(words) and words[at] != "(":
+            constraint = None  # a macro goes on with it
+            at = next((i for i in range(at, len(words)) if words[i] == "("), len(words))
     else:
         at = next((i for i in range(at, len(words)) if words[i] == "("), len(words))
     inside = tokens[at + 1 : -1] if at < len(words) and words[at] == "(" and words[-1] == ")" else tokens[at:]
@@ -271,4 +282,4 @@ def _unformatted(piece: StringPiece) -> Iterator[StringPiece]:
         yield StringPiece(piece.text[at:], Span(at, len(piece.text)).shifted(piece.host.start))
 
 
-__all__ = ["blocks_in"]
+__all__ = ["blocks_in", "strings_in"]

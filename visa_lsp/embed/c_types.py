@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from visa_lsp.embed.hidden_parts import VECTOR
 from visa_lsp.embed.languages import Host
+from visa_lsp.isa.types import TYPE_BY_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -61,17 +63,17 @@ _NOT_TYPES: Final = re.compile(
 )
 _LOCAL: Final = re.compile(r"\b(?:__)?local\b")
 _VECTOR: Final = re.compile(r"(?P<base>[a-z]+)(?P<count>2|4|8|16)")
-_EXTENDED: Final = re.compile(
-    r"\s*(?:__attribute__\s*\(\(\s*)?ext_vector_type\s*\(\s*(?P<count>2|4|8|16)\s*\)(?:\s*\)\))?"
-)
+_MOST_ELEMENTS: Final = 1024
 _TEMPLATE: Final = re.compile(
-    r"(?:sycl::|cl::sycl::)?(?:vec|marray|ext::oneapi::experimental::simd)\s*<\s*(?P<base>[\w:]+)\s*,\s*(?P<count>\d{1,3})\s*>"
+    r"(?:\w+::)*(?:vec|marray|simd|vector|vector_ref)\s*<\s*(?P<base>[\w: ]+?)\s*,\s*(?P<count>\d{1,3})\s*>"
 )
+_OF_PARAMETERS: Final = re.compile(r"<(?P<names>[\w,]*)>")
+_GIVEN: Final = re.compile(r"(?:\w+::)*(?P<name>\w+)\s*<(?P<given>.*)>", re.DOTALL)
 _NAMESPACE: Final = re.compile(r"^(?:::)?(?:(?:cl|sycl|std|ext|oneapi)::)+")
-_CAST: Final = re.compile(r"\(\s*(?P<type>[A-Za-z_][\w\s:]*?)\s*(?P<stars>\**)\s*\)\s*(?=[\w(&*-])")
+_CAST: Final = re.compile(r"\(\s*(?P<type>[A-Za-z_][\w\s:<>,]*?)\s*(?P<stars>[*&]*)\s*\)\s*(?=[\w(&*-])")
 _NAMED_CAST: Final = re.compile(r"(?:as|convert)_(?P<type>[a-z]+\d{0,2})(?:_sat)?(?:_rt[ezpn])?\s*\(")
 _CPP_CAST: Final = re.compile(
-    r"(?:(?:static|reinterpret|const|bit)_cast|(?:sycl|std)::bit_cast|(?:sycl::)?bit_cast)\s*<(?P<type>[^<>]*)>\s*\("
+    r"(?:(?:static|reinterpret|const|bit)_cast|(?:sycl|std)::bit_cast|(?:sycl::)?bit_cast)\s*<(?P<type>(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*)>\s*\("
 )
 _PATH: Final = re.compile(r"[A-Za-z_]\w*")
 _ELEMENT: Final = re.compile(r"\.(?:[xyzw]|s[0-9a-fA-F]|[rgba])(?!\w)")
@@ -83,6 +85,15 @@ def type_named(written: str, depth: int, host: Host, names: Mapping[str, str], *
     """The type that a declaration writes down, with so many pointers and arrays around it; None where it is not known."""
     local = _LOCAL.search(written) is not None
     pointer = "ud" if local and host is Host.OPENCL else "uq"
+    vector = VECTOR.search(written)
+    if vector is not None:
+        written = written[: vector.start()] + " " + written[vector.end() :]
+        base = type_named(written, 0, host, names, deep=deep - 1) if deep else None
+        made = _vector(base, vector) if base is not None else None
+        # A pointer in the type is one to the vector.
+        return (
+            CType(made.visa, made.count, depth + base.depth, pointer) if made is not None and base is not None else None
+        )
     bare = _NOT_TYPES.sub(" ", written)
     depth += bare.count("*")
     bare = bare.replace("*", " ").replace("&", " ").strip()
@@ -94,15 +105,20 @@ def type_named(written: str, depth: int, host: Host, names: Mapping[str, str], *
         return (
             CType(base.visa, int(template["count"]), depth, pointer) if base is not None and base.count == 1 else None
         )
+    given = _GIVEN.fullmatch(bare)
+    if given is not None:
+        filled = _filled(names.get(given["name"], ""), given["given"]) if deep else None
+        found = type_named(filled, 0, host, names, deep=deep - 1) if filled else None
+        return (
+            CType(found.visa, found.count, depth + found.depth, pointer)
+            if found is not None
+            else (CType("", 0, depth, pointer) if depth else None)
+        )
     count = 1
-    extended = _EXTENDED.search(bare)
-    if extended is not None:
-        count = int(extended["count"])
-        bare = (bare[: extended.start()] + bare[extended.end() :]).strip()
     shared = _NAMESPACE.match(bare) is not None
     name = "_".join(_NAMESPACE.sub("", bare).split())
     visa = _scalar(name, host)
-    if visa is None and deep and name in names:
+    if visa is None and deep and name in names and not names[name].startswith("<"):
         base = type_named(names[name], 0, host, names, deep=deep - 1)
         if base is None:
             return None
@@ -115,6 +131,27 @@ def type_named(written: str, depth: int, host: Host, names: Mapping[str, str], *
         # Whatever it leads to, a pointer in global memory is one.
         return CType("", 0, depth, pointer) if depth and bare else None
     return CType(visa, count, depth, pointer)
+
+
+def _vector(base: CType, attribute: re.Match[str]) -> CType | None:
+    """The vector that an attribute makes of a type; None where its size is not written down."""
+    size = attribute["size"].strip()
+    if base.count != 1 or base.visa not in TYPE_BY_NAME or not (size.isdigit() and len(size) < 6):
+        return None
+    count = int(size) // (1 if "ext" in attribute["how"] else TYPE_BY_NAME[base.visa].size)
+    return CType(base.visa, count) if 0 < count <= _MOST_ELEMENTS else None
+
+
+def _filled(template: str, given: str) -> str | None:
+    """What a template of a type says with these in the place of its parameters; None where they do not fit."""
+    names = _OF_PARAMETERS.match(template)
+    if names is None:
+        return None
+    parts, values = names["names"].split(","), [value.strip() for value in given.split(",")]
+    if len(parts) != len(values):
+        return None
+    known = dict(zip(parts, values, strict=True))
+    return re.sub(r"\w+", lambda word: known.get(word[0], word[0]), template[names.end() :])
 
 
 def _scalar(name: str, host: Host) -> str | None:
@@ -144,7 +181,9 @@ def type_of(
         return inner.pointed() if inner is not None and inner.depth else None
     cast = _CAST.match(text)
     if cast is not None:
-        return type_named(cast["type"], len(cast["stars"]), host, names) if _is_unary(text[cast.end() :]) else None
+        return (
+            type_named(cast["type"], cast["stars"].count("*"), host, names) if _is_unary(text[cast.end() :]) else None
+        )
     for pattern in (_NAMED_CAST, _CPP_CAST):
         named = pattern.match(text)
         if named is not None and _closes(text, named.end() - 1) == len(text) - 1:

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.diagnostics import Diagnostic, Fix, Related
 from visa_lsp.embed.host_text import HEADER
+from visa_lsp.embed.statements import statement_findings
 from visa_lsp.embed.units import CHOICES, unit_of
 from visa_lsp.ide.suppressions import apply, silent_rules, suppressions_in, visible
 from visa_lsp.text import LineIndex
@@ -52,6 +53,7 @@ def findings(host: HostText, extra: Collection[str] = ()) -> tuple[Diagnostic, .
     if not host.units:
         return ()
     placed = [d for d in (_placed(host, d) for d in _true(host, visible(host.analysis, extra))) if d is not None]
+    placed += statement_findings(host)
     placed.sort(key=lambda d: (d.span, d.code))
     silencers = list(_suppressions(host))
     return (

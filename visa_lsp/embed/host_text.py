@@ -96,7 +96,8 @@ class HostText:
         if before.tree is not None:
             before = replace(before, tree=before.tree.edited(change, self.document, document))
         found = self._typed(before, change)
-        if found is None and (self._scan.tree is None or self._scan.tree.is_sound_around(change.span)):
+        by_lines = self.host in (Host.LLVM, Host.MLIR)  # read as a whole: a line may be anything
+        if not by_lines and found is None and (self._scan.tree is None or self._scan.tree.is_sound_around(change.span)):
             # Where there was a mistake, the change may mend it.
             found = self._moved(before, change, document) or self._with_one_function(before, change, document)
         if found is None:

@@ -11,8 +11,14 @@ from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from visa_lsp.embed.hidden_parts import hidden_parts
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from tree_sitter import Language, Parser, Tree
+
+    from visa_lsp.text import Span
 
 EXTRA: Final = "pip install 'visa-lsp[embed]'"
 
@@ -23,18 +29,34 @@ class Host(Enum):
     OPENCL = "opencl"
     C = "c"
     CPP = "cpp"
+    CM = "cm"
     PYTHON = "python"
+    LLVM = "llvm"
+    MLIR = "mlir"
 
 
 _SUFFIXES: Final = {
     ".cl": Host.OPENCL,
+    ".clh": Host.OPENCL,
+    ".clcpp": Host.OPENCL,
+    ".ocl": Host.OPENCL,
     ".c": Host.C,
     ".h": Host.CPP,
     ".cpp": Host.CPP,
     ".hpp": Host.CPP,
+    ".cc": Host.CPP,
+    ".hh": Host.CPP,
     ".cxx": Host.CPP,
+    ".hxx": Host.CPP,
+    ".inl": Host.CPP,
+    ".inc": Host.CPP,
+    ".cu": Host.CPP,
+    ".cuh": Host.CPP,
     ".sycl": Host.CPP,
+    ".cm": Host.CM,
     ".py": Host.PYTHON,
+    ".ll": Host.LLVM,
+    ".mlir": Host.MLIR,
 }
 SUFFIXES: Final = tuple(_SUFFIXES)
 _IDENTIFIERS: Final = {
@@ -44,12 +66,17 @@ _IDENTIFIERS: Final = {
     "cpp": Host.CPP,
     "c++": Host.CPP,
     "sycl": Host.CPP,
+    "cuda-cpp": Host.CPP,
+    "cm": Host.CM,
     "python": Host.PYTHON,
+    "llvm": Host.LLVM,
+    "mlir": Host.MLIR,
 }
 _MODULES: Final = {
     Host.OPENCL: "tree_sitter_cpp",
     Host.C: "tree_sitter_c",
     Host.CPP: "tree_sitter_cpp",
+    Host.CM: "tree_sitter_cpp",
     Host.PYTHON: "tree_sitter_python",
 }
 # Words that OpenCL C puts before types; without them a declaration is one of C.
@@ -57,6 +84,8 @@ _QUALIFIERS: Final = re.compile(
     r"\b(?:__kernel|kernel|(?:__)?(?:global|local|constant|private|generic|read_only|write_only|read_write))\b"
 )
 LONGEST_QUALIFIER: Final = 16  # characters, with what stands beside the word
+_NO_LINE_END: Final = re.compile(r"(?!\\\r?\n)[^\r\n]")
+_BLANK_BEFORE_END: Final = re.compile(r" (?=\r?\n)")
 _OTHER: Final = re.compile(r"[^\x01-\x7f]")
 _LONGEST_CHAIN: Final = (
     64  # lines that splices join; the scanner of Python looks through all of a chain for each word in it
@@ -89,6 +118,8 @@ def is_installed(host: Host) -> bool:
     """Whether the packages that parse a language are there."""
     from importlib.util import find_spec
 
+    if host not in _MODULES:
+        return True  # read without a grammar
     return find_spec("tree_sitter") is not None and find_spec(_MODULES[host]) is not None
 
 
@@ -131,7 +162,7 @@ def _grammar(host: Host) -> object:
 class Readable(NamedTuple):
     """A text as the parser of a language is given it: a byte for each code point.
 
-    ``added`` stands behind the text. ``in_place`` is whether every line of it is as long as it was.
+    ``added`` stands behind the text. ``in_place`` is whether an edit changes it nowhere else than in the text.
     """
 
     text: str
@@ -151,10 +182,24 @@ def readable(text: str, host: Host) -> Readable:
     if host is Host.PYTHON:
         whole = _without_long_chains(plain) if "\\\n" in plain else plain
         return Readable(whole, host, in_place=whole == plain)
+    hidden = hidden_parts(plain)
+    if hidden:
+        plain = "".join(_without(plain, hidden))
     if host is Host.OPENCL:
         plain = _QUALIFIERS.sub(lambda word: " " * len(word[0]), plain)
     # The scanner looks for the end of each open comment up to the end of the text.
-    return Readable(plain, host, "*/" if plain.rfind("/*") > plain.rfind("*/") else "")
+    return Readable(plain, host, "*/" if plain.rfind("/*") > plain.rfind("*/") else "", not hidden)
+
+
+def _without(text: str, parts: Iterable[Span]) -> Iterator[str]:
+    """A text with blanks for some parts; lines stay lines, and a macro that goes on behind them goes on."""
+    at = 0
+    for part in parts:
+        blanks = _NO_LINE_END.sub(" ", text[part.start : part.end])
+        yield text[at : part.start]
+        yield _BLANK_BEFORE_END.sub("\\\\", blanks) if text.startswith("/*", part.start) else blanks
+        at = part.end
+    yield text[at:]
 
 
 def parse(read: Readable, before: Tree | None = None) -> Tree:

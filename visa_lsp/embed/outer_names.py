@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from visa_lsp.embed.hidden_parts import VECTOR
 from visa_lsp.embed.nodes import enclosing
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _WORDS: Final = ("typedef", "using", "define")
 _TYPES: Final = frozenset({"type_definition", "alias_declaration"})
 _MACROS: Final = frozenset({"preproc_def", "preproc_function_def"})
-_VECTOR: Final = re.compile(r"ext_vector_type\s*\(\s*\d+\s*\)")
+_LAST_WORD: Final = re.compile(r"\w+(?=\s*\Z)")
 MACRO: Final = re.compile(r"#[ \t]*define\s+(?P<name>\w+)(?P<parameters>\([^()]*\))?")
 
 
@@ -70,7 +71,16 @@ def _take_type(text: str, node: Node, types: dict[str, str]) -> None:
     kind = node.child_by_field_name("type")
     name = node.child_by_field_name("declarator") or node.child_by_field_name("name")
     if kind is not None and name is not None and name.type == "type_identifier":
-        vector = _VECTOR.search(text, node.start_byte, node.end_byte)
-        types[text[name.start_byte : name.end_byte]] = text[kind.start_byte : kind.end_byte] + (
-            f" {vector[0]}" if vector is not None else ""
-        )
+        vector = VECTOR.search(text, node.start_byte, node.end_byte)
+        written = text[kind.start_byte : kind.end_byte] + (f" {vector[0]}" if vector is not None else "")
+        types[text[name.start_byte : name.end_byte]] = _parameters(text, node) + written
+
+
+def _parameters(text: str, node: Node) -> str:
+    """The names of the parameters of a template that a name belongs to, in brackets; empty for what is no template."""
+    around = node.parent
+    given = around.child_by_field_name("parameters") if around is not None else None
+    if given is None or around is None or around.type != "template_declaration":
+        return ""
+    words = [_LAST_WORD.search(text, p.start_byte, p.end_byte) for p in given.named_children]
+    return "<" + ",".join(word[0] if word is not None else "" for word in words) + ">"

@@ -1,4 +1,4 @@
-"""Finding vISA in Python: strings that a comment marks, and templates that a call gives together with their constraints.
+"""Finding vISA in Python: strings that a comment marks, and templates that a call is given together with their constraints.
 
 Where strings are, and what in them is filled in later, tree-sitter says. Types of operands are not known in Python.
 """
@@ -6,26 +6,34 @@ Where strings are, and what in them is filled in later, tree-sitter says. Types 
 from __future__ import annotations
 
 import re
-from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.embed.blocks import MARK, AsmBlock, Operand, StringLiteral
-from visa_lsp.embed.languages import Host, language
-from visa_lsp.embed.literals import StringPiece, python_pieces
+from msgspec.structs import replace
+
+from visa_lsp.embed.blocks import GENERAL, MARK, AsmBlock, Operand, StringLiteral
+from visa_lsp.embed.languages import Host
+from visa_lsp.embed.literals import HOLE, StringPiece, python_pieces
+from visa_lsp.embed.nested import NestedText
 from visa_lsp.embed.nodes import is_hard, nodes_of
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tree_sitter import Node, Query, Tree
+    from tree_sitter import Node, Tree
 
 _STRINGS: Final = (("comment", "comment"), ("string", "string"), ("concatenated_string", "string"))
-_PAIRS: Final = """(argument_list
-    [(string) (concatenated_string)] @template . [(string) (concatenated_string)] @constraints)"""
 _LONGEST: Final = 2000
-_CONSTRAINT: Final = re.compile(r"(?P<signs>[=+&]*)(?P<kind>rw(?:\.u)?|i|n)")
+_CONSTRAINT: Final = re.compile(r"[=+&]*(?:rw(?:\.u)?|i|n|P|\d{1,2})")
+_ANY_CONSTRAINT: Final = re.compile(r"[=+&%]*[\w.]+|~\{\w+\}")
+# What takes a template by name, and what gives back the text that it is given.
+_TEMPLATES: Final = ("asm", "asm_string", "template")
+_KEEPS_TEXT: Final = re.compile(r"(?:\w+\.)*(?:dedent|cleandoc)")
+_KEEPS_METHOD: Final = re.compile(r"\.(?:strip|lstrip|rstrip)")
+_TAKES_ASSEMBLY: Final = "inline_asm"
+_KINDS: Final = (("call", "call"), ("assignment", "assignment"))
+_DEEPEST: Final = 50
 
 
 class PythonText:
@@ -41,29 +49,113 @@ class PythonText:
         for node in nodes:
             if not self.strings or node.start_byte >= self.strings[-1].end_byte:
                 self.strings.append(node)
-        self._constraints: dict[int, Node] = {}
         # In a text that is broken like that, strings that stand together are not looked for.
-        if "rw" in text and not is_hard(tree.root_node):
-            from tree_sitter import QueryCursor
-
-            for _, pair in QueryCursor(_query(_PAIRS)).matches(tree.root_node):
-                self._constraints[pair["template"][0].start_byte] = pair["constraints"][0]
+        looked = ("rw" in text or _TAKES_ASSEMBLY in text) and not is_hard(tree.root_node)
+        nodes_by_kind = nodes_of(tree.root_node, Host.PYTHON, _KINDS) if looked else {}
+        self._calls = sorted(nodes_by_kind.get("call", ()), key=lambda n: n.start_byte)
+        self._assigned: dict[str, list[Node]] = {}
+        for node in sorted(nodes_by_kind.get("assignment", ()), key=lambda n: n.start_byte):
+            left = node.child_by_field_name("left")
+            if left is not None and left.type == "identifier":
+                self._assigned.setdefault(text[left.start_byte : left.end_byte], []).append(node)
 
     def blocks(self) -> list[AsmBlock]:
-        """The blocks of vISA, in text order."""
-        marked = set(self._marked())
-        found = []
-        for number, node in enumerate(self.strings):
-            operands = self._operands(node)
-            if number not in marked and not operands:
+        """The blocks of vISA, and templates of PTX, in text order."""
+        marked = {self.strings[number].start_byte: self.strings[number] for number in self._marked()}
+        found: dict[int, AsmBlock] = {}
+        for call in self._calls:
+            given = self._given(call)
+            if given is None or given[0].start_byte in found:
                 continue
-            signs = "$%" if number in marked else "$"
-            pieces, literals = tuple(self._pieces(node)), tuple(self._literals(node))
-            block = AsmBlock(_span(node), pieces, operands, signs, asked=number in marked, literals=literals)
+            template, constraints = given
+            named = self._takes_assembly(call)
+            operands = self._operands(constraints, _ANY_CONSTRAINT if named else _CONSTRAINT)
+            block = self._block(template, operands, asked=marked.pop(template.start_byte, None) is not None)
+            start = min(template.start_byte, constraints.start_byte, call.start_byte)
+            reach = Span(start, max(template.end_byte, constraints.end_byte, call.end_byte))
             # A call may well have two strings, and the second one be `rw`.
-            if block.executes or number in marked or any(o.written for o in operands):
-                found.append(block)
-        return found
+            sure = block.executes or any(o.written and o.kind.startswith(GENERAL) for o in operands)
+            if (named and block.is_ptx) or (operands and sure):
+                found[template.start_byte] = replace(block, reach=reach)
+            elif block.asked:
+                marked[template.start_byte] = template
+        for start, node in marked.items():
+            found[start] = self._block(node, (), asked=True)
+        return [found[start] for start in sorted(found)]
+
+    def others(self) -> Iterator[NestedText]:
+        """What the strings say that may be sources with inline assembly of their own."""
+        for node in self.strings:
+            if self.text.find("asm", node.start_byte, node.end_byte) >= 0:
+                yield NestedText(tuple(self._pieces(node)), _span(node))
+
+    def _block(self, node: Node, operands: tuple[Operand, ...], *, asked: bool) -> AsmBlock:
+        pieces, literals = tuple(self._pieces(node)), tuple(self._literals(node))
+        return AsmBlock(_span(node), pieces, operands, "$%" if asked else "$", asked=asked, literals=literals)
+
+    def _takes_assembly(self, call: Node) -> bool:
+        """Whether a call is one of Triton's for inline assembly."""
+        function = call.child_by_field_name("function")
+        return function is not None and _TAKES_ASSEMBLY in self.text[function.start_byte : function.end_byte]
+
+    def _given(self, call: Node) -> tuple[Node, Node] | None:
+        """The template and the constraints that a call is given, by name or by place."""
+        arguments = call.child_by_field_name("arguments")
+        if arguments is None or arguments.type != "argument_list":
+            return None
+        by_place: list[Node | None] = []
+        by_name: dict[str, Node | None] = {}
+        for node in arguments.named_children:
+            if node.type == "keyword_argument":
+                name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+                if name is not None and value is not None:
+                    by_name[self.text[name.start_byte : name.end_byte]] = self._string(value)
+            elif node.type != "comment":
+                by_place.append(self._string(node))
+        template = next((by_name[name] for name in _TEMPLATES if by_name.get(name) is not None), None)
+        constraints = by_name.get("constraints")
+        if template is None and constraints is not None:
+            template = next((node for node in by_place if node is not None), None)
+        elif template is None:
+            pairs = ((a, b) for a, b in pairwise(by_place) if a is not None and b is not None)
+            template, constraints = next(pairs, (None, None))
+        elif constraints is None:
+            constraints = next((node for node in by_place if node is not None), None)
+        return (template, constraints) if template is not None and constraints is not None else None
+
+    def _string(self, node: Node, deep: int = 4) -> Node | None:
+        """The node of the strings that an expression is made of; None for any other expression."""
+        while node.type == "parenthesized_expression" and node.named_child_count == 1:
+            inner = node.named_child(0)
+            if inner is None:
+                return None
+            node = inner
+        if node.type in ("string", "concatenated_string"):
+            return node
+        if node.type == "binary_operator":
+            return node if any(part.type == "string" for part in _flat(node)) else None
+        if node.type == "identifier" and deep:
+            known = self._assigned.get(self.text[node.start_byte : node.end_byte], ())
+            before = [n for n in known if n.start_byte < node.start_byte and _is_in_sight(n, node)]
+            value = before[-1].child_by_field_name("right") if before else None
+            return self._string(value, deep - 1) if value is not None else None
+        if node.type == "call" and deep:
+            return self._kept(node, deep)
+        return None
+
+    def _kept(self, call: Node, deep: int) -> Node | None:
+        """The node of the strings that a call gives back much as they are; None for any other call."""
+        function, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
+        if function is None or arguments is None:
+            return None
+        called = self.text[function.start_byte : function.end_byte]
+        if arguments.named_child_count == 1 and _KEEPS_TEXT.fullmatch(called):
+            first = arguments.named_child(0)
+            return self._string(first, deep - 1) if first is not None else None
+        owner = function.child_by_field_name("object") if function.type == "attribute" else None
+        if owner is not None and _KEEPS_METHOD.fullmatch(self.text[owner.end_byte : function.end_byte]):
+            return self._string(owner, deep - 1)
+        return None
 
     def _marked(self) -> Iterator[int]:
         marks = [c for c in self.comments if MARK.search(self.text, c.start, c.end)]
@@ -74,23 +166,23 @@ class PythonText:
             if at < len(self.strings) and self.strings[at].start_byte < following.start:
                 yield at
 
-    def _operands(self, node: Node) -> tuple[Operand, ...]:
-        """The operands that the string behind the template, in the same list of arguments, names."""
-        following = self._constraints.get(node.start_byte)
-        if following is None or following.end_byte - following.start_byte > _LONGEST:
+    def _operands(self, node: Node, allowed: re.Pattern[str]) -> tuple[Operand, ...]:
+        """The operands that a string of constraints names; none where it is something else."""
+        if node.end_byte - node.start_byte > _LONGEST:
             return ()
-        words = "".join(p.text for p in self._pieces(following)).split(",")
-        hits = [_CONSTRAINT.fullmatch(word.strip()) for word in words]
-        kept = [hit for hit in hits if hit is not None]
-        if len(kept) < len(hits):
+        words = [word.strip() for word in "".join(p.text for p in self._pieces(node)).split(",")]
+        if not all(allowed.fullmatch(word) for word in words):
             return ()
         return tuple(
-            Operand(number, "", hit[0], "", _span(following), "=" in hit["signs"] or "+" in hit["signs"])
-            for number, hit in enumerate(kept)
+            Operand(number, "", word, "", _span(node), "=" in word or "+" in word)
+            for number, word in enumerate(word for word in words if not word.startswith("~"))
         )
 
     def _pieces(self, node: Node) -> Iterator[StringPiece]:
         for part, start, close in self._parts(node):
+            if part is start:
+                yield StringPiece(HOLE, _span(part), exact=False)
+                continue
             prefix = self.text[start.start_byte : start.end_byte].rstrip("\"'").lower()
             values = tuple(_span(n) for n in part.named_children if n.type == "interpolation")
             body = Span(start.end_byte, close)
@@ -98,13 +190,18 @@ class PythonText:
 
     def _literals(self, node: Node) -> Iterator[StringLiteral]:
         for part, start, _ in self._parts(node):
+            if part is start:
+                continue
             written = self.text[start.start_byte : start.end_byte]
             quote = written.lstrip("rRbBuUfFtT")
             yield StringLiteral(_span(part), "r" in written.lower(), quote)
 
     def _parts(self, node: Node) -> Iterator[tuple[Node, Node, int]]:
         """The literals of a string, each with the node of its opening quotes and the offset of the closing ones."""
-        for part in node.named_children if node.type == "concatenated_string" else [node]:
+        for part in _flat(node):
+            if part.type != "string":
+                yield part, part, part.end_byte
+                continue
             if not part.child_count:  # one that the parser misses
                 continue
             start, end = part.child(0), part.child(part.child_count - 1)
@@ -112,11 +209,28 @@ class PythonText:
                 yield part, start, end.start_byte if end.type == "string_end" else part.end_byte
 
 
-@cache
-def _query(source: str) -> Query:
-    from tree_sitter import Query
+def _flat(node: Node) -> Iterator[Node]:
+    """The literals of a string that may be put together of several, and what else stands between them."""
+    waiting, passed = [node], 0
+    while waiting and passed < 10_000:
+        part = waiting.pop()
+        passed += 1
+        if part.type in ("concatenated_string", "parenthesized_expression", "binary_operator"):
+            waiting.extend(child for child in reversed(part.named_children) if child.type != "comment")
+        else:
+            yield part
 
-    return Query(language(Host.PYTHON), source)
+
+def _is_in_sight(assignment: Node, use: Node) -> bool:
+    """Whether an assignment stands in a function around a use of its name, or in none."""
+    around: Node | None = assignment.parent
+    for _ in range(_DEEPEST):
+        if around is None or around.type == "module":
+            return True
+        if around.type in ("function_definition", "lambda", "class_definition"):
+            return around.start_byte <= use.start_byte < around.end_byte
+        around = around.parent
+    return False
 
 
 def _span(node: Node) -> Span:

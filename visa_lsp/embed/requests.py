@@ -57,7 +57,8 @@ def operand_at(host: HostText, offset: int) -> tuple[Unit, OperandName, Span] | 
     # A cursor behind a name is still at it.
     for place in (local, local - 1):
         segment = unit.map.segment_at(place)
-        name = unit.text[segment.text.start : segment.text.end] if segment is not None and not segment.exact else ""
+        part = unit.text[segment.text.start : segment.text.end] if segment is not None and not segment.exact else ""
+        name = part.partition("(")[0]  # a whole operand has its region behind the name
         if segment is not None and name in unit.operands:
             return unit, unit.operands[name], segment.host.shifted(host.base_of(host.unit_at(at)))
     return None

@@ -96,7 +96,8 @@ def runnable_block(host: HostText, number: int, called: str) -> RunnableBlock:
     taken = set(_WORD.findall(known.text))
     operands = []
     for name, operand in known.unit.operands.items():
-        made = _operand(operand, declared[name], _free(f"{name}_buffer", taken), width)
+        buffer, of_vectors = _free(f"{name}_buffer", taken), known.block.is_of_vectors
+        made = _operand(operand, declared[name], buffer, width, of_vectors=of_vectors)
         operands.append(made)
         if made.is_padded:
             old = declared[name][0]
@@ -128,10 +129,6 @@ def _width(host: HostText, number: int) -> int:
 
 def _refuse_what_is_unknown(known: BlockText) -> None:
     unit = known.unit
-    if unit.broken:
-        raise BlockRefused(
-            "the block is not run: a part of its text is not known here, but comes from a macro or a value"
-        )
     if known.block.labels:
         raise BlockRefused("the block is not run: it may jump to a label of the host")
     for operand in known.block.operands:
@@ -142,6 +139,10 @@ def _refuse_what_is_unknown(known: BlockText) -> None:
         ):
             words = f"the number `{operand.expression}` of operand {operand.number} is not known here"
             raise BlockRefused(f"the block is not run: {words}; write it as a number")
+    if unit.broken:
+        raise BlockRefused(
+            "the block is not run: a part of its text is not known here, but comes from a macro or a value"
+        )
     for name in unit.operands.values():
         kind = name.operand.kind
         if kind.isdigit():
@@ -164,9 +165,9 @@ def _is_used(known: BlockText, number: int) -> bool:
     return re.search(rf"%(?:{number}(?!\d)|\[{re.escape(operand.name or '?')}\])", known.block.text) is not None
 
 
-def _operand(name: OperandName, declared: re.Match[str], buffer: str, width: int) -> BlockOperand:
+def _operand(name: OperandName, declared: re.Match[str], buffer: str, width: int, *, of_vectors: bool) -> BlockOperand:
     operand = name.operand
-    lanes = 1 if operand.is_uniform else width
+    lanes = 1 if operand.is_uniform or of_vectors else width
     constraint = operand.constraint or ""
     type_ = TYPE_BY_NAME[declared["type"]]
     return BlockOperand(

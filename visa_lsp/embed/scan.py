@@ -7,15 +7,19 @@ It judges no vISA. Invariant: bodies are in the order of their first blocks.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from visa_lsp.embed.blocks import MARK, of_visa
-from visa_lsp.embed.c_blocks import blocks_in
+from visa_lsp.embed.blocks import MARK, Compiler, of_visa
+from visa_lsp.embed.c_blocks import blocks_in, strings_in
 from visa_lsp.embed.c_types import type_named, type_of, whole_number
 from visa_lsp.embed.host_tree import HostTree
+from visa_lsp.embed.ir_blocks import sources_in
 from visa_lsp.embed.languages import Host, may_hold_visa
+from visa_lsp.embed.nested import NestedText, is_opencl
 from visa_lsp.embed.python_blocks import PythonText
 from visa_lsp.embed.surroundings import SPEAKS, Surroundings, keywords
 from visa_lsp.embed.units import KnownType, Unit, UnitSource, unit_of
@@ -27,6 +31,9 @@ if TYPE_CHECKING:
     from visa_lsp.embed.blocks import AsmBlock, Operand
     from visa_lsp.embed.c_types import CType
     from visa_lsp.embed.outer_names import OuterNames
+
+
+_VARIES: Final = re.compile(r"\s*=[^;,]*?(?:\[|\bget_\w+\s*\()")
 
 
 class PlacedUnit(Struct, frozen=True):
@@ -73,6 +80,8 @@ def scan(text: str, host: Host, before: Before | None = None) -> Scan:
 
     What the parser has seen ``before``, and functions that are what they were, are taken from there.
     """
+    if host in (Host.LLVM, Host.MLIR):
+        return Scan(tuple(_placed(unit_of(source), None) for source in sources_in(text, host)))
     marked = may_mark(text)
     known = before.scan.tree if before is not None else None
     if not (marked or _is_worth_it(text, host)):
@@ -81,18 +90,36 @@ def scan(text: str, host: Host, before: Before | None = None) -> Scan:
     if host is Host.PYTHON:
         python = PythonText(text, tree.tree)
         sources = (UnitSource("asm", 0, (b,), (_unknown(b),)) for b in python.blocks())
-        placed = tuple(_placed(unit_of(source), None) for source in sources)
+        placed = tuple(
+            sorted(
+                [*(_placed(unit_of(source), None) for source in sources), *_nested(python.others())],
+                key=lambda p: p.base,
+            )
+        )
         return Scan(placed, _speaking(text, python.comments) if placed else (), marked, tree)
     around = Surroundings(text, host, tree.tree)
     kept = _kept(around, before) if before is not None and before.scan.names == around.names else {}
     units = [*kept.values(), *(_placed(unit_of(source), around) for source in _sources(around, kept))]
+    units += _nested(strings_in(around))
     units.sort(key=lambda p: p.base)
     return Scan(tuple(units), tuple(around.comments) if units else (), marked, tree, around.names)
 
 
 def _is_worth_it(text: str, host: Host) -> bool:
     """Whether a text without marks has to be parsed: it has a keyword of C, or constraints in Python."""
-    return may_hold_visa(text) and ("rw" in text if host is Host.PYTHON else next(keywords(text), None) is not None)
+    if host is Host.PYTHON:
+        return may_hold_visa(text) and ("rw" in text or "inline_asm" in text or "__asm" in text)
+    return may_hold_visa(text) and next(keywords(text), None) is not None
+
+
+def _nested(texts: Iterable[NestedText]) -> Iterator[PlacedUnit]:
+    """The bodies of OpenCL C in strings."""
+    for text in texts:
+        if is_opencl(text.text):
+            for source in _sources(Surroundings(text.text, Host.OPENCL)):
+                blocks = tuple(text.in_host(block) for block in source.blocks)
+                unit = unit_of(replace(source, blocks=blocks))
+                yield PlacedUnit(unit, unit.base, text.span)
 
 
 def _kept(around: Surroundings, before: Before) -> dict[int, PlacedUnit]:
@@ -118,7 +145,7 @@ def scan_function(text: str, host: Host, names: OuterNames) -> tuple[PlacedUnit,
     ``names`` hold in the whole text. Places count from the start of the function.
     """
     around = Surroundings(text, host, outer=names)
-    if not around.is_one_function or not may_hold_visa(text):
+    if not around.is_one_function or around.strings or not may_hold_visa(text):
         return None
     sources = list(_sources(around))
     if len(sources) != 1:
@@ -129,7 +156,8 @@ def scan_function(text: str, host: Host, names: OuterNames) -> tuple[PlacedUnit,
 def _placed(unit: Unit, around: Surroundings | None) -> PlacedUnit:
     number = unit.source.blocks[0].function
     if around is None or number < 0:
-        return PlacedUnit(unit, unit.base, Span(unit.base, unit.base + unit.length))
+        reach = unit.source.blocks[0].reach
+        return PlacedUnit(unit, unit.base, reach if reach.end else Span(unit.base, unit.base + unit.length))
     function = around.functions[number]
     alone = not function.is_macro and around.is_outermost(number)
     return PlacedUnit(unit, unit.base, function.span, function.body if alone else Span(0, 0))
@@ -144,7 +172,8 @@ def _sources(around: Surroundings, but: Container[int] = ()) -> Iterator[UnitSou
 
     ``but`` are numbers of functions that are passed over.
     """
-    blocks = of_visa(blocks_in(around, but), opencl=around.host is Host.OPENCL)
+    found = (_of_compiler(around, b) for b in blocks_in(around, but))
+    blocks = of_visa(list(found), opencl=around.host is Host.OPENCL)
     by_function: dict[int, list[AsmBlock]] = {}
     for number, block in enumerate(blocks):
         by_function.setdefault(block.function if block.function >= 0 else -1 - number, []).append(block)
@@ -153,6 +182,15 @@ def _sources(around: Surroundings, but: Container[int] = ()) -> Iterator[UnitSou
         width = around.width(function, together[0].span.start)
         known = tuple(tuple(_known(around, b, o) for o in b.operands) for b in together)
         yield UnitSource(name, width, tuple(together), known)
+
+
+def _of_compiler(around: Surroundings, block: AsmBlock) -> AsmBlock:
+    """A block with the compiler that reads it."""
+    compiler = around.compiler(block.function, block.span.start)
+    plain = around.host is not Host.OPENCL and not around.width(block.function, block.span.start)
+    if compiler is Compiler.SCALAR and plain and block.has_whole_operands:
+        compiler = Compiler.EITHER
+    return replace(block, compiler=compiler)
 
 
 def _unknown(block: AsmBlock) -> tuple[KnownType, ...]:
@@ -164,7 +202,9 @@ def _known(around: Surroundings, block: AsmBlock, operand: Operand) -> KnownType
     if operand.kind.isdigit() and int(operand.kind) < operand.number:
         return _known(around, block, block.operands[int(operand.kind)])
     if operand.is_immediate:
-        return KnownType(value=_value(operand.expression))
+        macro = around.names.macros.get(operand.expression.strip())
+        value = _value(operand.expression if macro is None else macro)
+        return KnownType(value=value, varies=value is None and _varies(around, block, operand))
 
     def variable(name: str) -> CType | None:
         declared = around.declaration(name, block.function, operand.span.start)
@@ -173,6 +213,13 @@ def _known(around: Surroundings, block: AsmBlock, operand: Operand) -> KnownType
     found = type_of(operand.expression, around.host, around.names.types, variable)
     declared = found.declared if found is not None else None
     return KnownType(*declared) if declared is not None else KnownType()
+
+
+def _varies(around: Surroundings, block: AsmBlock, operand: Operand) -> bool:
+    """Whether an expression is a variable that begins with something read from memory or asked of the work item."""
+    name = operand.expression.strip()
+    declared = around.declaration(name, block.function, operand.span.start) if name.isidentifier() else None
+    return declared is not None and _VARIES.match(around.text, declared.span.end) is not None
 
 
 def _value(expression: str) -> int | None:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct
 
+from visa_lsp.embed.blocks import Compiler
+from visa_lsp.embed.hidden_parts import VECTOR, comments_of_macros
 from visa_lsp.embed.languages import Host, parse, readable
 from visa_lsp.embed.nodes import enclosing, nodes_of
 from visa_lsp.embed.outer_names import MACRO, OuterNames, outer_names, places_of
@@ -36,7 +38,14 @@ _WIDTH: Final = re.compile(r"reqd_sub_group_size\s*\(\s*(\d{1,3})\s*\)|\bSIMD\s*
 _FARTHEST: Final = 64  # so many declarations of one name are looked at for the one that holds
 _BEFORE: Final = re.compile(r"\b(?:__)?(?:global|local|constant|private|generic)\s+\Z")
 _MOST_BEFORE: Final = 40
+_LONGEST_ATTRIBUTE: Final = 200
+_VECTOR_BEFORE: Final = re.compile(VECTOR.pattern + r"\s*\Z")
 _WIDTHS: Final = frozenset({8, 16, 32})
+# What only functions for the vector compiler have, and what files have in which there are some.
+_OF_VECTORS: Final = re.compile(
+    r"\b(?:SYCL_ESIMD_KERNEL|SYCL_ESIMD_FUNCTION|ESIMD_\w+|sycl_explicit_simd|_GENX_\w*|genx_\w+|cm_main|CM_\w+)\b"
+)
+_FOR_VECTORS: Final = re.compile(r"\besimd\b|#[ \t]*include\s*[<\"]cm/")
 
 
 class Function(Struct, frozen=True):
@@ -82,6 +91,7 @@ class Surroundings:
         self._outer: list[int] = []  # for each function the number of the one around it, or -1
         self.keywords: list[Keyword] = []
         self.comments: list[Span] = []
+        self.strings: list[Span] = []  # those with a keyword in them
         self._read()
         self._starts = [f.span.start for f in self.functions]
         self._widths: dict[int, list[tuple[int, int]]] = {}
@@ -90,6 +100,12 @@ class Surroundings:
     def _read(self) -> None:
         words = {hit.start(): hit.end() for hit in keywords(self.text)}
         asked = sorted([*words, *places_of(self.text, SPEAKS)])
+        hidden = comments_of_macros(self.text) if asked else ()
+        if hidden:
+            # The tree has blanks there.
+            speaking = {hidden[at] for o in asked if (at := _part_at(hidden, o)) >= 0 and o not in words}
+            asked = [o for o in asked if _part_at(hidden, o) < 0]
+            self.comments.extend(speaking)
         for offset, around in zip(asked, enclosing(self._root, asked, _SHAPES), strict=True):
             function = -1
             for node in around:
@@ -99,8 +115,14 @@ class Surroundings:
             if innermost is None or innermost.type not in _OPAQUE:
                 if offset in words:
                     self.keywords.append(Keyword(Span(offset, words[offset]), function))
+            elif offset in words and innermost.type.endswith("string_literal"):
+                outer = innermost.parent
+                whole = self._span(outer if outer is not None and outer.type == "concatenated_string" else innermost)
+                if self.strings[-1:] != [whole]:
+                    self.strings.append(whole)
             elif innermost.type == "comment" and self.comments[-1:] != [comment := self._span(innermost)]:
                 self.comments.append(comment)
+        self.comments.sort()
 
     def _number(self, node: Node, outer: int) -> int:
         """The number of a function or macro, which is inside of another one; that one's for what is neither."""
@@ -141,6 +163,22 @@ class Surroundings:
         while at >= 0 and self.functions[at].span.end <= offset:
             at = self._outer[at]
         return at
+
+    def compiler(self, number: int, offset: int) -> Compiler:
+        """Which compiler reads what stands at an offset of a function."""
+        if self.host is Host.CM:
+            return Compiler.VECTOR
+        if number >= 0:
+            span = self.functions[number].span
+            if _OF_VECTORS.search(self.text, max(0, span.start - _MOST_BEFORE), span.end):
+                return Compiler.VECTOR
+            if self.width(number, offset):
+                return Compiler.SCALAR
+        return Compiler.EITHER if self._may_be_of_vectors else Compiler.SCALAR
+
+    @cached_property
+    def _may_be_of_vectors(self) -> bool:
+        return _OF_VECTORS.search(self.text) is not None or _FOR_VECTORS.search(self.text) is not None
 
     def width(self, number: int, offset: int) -> int:
         """The sub-group's width that attributes of a function, or of a lambda in it, ask for before an offset; else 0."""
@@ -209,8 +247,12 @@ class Surroundings:
         written = (before[0] if before else "") + self.text[
             node.start_byte : min(first.start_byte, node.start_byte + 200)
         ]
+        # An attribute that makes a vector may stand before, where the tree has blanks.
+        ahead = _VECTOR_BEFORE.search(self.text, max(0, node.start_byte - _LONGEST_ATTRIBUTE), node.start_byte)
+        written = (ahead[0] if ahead else "") + written
         out = []
         for declarator in node.children_by_field_name("declarator"):
+            behind = VECTOR.match(self.text, _after_blanks(self.text, declarator.end_byte))
             depth = 0
             inner: Node | None = declarator
             while inner is not None and inner.type not in ("identifier", "field_identifier", "type_identifier"):
@@ -220,8 +262,21 @@ class Surroundings:
                     following = inner.named_child(inner.named_child_count - 1) if inner.named_child_count else None
                 inner = following
             if inner is not None:
-                out.append(Declared(self._slice(inner), written, depth, self._span(inner), scope))
+                kind_written = written + (f" {behind[0]}" if behind else "")
+                out.append(Declared(self._slice(inner), kind_written, depth, self._span(inner), scope))
         return out
+
+
+def _part_at(parts: tuple[Span, ...], offset: int) -> int:
+    """The number of the part that an offset is in; -1 for none."""
+    at = bisect_right(parts, offset, key=lambda part: part.start) - 1
+    return at if at >= 0 and offset < parts[at].end else -1
+
+
+def _after_blanks(text: str, offset: int) -> int:
+    while offset < len(text) and text[offset].isspace():
+        offset += 1
+    return offset
 
 
 def keywords(text: str) -> Iterator[re.Match[str]]:

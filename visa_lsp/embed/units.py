@@ -39,22 +39,31 @@ CHOICES: Final = (
     ("df", 8, "0x3ff0000000000000:df"),
     ("bf", 2, "0x0:uw"),
 )
+_MARKED: Final = re.compile(
+    r"(?:%(?P<double>%)|(?P<unique>%=|\$\{:uid\})|(?P<label>\b\B)?[%$](?:(?P<number>\d+)|\[(?P<name>\w+)\]))"
+)
 _TEMPLATE: Final = {
     "": None,
-    "%": re.compile(r"%(?:(?P<double>%)|(?P<label>l)?(?:(?P<number>\d+)|\[(?P<name>\w+)\]))"),
-    "$": re.compile(r"\$(?:(?P<double>\$)|(?P<label>\b\B)?(?:(?P<number>\d+)|\{(?P<name>\d+)(?::\w+)?\}))"),
-    "%$": re.compile(r"(?:%(?P<double>%)|(?P<label>\b\B)?[%$](?:(?P<number>\d+)|\[(?P<name>\w+)\]))"),
-    "$%": re.compile(r"(?:%(?P<double>%)|(?P<label>\b\B)?[%$](?:(?P<number>\d+)|\[(?P<name>\w+)\]))"),
+    "%": re.compile(r"%(?:(?P<double>%)|(?P<unique>=)|(?P<label>l)?(?:(?P<number>\d+)|\[(?P<name>\w+)\]))"),
+    "$": re.compile(
+        r"\$(?:(?P<double>\$)|(?P<unique>\{:uid\})|(?P<label>\b\B)?(?:(?P<number>\d+)|\{(?P<name>\d+)(?::\w+)?\}))"
+    ),
+    "%$": _MARKED,
+    "$%": _MARKED,
 }
-_OPERAND: Final = re.compile(r"\b__asm\d+_\w+")  # a name that a unit gives
+UNIQUE: Final = "unique"  # the key of the number that `%=` stands for, among those of operands
 
 
 class KnownType(NamedTuple):
-    """What is known of an operand: its vISA type and the elements that a lane has, or empty; its value, if a number."""
+    """What is known of an operand: its vISA type and the elements that a lane has, or empty; its value, if a number.
+
+    ``varies``: where a number is wanted stands what is known only when the kernel runs.
+    """
 
     type: str = ""
     per_lane: int = 0
     value: int | None = None
+    varies: bool = False
 
 
 class OperandName(Struct, frozen=True):
@@ -77,6 +86,7 @@ class UnitSource(Struct, frozen=True):
 class Unit(Struct, frozen=True, dict=True):
     """A body of the text. ``base`` is where the first block begins in the host; spans count from there.
 
+    ``written`` has, by the words of this program that stand in the text for something else, what the host writes there.
     ``open`` tells that something in it is not known, and ``broken`` that there are lines which are not.
     """
 
@@ -86,6 +96,7 @@ class Unit(Struct, frozen=True, dict=True):
     text: str
     map: PositionMap
     operands: dict[str, OperandName]
+    written: dict[str, str]
     open: bool
     broken: bool
     labels: frozenset[str]
@@ -114,10 +125,18 @@ class Unit(Struct, frozen=True, dict=True):
 
     def as_written(self, words: str) -> str:
         """Words about the vISA text in which operands are called as the host calls them."""
-        if "__asm" not in words:
-            return words
-        named = self.operands
-        return _OPERAND.sub(lambda name: named[name[0]].written if name[0] in named else name[0], words)
+        return self._ours.sub(lambda word: self.written[word[0]], words) if self.written else words
+
+    def parts_as_written(self, words: str) -> str:
+        """The same for what is more than the name of an operand, or less than a word."""
+        for part in sorted(self.written.keys() - self.operands.keys(), key=len, reverse=True):
+            words = words.replace(part, self.written[part])
+        return words
+
+    @cached_property
+    def _ours(self) -> re.Pattern[str]:
+        # An operand may stand inside of a word; of those that begin alike the longest is meant.
+        return re.compile("|".join(map(re.escape, sorted(self.written, key=len, reverse=True))))
 
 
 def unit_of(source: UnitSource, choice: int = 0, names: Mapping[str, str] | None = None) -> Unit:
@@ -137,6 +156,7 @@ class _UnitMaker:
         self._choice = choice
         self._base = source.blocks[0].span.start
         self._names: dict[str, OperandName] = {}
+        self._written: dict[str, str] = {}
         self._decls: list[str] = []
         self._open = self._broken = False
         self._labels: set[str] = set()
@@ -145,7 +165,8 @@ class _UnitMaker:
         """Put the body together."""
         bodies = [list(self._lines(number, block)) for number, block in enumerate(self._source.blocks)]
         name = re.sub(r"\W", "_", self._source.name, flags=re.ASCII)[:_LONGEST_NAME] or "asm"
-        head = [f'.kernel "{name}"', '.kernel_attr Target="3d"']
+        target = "cm" if all(block.is_of_vectors for block in self._source.blocks) else "3d"
+        head = [f'.kernel "{name}"', f'.kernel_attr Target="{target}"']
         if self._source.width:
             head.append(f".kernel_attr SimdSize={self._source.width}")
         text = [line + "\n" for line in (*head, *self._decls)]
@@ -177,12 +198,15 @@ class _UnitMaker:
         end = max(block.span.end for block in self._source.blocks)
         return Unit(
             self._source, self._base, end - self._base, "".join(text), PositionMap(segments),
-            self._names, self._open, self._broken, frozenset(self._labels),
+            self._names, self._written, self._open, self._broken, frozenset(self._labels),
         )  # fmt: skip
 
     def _lines(self, number: int, block: AsmBlock) -> Iterator[list[StringPiece]]:
         """The lines of a block, in pieces."""
         self._labels.update(block.labels)
+        if block.is_ptx and not block.asked:
+            yield [StringPiece(HOLE, block.span, exact=False)]
+            return
         line: list[StringPiece] = []
         for piece in self._filled(number, block):
             start = 0
@@ -215,6 +239,8 @@ class _UnitMaker:
         """What stands in the text for an operand of the template; None where it is none."""
         if hit["double"]:
             return hit["double"]
+        if hit["unique"]:
+            return self._named(number, UNIQUE, hit[0])
         if hit["label"]:
             name = hit["name"] or (block.labels[:1] or ("",))[0]
             self._labels.add(name)
@@ -227,25 +253,43 @@ class _UnitMaker:
             # Of a string that stands alone nothing tells the operands but their use.
             numbered = int(called) if called.isdigit() else len(self._names)
             operand = Operand(numbered, "" if called.isdigit() else called, None, "", block.span, written=True)
-        return self._text_of(number, operand, hit[0])
+        before = block.text[block.text.rfind("\n", 0, hit.start()) + 1 : hit.start()]
+        first = before.rstrip().endswith(")")  # behind the execution size
+        return self._text_of(number, block, operand, hit[0], first=first)
 
-    def _text_of(self, number: int, operand: Operand, written: str) -> str:
+    def _named(self, number: int, key: object, written: str) -> str:
+        """The word of this program that stands for something in a block."""
+        name = f"__asm{number}_{key}"
+        name = self._called.get(name, name)
+        self._written.setdefault(name, written)
+        return name
+
+    def _text_of(self, number: int, block: AsmBlock, operand: Operand, written: str, *, first: bool) -> str:
         known = self._source.known[number][operand.number] if operand.constraint is not None else KnownType()
+        if block.is_bare_number(operand):
+            return str(known.value) if known.value is not None else HOLE
         if operand.is_immediate:
             if known.value is not None:
                 return f"0x{known.value & 0xFFFFFFFF:x}:d"
             self._open = True
             return CHOICES[self._choice][2]
-        name = f"__asm{number}_{operand.number if not operand.name or operand.constraint is not None else operand.name}"
-        name = self._called.get(name, name)
+        key = operand.number if not operand.name or operand.constraint is not None else operand.name
+        name = self._named(number, key, written)
         if name not in self._names:
             self._names[name] = OperandName(name, written, operand)
-            self._decls.append(self._declaration(name, operand, known))
-        return name
+            self._decls.append(self._declaration(name, block, operand, known))
+        if not block.is_whole(operand):
+            return name
+        region = "(0,0)<1>" if operand.written and first else "(0,0)<0;1,0>" if known.per_lane == 1 else "(0,0)<1;1,0>"
+        self._written.setdefault(name + region, written)
+        return name + region
 
-    def _declaration(self, name: str, operand: Operand, known: KnownType) -> str:
+    def _declaration(self, name: str, block: AsmBlock, operand: Operand, known: KnownType) -> str:
+        if block.kind_of(operand) == "cr":
+            return f".decl {name} v_type=P num_elts={known.per_lane or WIDEST}"
         if known.type:
-            count = known.per_lane * (1 if operand.is_uniform else self._source.width or WIDEST)
+            alone = operand.is_uniform or block.is_of_vectors
+            count = known.per_lane * (1 if alone else self._source.width or WIDEST)
             return f".decl {name} v_type=G type={known.type} num_elts={count} align=GRF"
         self._open = True
         visa, size, _ = CHOICES[self._choice]

@@ -201,6 +201,7 @@ class _StringWriter:
         sign = self._known.block.signs[:1]
         if sign:
             text = text.replace(sign, sign * 2)
+        text = self._unit.parts_as_written(text)
         text = _WORD.sub(lambda word: self._known.names.get(word[0], word[0]), text)
         # Whether a raw string can say it is seen when the host is read again.
         pieces = [quoted(line, raw=False, quote=literal.quote) or "" for line in text.split("\n")]

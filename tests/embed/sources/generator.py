@@ -8,7 +8,7 @@ def timer(_semantic=None):
     return core.inline_asm_elementwise(
         """{\n .decl timer v_type=G type=ud num_elts=2 align=qword alias=<$0, 0> \n"""
         """  mov (M1_NM, 2) timer(0, 0)<1> %tsc(0,0)<1;1,0> \n}""",
-        "=rw.u",
+        "=rw",
         [],
         dtype=core.uint64,
         is_pure=False,

@@ -218,9 +218,9 @@ __attribute__((intel_reqd_sub_group_size(16))) kernel void dot_and_logic(global 
 
 __attribute__((intel_reqd_sub_group_size(16))) kernel void predefined(global uint *p) {
   uint t;
-  __asm__ volatile ("mov (M1_NM, 1) %0(0,0)<1> %%tsc(0,0)<0;1,0>" : "=rw.u"(t));
+  __asm__ volatile ("mov (M1_NM, 1) %0(0,0)<1> %%tsc(0,0)<0;1,0>" : "=rw"(t));
   uint g;
-  __asm__ volatile ("mov (M1_NM, 1) %0(0,0)<1> %%r0(0,1)<0;1,0>" : "=rw.u"(g));
+  __asm__ volatile ("mov (M1_NM, 1) %0(0,0)<1> %%r0(0,1)<0;1,0>" : "=rw"(g));
   p[0] = t + g;
 }
 
@@ -318,7 +318,7 @@ __attribute__((intel_reqd_sub_group_size(16))) kernel void unsigned_aliases(glob
 __attribute__((intel_reqd_sub_group_size(16))) kernel void early_clobber(global int *p) {
   global int *q = p + get_global_id(0);
   int v;
-  __asm__ volatile ("lsc_load.ugm.uc.uc (M1, 16) %0:d32 flat[%1]:a64\n" "add (M1, 16) %0(0,0)<1> %0(0,0)<1;1,0> 0x1:w\n" "lsc_store.ugm (M1, 16) flat[%1]:a64 %0:d32\n" : "=&rw"(v) : "rw"(q));
+  __asm__ volatile ("lsc_load.ugm.uc.uc (M1, 16) %0:d32 flat[%1]:a64\n" "add (M1, 16) %0(0,0)<1> %0(0,0)<1;1,0> 0x1:w\n" "lsc_store.ugm (M1, 16) flat[%1]:a64 %0:d32\n" : "=rw"(v) : "rw"(q));
 }
 
 __attribute__((intel_reqd_sub_group_size(16))) kernel void words(global ushort *p) {

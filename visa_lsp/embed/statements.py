@@ -1,0 +1,82 @@
+"""Findings about asm statements themselves: constraints that their compiler does not take, assembly of other processors.
+
+It looks at no vISA. Invariant: a finding stands at a string of the host.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.diagnostics import Diagnostic
+from visa_lsp.embed.blocks import Compiler
+from visa_lsp.embed.languages import Host
+from visa_lsp.embed.rules import BAD_CONSTRAINT, OTHER_ASSEMBLY
+from visa_lsp.text import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.embed.blocks import AsmBlock, Operand
+    from visa_lsp.embed.host_text import HostText
+    from visa_lsp.embed.units import KnownType
+
+_OUTPUTS: Final = frozenset({"=rw", "+rw"})
+_INPUTS: Final = frozenset({"rw", "rw.u", "i", "P"})
+_OF_VECTORS: Final = frozenset({"r", "rw", "a", "cr", "i", "n", "F"})
+_STRING: Final = re.compile(r'(?<!\w)(?:u8|[uUL])?"[^"\n]*"')
+_SCALAR_WORDS: Final = (
+    "the compiler of OpenCL and SYCL does not take the constraint `{}`: that of 2026 refuses the kernel, that of 2022 "
+    "drops the statement without a word or fails; {}"
+)
+_VECTOR_WORDS: Final = "the vector compiler does not take the constraint `{}`: it takes `r`, `rw`, `a`, `cr`, `i`, `n`, `F` and the number of an output"
+_LISTS: Final = {
+    True: "an output is `=rw` or `+rw`",
+    False: "an input is `rw`, `rw.u`, `i`, `P` or the number of an output",
+}
+
+
+def statement_findings(host: HostText) -> Iterator[Diagnostic]:
+    """What is wrong with the statements of a host, whatever their templates say."""
+    for number, unit in enumerate(host.units):
+        by = host.base_of(number) - unit.base
+        for block, known in zip(unit.source.blocks, unit.source.known, strict=True):
+            if block.is_ptx and host.host is Host.PYTHON:
+                words = "this is PTX: an Intel GPU takes vISA here, with constraints such as `=rw,rw`"
+                yield Diagnostic(OTHER_ASSEMBLY, block.span.shifted(by), words)
+                continue
+            for operand in block.operands:
+                words = _wrong(block, operand, known[operand.number])
+                if words:
+                    yield Diagnostic(BAD_CONSTRAINT, _place(host, operand, operand.span.shifted(by)), words)
+
+
+def _place(host: HostText, operand: Operand, span: Span) -> Span:
+    """Where the constraint of an operand stands."""
+    text = host.document.slice(span)
+    if host.host in (Host.PYTHON, Host.LLVM, Host.MLIR):
+        words = text.split(",")
+        if operand.number < len(words):
+            start = sum(len(word) + 1 for word in words[: operand.number])
+            at = text.find(operand.constraint or "", start)
+            if at >= 0:
+                return Span(at, at + len(operand.constraint or "")).shifted(span.start)
+        return span
+    string = _STRING.search(text)
+    return Span(*string.span()).shifted(span.start) if string is not None else span
+
+
+def _wrong(block: AsmBlock, operand: Operand, known: KnownType) -> str:
+    """What is wrong with a constraint; empty where nothing is."""
+    constraint = operand.constraint
+    if not constraint:
+        return ""
+    of_vectors = operand.kind in _OF_VECTORS or operand.kind.isdigit()
+    if block.compiler is Compiler.VECTOR:
+        return "" if of_vectors else _VECTOR_WORDS.format(constraint)
+    scalar = constraint in _OUTPUTS if operand.written else constraint in _INPUTS or constraint.isdigit()
+    if not scalar and not (of_vectors and block.compiler is Compiler.EITHER):
+        return _SCALAR_WORDS.format(constraint, _LISTS[operand.written])
+    if known.varies:
+        return f"the constraint `{constraint}` takes a number that is known when the kernel is compiled, and `{operand.expression}` is none"
+    return ""
