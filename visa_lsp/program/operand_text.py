@@ -168,7 +168,7 @@ def modifiers(inst: Inst) -> str:
                 levels = [inst.get(name) for name in cache]
                 numbers = [level if isinstance(level, int) else 0 for level in levels]
                 out.append(lsc_codes.cache_text(*(numbers if any(numbers[2:]) else numbers[:2])))
-        else:
+        elif modifier.newest is None:  # the text that is printed is 4.1
             value = inst.get(modifier.field)
             out.append(modifier.format(value if isinstance(value, int) else 0))
     return "".join(out)

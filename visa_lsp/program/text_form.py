@@ -14,6 +14,7 @@ from visa_lsp.isa import predefined
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES, AttributeKind
 from visa_lsp.isa.model import LABEL_KINDS, STRING_KINDS, FlowClass
 from visa_lsp.isa.operands import ALIGN_TEXT
+from visa_lsp.program import object_bits
 from visa_lsp.program.grf import GrfSize, assembler_grf, comment, default_platform, grf_of, needs_grf
 from visa_lsp.program.operand_text import IDENTIFIER, OperandNames, instruction, quoted
 
@@ -155,7 +156,9 @@ def _body(kernel: Kernel, place: int, platform: Platform, *, comments: bool) -> 
             continue
         text = f"    {instruction(names, inst)}"
         said = f"{text.ljust(_COMMENT_COLUMN - 1)} /// ${number}" if comments else text
-        yield TextLine(said, Subject.CODE, number)
+        # Without it the text would not assemble to its object.
+        bits = object_bits.comment(inst)
+        yield TextLine(f"{said} {bits}" if bits else said, Subject.CODE, number)
 
 
 def _label_of(inst: Inst, names: OperandNames) -> str | None:

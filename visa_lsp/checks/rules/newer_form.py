@@ -45,6 +45,7 @@ RULE = rule("V235", "newer-form", WARNING, __doc__)
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
     if ctx.dialect is Dialect.V42 or bound.inst is None or bound.row is None:
         return
+    yield from _word(ctx, bound, bound.row)
     for index in _suspects(bound.row):
         field = bound.row.fields[index]
         what = _newer(field, bound.inst.values[index])
@@ -53,6 +54,16 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
             yield ctx.report(RULE, place, f"{what} is a form of text 4.2; this text is {ctx.dialect.value}")
             return
     yield from _shape(ctx, bound)
+
+
+def _word(ctx: CheckContext, bound: Bound, row: Instruction) -> Iterator[Diagnostic]:
+    """A word behind the mnemonic that only text 4.2 has."""
+    newer = {word for modifier in row.modifiers if modifier.newest is not None for word in modifier.words}
+    if isinstance(bound.statement, tree.Instruction):
+        for word in bound.statement.words:
+            if word.text in newer:
+                message = f"`.{word.text}` is a form of text 4.2; this text is {ctx.dialect.value}"
+                yield ctx.report(RULE, Place(bound.line, word.span), message)
 
 
 def _shape(ctx: CheckContext, bound: Bound) -> Iterator[Diagnostic]:
@@ -73,9 +84,11 @@ def _shape(ctx: CheckContext, bound: Bound) -> Iterator[Diagnostic]:
 @lru_cache(maxsize=4096)
 def _suspects(row: Instruction) -> tuple[int, ...]:
     """The fields whose value may need text 4.2, the payload first."""
+    worded = {modifier.field for modifier in row.modifiers if modifier.newest is not None}
     fields = [
         (field.name != "payload", index)
         for index, field in enumerate(row.fields)
+        if field.name not in worded
         if not (field.stored or field.lossy) or field.kind in _STATES or field.name in _CODED
     ]
     return tuple([index for _, index in sorted(fields)])
@@ -150,7 +163,11 @@ def _types(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
 
 
 def _wants(row: Instruction) -> bool:
-    return bool(_suspects(row)) or any(slot.shape in _SHAPED for slot in row.slots)
+    return (
+        bool(_suspects(row))
+        or any(slot.shape in _SHAPED for slot in row.slots)
+        or any(modifier.newest is not None for modifier in row.modifiers)
+    )
 
 
 CHECK = Check(RULE, instruction=_instruction, wants=_wants, body=_types)
