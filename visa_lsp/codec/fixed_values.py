@@ -107,7 +107,11 @@ def _unsaid(row: Instruction) -> list[tuple[int, Check]]:
     return [
         (index, _always(index, field.default))
         for index, field in enumerate(row.fields)
-        if field.kind in _NUMBERS and field.stored and field.const is None and field.name not in said and not field.hidden
+        if field.kind in _NUMBERS
+        and field.stored
+        and field.const is None
+        and field.name not in said
+        and not field.hidden
     ]
 
 

@@ -32,7 +32,7 @@ from visa_lsp.cli.launch.program import (
     sources_of,
     text_of,
 )
-from visa_lsp.cli.launch.program_info import choose_platform, kernel_info
+from visa_lsp.cli.launch.program_info import DEFAULT, kernel_info, platform_told
 from visa_lsp.cli.launch.report import (
     ExpectationReport,
     RunReport,
@@ -105,9 +105,9 @@ def run_text(text: str, launch: LaunchFile, options: RunOptions | None = None) -
     Raises ``TextProblems`` for a text with errors and ``LaunchError`` for all that cannot be launched.
     """
     options = options or RunOptions()
-    where = choose_platform(launch, options, kernels_in(text))
+    told = platform_told(launch, options, kernels_in(text))
     notes: list[str] = []
-    module = module_of_text(text, options.path, where, notes)
+    module = module_of_text(text, options.path, told, notes)
     return run_module(module, launch, options, notes, sources_of(module, text, options.path))
 
 
@@ -254,14 +254,15 @@ def ready(
     program: a wrong platform, argument or ze_info.
     """
     texts = dict(sources or {})
-    where = choose_platform(launch, options, [kernel.name for kernel in module.kernels])
+    told = platform_told(launch, options, [kernel.name for kernel in module.kernels])
+    where = told or DEFAULT
     said = [*launch.notes, *notes]
     module = linked(module)
     defined = {body.name: str(options.path or launch.file or "the program") for body in module.bodies}
     for extra in (*launch.files, *options.files):
-        module = merged(module, load_program(extra, where, said, texts), defined, str(extra))
+        module = merged(module, load_program(extra, told, said, texts), defined, str(extra))
     if options.path is not None or launch.file is not None:
-        module = _with_callees(module, launch, options, where, said, texts)
+        module = _with_callees(module, launch, options, told, said, texts)
     _check_instructions(module, launch, where, said, chosen=options.platform or launch.platform)
     prepared = _prepared(module, launch, where, options, said)
     loading = perf_counter() - options.began
@@ -321,7 +322,7 @@ def _with_callees(
     module: Module,
     launch: LaunchFile,
     options: RunOptions,
-    where: Platform,
+    where: Platform | None,
     said: list[str],
     texts: dict[str, BodySource],
 ) -> Module:

@@ -146,7 +146,7 @@ class _Kernel:
         told = 1024 * (self.kernel.int_attribute("SLMSize") or 0)
         if said is not None or told or self.uses.slm is None:
             return said if said is not None else told
-        pointers = {e.id for e in self.kernel.inputs if self._is_local(e.offset)}
+        pointers = {e.id for e in self.kernel.arguments if self._is_local(e.offset)}
         if not pointers:
             return _DEFAULT_SLM  # all that a group can have: more than enough is no harm
         flow = InputUse(self.kernel)
