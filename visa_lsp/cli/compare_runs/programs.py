@@ -61,7 +61,7 @@ class ComparedProgram:
             module = module_of_text(text, self.path, platform, [], judged=False)
         except runner.TextProblems:
             return carried, {}  # an object that no text can say runs all the same
-        return module, sources_of(module, text, self.path)
+        return module, sources_of(module, text, self.path, judged=False)
 
     def ready(self, launch: LaunchFile, options: RunOptions) -> ReadyRun:
         """Make a launch ready; raises as ``runner.ready`` and ``made`` do.

@@ -48,10 +48,11 @@ class TextProblems(Exception):  # noqa: N818 - findings about a text, not an err
 
 @dataclass(frozen=True, slots=True)
 class BodySource:
-    """The text that a body comes from."""
+    """The text that a body comes from; ``judged`` is the text that has to be right on the platform, if that is known."""
 
     path: str
     lines: tuple[str, ...]
+    judged: str = ""
 
 
 def module_of_text(
@@ -59,15 +60,22 @@ def module_of_text(
 ) -> Module:
     """Give the program that the object of a text carries, with the source lines of its instructions.
 
-    Raises TextProblems, with the diagnostics, where the text has errors: those that `asm` reports for the platform, or
-    without one, for None; with ``judged`` false only those that leave no program. A program that no object can carry is
-    given as the text has it, with a line in ``notes``.
+    ``platform`` is None where nothing tells it. Raises TextProblems, with the diagnostics, where the text has errors on
+    every platform; with ``judged`` false only where those leave no program. A program that no object can carry is given
+    as the text has it, with a line in ``notes``.
     """
     module, said = _assembled(text, path, platform or platform_named(DEFAULT_PLATFORM) or PLATFORMS[0])
-    if judged and errors_of(text, platform.name if platform else None):
+    # Most texts have none: those of the platform are looked for first, because ``refuse_errors`` asks for them again.
+    if judged and (platform is None or errors_of(text, platform.name)) and errors_of(text, None):
         raise _problems(text, path, platform, None)
     notes += said
     return module
+
+
+def refuse_errors(text: str, path: Path | None, platform: Platform) -> None:
+    """Raise TextProblems where the assembler reports errors about a text for a platform."""
+    if errors_of(text, platform.name):
+        raise _problems(text, path, platform, None)
 
 
 @lru_cache(maxsize=8)  # a text is tried on several platforms, and run on one of them
@@ -147,9 +155,9 @@ def load_program(path: Path, platform: Platform | None, notes: list[str], texts:
     return module
 
 
-def sources_of(module: Module, text: str, path: Path | None) -> dict[str, BodySource]:
+def sources_of(module: Module, text: str, path: Path | None, *, judged: bool = True) -> dict[str, BodySource]:
     """The text that each body of a program comes from."""
-    source = BodySource(str(path or ""), tuple(lines_of(text)))
+    source = BodySource(str(path or ""), tuple(lines_of(text)), text if judged else "")
     return {body.name: source for body in module.bodies}
 
 

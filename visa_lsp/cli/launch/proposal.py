@@ -14,7 +14,7 @@ from visa_lsp.cli.described import found_for, made_for
 from visa_lsp.cli.launch import forms
 from visa_lsp.cli.launch.file import parse_launch
 from visa_lsp.cli.launch.linking import with_callees
-from visa_lsp.cli.launch.program import decoded, errors_of, module_of_text, sources_of
+from visa_lsp.cli.launch.program import decoded, errors_of, module_of_text, refuse_errors, sources_of
 from visa_lsp.cli.launch.program_info import (
     DEFAULT,
     choose_platform,
@@ -23,7 +23,7 @@ from visa_lsp.cli.launch.program_info import (
     program_symbols,
     source_words,
 )
-from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS, platform_named
+from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS, platform_named, thread_widths
 from visa_lsp.program.text_form import module_text
 from visa_lsp.sim.faults import FaultKind
 from visa_lsp.sim.launch.config import PLATFORM, LaunchError
@@ -177,6 +177,8 @@ class _Proposer:
                 platform.name not in inst.row.platforms for body in self.module.bodies for inst in body.instructions
             ):
                 continue
+            if (self.kernel.int_attribute("SimdSize") or 16) not in thread_widths(platform.grf_bytes):
+                continue
             if self._prepared(file, platform) == PLATFORM or self._is_refused(platform):
                 continue
             if platform.name == DEFAULT_PLATFORM:
@@ -235,6 +237,8 @@ def proposed(
     linked = not options.files and not (quick or {}).get("files")
     made = _program(program, options, told, linked=linked)
     text = program if isinstance(program, str) else None
+    if told is not None and text is not None:
+        refuse_errors(text, options.path, told)
     proposal = propose(made[0], options, launch_path, quick, tries=tries, text=text)
     is_said = bool(options.platform or (quick or {}).get("platform"))
     if proposal.platform is not (told or DEFAULT) or (is_said and told is None):

@@ -11,6 +11,7 @@ from functools import partial
 from importlib.util import find_spec
 from itertools import count
 from math import prod
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
@@ -29,6 +30,7 @@ from visa_lsp.cli.launch.program import (
     merged,
     module_of_text,
     read_bytes,
+    refuse_errors,
     sources_of,
     text_of,
 )
@@ -42,7 +44,7 @@ from visa_lsp.cli.launch.report import (
     with_sources,
 )
 from visa_lsp.cli.launch.results import buffer_reports, expectation_reports
-from visa_lsp.isa.platforms import PLATFORMS
+from visa_lsp.isa.platforms import PLATFORMS, thread_widths
 from visa_lsp.kept import kept_for_user
 from visa_lsp.sim.contents import Contents
 from visa_lsp.sim.launch.config import PLATFORM, LaunchError, ValueArg
@@ -54,12 +56,11 @@ from visa_lsp.sim.printf import text_of as text_printed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from pathlib import Path
 
     from visa_lsp.cli.launch.file import LaunchFile
     from visa_lsp.cli.launch.program import BodySource
     from visa_lsp.isa.platforms import Platform
-    from visa_lsp.program.model import Module
+    from visa_lsp.program.model import Kernel, Module
     from visa_lsp.sim.dispatch import Dispatch, RunResult
     from visa_lsp.sim.launch.config import Arg, Array
     from visa_lsp.sim.launch.prepare import PreparedLaunch
@@ -265,6 +266,9 @@ def ready(
         module = _with_callees(module, launch, options, told, said, texts)
     _check_instructions(module, launch, where, said, chosen=options.platform or launch.platform)
     prepared = _prepared(module, launch, where, options, said)
+    if told is not None:
+        for text, path in {(source.judged, source.path) for source in texts.values() if source.judged}:
+            refuse_errors(text, Path(path) if path else None, told)
     loading = perf_counter() - options.began
     return ReadyRun(module, launch, options, where, prepared, texts, tuple(said), loading)
 
@@ -359,7 +363,18 @@ def _check_expectations(launch: LaunchFile, prepared: PreparedLaunch) -> None:
 def _check_instructions(
     module: Module, launch: LaunchFile, where: Platform, notes: list[str], chosen: str | None
 ) -> None:
-    """Tell before the run that a text has instructions which the platform lacks: refused where the user chose it."""
+    """Tell before the run that a text has instructions which the platform lacks: refused where the user chose it.
+
+    So is a number of lanes that its threads cannot have.
+    """
+    kernel = _launched(module, launch)
+    lanes = kernel.int_attribute("SimdSize") if kernel is not None else None
+    widths = thread_widths(where.grf_bytes)
+    if kernel is not None and lanes in thread_widths(0) and lanes not in widths:
+        words = f"'{kernel.name}' has threads of {lanes} lanes, those of {where.name} have 16 or 32"
+        if chosen:
+            raise launch.locate(LaunchError(f"{words}; text and platform do not fit", PLATFORM))
+        notes.append(words)
     for body in module.bodies:
         for inst in body.instructions:
             if where.name in inst.row.platforms:
@@ -371,6 +386,13 @@ def _check_instructions(
                 raise launch.locate(LaunchError(f"{words}; text and platform do not fit", PLATFORM))
             notes.append(f"{words}; say platform: {have[0] if have else 'NAME'}")
             return
+
+
+def _launched(module: Module, launch: LaunchFile) -> Kernel | None:
+    try:
+        return choose_kernel(module, launch.config.kernel)
+    except LaunchError:
+        return None
 
 
 def observers_named(checks: str) -> tuple[Observer, ...]:
