@@ -129,7 +129,8 @@ def _ready(arguments: dict[str, Any]) -> tuple[ReadyRun, tuple[str, ...], str]:
         data if is_object else runner.text_of(data, path), options, launch_path, {"kernel": kernel} if kernel else None
     )
     launch = made.proposal.read(launch_path)
-    ready = runner.ready(made.module, launch, options, made.notes, made.sources)
+    with made.proposal.without_file(launch_path):
+        ready = runner.ready(made.module, launch, options, made.notes, made.sources)
     return ready, made.proposal.assumed, program
 
 

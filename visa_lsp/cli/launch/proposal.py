@@ -7,6 +7,7 @@ is kept as it is.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -35,7 +36,7 @@ from visa_lsp.zeinfo.emit.slots import EmitError
 from visa_lsp.zeinfo.read import read
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from visa_lsp.cli.described import DescribedKernel
@@ -73,8 +74,14 @@ class Proposal:
 
     def read(self, path: Path) -> LaunchFile:
         """The launch, read; ``path`` is what its file would be called. Raises LaunchError, with the key or argument at fault."""
-        try:
+        with self.without_file(path):
             return parse_launch(self.written.text, path)
+
+    @contextmanager
+    def without_file(self, path: Path) -> Iterator[None]:
+        """Let errors name the key or argument at fault, not a place in the file at ``path``, which is not there."""
+        try:
+            yield
         except LaunchError as error:
             raise LaunchError(self.written.said(str(error), str(path))) from None
 

@@ -96,6 +96,11 @@ class _Kernel:
         self.payload = payload_of(kernel, platform, self.simd)
         self.out = Entries(self.payload.layout)
         self.doubts: list[Doubt] = []
+        if self.simd not in platform.thread_widths:
+            message = (
+                f"simd_size: threads with registers of {platform.bytes} bytes have 16 or 32 lanes, not {self.simd}"
+            )
+            self.doubts.append(Doubt(kernel.name, message))
         self.private = False
 
     def entry(self) -> dict[str, object]:
