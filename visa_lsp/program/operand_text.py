@@ -211,6 +211,10 @@ def operand(names: OperandNames, inst: Inst, slot: Slot) -> str | None:
         case Shape.LABELS:
             items = value if isinstance(value, tuple) else ()
             return "(" + ", ".join(word(names.labels.get(i, f"L{i}")) for i in items if isinstance(i, int)) + ")"
+        case Shape.NAME | Shape.STRING if value == 0:
+            return quoted(
+                ""
+            )  # string 0, the kernel's own name, is what the assembler writes for no text, and for no other
         case Shape.NAME | Shape.IDENTIFIER:
             return word(string_name(names, value))
         case Shape.STRING:
