@@ -17,7 +17,7 @@ from visa_lsp.sema.bind import bind
 from visa_lsp.sema.bind_program import bind_program
 from visa_lsp.sema.context import HARMLESS
 from visa_lsp.sema.model import Body, BoundModule, SymbolKind
-from visa_lsp.syntax.document import Document
+from visa_lsp.syntax.document import BYTE_ORDER_MARK, Document
 
 if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
@@ -85,7 +85,7 @@ def with_shown_grf(document: Document, bound: BoundModule, table: InstructionTab
 
 def _shown_grf(document: Document, module: Module | None) -> Platform | None:
     """A platform with the size of GRF rows that a text says or shows; None where it is the default's, or untold."""
-    text = document.text
+    text = document.text.removeprefix(BYTE_ORDER_MARK)
     if "&" not in text:
         return None
     size = grf_in_comment(text)
