@@ -3,6 +3,8 @@
 Such are addresses `:a32u` and `surf(..)`, a scale in an address (`4*V1`), `%scratchloc`, a third cache control, surface and sampler indices `(T6, 1)`, surfaces held in registers,
 offsets in typed addresses, the data sizes `d8u32`, `d16u32` and `d16u32h`, and the narrow float types.
 
+The words `.aligned` and `.unaligned` are an error: an object can hold what they say, and text 4.1 has no word for it.
+
 Why: the finalizer of 4.1 rejects the line, and an object has no place for it.
 
 Example:
@@ -23,7 +25,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from visa_lsp.checks.rule import WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
+from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.isa import lsc_codes
 from visa_lsp.isa.model import Dialect, Field, FieldKind, Shape
 from visa_lsp.isa.predefined import SCRATCHLOC
@@ -63,7 +65,7 @@ def _word(ctx: CheckContext, bound: Bound, row: Instruction) -> Iterator[Diagnos
         for word in bound.statement.words:
             if word.text in newer:
                 message = f"`.{word.text}` is a form of text 4.2; this text is {ctx.dialect.value}"
-                yield ctx.report(RULE, Place(bound.line, word.span), message)
+                yield ctx.report(RULE, Place(bound.line, word.span), message, severity=ERROR)
 
 
 def _shape(ctx: CheckContext, bound: Bound) -> Iterator[Diagnostic]:
