@@ -146,3 +146,27 @@ def test_several_bodies_of_one_text_share_an_object(run, tmp_path):
     status, out, _ = run("dis", "two.isa")
     assert status == 0
     assert b'.global_function "f g"' in out
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("lsc_load_quad.ugml.wt.wb (M8, 2) %null:d32.xy ss(V)[2*V+8]:a32", "V620"),
+        ("svm_gather4scaled.R (M1, 16) 0x0:bf V.0 V.0", "V215"),
+        ("svm_block_ld.aligned (4) Q(0,0)<0;1,0> V.0", ""),
+        ("svm_block_ld (4) Q(0,0)<0;1,0> V.0", ""),
+    ],
+)
+def test_asm_says_what_the_object_s_own_text_cannot_repeat(line, code, tmp_path, capsys):
+    path = tmp_path / "k.visaasm"
+    declared = ".decl V v_type=G type=ud num_elts=128 align=32word\n.decl Q v_type=G type=uq num_elts=1\n"
+    path.write_text(f'.version 4.2\n.kernel "k"\n{declared}    {line}\n    ret (M1, 1)\n')
+    assert main(["asm", str(path)]) == 0
+    said = [text for text in capsys.readouterr().err.splitlines() if "V290" in text]
+    assert len(said) == bool(code)
+    if code:
+        assert said[0].startswith(
+            f"{path}:5:5: warning V290 no-object-form: the object's text, which is 4.1, is refused here ({code})"
+        )
+    assert main(["dis", str(path.with_suffix(".isa")), "-o", str(path)]) == 0
+    assert main(["asm", str(path)]) == bool(code)

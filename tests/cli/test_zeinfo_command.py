@@ -1,6 +1,7 @@
 """``visa-lsp zeinfo``, ``asm --zebin`` and ``dis`` of a zebin: reports, files and exit statuses."""
 
 import json
+import struct
 from pathlib import Path
 
 import pytest
@@ -123,3 +124,100 @@ def test_asm_takes_the_ze_info_beside_the_text():
     Path("saxpy.zeinfo.yaml").write_text(DOCUMENT)
     assert main(["asm", "--zebin", "saxpy.visaasm", "-o", "x.zebin"]) == 0
     assert read_zebin(Path("x.zebin").read_bytes()).ze_info == DOCUMENT
+
+
+def elf(sections: dict[str, tuple[int, bytes]], *, machine: int = 205, kind: int = 1) -> bytes:
+    """The smallest ELF file with these sections: a type and bytes for each name."""
+    sections = {"": (0, b""), **sections, ".names": (3, b"")}
+    names, places = b"", []
+    for name in sections:
+        places.append(len(names))
+        names += name.encode() + b"\0"
+    sections[".names"] = (3, names)
+    body, table = b"", b""
+    for place, (type_, data) in zip(places, sections.values(), strict=True):
+        table += struct.pack("<IIQQQQIIQQ", place, type_, 0, 0, 64 + len(body), len(data), 0, 0, 1, 0)
+        body += data
+    head = (
+        b"\x7fELF\2\1\1"
+        + bytes(9)
+        + struct.pack(
+            "<HHIQQQIHHHHHH", kind, machine, 1, 0, 0, 64 + len(body), 0, 64, 0, 0, 64, len(sections), len(sections) - 1
+        )
+    )
+    return head + body + table
+
+
+ZE_INFO = b"version: '1.14'\nkernels:\n  - name: k\n    execution_env: {grf_count: 128, simd_size: 16}\n"
+CODE = {".text.k": (1, b"code")}
+
+
+@pytest.mark.parametrize(
+    ("others", "found"),
+    [
+        (CODE, []),
+        ({}, ["V731"]),
+        ({".text.other": (1, b"code")}, ["V731"]),
+        ({".visaasm.k": (0xFF000013, b".version 4.1\n")}, []),
+        ({".visaasm.k": (0xFF000013, b".version 4.1\n"), ".text.other": (1, b"code")}, ["V731"]),
+    ],
+)
+def test_a_kernel_of_a_zebin_has_code(others, found, capsys):
+    Path("x.zebin").write_bytes(elf({".ze_info": (0xFF000011, ZE_INFO), **others}))
+    assert main(["zeinfo", "check", "--no-text", "--format", "json", "x.zebin"]) == bool(found)
+    assert [f["code"] for f in json.loads(capsys.readouterr().out)] == found
+    assert main(["dis", "--summary", "x.zebin"]) == 0
+    assert ("kernel k: no section .text.k" in capsys.readouterr().out) == bool(found)
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        (elf({"Device Binary": (0xFF000005, b"CTNI")}, machine=0, kind=0xFF04), "patch-token binary"),
+        (elf({".text": (1, b"x86")}, machine=62), "another ELF file"),
+    ],
+)
+def test_another_container_is_not_called_a_zebin(data, what, capsys):
+    Path("x.bin").write_bytes(data)
+    assert main(["zeinfo", "check", "x.bin"]) == 2
+    assert what in capsys.readouterr().err
+    assert main(["dis", "x.bin"]) == 0
+    assert capsys.readouterr().out.startswith(f"x.bin: {what.removeprefix('another ')}")
+    assert main(["run", "x.bin"]) != 0
+    assert ("patch-token" in capsys.readouterr().err) == what.startswith("patch")
+
+
+def test_a_bare_patch_token_binary_is_named(capsys):
+    Path("x.bin").write_bytes(b"CTNI" + bytes(60))
+    for command in (["dis"], ["zeinfo", "check"], ["check"], ["run"]):
+        assert main([*command, "x.bin"]) != 0
+        assert "patch-token binary" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("platform", "status"), [("DG2", 0), ("PVC", 1), ("BMG", 1), ("CRI", 1)])
+def test_eight_lanes_need_short_registers(platform, status, capsys):
+    text = ZE_INFO.decode().replace("simd_size: 16", "simd_size: 8")
+    Path("k.zeinfo.yaml").write_text(text)
+    assert main(["zeinfo", "check", "--no-text", "--platform", platform, "k.zeinfo.yaml"]) == status
+    assert ("V710" in capsys.readouterr().out) == bool(status)
+
+
+def test_reserved_registers_are_no_arguments(capsys):
+    text = """.version 4.1
+.kernel "host"
+.kernel_attr SimdSize=16
+.decl A v_type=G type=uq num_elts=1 align=qword
+.decl C v_type=G type=ud num_elts=128
+WORD C offset=1024 size=512
+.input A offset=128 size=8
+    ret (M1, 1)
+"""
+    for word in (".implicit_PSEUDO_INPUT", ".implicit_UNDEFINED_4", ".implicit_UNDEFINED_16"):
+        Path("t.visaasm").write_text(text.replace("WORD", word))
+        main(["asm", "t.visaasm", "-o", "t.isa"])
+        for path in ("t.visaasm", "t.isa"):
+            capsys.readouterr()
+            assert main(["zeinfo", "emit", path]) == 0
+            out = capsys.readouterr().out
+            assert out.count("arg_type:") == 1
+            assert main(["run", path, "--engine", "interp"]) == 0

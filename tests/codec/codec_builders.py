@@ -70,7 +70,7 @@ def small_kernel(name: str = "k", **more: object) -> Kernel:
         "labels": (LabelEntry(index["L0"], 0),),
         "samplers": (StateVariable(index["S0"], 1),),
         "surfaces": (StateVariable(index["T6"], 1, (Attribute(index["Scope"], 0, b""),)),),
-        "inputs": (Input(0, 32, 32, 64), Input(0x22, 6, 100, 4)),
+        "inputs": (Input(0, 32, 32, 64), Input(0x22, 6, 100, 4, reserved=True)),
         "attributes": (Attribute(index["Target"], 1, b"\0"),),
         "instructions": (
             inst(

@@ -86,8 +86,6 @@ def test_a_region_that_no_text_says(region: Region, said: str) -> None:
         ("    nbarrier.wait 0x0:ud", {"count": General(33, 0, 0, SCALAR_REGION)}, "not the operand before it"),
         ("    lifetime.start V32", {"prop": 0x40}, "64 has bits without meaning"),
         ("    lifetime.start V32", {"prop": 0x30}, "48 has bits without meaning"),
-        ("    fence_sw", {"mask": 0x81}, "129 where there can only be 128"),
-        ("    oword_ld (4) T6 0x0:ud V32.0", {"mod_byte": 1}, "1 where there can only be 0"),
         (LOAD, {"surface": Immediate(UB, 0)}, "a number of type ub, where the text can only say ud"),
         (LOAD, {"surface": General(33, 0, 0, Region(1, 1, 0))}, "no text can say it"),
         (LOAD, {"surface": PredicateOperand(1)}, "no text can say it"),

@@ -234,7 +234,7 @@ def record(mnemonic: str, field: str, bits: int) -> bytes:
         ("load_lz", "op", 0xFF00, "0xff1a has bits without meaning: 0xfe00"),
         ("load_lz", "op", 0x100, None),
         ("sample_lz", "op", 0x100, None),
-        ("sample_lz", "op", 0x200, "bits without meaning: 0x200"),
+        ("sample_lz", "op", 0x200, None),
         ("sample_lz", "op", 0x800, "bits without meaning: 0x800"),
         ("svm_atomic", "op", 0x80, "bits without meaning: 0x80"),
         ("gather4_typed", "chan", 0x10, "bits without meaning: 0x10"),

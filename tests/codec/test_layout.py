@@ -18,7 +18,7 @@ def test_summary_of_a_module() -> None:
     assert ((4, 1), len(data)) == (found.version, found.size)
     (kernel,), (function,) = found.kernels, found.functions
     assert (kernel.name, function.name) == ("k", "f")
-    assert (("V32", Input(0, 32, 32, 64)), ("T6", Input(0x22, 6, 100, 4))) == kernel.inputs
+    assert (("V32", Input(0, 32, 32, 64)), ("T6", Input(0x22, 6, 100, 4, reserved=True))) == kernel.inputs
     assert kernel.attributes == (("Target", b"\0"),)
     assert kernel.offset + kernel.size == function.offset
     assert len(data) == function.offset + function.size

@@ -265,3 +265,46 @@ def test_a_finding_can_be_written_though_a_name_has_a_byte_that_is_no_text():
     assert any("`x\ufffdy` is already the name" in message for message in messages)
     for message in messages:
         message.encode("utf-8")
+
+
+HEAD = '.version 4.1\n.kernel "k"\n'
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '    FILE ""\n    FILE "k"\n    FILE "a"\n    ret (M1, 1)\n',
+        '.decl V v_type=G type=uq num_elts=1\n    faddr "" V(0,0)<1>\n    ret (M1, 1)\n',
+        "L:\n    {\n    .decl V v_type=G type=d num_elts=8 align=hword\n    }\n    ret (M1, 1)\n",
+        (
+            "L:\n    {\n    .decl P v_type=P num_elts=8\n    .decl A v_type=A num_elts=8\n    setp (M1, 8) P 0x1:ud\n    }\nM:\n"
+            "    .decl V v_type=G type=d num_elts=8\n    lifetime.start V\n.kernel_attr SimdSize=8\n    ret (M1, 1)\n"
+        ),
+        ".kernel_attr SimdSize=8\n.decl V v_type=G type=d num_elts=8\n.input V offset=32 size=32\n    ret (M1, 1)\n",
+        (
+            '.kernel_attr SimdSize=8\n.decl V v_type=G type=d num_elts=8\n.kernel_attr AsmName="x"\n.decl W v_type=G type=d num_elts=8\n'
+            ".input W offset=32 size=32\nL:\n    mov (M1, 8) V(0,0)<1> W(0,0)<1;1,0>\n    ret (M1, 1)\n"
+        ),
+    ],
+)
+def test_strings_are_named_in_the_order_of_the_text_that_made_the_object(body: str):
+    module = assemble(HEAD + body).module
+    assert module is not None
+    data = encode(module)
+    for comments in (True, False):
+        again = assemble(module_text(decode(data), comments=comments)).module
+        assert again is not None
+        assert encode(again) == data
+
+
+def test_a_pool_in_no_order_of_a_text_has_all_declarations_in_front():
+    text = f"{HEAD}L:\n    .decl V v_type=G type=d num_elts=8\n    mov (M1, 8) V(0,0)<1> 0x0:d\nM:\n    ret (M1, 1)\n"
+    module = assemble(text).module
+    assert module is not None
+    (kernel,) = module.kernels
+    label, *others = kernel.instructions
+    moved = replace(
+        kernel, instructions=(others[0], label, *others[1:])
+    )  # V is used before the label that stood before it
+    printed = module_text(replace(module, kernels=(moved,)), comments=False)
+    assert printed.index(".decl V") < printed.index("mov")

@@ -28,9 +28,9 @@ TEXT = """.version 4.1
 .input local_id_x offset=32 size=32
 .input enqueued_local_size offset=64 size=12
 .input local_size offset=76 size=12
-.input global_size offset=88 size=12
-.input source offset=100 size=4
-.input target offset=104 size=4
+.input global_size offset=96 size=12
+.input source offset=108 size=4
+.input target offset=112 size=4
 .kernel_attr Target="cm"
 .kernel_attr SimdSize=16
     mov (M1, 16) at(0,0)<1> local_id_x(0,0)<1;1,0>

@@ -160,8 +160,8 @@ def test_a_function_in_two_files_names_both(tmp_path):
     [
         ("pvc", "pvc", "pvc", "tgllp", "TGLLP has no lsc_store"),
         ("pvc", "pvc", "pvc", "dg2", "registers of 64 bytes"),
-        ("icllp", "icllp", "bdw", "pvc", "registers of 32 bytes"),
-        ("acm-g10", "acm-g10", "acm-g10", "pvc", "registers of 32 bytes"),
+        ("icllp", "icllp", "bdw", "pvc", "threads of 8 lanes, those of PVCXT have 16 or 32"),
+        ("acm-g10", "acm-g10", "acm-g10", "pvc", "threads of 8 lanes, those of PVCXT have 16 or 32"),
         ("xe_hp_sdv", "xe_hp_sdv", "xe_hp_sdv", "tgllp", "takes the thread's number from %sr0"),
     ],
 )

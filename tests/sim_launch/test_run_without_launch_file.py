@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from corpus import place
 
+from visa_lsp.cli.assemble import assemble_text
 from visa_lsp.cli.launch.command import add_arguments, run_command
 from visa_lsp.cli.main import main
 
@@ -229,3 +230,55 @@ def test_a_fresh_dump_folder_runs_as_it_is(run, capsys, tmp_path, device, platfo
         assert report["assumed"][1] == f"platform: {platform}, which the zebin was made for"
         found[report["kernel"]] = report["buffers"][0]["head"][:4]
     assert found == {"squares": [0, 1, 4, 9], "scale": [1.0, 3.5, 5.5, 12.0]}
+
+
+MATRIX = """.version 4.1
+.kernel "m"
+.kernel_attr Target="3d"
+.kernel_attr SimdSize=16
+.decl A v_type=G type=uq num_elts=1 align=qword
+.decl D v_type=G type=f num_elts=128 align=wordx32
+.decl S v_type=G type=ud num_elts=128 align=wordx32
+.decl T v_type=G type=ud num_elts=64 align=wordx32
+.input A offset=96 size=8
+    dpas.bf.bf.8.8 (M1, LANES) D.0 %null.0 S.0 T(0,0)
+    ret (M1, 1)
+"""
+
+
+@pytest.mark.parametrize(("lanes", "platform", "other"), [(16, "PVCXT", "DG2"), (8, "DG2", "PVC")])
+@pytest.mark.parametrize("ending", ["visaasm", "isa"])
+def test_the_platform_is_one_for_which_the_assembler_reports_nothing(tmp_path, capsys, lanes, platform, other, ending):
+    path = tmp_path / f"m.{ending}"
+    text = MATRIX.replace("LANES", str(lanes))
+    path.write_bytes(text.encode() if ending == "visaasm" else assemble_text(text).data)
+    main(["run", str(path), "--engine", "interp"])
+    assert f"kernel m on {platform}," in capsys.readouterr().out
+    if ending == "visaasm":
+        assert main(["run", str(path), "--platform", other]) == 1
+        said = capsys.readouterr()
+        assert main(["asm", str(path), "--platform", other, "-o", str(tmp_path / "x.isa")]) == 1
+        refused = [line for line in capsys.readouterr().err.splitlines() if ": error " in line]
+        assert said.out == ""
+        assert said.err.splitlines() == refused
+
+
+def test_eight_lanes_are_refused_where_registers_are_long(tmp_path, capsys):
+    path = tmp_path / "m.visaasm"
+    path.write_text(
+        MATRIX.replace("SimdSize=16", "SimdSize=8").replace(
+            "    dpas.bf.bf.8.8 (M1, LANES) D.0 %null.0 S.0 T(0,0)\n", ""
+        )
+    )
+    assert main(["run", str(path), "--platform", "BMG"]) != 0
+    said = capsys.readouterr().err
+    assert said == "platform: 'm' has threads of 8 lanes, those of BMG have 16 or 32; text and platform do not fit\n"
+    assert main(["run", str(path), "--engine", "interp"]) == 0
+
+
+def test_a_text_with_errors_is_refused_as_the_assembler_does(tmp_path, capsys):
+    path = tmp_path / "m.visaasm"
+    text = MATRIX.replace("    dpas.bf.bf.8.8 (M1, LANES) D.0 %null.0 S.0 T(0,0)\n", "")
+    path.write_text(text.replace(".input A", ".input T offset=64 size=256\n.input A"))
+    assert main(["run", str(path)]) == 1
+    assert "V123" in capsys.readouterr().err

@@ -75,3 +75,34 @@ def test_edits_at_the_joints_of_chunks():
             at = document.line_start(line)
             changed = document.edit(max(0, at + start), at + end, new)
             check(changed)
+
+
+MARK = "\ufeff"
+
+
+def test_a_byte_order_mark_at_the_beginning_is_read_as_a_blank():
+    text = '.version 4.1\n.kernel "k"\n    ret (M1, 1)\n'
+    plain, marked = Document.parse(text), Document.parse(MARK + text)
+    assert marked.text == MARK + text
+    assert [s for _, s in plain.statements()][1:] == [s for _, s in marked.statements()][1:]
+    assert not any(s.errors for _, s in marked.statements() if s is not None)
+    assert marked.line_text(0) == MARK + ".version 4.1"
+    assert [marked.line_start(n) for n in (1, 2)] == [plain.line_start(n) + 1 for n in (1, 2)]
+    assert any(s.errors for _, s in Document.parse(f"{text}\n{MARK}{text}").statements() if s is not None)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_edits_around_a_byte_order_mark(seed: int):
+    chooser = random.Random(seed)
+    for _ in range(60):
+        document = Document.parse(
+            chooser.choice(["", MARK, "\n", "x"]) + '.version 4.1\n.kernel "k"\n    ret (M1, 1)\n'
+        )
+        for _ in range(4):
+            start = chooser.choice([0, 0, 1, 2, chooser.randint(0, len(document))])
+            end = min(len(document), start + chooser.choice([0, 0, 1, 2, 30]))
+            document = document.edit(
+                start, end, chooser.choice([MARK, f"{MARK}a", "", "\n", f"{MARK}\n", "a\r", "\r\n"])
+            )
+            check(document)
+            assert list(document.codes()) == list(Document.parse(document.text).codes())

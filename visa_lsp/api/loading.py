@@ -19,7 +19,7 @@ from visa_lsp.cli.common import foreign
 from visa_lsp.cli.launch.file import LaunchFile, read_launch_file
 from visa_lsp.cli.launch.options import RunOptions
 from visa_lsp.cli.launch.program import TextProblems, decoded, linked, merged, module_of_text, sources_of, text_of
-from visa_lsp.cli.launch.program_info import choose_platform
+from visa_lsp.cli.launch.program_info import platform_told
 from visa_lsp.sim.launch.config import LaunchConfig, LaunchError
 from visa_lsp.zeinfo.zebin import ZebinError, is_elf, read_zebin
 
@@ -107,8 +107,8 @@ def _part(
     if other := foreign(given.name, data):
         raise LaunchError(other, place=given.name)
     text = text_of(data.rstrip(b"\0"), given.path or Path(given.name))
-    where = choose_platform(launch, options, kernels_in(text))
-    module = module_of_text(text, given.path, where, notes)
+    told = platform_told(launch, options, kernels_in(text))
+    module = module_of_text(text, given.path, told, notes)
     return module, sources_of(module, text, given.path)
 
 

@@ -46,6 +46,7 @@ from visa_lsp.checks.rules import (  # noqa: F401 - found by being here
     input_alias,
     written_input,
     unused_variable,
+    input_order,
     seed_declaration,
     seed_name,
     missing_attribute,

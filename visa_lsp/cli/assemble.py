@@ -13,15 +13,20 @@ from msgspec.structs import replace
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.analysis.disk.stores import stores
+from visa_lsp.checks.support.context import dialect_of
 from visa_lsp.cli.check.kept_verdicts import KnownClean
 from visa_lsp.codec.encode import encode
 from visa_lsp.codec.errors import CodecError
 from visa_lsp.diagnostics import Diagnostic, Severity, has_errors
+from visa_lsp.isa.model import Dialect
 from visa_lsp.isa.platforms import platform_named
+from visa_lsp.program.text_form import Subject, module_lines
 from visa_lsp.sema.lower import program_of
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from visa_lsp.program.model import Module
 
 
@@ -68,14 +73,38 @@ def assemble_text(text: str, platform: str | None = None) -> Assembled:
     if module is None:
         return Assembled(analysis, None, None, diagnostics)
     try:
-        return Assembled(analysis, module, encode(module), diagnostics)
+        data = encode(module)
     except CodecError as error:
-        line = max(error.line, 0)
-        text = analysis.document.line_text(line)
-        indent = len(text) - len(text.lstrip())
-        place = analysis.document.span(line, Span(indent, indent + (len(text.strip()) or 1)))
-        finding = _without_object(place, str(error.args[0] if error.args else error))
+        finding = _without_object(_line(analysis, error.line), str(error.args[0] if error.args else error))
         return Assembled(analysis, module, None, (*diagnostics, finding))
+    if dialect_of(analysis.bound) is Dialect.V42:
+        diagnostics += tuple(_refused_older(analysis, module, platform))
+    return Assembled(analysis, module, data, diagnostics)
+
+
+def _line(analysis: Analysis, number: int) -> Span:
+    """What a line says, without its indent."""
+    line = max(number, 0)
+    text = analysis.document.line_text(line)
+    indent = len(text) - len(text.lstrip())
+    return analysis.document.span(line, Span(indent, indent + (len(text.strip()) or 1)))
+
+
+def _refused_older(analysis: Analysis, module: Module, platform: str | None) -> Iterator[Diagnostic]:
+    """Warnings about lines of a text 4.2 whose form in text 4.1, as ``dis`` prints it, has errors."""
+    body, written = -1, []
+    for line in module_lines(module, platform_named(platform or ""), comments=False):
+        body += line.subject is Subject.BODY
+        written.append((body, line))
+    older = Analysis.of("\n".join([line.text for _, line in written]) + "\n", platform)
+    for finding in older.diagnostics:
+        if finding.severity is not Severity.ERROR:
+            continue
+        at, line = written[older.document.position(finding.span.start)[0]]
+        is_code = line.subject is Subject.CODE
+        source = module.bodies[at].instructions[line.number].line if is_code else analysis.bound.version_line
+        message = f"the object's text, which is 4.1, is refused here ({finding.code}): {finding.message}; `dis` prints `{line.text.strip()}`"
+        yield replace(_without_object(_line(analysis, source), message), severity_override=Severity.WARNING)
 
 
 def _without_object(place: Span, message: str) -> Diagnostic:

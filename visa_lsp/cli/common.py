@@ -29,6 +29,8 @@ _BOM: Final = b"\xef\xbb\xbf"
 _HEAD: Final = 1 << 16
 _MOST_DIGITS: Final = 18
 _ELF: Final = b"\x7fELF"
+_PATCH_TOKENS: Final = b"CTNI"
+_OPENCL_ELF: Final = tuple(bytes((kind, 0xFF)) for kind in range(1, 6))  # ELF types of the container before zebin
 _SPIRV: Final = (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03")
 _TEXTS: Final = (".visaasm", ".isaasm")
 _OPENCL: Final = (".cl", ".clh", ".clcpp", ".ocl")
@@ -97,6 +99,8 @@ def foreign(name: str, data: bytes) -> str:
 
     head = data[:_HEAD]
     suffix = os.path.splitext(name)[1].lower()  # noqa: PTH122 - the library for paths is not loaded for this
+    if head.startswith(_PATCH_TOKENS) or (head.startswith(_ELF) and head[16:18] in _OPENCL_ELF):
+        return "this is a patch-token binary, the container of OpenCL drivers before zebin, not a text"
     if head.startswith(_ELF):
         return "this is a zebin or another ELF file, not a text (visa-lsp dis shows what is in it)"
     if head.startswith(_SPIRV):

@@ -31,6 +31,9 @@ NO_OBJECT_FORM: Final = Rule(
 The line is right as text, but the object format (version 4.1) has no place for it: an instruction without an opcode, a
 third cache control, an address model of text 4.2. Only `visa-lsp asm` reports this.
 
+A warning: the object can be made of a text 4.2, but its own text, which `visa-lsp dis` prints in version 4.1, has an error: it does not
+assemble again.
+
 Why: the object format ended with text 4.1; newer compilers write text only.
 
 Example:

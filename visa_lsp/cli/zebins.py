@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from visa_lsp.beside import described_in
 from visa_lsp.cli.common import OBJECT_MAGIC, CliError, printable, reason
 from visa_lsp.cli.files import check_output, write_output
 from visa_lsp.codec.decode import decode
@@ -62,7 +63,7 @@ def extract_zebin(name: str, zebin: Zebin, folder: str, platform: Platform | Non
             files[f"{safe}.isa"] = data
         files[f"{safe}.visaasm"] = visa_text(name, data, platform, comments=comments).encode("utf-8", "surrogateescape")
     if not files:
-        raise CliError(f"{name}: this zebin has neither ze_info nor vISA")
+        raise CliError(f"{name}: {zebin.without('neither ze_info nor vISA')}")
     for file in files:
         check_output(str(target / file), [name])
     for file, data in files.items():
@@ -85,10 +86,13 @@ def visa_text(name: str, data: bytes, platform: Platform | None, *, comments: bo
 
 
 def _lists(name: str, zebin: Zebin) -> Iterator[str]:
-    yield f"{name}: zebin, {len(zebin.sections)} sections, machine {zebin.machine}"
+    yield f"{name}: {zebin.container}, {len(zebin.sections)} sections, machine {zebin.machine}"
     for index, section in enumerate(zebin.sections):
         if index:
             yield f"  section {index:2} {printable(section.name):<32} {section.type_name:<9} {section.size:7} bytes at 0x{section.offset:x}"
+    for kernel in described_in(zebin.ze_info) if zebin.ze_info_bytes else ():
+        if zebin.lacks_code(kernel):
+            yield f"  kernel {printable(kernel)}: no section .text.{printable(kernel)}, so no code"
     for symbol in zebin.symbols:
         if symbol.name:
             where = zebin.sections[symbol.section].name if symbol.section > 0 else "undefined"

@@ -36,8 +36,8 @@ from visa_lsp.codec.decode import decode as decode_object
 from visa_lsp.codec.errors import CodecError
 from visa_lsp.diagnostics import Severity
 from visa_lsp.ide.zeinfo.facts import kernel_texts
-from visa_lsp.isa.platforms import platform_named
-from visa_lsp.zeinfo.against import disagreements, in_document
+from visa_lsp.isa.platforms import platform_named, platform_of_product
+from visa_lsp.zeinfo.against import codeless_kernels, disagreements, in_document
 from visa_lsp.zeinfo.emit.answers import SayError, read_answers
 from visa_lsp.zeinfo.emit.document import Doubt, EmitError, emitted
 from visa_lsp.zeinfo.facts import KernelText
@@ -56,6 +56,8 @@ if TYPE_CHECKING:
     from visa_lsp.cli.check.report import ReportedFinding
     from visa_lsp.cli.launch.file import LaunchFile
     from visa_lsp.diagnostics import Diagnostic
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.zeinfo.zebin import Zebin
 
 _ENDINGS: Final = (".zeinfo.yaml", ".zeinfo.yml", ".ze_info", ".yaml", ".yml", ".zebin")
 _MOST_TEXTS: Final = 1000
@@ -123,32 +125,42 @@ def _check(args: argparse.Namespace) -> int:
 def _check_file(path: str, args: argparse.Namespace) -> FileResult:
     name = (args.stdin_filename or STDIN_NAME) if path == STDIN else path
     try:
-        source = ZeInfoSource.of(_document(name, read_bytes(path)))
-        found = list(validate_source(source))
+        data = read_bytes(path)
+        zebin = _zebin(name, data) if is_elf(data) else None
+        source = ZeInfoSource.of(zebin.ze_info if zebin is not None else decode(name, data).text)
+        platform = _platform(args.platform, zebin)
+        where = registers(platform.grf_bytes, platform.generation) if platform else None
+        found = list(validate_source(source, where))
+        if zebin is not None and source.root is not None:
+            found += codeless_kernels(source, zebin)
         texts: dict[str, str] = {}
         if source.root is not None and not args.no_text:
             kernels: list[KernelText] = []
             for text in _texts(Path(name), source, args.text):
                 kernels += _kernels(text, args.platform, texts, named=bool(args.text))
-            platform = platform_named(args.platform) if args.platform else None
-            where = registers(platform.grf_bytes, platform.generation) if platform else None
             found += in_document(disagreements(source, kernels, where))
         return FileResult(name, _findings(name, source.text, found, texts))
     except CliError as error:
         return FileResult(name, error=str(error))
 
 
-def _document(name: str, data: bytes) -> str:
-    """The ze_info text of a file: the file itself, or a section of a zebin."""
-    if not is_elf(data):
-        return decode(name, data).text
+def _platform(named: str | None, zebin: Zebin | None) -> Platform | None:
+    """Return the platform of the option, else the one that a zebin was made for; None if neither says one."""
+    if named:
+        return platform_named(named)
+    family = zebin.product_family if zebin is not None else None
+    return platform_of_product(family) if family is not None else None
+
+
+def _zebin(name: str, data: bytes) -> Zebin:
+    """Read a zebin that has a ze_info."""
     try:
         zebin = read_zebin(data)
     except ZebinError as error:
         raise CliError(f"{name}: {error}") from None
     if not zebin.ze_info_bytes:
-        raise CliError(f"{name}: this zebin has no section .ze_info")
-    return zebin.ze_info
+        raise CliError(f"{name}: {zebin.without('no section .ze_info')}")
+    return zebin
 
 
 def _texts(path: Path, source: ZeInfoSource, named: Sequence[str] | None) -> Iterator[Path]:

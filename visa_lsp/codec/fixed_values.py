@@ -65,11 +65,14 @@ def _predicates(row: Instruction) -> list[tuple[int, Check]]:
     return [(row.index["pred"], _always(row.index["pred"], None, row.index["dst"]))]
 
 
-def _always(at: int, wanted: Value, predicate: int | None = None) -> Check:
-    """The field is always the same, or only where another is a whole predicate."""
+def _always(at: int, wanted: Value, predicate: int | None = None, *, hidden: int = 0) -> Check:
+    """The field is always the same but for hidden bits, or only where another is a whole predicate."""
 
     def check(values: list[Value]) -> str:
-        if values[at] == wanted or not (predicate is None or isinstance(values[predicate], PredicateOperand)):
+        value = values[at]
+        if isinstance(value, int):
+            value &= ~hidden
+        if value == wanted or not (predicate is None or isinstance(values[predicate], PredicateOperand)):
             return ""
         return f"{values[at]} where there can only be {'no predicate' if wanted is None else wanted}"
 
@@ -104,7 +107,11 @@ def _unsaid(row: Instruction) -> list[tuple[int, Check]]:
     return [
         (index, _always(index, field.default))
         for index, field in enumerate(row.fields)
-        if field.kind in _NUMBERS and field.stored and field.const is None and field.name not in said
+        if field.kind in _NUMBERS
+        and field.stored
+        and field.const is None
+        and field.name not in said
+        and not field.hidden
     ]
 
 
@@ -112,7 +119,7 @@ def _unsaid_bits(row: Instruction) -> list[tuple[int, Check]]:
     """Numbers of which the row fixes some bits, where nothing says the others."""
     said = {name for slot in row.slots for name in slot.name.split(",")} | {m.field for m in row.modifiers} | {"prop"}
     return [
-        (index, _always(index, field.const))
+        (index, _always(index, field.const, hidden=field.hidden))
         for index, field in enumerate(row.fields)
         if field.const is not None and field.stored and field.kind in _NUMBERS and field.name not in said
     ]

@@ -273,7 +273,7 @@ def _said(row: Instruction, index: int, read: Reader, version: tuple[int, int]) 
     if reach == -1:
         return read
     heard = [(row.index[m.field], m.heard[1]) for m in row.modifiers if m.heard and m.heard[0] == field.name]
-    unknown = ~reduce(or_, (bit for _, bit in heard), reach) if version >= STRICT_FROM else 0
+    unknown = ~reduce(or_, (bit for _, bit in heard), reach | field.hidden) if version >= STRICT_FROM else 0
 
     def said(code: bytes, at: int, values: list[Value]) -> tuple[Value, int]:
         value, end = read(code, at, values)
@@ -303,7 +303,24 @@ def _reader(row: Instruction, index: int, readers: Readers) -> Reader:
     if kind in LIST_KINDS:
         return readers.list_reader(kind, _last(row, index, FieldKind.COUNT))
     read = readers.by_kind[kind]
+    if kind is FieldKind.EXEC_LOG2 and row.fields[index].hidden:
+        return _with_bits(row, index, read)
     return _address_of(row, index, read) if kind is FieldKind.VECTOR else read
+
+
+def _with_bits(row: Instruction, index: int, read: Reader) -> Reader:
+    """``read`` for a size byte that also has the hidden bits of words of the row."""
+    field = row.fields[index]
+    heard = [(row.index[m.field], m.heard[1]) for m in row.modifiers if m.heard and m.heard[0] == field.name]
+
+    def read_size(code: bytes, at: int, values: list[Value]) -> tuple[Value, int]:
+        byte = code[at]
+        for position, bit in heard:
+            values[position] = int(bool(byte & bit))
+        value, _ = read(bytes((byte & ~field.hidden,)), 0, values)
+        return value, at + 1
+
+    return read_size
 
 
 def _last(row: Instruction, before: int, kind: FieldKind) -> int:

@@ -38,6 +38,7 @@ class _Plan(Struct, frozen=True):
     opcode: bytes
     writers: tuple[Writer, ...]
     lists: tuple[tuple[int, int], ...]
+    bits: tuple[tuple[int, int, int], ...]  # a size byte, the field of a word that is one of its bits, and that bit
 
 
 class InstructionWriter:
@@ -58,8 +59,10 @@ class InstructionWriter:
             if row.opcode is None:
                 message = f"'{row.mnemonic}' has no opcode: this form has no place in an object"
                 raise CodecError(message, line=inst.line)
-            writers = tuple(map(_field_writer, row.fields))
-            plan = self.plans[row] = _Plan(bytes([row.opcode]), writers, _lists(row))
+            bits = _bits(row)
+            words = {word for _, word, _ in bits}
+            writers = tuple([_nothing if i in words else _field_writer(f) for i, f in enumerate(row.fields)])
+            plan = self.plans[row] = _Plan(bytes([row.opcode]), writers, _lists(row), bits)
         if len(values) != len(plan.writers):
             message = f"'{row.mnemonic}' has {len(plan.writers)} fields, not {len(values)}"
             raise CodecError(message, line=inst.line)
@@ -69,7 +72,11 @@ class InstructionWriter:
                 message = f"the count is {values[count_at]}, but there are {len(items)} in the list"
                 raise CodecError(message, None, row.fields[count_at].name, inst.line)
         try:
-            return b"".join([plan.opcode, *map(call, plan.writers, values)])
+            parts = [plan.opcode, *map(call, plan.writers, values)]
+            for size, word, bit in plan.bits:
+                if values[word]:
+                    parts[1 + size] = bytes((parts[1 + size][0] | bit,))
+            return b"".join(parts)
         except (MalformedValueError, struct.error):
             raise _refusal(inst, plan) from None
 
@@ -98,6 +105,19 @@ def _lists(row: Instruction) -> tuple[tuple[int, int], ...]:
         elif field.kind in LIST_KINDS and count is not None:
             pairs.append((count, index))
     return tuple(pairs)
+
+
+def _bits(row: Instruction) -> tuple[tuple[int, int, int], ...]:
+    """Positions of size bytes and of the words that are hidden bits of them."""
+    return tuple([
+        (row.index[m.heard[0]], row.index[m.field], m.heard[1])
+        for m in row.modifiers
+        if m.heard and row.fields[row.index[m.heard[0]]].kind is FieldKind.EXEC_LOG2
+    ])  # fmt: skip
+
+
+def _nothing(_value: Value) -> bytes:
+    return b""
 
 
 def _field_writer(field: Field) -> Writer:

@@ -26,7 +26,7 @@ from visa_lsp.codec.records import (
     ObjectBody,
     ObjectLayout,
 )
-from visa_lsp.isa.predefined import FIRST_SAMPLER, FIRST_SURFACE
+from visa_lsp.isa.predefined import FIRST_SAMPLER, FIRST_SURFACE, RESERVED_PROVENANCES
 from visa_lsp.isa.types import TYPE_BY_CODE
 from visa_lsp.program.model import Attribute, FileVariable, Input, Kernel, LabelEntry, StateVariable, Variable
 from visa_lsp.program.operand_text import IDENTIFIER
@@ -266,10 +266,10 @@ def _inputs(cursor: Cursor, layout: ObjectLayout) -> tuple[Input, ...]:
     for i in range(count):
         cursor.path[-1] = i
         at = cursor.pos
-        item = Input(*cursor.record(layout.input))
-        if layout.is_strict and item.kind & 7 > 2:
-            raise cursor.error(f"class {item.kind & 7} of an input is not 0 to 2", "kind", at)
-        inputs.append(item)
+        kind, variable, offset, size = cursor.record(layout.input)
+        if layout.is_strict and kind & 7 > 2:
+            raise cursor.error(f"class {kind & 7} of an input is not 0 to 2", "kind", at)
+        inputs.append(Input(kind, variable, offset, size, kind >> 3 in RESERVED_PROVENANCES))
     del cursor.path[-2:]
     return tuple(inputs)
 

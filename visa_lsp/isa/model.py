@@ -70,7 +70,8 @@ class Field(Struct, frozen=True):
 
     ``const_mask`` says which bits are fixed; the other bits belong to modifiers. ``stored`` is False for values that
     only newer text can express (``lsc`` third cache control): an object can hold only ``default``, unless the field is
-    ``lossy``: then the object silently forgets the value (``.mod``, ``.divS``).
+    ``lossy``: then the object silently forgets the value (``.mod``, ``.divS``). ``hidden`` are bits that compilers set in
+    objects and that text 4.1 has no word for: ``program.object_bits`` says them in a comment.
     """
 
     name: str
@@ -80,13 +81,15 @@ class Field(Struct, frozen=True):
     stored: bool = True
     lossy: bool = False
     default: int = 0
+    hidden: int = 0
 
 
 def layout(spec: str) -> tuple[Field, ...]:
     """Fields from a compact spec: ``"E P relop:b dst:v src0:v src1:v"``.
 
     ``E`` and ``P`` are named ``exec`` and ``pred``. ``sub:b=3`` is constant; ``mask:b=0x20/0x20`` fixes only the bits
-    of the mask behind the slash; ``l2:b?`` is not stored (default 0), ``l2:b?7`` has default 7, ``mod:b!`` is lossy.
+    of the mask behind the slash; ``l2:b?`` is not stored (default 0), ``l2:b?7`` has default 7, ``mod:b!`` is lossy;
+    ``mask:b~0x7f`` has hidden bits.
     """
     return tuple([_item(item) for item in spec.split()])
 
@@ -97,6 +100,8 @@ def _item(item: str) -> Field:
     if item in ("E", "P"):
         return Field({"E": "exec", "P": "pred"}[item], _KIND[item])
     name, kind = item.split(":", 1)
+    kind, _, bits = kind.partition("~")
+    hidden = int(bits or "0", 0)
     mark = next((m for m in "?!" if m in kind), None)
     if mark:
         kind, default = kind.split(mark)
@@ -104,8 +109,8 @@ def _item(item: str) -> Field:
     if "=" in kind:
         kind, const = kind.split("=")
         value, _, mask = const.partition("/")
-        return Field(name, _KIND[kind], int(value, 0), int(mask, 0) if mask else -1)
-    return Field(name, _KIND[kind])
+        return Field(name, _KIND[kind], int(value, 0), int(mask, 0) if mask else -1, hidden=hidden)
+    return Field(name, _KIND[kind], hidden=hidden)
 
 
 class Shape(Enum):
@@ -221,6 +226,7 @@ class Modifier(Struct, frozen=True, eq=False):
     seed_words: frozenset[str] = frozenset()  # words that only the seed's text has (upper-case relations)
     # A field that is not stored: the field and its bit where other writers of objects say the word.
     heard: tuple[str, int] | None = None
+    newest: int | None = None  # a word that only text 4.2 has: the value where such a text leaves it out
     doc: str = ""
 
     @property

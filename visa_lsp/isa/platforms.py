@@ -152,6 +152,11 @@ def address_registers(platform: Platform | None) -> int:
     return 32 if platform is not None and platform.generation >= 350 else 16
 
 
+def thread_widths(grf_bytes: int) -> tuple[int, ...]:
+    """How many work items a thread of a platform with registers of this size may run (1: the text says so itself)."""
+    return (1, 8, 16, 32) if grf_bytes < 64 else (1, 16, 32)
+
+
 def platform_numbered(number: int) -> Platform | None:
     """The platform of a number in a ``gen_binary_info`` record; None for an unknown number."""
     return _BY_NUMBER.get(number)

@@ -73,7 +73,7 @@ def _of_payload(kernel: Kernel) -> GrfSize | None:
     # Up to three ids; 16 lanes of a word fill a short row.
     if size and lanes in (8, 16) and size > 3 * SHORT:
         return GrfSize(LONG, f"PerThreadInputSize={size} with SimdSize={lanes}")
-    offsets = [entry.offset for entry in kernel.inputs if entry.kind & 7 == 0]
+    offsets = [entry.offset for entry in kernel.arguments if entry.kind & 7 == 0]
     # A compiler's dump declares a row first, then an alias of %r0, which the first input follows.
     if len(kernel.variables) > 1 and offsets and kernel.variables[1].alias_index == _R0:
         row = kernel.variables[0].byte_size

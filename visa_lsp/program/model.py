@@ -190,12 +190,16 @@ class LabelEntry(Struct, frozen=True):
 
 
 class Input(Struct, frozen=True):
-    """One input: ``kind`` byte = class (0 general, 1 sampler, 2 surface) | provenance << 3. Bytes."""
+    """One input: ``kind`` byte = class (0 general, 1 sampler, 2 surface) | provenance << 3. Bytes.
+
+    ``reserved`` is true for registers that the text keeps for itself (`.implicit_PSEUDO_INPUT`): no caller fills them.
+    """
 
     kind: int
     id: int
     offset: int
     size: int
+    reserved: bool = False
 
 
 class GenBinary(Struct, frozen=True):
@@ -234,6 +238,11 @@ class Kernel(Struct, frozen=True):
     def name(self) -> str:
         """The kernel's or function's name."""
         return self.strings[0]
+
+    @property
+    def arguments(self) -> tuple[Input, ...]:
+        """The inputs that a caller or the runtime fills."""
+        return tuple([entry for entry in self.inputs if not entry.reserved])
 
     def string(self, index: int) -> str:
         """A pool entry; empty for an index outside the pool."""

@@ -139,7 +139,7 @@ def instruction(names: OperandNames, inst: Inst) -> str:
     pred = inst.get("pred")
     if isinstance(pred, Predicate):
         parts.append(predicate(names, pred))
-    parts += [row.mnemonic, modifiers(inst), execution(inst)]
+    parts += [row.mnemonic, modifiers(inst, v42=names.v42), execution(inst)]
     wide = any(slot.shape.name.startswith("LSC_") for slot in row.slots)
     first = True
     for slot in row.slots:
@@ -154,7 +154,7 @@ def instruction(names: OperandNames, inst: Inst) -> str:
     return "".join(parts)
 
 
-def modifiers(inst: Inst) -> str:
+def modifiers(inst: Inst, *, v42: bool = False) -> str:
     """The dotted words."""
     out = []
     cache = [m.field for m in inst.row.modifiers if m.field in ("l1", "l3", "l2")]
@@ -168,6 +168,9 @@ def modifiers(inst: Inst) -> str:
                 levels = [inst.get(name) for name in cache]
                 numbers = [level if isinstance(level, int) else 0 for level in levels]
                 out.append(lsc_codes.cache_text(*(numbers if any(numbers[2:]) else numbers[:2])))
+        elif modifier.newest is not None:  # text 4.1 has no such word
+            value = inst.get(modifier.field)
+            out += [f".{word}" for word, code in modifier.words.items() if v42 and code == value != modifier.newest]
         else:
             value = inst.get(modifier.field)
             out.append(modifier.format(value if isinstance(value, int) else 0))
@@ -211,6 +214,10 @@ def operand(names: OperandNames, inst: Inst, slot: Slot) -> str | None:
         case Shape.LABELS:
             items = value if isinstance(value, tuple) else ()
             return "(" + ", ".join(word(names.labels.get(i, f"L{i}")) for i in items if isinstance(i, int)) + ")"
+        case Shape.NAME | Shape.STRING if value == 0:
+            return quoted(
+                ""
+            )  # string 0, the kernel's own name, is what the assembler writes for no text, and for no other
         case Shape.NAME | Shape.IDENTIFIER:
             return word(string_name(names, value))
         case Shape.STRING:

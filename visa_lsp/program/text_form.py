@@ -8,17 +8,28 @@ from __future__ import annotations
 
 import re
 from enum import Enum
+from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.isa import predefined
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES, AttributeKind
-from visa_lsp.isa.model import LABEL_KINDS, STRING_KINDS, FlowClass
+from visa_lsp.isa.model import LABEL_KINDS, STRING_KINDS, FieldKind, FlowClass
 from visa_lsp.isa.operands import ALIGN_TEXT
+from visa_lsp.program import object_bits
 from visa_lsp.program.grf import GrfSize, assembler_grf, comment, default_platform, grf_of, needs_grf
+from visa_lsp.program.model import (
+    Address,
+    AddressOf,
+    General,
+    Indirect,
+    Predicate,
+    PredicateOperand,
+    RawOperand,
+)
 from visa_lsp.program.operand_text import IDENTIFIER, OperandNames, instruction, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Attribute, Input, Inst, Kernel, Module, StateVariable, Variable
@@ -140,8 +151,10 @@ def _body(kernel: Kernel, place: int, platform: Platform, *, comments: bool) -> 
     yield TextLine("")
     if comments:
         yield from map(TextLine, _predefined_block())
-    yield from _declarations(kernel, names, comments=comments)
+    front, late = _declarations(kernel, names, comments=comments)
+    yield from front
     for number, inst in enumerate(kernel.instructions):
+        yield from late.get(number, ())
         label = _label_of(inst, names)
         if label is not None and _opens_subroutine(inst):
             yield TextLine(f"{inst.row.mnemonic} {quoted(label)}", Subject.CODE, number)
@@ -155,7 +168,9 @@ def _body(kernel: Kernel, place: int, platform: Platform, *, comments: bool) -> 
             continue
         text = f"    {instruction(names, inst)}"
         said = f"{text.ljust(_COMMENT_COLUMN - 1)} /// ${number}" if comments else text
-        yield TextLine(said, Subject.CODE, number)
+        # Without it the text would not assemble to its object.
+        bits = object_bits.comment(inst)
+        yield TextLine(f"{said} {bits}" if bits else said, Subject.CODE, number)
 
 
 def _label_of(inst: Inst, names: OperandNames) -> str | None:
@@ -174,8 +189,14 @@ def _predefined_block() -> Iterator[str]:
     yield ""
 
 
-def _declarations(kernel: Kernel, names: OperandNames, *, comments: bool) -> Iterator[TextLine]:
-    """Declarations by pool order, then inputs and attributes."""
+def _declarations(
+    kernel: Kernel, names: OperandNames, *, comments: bool
+) -> tuple[list[TextLine], Mapping[int, list[TextLine]]]:
+    """The lines of declarations, inputs and attributes in front of the code, and those before an instruction of a number.
+
+    Mostly all are in front: declarations by pool order, then inputs and attributes. The assembler names strings in the order
+    of the text; where the pool has another one, declarations and attributes stand where it was made so.
+    """
     absent = _Absent(names)
     lines: list[tuple[int, TextLine]] = []
     for number, variable in enumerate(kernel.variables, predefined.FIRST_VARIABLE):
@@ -192,13 +213,92 @@ def _declarations(kernel: Kernel, names: OperandNames, *, comments: bool) -> Ite
             text = f".decl {table[number]} v_type={subject.value} num_elts={state.num_elements}{attrs}"
             lines.append((state.name_index, TextLine(text, subject, number)))
     lines.sort(key=lambda item: item[0])
-    yield from (line for _, line in lines)
-    for place, entry in enumerate(kernel.inputs):
-        yield TextLine(_input(names, entry, absent, comments=comments), Subject.INPUT, place)
-    for place, attribute in enumerate(kernel.attributes):
+    inputs = [
+        TextLine(_input(names, entry, absent, comments=comments), Subject.INPUT, place)
+        for place, entry in enumerate(kernel.inputs)
+    ]
+    attributes = [
+        (attribute.name_index, TextLine(attribute_text(kernel, attribute, comments=comments), Subject.ATTRIBUTE, place))
+        for place, attribute in enumerate(kernel.attributes)
         # One behind the last name in the code was appended by the assembler, which will do so again.
-        if not _implied(kernel, attribute):
-            yield TextLine(attribute_text(kernel, attribute, comments=comments), Subject.ATTRIBUTE, place)
+        if not _implied(kernel, attribute)
+    ]
+    places = _places(kernel, [index for index, _ in (*lines, *attributes)])
+    if places is None:
+        return [line for _, line in lines] + inputs + [line for _, line in attributes], {}
+    named = sorted((*lines, *attributes), key=lambda item: item[0])
+    front = [line for index, line in named if not places[index]]
+    # Inputs name no string: they stand behind the last declaration.
+    behind = max((at for at, line in enumerate(front) if line.subject is not Subject.ATTRIBUTE), default=-1) + 1
+    late: dict[int, list[TextLine]] = {}
+    for index, line in named:
+        if places[index]:
+            late.setdefault(places[index], []).append(line)
+    return [*front[:behind], *inputs, *front[behind:]], late
+
+
+def _places(kernel: Kernel, indices: list[int]) -> dict[int, int] | None:
+    """The instruction before which the line that names each of these strings stands, by the string; 0 is in front of the code.
+
+    None where all of them are in front in the order in which they are given, or the pool is in no order of a text.
+    """
+    if not indices or indices == list(
+        range(len(predefined.POOL_PREFIX) + 1, len(predefined.POOL_PREFIX) + 1 + len(indices))
+    ):
+        return None
+    first: dict[int, int] = {}  # the instruction that is the first to name a string
+    for number, inst in enumerate(kernel.instructions):
+        for index in _named_by(kernel, inst):
+            first.setdefault(index, number)
+    first.pop(0, None)  # no text: it is not in the pool
+    in_code = list(first)
+    if in_code != sorted(in_code) or len(set(indices)) < len(indices) or not first.keys().isdisjoint(indices):
+        return None
+    attributes = [attribute.name_index for attribute in kernel.attributes]
+    if attributes != sorted(attributes):
+        return None
+    places = {index: max([first[i] + 1 for i in in_code if i < index], default=0) for index in indices}
+    return places if _declared_in_time(kernel, places) else None
+
+
+def _declared_in_time(kernel: Kernel, places: Mapping[int, int]) -> bool:
+    """Whether all variables are declared before inputs and instructions that use them, if they stand at these places."""
+    if any(places.get(state.name_index) for group in (kernel.samplers, kernel.surfaces) for state in group):
+        return False
+    names: tuple[tuple[str, list[int], int], ...] = (
+        ("V", [variable.name_index for variable in kernel.variables], predefined.FIRST_VARIABLE),
+        ("A", [state.name_index for state in kernel.addresses], predefined.FIRST_ADDRESS),
+        ("P", [state.name_index for state in kernel.predicates], predefined.FIRST_PREDICATE),
+    )
+    late = {
+        (letter, number): place
+        for letter, indices, first in names
+        for number, index in enumerate(indices, first)
+        if (place := places.get(index, 0))
+    }
+    if any(entry.kind & 7 == 0 and ("V", entry.id) in late for entry in kernel.inputs):
+        return False
+    last = max(late.values(), default=0)
+    return all(
+        late.get(use, 0) <= number
+        for number, inst in enumerate(islice(kernel.instructions, last))
+        for use in _used_variables(inst)
+    )
+
+
+def _used_variables(inst: Inst) -> Iterator[tuple[str, int]]:
+    """The general, address and predicate variables that an instruction uses, by letter and number."""
+    for field, value in zip(inst.row.fields, inst.values, strict=True):
+        for one in value if isinstance(value, tuple) else (value,):
+            match one:
+                case General() | RawOperand() | AddressOf():
+                    yield "V", one.var
+                case Address() | Indirect():
+                    yield "A", one.var
+                case Predicate() | PredicateOperand():
+                    yield "P", one.var
+                case int() if field.kind is FieldKind.VARIABLE:
+                    yield from ((letter, one) for letter in "VAP")
 
 
 def _implied(kernel: Kernel, attribute: Attribute) -> bool:
@@ -211,14 +311,17 @@ def _implied(kernel: Kernel, attribute: Attribute) -> bool:
 def _named_in_code(kernel: Kernel) -> Iterator[int]:
     """The strings that instructions name; a label that none of them names has no place in the text."""
     for inst in kernel.instructions:
-        for field, value in zip(inst.row.fields, inst.values, strict=True):
-            if field.kind in STRING_KINDS and isinstance(value, int) and value < len(kernel.strings):
-                yield value
-            elif field.kind in LABEL_KINDS:
-                numbers = value if isinstance(value, tuple) else (value,)
-                yield from (
-                    kernel.labels[n].name_index for n in numbers if isinstance(n, int) and n < len(kernel.labels)
-                )
+        yield from _named_by(kernel, inst)
+
+
+def _named_by(kernel: Kernel, inst: Inst) -> Iterator[int]:
+    """The strings that an instruction names."""
+    for field, value in zip(inst.row.fields, inst.values, strict=True):
+        if field.kind in STRING_KINDS and isinstance(value, int) and value < len(kernel.strings):
+            yield value
+        elif field.kind in LABEL_KINDS:
+            numbers = value if isinstance(value, tuple) else (value,)
+            yield from (kernel.labels[n].name_index for n in numbers if isinstance(n, int) and n < len(kernel.labels))
 
 
 def _general(kernel: Kernel, names: OperandNames, name: str, variable: Variable, absent: _Absent) -> str:

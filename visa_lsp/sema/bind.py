@@ -342,13 +342,16 @@ class Binder:
             got = "predefined variable" if symbol.predefined else symbol.kind.value
             ctx.problem("bad-input", node.name.span, name=symbol.name, got=got)
             return
-        kind = _CLASS_CODE[symbol.kind]
+        kind, reserved = _CLASS_CODE[symbol.kind], False
         if size is None:
             size = symbol.byte_size if symbol.kind is SymbolKind.GENERAL else 4 * symbol.num_elements
         else:
             # Without a size the tool forgets what was said about the origin.
-            kind |= _provenance(node.directive.text) << 3
-        entry = Input(kind, symbol.id, (offset + 0x8000 & 0xFFFF) - 0x8000, size)
+            word = node.directive.text
+            kind |= _provenance(word) << 3
+            numbered = "UNDEFINED" in word and kind >> 3 in predefined.RESERVED_PROVENANCES
+            reserved = numbered or word.endswith(predefined.IMPLICIT_INPUTS[4].name)
+        entry = Input(kind, symbol.id, (offset + 0x8000 & 0xFFFF) - 0x8000, size, reserved)
         ctx.body.inputs.append(entry)
         symbol.input, symbol.input_place = entry, ctx.place(node.name.span)
 

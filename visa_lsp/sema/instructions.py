@@ -87,6 +87,8 @@ def _bind(ctx: BindingPass, node: tree.Instruction, row: Row, taken: int, before
     words = node.words[taken:]
     plan, wording = plan_of(row), wording_of(row, tuple([word.text for word in words]))
     values = dict(wording.values)
+    if ctx.newest:
+        values.update(wording.newest)
     for number, modern in wording.seed:
         ctx.problem("seed-word", words[number].span, word=words[number].text, modern=modern)
     missing = list(wording.missing)

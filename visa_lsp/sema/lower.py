@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from visa_lsp.isa.operands import ALIGN_BY_BYTES, ALIGN_CODE
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.isa.table import TABLE
+from visa_lsp.program import object_bits
 from visa_lsp.program.grf import default_platform, grf_by_contents, grf_in_comment, needs_grf
 from visa_lsp.program.model import Kernel, LabelEntry, Module, RawOperand, StateVariable, Variable
 from visa_lsp.sema.bind import bind
 from visa_lsp.sema.bind_program import bind_program
 from visa_lsp.sema.context import HARMLESS
 from visa_lsp.sema.model import Body, BoundModule, SymbolKind
-from visa_lsp.syntax.document import Document
+from visa_lsp.syntax.document import BYTE_ORDER_MARK, Document
 
 if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
@@ -55,7 +57,7 @@ def assemble(text: str | Document, platform: str | None = None, table: Instructi
     bound = bind(document, chosen, table)
     if chosen is None:
         bound = with_shown_grf(document, bound, table)
-    return AssembleResult(document, bound, lower(bound))
+    return AssembleResult(document, bound, _with_object_bits(document, lower(bound)))
 
 
 def program_of(document: Document, platform: Platform | None = None, table: InstructionTable = TABLE) -> Module | None:
@@ -64,10 +66,10 @@ def program_of(document: Document, platform: Platform | None = None, table: Inst
     None where problems leave no program.
     """
     module = lower(bind_program(document, platform, table))
-    if platform is not None:
-        return module
-    shown = _shown_grf(document, module)
-    return module if shown is None else lower(bind_program(document, shown, table))
+    shown = _shown_grf(document, module) if platform is None else None
+    if shown is not None:
+        module = lower(bind_program(document, shown, table))
+    return _with_object_bits(document, module)
 
 
 def with_shown_grf(document: Document, bound: BoundModule, table: InstructionTable = TABLE) -> BoundModule:
@@ -83,7 +85,7 @@ def with_shown_grf(document: Document, bound: BoundModule, table: InstructionTab
 
 def _shown_grf(document: Document, module: Module | None) -> Platform | None:
     """A platform with the size of GRF rows that a text says or shows; None where it is the default's, or untold."""
-    text = document.text
+    text = document.text.removeprefix(BYTE_ORDER_MARK)
     if "&" not in text:
         return None
     size = grf_in_comment(text)
@@ -91,6 +93,18 @@ def _shown_grf(document: Document, module: Module | None) -> Platform | None:
         shown = grf_by_contents(module.bodies)
         size = shown.bytes if shown is not None else None
     return None if size in (None, default_platform().grf_bytes) else default_platform(size)
+
+
+def _with_object_bits(document: Document, module: Module | None) -> Module | None:
+    """The program with the bits that comments of its lines say."""
+    if module is None or not any(object_bits.MARK in chunk.text for chunk in document.chunks):
+        return module
+
+    def kernel(one: Kernel) -> Kernel:
+        code = (object_bits.with_comment(inst, document.line_text(inst.line)) for inst in one.instructions)
+        return replace(one, instructions=tuple(code))
+
+    return replace(module, kernels=tuple(map(kernel, module.kernels)), functions=tuple(map(kernel, module.functions)))
 
 
 def _states(body: Body, kind: SymbolKind) -> tuple[StateVariable, ...]:

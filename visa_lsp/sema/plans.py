@@ -70,6 +70,7 @@ class Wording(Struct, frozen=True, eq=False):
     seed: tuple[tuple[int, str], ...]  # words that only the seed has, with what they are today
     saturates: bool
     values: Mapping[str, Value]
+    newest: tuple[tuple[str, int], ...]  # fields that text 4.2 gives another value where their words are left out
 
 
 @lru_cache(maxsize=2048)
@@ -99,6 +100,7 @@ def wording_of(row: Row, words: tuple[str, ...]) -> Wording:
         tuple([(n, m.format(m.words[words[n]])[1:]) for n, m in seed if m is not None]),
         any(m.field == "sat" for m, _ in found),
         _values(row, found),
+        tuple([(m.field, m.newest) for m in row.modifiers if m.newest is not None and id(m) not in have]),
     )
 
 

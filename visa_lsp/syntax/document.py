@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from visa_lsp.text import Span
 
 CHUNK_LINES: Final = 256
+BYTE_ORDER_MARK: Final = "\ufeff"
 _FEW: Final = 8
 _KEPT: Final = 256
 
@@ -45,9 +46,11 @@ def _cut(text: str, *, last: bool) -> list[tuple[str, int]]:
     return pieces
 
 
-def _chunks(text: str, in_block: bool, *, last: bool) -> list[Chunk]:
+def _chunks(text: str, in_block: bool, *, first: bool, last: bool) -> list[Chunk]:
     chunks = []
     plain, at = with_newlines(text), 0
+    if first and plain.startswith(BYTE_ORDER_MARK):
+        plain = " " + plain[1:]  # it is read as a blank, so that offsets stay what they are
     for piece, count in _cut(plain, last=last):
         source = None if plain is text else text[at : at + len(piece)]
         chunk = Chunk(piece, count, in_block, source=source)
@@ -77,7 +80,7 @@ class Document:
     @staticmethod
     def parse(text: str) -> Document:
         """A document from a whole text."""
-        return Document(_chunks(text, False, last=True))
+        return Document(_chunks(text, False, first=True, last=True))
 
     def changed_since(self, chunks: Sequence[Chunk]) -> tuple[int, int]:
         """How many chunks at the head and at the tail are those of another document with these chunks."""
@@ -167,7 +170,10 @@ class Document:
         if not 0 <= line < self.line_count:
             return ""
         at, inside = self._locate(line)
-        return line_in(self.chunks[at], inside)[1]
+        text = line_in(self.chunks[at], inside)[1]
+        if line == 0 and self.chunks[0].source.startswith(BYTE_ORDER_MARK):
+            return BYTE_ORDER_MARK + text[1:]
+        return text
 
     def statement(self, line: int) -> Statement | None:
         """The statement of a line; None where the line is blank or outside the text."""
@@ -237,14 +243,16 @@ class Document:
         if first and start == self._first_offsets[first] and chunks[first - 1].source.endswith("\r"):
             first -= 1  # a newline put here belongs to the carriage return before it
         base = self._first_offsets[first]
-        one = chunks[first].edited(start - base, end - base, new_text, most=2 * CHUNK_LINES) if first == last else None
+        one = None
+        if first == last and not self._begins_with_mark(start, end, new_text):
+            one = chunks[first].edited(start - base, end - base, new_text, most=2 * CHUNK_LINES)
         if one is not None:
             fresh = [one]
         else:
             old = "".join([c.source for c in chunks[first : last + 1]])
             # The chunk that holds `end` keeps its own newline, so that what is replaced ends where a chunk ends.
             text = old[: start - base] + new_text + old[end - base :]
-            fresh = _chunks(text, chunks[first].opens_in_block, last=last + 1 == len(chunks))
+            fresh = _chunks(text, chunks[first].opens_in_block, first=not first, last=last + 1 == len(chunks))
         in_block = fresh[-1].closes_in_block if fresh else chunks[first].opens_in_block
         same = last + 1  # the first chunk behind what was replaced that stays as it is
         moved: list[Chunk] = []
@@ -261,6 +269,12 @@ class Document:
         document._first_lines = _spliced(self._first_lines, first, last + 1, [c.count for c in fresh])
         document._first_offsets = _spliced(self._first_offsets, first, last + 1, [c.length for c in fresh])
         return document
+
+    def _begins_with_mark(self, start: int, end: int, new_text: str) -> bool:
+        """Whether the text begins with a byte-order mark when ``[start, end)`` is replaced."""
+        head = self.chunks[0].source
+        begin = head[:1] if start else new_text[:1] or head[end : end + 1]
+        return begin == BYTE_ORDER_MARK
 
 
 def same_head(old: Sequence[object], new: Sequence[object]) -> int:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from visa_lsp.zeinfo.layout import Registers
     from visa_lsp.zeinfo.source import ZeInfoSource
     from visa_lsp.zeinfo.yaml import YamlItem
+    from visa_lsp.zeinfo.zebin import Zebin
 
 _DEFAULT_GRFS = 128
 
@@ -70,6 +71,17 @@ def in_text(found: Iterable[Disagreement], path: str, document: str) -> tuple[Di
         for d in found
         if d.path == path
     )
+
+
+def codeless_kernels(source: ZeInfoSource, zebin: Zebin) -> list[Diagnostic]:
+    """Return a finding for each kernel of a zebin's document that the zebin has no code for."""
+    found = []
+    for kernel in entries(source.root, "kernels"):
+        name, item = word_of(kernel, "name"), child(kernel, "name")
+        if name and item is not None and zebin.lacks_code(name):
+            message = f"this zebin has no section .text.{name}: the runtime finds no code for kernel '{name}'"
+            found.append(Diagnostic(rules.NO_CODE, source.span(item), message))
+    return found
 
 
 def _no_kernel(source: ZeInfoSource, text: KernelText, kernels: dict[str, YamlItem]) -> Disagreement:

@@ -43,7 +43,7 @@ def has_own_memory(kernel: Kernel) -> bool:
     Code for pointers of any address space also has instructions for shared local memory, which may never run.
     """
     flow = InputUse(kernel)
-    pointers = {flow.root(e.id) for e in kernel.inputs if e.kind & 7 == 0 and e.size == _POINTER_BYTES}
+    pointers = {flow.root(e.id) for e in kernel.arguments if e.kind & 7 == 0 and e.size == _POINTER_BYTES}
     given = flow.reached(flow.loaded | pointers)
     return any(root is None or root not in given for root in flow.slm_roots)
 
@@ -92,7 +92,9 @@ class InputUse:
     @cached_property
     def origins(self) -> dict[int, frozenset[int]]:
         """For each variable the inputs, and what of ``PREDEFINED``, whose values may be part of its own; and itself."""
-        return self._values.origins({self.root(e.id) for e in self.kernel.inputs if e.kind & 7 == 0} | set(PREDEFINED))
+        return self._values.origins(
+            {self.root(e.id) for e in self.kernel.arguments if e.kind & 7 == 0} | set(PREDEFINED)
+        )
 
     def reached(self, sources: Iterable[int]) -> set[int]:
         """The variables that values of some variables may become part of, themselves included."""

@@ -14,6 +14,7 @@ from visa_lsp.zeinfo.tables import TABLES
 
 if TYPE_CHECKING:
     from visa_lsp.diagnostics import Rule
+    from visa_lsp.zeinfo.layout import Registers
     from visa_lsp.zeinfo.validate import SourceFindings
     from visa_lsp.zeinfo.yaml import YamlItem
 
@@ -63,7 +64,7 @@ def entries(item: YamlItem | None, key: str) -> list[YamlItem]:
     )
 
 
-def check_document(report: SourceFindings, root: YamlItem) -> None:
+def check_document(report: SourceFindings, root: YamlItem, platform: Registers | None = None) -> None:
     """Findings about kernels, functions and what is said of their arguments."""
     for key in ("kernels", "functions", "global_host_access_table", "kernels_misc_info"):
         table = next(a.table for a in TABLES["Container"].attributes if a.name == key)
@@ -72,6 +73,8 @@ def check_document(report: SourceFindings, root: YamlItem) -> None:
         if report.full:
             return
         _environment(report, child(kernel, "execution_env"))
+        if platform is not None:
+            _width(report, child(kernel, "execution_env"), platform)
         _payload(report, kernel)
         _bindings(report, kernel)
         _unique(report, entries(kernel, "binding_table_indices"), "bti_value", "binding_table_indices")
@@ -129,6 +132,15 @@ def _at_least(report: SourceFindings, item: YamlItem | None, key: str, least: in
     value = number(item, key)
     if value is not None and value < least:
         _say(report, rules.RANGE, item, key, f"{key} is {value}, it is at least {least}")
+
+
+def _width(report: SourceFindings, env: YamlItem | None, platform: Registers) -> None:
+    """Lanes that threads of the platform cannot have."""
+    for key in ("simd_size", "required_sub_group_size"):
+        lanes = number(env, key)
+        if lanes in SIMD_SIZES and lanes not in platform.thread_widths:
+            message = f"{key} is {lanes}, but threads with registers of {platform.bytes} bytes (PVC, BMG and later) have 16 or 32 lanes"
+            _say(report, rules.RANGE, env, key, message)
 
 
 def _environment(report: SourceFindings, env: YamlItem | None) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 EMPTY_ROW_UNTIL: Final = 120  # generation: up to TGLLP a register stands there even without a per-thread payload
+LONG_BYTES: Final = 64  # of a register, from PVC on
 _LOCAL_ID_BYTES: Final = 2
 
 
@@ -19,6 +20,11 @@ class Registers:
 
     bytes: int
     empty_row: bool
+
+    @property
+    def thread_widths(self) -> tuple[int, ...]:
+        """How many work items a thread may run: those of long registers have no 8."""
+        return (1, 8, 16, 32) if self.bytes < LONG_BYTES else (1, 16, 32)
 
 
 CANDIDATES: Final = (Registers(32, empty_row=True), Registers(32, empty_row=False), Registers(64, empty_row=False))

@@ -85,6 +85,7 @@ def inputs_of(text: KernelText) -> list[TextInput]:
     found = [
         TextInput(index, entry.offset, entry.size, input_name(text.kernel, entry))
         for index, entry in enumerate(text.kernel.inputs)
+        if not entry.reserved
     ]
     return sorted(found, key=lambda i: i.first)
 

@@ -148,8 +148,14 @@ SURFACE_DIFFERS: Final = _rule(
     "binding_table_indices:\n  - {bti_value: 2, arg_index: 1}",
 )  # fmt: skip
 
+NO_CODE: Final = _rule(
+    "V731", "ze-info-no-code", _E, "A kernel of a zebin's ze_info has no section with its code.",
+    "the runtime takes the code of kernel `k` from the section `.text.k`; without it the kernel cannot be launched.",
+    "kernels:\n  - name: k   # the zebin has no section .text.k", "kernels:\n  - name: k   # the zebin has a section .text.k",
+)  # fmt: skip
+
 RULES: Final[tuple[Rule, ...]] = (
     SYNTAX, WRONG_TYPE, MISSING, UNKNOWN, WRONG_WORD, VERSION, OUT_OF_PLACE, DUPLICATE, OVERLAP, BINDING, RANGE,
     NEWER_KEY, PAST_PAYLOAD, ARGUMENT_LIST, NO_SUCH_KERNEL, SIMD_DIFFERS, SLM_DIFFERS, BARRIER_DIFFERS, GRF_DIFFERS,
-    NO_INPUT, SIZE_DIFFERS, UNFILLED_INPUT, FLAG_DIFFERS, PER_THREAD_DIFFERS, SURFACE_DIFFERS,
+    NO_INPUT, SIZE_DIFFERS, UNFILLED_INPUT, FLAG_DIFFERS, PER_THREAD_DIFFERS, SURFACE_DIFFERS, NO_CODE,
 )  # fmt: skip

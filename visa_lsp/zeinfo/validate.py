@@ -20,6 +20,7 @@ from visa_lsp.zeinfo.tables import ROOT, TABLES
 from visa_lsp.zeinfo.words import WORDS, word
 
 if TYPE_CHECKING:
+    from visa_lsp.zeinfo.layout import Registers
     from visa_lsp.zeinfo.schema import SchemaKey, SchemaTable
     from visa_lsp.zeinfo.yaml import YamlItem
 
@@ -32,8 +33,8 @@ def validate(text: str) -> tuple[Diagnostic, ...]:
     return validate_source(ZeInfoSource.of(text))
 
 
-def validate_source(source: ZeInfoSource) -> tuple[Diagnostic, ...]:
-    """All findings about a text that was read already."""
+def validate_source(source: ZeInfoSource, platform: Registers | None = None) -> tuple[Diagnostic, ...]:
+    """All findings about a text that was read already; ``platform`` is the one that it is for, if that is known."""
     if source.root is None:
         assert source.error is not None
         return (_broken(source),)
@@ -48,7 +49,7 @@ def validate_source(source: ZeInfoSource) -> tuple[Diagnostic, ...]:
         return report.sorted()
     walk = _Walk(report, _version(report, root))
     walk.table(root, TABLES[ROOT], "the document")
-    check_document(report, root)
+    check_document(report, root, platform)
     return report.sorted()
 
 

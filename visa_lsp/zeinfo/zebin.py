@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 MAGIC: Final = b"\x7fELF"
 MACHINE: Final = 205  # EM_INTELGT
 SECTION_TYPES: Final = {
+    0xFF000005: "TOKENS",
     0xFF000009: "SPIR-V",
     0xFF000011: "ZEINFO",
     0xFF000012: "GTPIN",
@@ -32,6 +33,9 @@ RELOCATION_NAMES: Final = {
     0: "R_NONE", 1: "R_SYM_ADDR", 2: "R_SYM_ADDR_32", 3: "R_SYM_ADDR_32_HI", 4: "R_PER_THREAD_PAYLOAD_OFFSET_32",
     5: "R_GLOBAL_IMM_32", 6: "R_SEND", 7: "R_SYM_ADDR_16",
 }  # fmt: skip
+_OLDER_CONTAINER: Final = "patch-token binary, the container of OpenCL drivers before zebin"
+_PATCH_TOKENS: Final = 0xFF000005  # type of a section with such a binary
+_ZEBIN_TYPE: Final = 0xFF12
 _NOBITS: Final = 8
 _OWNER: Final = "IntelGT"
 _PRODUCT_FAMILY: Final = 1
@@ -135,6 +139,25 @@ class Zebin:
         """The number of the product that it was made for, as its note says."""
         found = next((n.data for n in self.notes if n.owner == _OWNER and n.type == _PRODUCT_FAMILY), None)
         return int.from_bytes(found[:4], "little") if found else None
+
+    @property
+    def container(self) -> str:
+        """What kind of file this is, in words; it need not be a zebin."""
+        if any(section.type == _PATCH_TOKENS for section in self.sections):
+            return _OLDER_CONTAINER
+        is_zebin = self.machine == MACHINE or self.type == _ZEBIN_TYPE or self.section(".ze_info") is not None
+        return "zebin" if is_zebin else "ELF file"
+
+    def without(self, what: str) -> str:
+        """Say that this file has none of something, and what it is if it is no zebin."""
+        if self.container == "zebin":
+            return f"this zebin has {what}"
+        return f"this is no zebin but {'a ' if self.container.startswith('p') else 'another '}{self.container}: it has {what}"
+
+    def lacks_code(self, kernel: str) -> bool:
+        """Whether a kernel of the ze_info has no native code here, though its zebin is no mere parcel of vISA."""
+        codes = self.kernels
+        return kernel not in codes and bool(codes or not self.visa)
 
     @property
     def kernels(self) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.checks.support.facts import words
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, AttributeKind
+from visa_lsp.isa.platforms import thread_widths
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
 from visa_lsp.text import stored
@@ -77,6 +78,11 @@ def _value(ctx: CheckContext, place: Place, statement: tree.KernelAttr) -> Itera
     if name == "SimdSize" and known.values and value.value not in known.values:
         message = f"no kernel has SimdSize {value.value}; it is {words(known.values)} (the finalizer does not check)"
         yield ctx.report(RULE, where, message, severity=WARNING)
+    elif name == "SimdSize" and ctx.platform is not None:
+        widths = thread_widths(ctx.platform.grf_bytes)
+        if value.value not in widths:
+            message = f"{ctx.platform.name} has no threads of {value.value} lanes: SimdSize is {words(widths)} there (the finalizer does not check)"
+            yield ctx.report(RULE, where, message, severity=WARNING)
     low, high = _RANGES.get(name, (0, 1 << 32))
     if not low <= value.value <= high:
         message = f"`{name}` is {value.value}; it lies between {low} and {high} (the finalizer does not check)"

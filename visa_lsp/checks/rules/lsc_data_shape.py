@@ -2,6 +2,9 @@
 
 A shape is the element's size with how many there are: `d32`, `d32x4`, `d64x8t` (transposed), `d32.xyz` (quad), `d8.16x8nn` (block).
 
+A quad message chooses channels by a mask: a count there, `d32x4`, is no error, but its code is taken for a mask, `.z`. That is a
+warning.
+
 Why: the message moves exactly what the shape says; the finalizer's grammar has no form without.
 
 Example:
@@ -17,8 +20,16 @@ Authority: documentation of the LSC instructions; the finalizer rejects the text
 
 from __future__ import annotations
 
-from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Problem, rule
-from visa_lsp.isa.model import Shape
+from typing import TYPE_CHECKING
+
+from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.isa import lsc_codes
+from visa_lsp.isa.model import Shape, Trait
+from visa_lsp.sema.model import Place
+from visa_lsp.syntax import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 RULE = rule("V605", "lsc-data-shape", ERROR, __doc__)
 _EXAMPLES = {
@@ -39,4 +50,29 @@ def _bad(ctx: CheckContext, problem: Problem) -> Diagnostic:
     return ctx.report(RULE, problem.place, f"`{problem.args['text']}` is no data shape; {how}")
 
 
-CHECK = Check(RULE, {"missing-shape": _missing, "bad-shape": _bad})
+def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
+    """A count where a quad message has channels."""
+    for operand in bound.operands:
+        tag = operand.node.suffix if isinstance(operand.node, tree.Ref) else None
+        if operand.slot.shape is not Shape.LSC_DATA or tag is None or "x" not in tag.text or "." in tag.text:
+            continue
+        shape = lsc_codes.parse_data_shape(tag.text)
+        count = lsc_codes.ELEMS_VALUE.get(shape.elems or 0, 1) if shape is not None else 1
+        if shape is None or shape.elems is None or count == 1:
+            continue
+        size = tag.text.partition("x")[0]
+        taken = lsc_codes.chmask_text(shape.elems)
+        message = f"`{tag.text}` is a count, and a quad message has channels: it is taken for `{size}.{taken}`"
+        if count <= len(_CHANNELS):
+            message += f"; {count} channels are `{size}.{_CHANNELS[:count]}`"
+        yield ctx.report(RULE, Place(bound.line, tag.span), message, severity=WARNING)
+
+
+_CHANNELS = "xyzw"
+
+CHECK = Check(
+    RULE,
+    {"missing-shape": _missing, "bad-shape": _bad},
+    instruction=_instruction,
+    wants=lambda row: row.has(Trait.QUAD),
+)

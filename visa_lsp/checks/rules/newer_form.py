@@ -3,6 +3,8 @@
 Such are addresses `:a32u` and `surf(..)`, a scale in an address (`4*V1`), `%scratchloc`, a third cache control, surface and sampler indices `(T6, 1)`, surfaces held in registers,
 offsets in typed addresses, the data sizes `d8u32`, `d16u32` and `d16u32h`, and the narrow float types.
 
+The words `.aligned` and `.unaligned` are an error: an object can hold what they say, and text 4.1 has no word for it.
+
 Why: the finalizer of 4.1 rejects the line, and an object has no place for it.
 
 Example:
@@ -23,7 +25,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from visa_lsp.checks.rule import WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
+from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.isa import lsc_codes
 from visa_lsp.isa.model import Dialect, Field, FieldKind, Shape
 from visa_lsp.isa.predefined import SCRATCHLOC
@@ -45,6 +47,7 @@ RULE = rule("V235", "newer-form", WARNING, __doc__)
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
     if ctx.dialect is Dialect.V42 or bound.inst is None or bound.row is None:
         return
+    yield from _word(ctx, bound, bound.row)
     for index in _suspects(bound.row):
         field = bound.row.fields[index]
         what = _newer(field, bound.inst.values[index])
@@ -53,6 +56,16 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
             yield ctx.report(RULE, place, f"{what} is a form of text 4.2; this text is {ctx.dialect.value}")
             return
     yield from _shape(ctx, bound)
+
+
+def _word(ctx: CheckContext, bound: Bound, row: Instruction) -> Iterator[Diagnostic]:
+    """A word behind the mnemonic that only text 4.2 has."""
+    newer = {word for modifier in row.modifiers if modifier.newest is not None for word in modifier.words}
+    if isinstance(bound.statement, tree.Instruction):
+        for word in bound.statement.words:
+            if word.text in newer:
+                message = f"`.{word.text}` is a form of text 4.2; this text is {ctx.dialect.value}"
+                yield ctx.report(RULE, Place(bound.line, word.span), message, severity=ERROR)
 
 
 def _shape(ctx: CheckContext, bound: Bound) -> Iterator[Diagnostic]:
@@ -73,9 +86,11 @@ def _shape(ctx: CheckContext, bound: Bound) -> Iterator[Diagnostic]:
 @lru_cache(maxsize=4096)
 def _suspects(row: Instruction) -> tuple[int, ...]:
     """The fields whose value may need text 4.2, the payload first."""
+    worded = {modifier.field for modifier in row.modifiers if modifier.newest is not None}
     fields = [
         (field.name != "payload", index)
         for index, field in enumerate(row.fields)
+        if field.name not in worded
         if not (field.stored or field.lossy) or field.kind in _STATES or field.name in _CODED
     ]
     return tuple([index for _, index in sorted(fields)])
@@ -150,7 +165,11 @@ def _types(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
 
 
 def _wants(row: Instruction) -> bool:
-    return bool(_suspects(row)) or any(slot.shape in _SHAPED for slot in row.slots)
+    return (
+        bool(_suspects(row))
+        or any(slot.shape in _SHAPED for slot in row.slots)
+        or any(modifier.newest is not None for modifier in row.modifiers)
+    )
 
 
 CHECK = Check(RULE, instruction=_instruction, wants=_wants, body=_types)

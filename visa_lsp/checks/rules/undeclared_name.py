@@ -3,6 +3,8 @@
 Only the first use of a name in a body is reported, with the others as related places. A name of an inner scope ends
 with its `}`.
 
+`null` is what compilers write into a text for the output of an asm statement that nothing in the source uses.
+
 Why: the finalizer stops here, and a misspelt name is seldom the only mistake of its kind.
 
 Example:
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RULE = rule("V101", "undeclared-name", ERROR, __doc__)
+_UNUSED, _NULL = "null", "%null"
 SHOWN = 4  # uses that a finding tells of
 _LETTER = {kind: letter for letter, kind in VARIABLE_LETTER.items()}
 
@@ -66,6 +69,12 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
             related.append((ended.place, "declared here"))
         elif name in body.labels and kind is SymbolKind.GENERAL:
             message = f"`{name}` is a label, not a variable"
+        elif name == _UNUSED:
+            message += (
+                "; compilers write it for the output of an asm statement that nothing uses: use the output in the source, or write"
+                f" `{_NULL}` here"
+            )
+            fixes.append(Fix(f"change to `{_NULL}`", tuple(ctx.edit(place, _NULL) for place in uses[:RENAMED])))
         elif found:
             message += f"; did you mean `{found}`?"
             fixes.append(

@@ -1,7 +1,8 @@
 """An instruction writes an input variable.
 
 Why: inputs are the kernel's arguments; the specification has them read-only, so that tools may take their value for granted.
-Media compilers use them as variables all the same: nothing is said in a kernel with `Target="cm"`.
+Media compilers use them as variables all the same: nothing is said in a kernel with `Target="cm"`. Nor is it of reserved
+registers (`.implicit_PSEUDO_INPUT`), which are no arguments.
 
 Example:
 
@@ -37,6 +38,8 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
         return
     for symbol in body.symbols:
         if symbol.input is None or symbol.kind is not SymbolKind.GENERAL or symbol.input_place is None:
+            continue
+        if symbol.input.reserved:  # to be written is what it is for
             continue
         writes = [r.place for r in symbol.references if r.role in (Role.WRITE, Role.READ_WRITE)]
         for write in sorted({place.line: place for place in reversed(writes)}.values()):

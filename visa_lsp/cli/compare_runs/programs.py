@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from visa_lsp.cli.common import CliError, foreign
 from visa_lsp.cli.launch import runner
 from visa_lsp.cli.launch.program import decoded, module_of_text, sources_of
-from visa_lsp.cli.launch.program_info import choose_platform
+from visa_lsp.cli.launch.program_info import platform_told
 from visa_lsp.program.text_form import module_text
 
 if TYPE_CHECKING:
@@ -39,17 +39,18 @@ class ComparedProgram:
         """Whether this is an object."""
         return self.data[:4] == b"CISA" or self.path.suffix == ".isa"
 
-    def made(self, platform: Platform) -> tuple[Module, dict[str, BodySource]]:
-        """The program for a platform, and the lines of its bodies.
+    def made(self, platform: Platform | None) -> tuple[Module, dict[str, BodySource]]:
+        """The program for a platform, None if nothing tells it, and the lines of its bodies.
 
         Raises TextProblems for a text with errors, and LaunchError for what is no program.
         """
-        known = self._made.get(platform.name)
+        name = platform.name if platform else ""
+        known = self._made.get(name)
         if known is None:
-            known = self._made[platform.name] = self._make(platform)
+            known = self._made[name] = self._make(platform)
         return known
 
-    def _make(self, platform: Platform) -> tuple[Module, dict[str, BodySource]]:
+    def _make(self, platform: Platform | None) -> tuple[Module, dict[str, BodySource]]:
         if not self.is_object:
             text = runner.text_of(self.data, self.path)
             module = module_of_text(text, self.path, platform, [])
@@ -57,10 +58,10 @@ class ComparedProgram:
         carried = decoded(self.data, self.path)
         text = module_text(carried, platform)
         try:
-            module = module_of_text(text, self.path, platform, [])
+            module = module_of_text(text, self.path, platform, [], judged=False)
         except runner.TextProblems:
             return carried, {}  # an object that no text can say runs all the same
-        return module, sources_of(module, text, self.path)
+        return module, sources_of(module, text, self.path, judged=False)
 
     def ready(self, launch: LaunchFile, options: RunOptions) -> ReadyRun:
         """Make a launch ready; raises as ``runner.ready`` and ``made`` do.
@@ -68,7 +69,7 @@ class ComparedProgram:
         The kernel is the one that the launch names, or the only one where there is none of that name.
         """
         options = replace(options, path=self.path)
-        module, sources = self.made(choose_platform(launch, options))
+        module, sources = self.made(platform_told(launch, options))
         name = launch.config.kernel
         names = [kernel.name for kernel in module.kernels]
         if name is not None and name not in names and len(names) == 1:

@@ -397,7 +397,8 @@ def _initialised(job: LaunchJob, args: Namespace) -> tuple[LaunchFile, RunReport
         write_launch(job.launch, proposal, launch, None)
         text = launch_text(proposal)
         return Outcome(job.name, launch_text=text, assumed=proposal.assumed, written=(str(job.launch),))
-    report = runner.run_module(made.module, launch, job.options, made.notes, made.sources)
+    with proposal.without_file(job.launch):
+        report = runner.run_module(made.module, launch, job.options, made.notes, made.sources)
     report = report.with_assumed(proposal.assumed)
     if report.ok:
         files = write_launch(job.launch, proposal, launch, report)

@@ -19,7 +19,7 @@ from visa_lsp.cli.launch import runner
 from visa_lsp.cli.launch.file import read_launch_file
 from visa_lsp.cli.launch.printing import Outcome, print_text
 from visa_lsp.cli.launch.program import decoded, module_of_text, sources_of
-from visa_lsp.cli.launch.program_info import choose_platform
+from visa_lsp.cli.launch.program_info import platform_told
 from visa_lsp.cli.launch.proposal import proposed
 from visa_lsp.cli.launch.report import titled
 from visa_lsp.dap.launched import Launched, LaunchRefused
@@ -129,7 +129,8 @@ def _ready(arguments: dict[str, Any]) -> tuple[ReadyRun, tuple[str, ...], str]:
         data if is_object else runner.text_of(data, path), options, launch_path, {"kernel": kernel} if kernel else None
     )
     launch = made.proposal.read(launch_path)
-    ready = runner.ready(made.module, launch, options, made.notes, made.sources)
+    with made.proposal.without_file(launch_path):
+        ready = runner.ready(made.module, launch, options, made.notes, made.sources)
     return ready, made.proposal.assumed, program
 
 
@@ -146,7 +147,7 @@ def _written(
         return runner.ready(decoded(data, path), launch, options), (), name
     text = runner.text_of(data, path)
     notes: list[str] = []
-    module = module_of_text(text, path, choose_platform(launch, options, kernels_in(text)), notes)
+    module = module_of_text(text, path, platform_told(launch, options, kernels_in(text)), notes)
     return runner.ready(module, launch, options, notes, sources_of(module, text, path)), (), name
 
 

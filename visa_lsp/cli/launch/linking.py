@@ -35,7 +35,7 @@ def with_callees(
     module: Module,
     kernel: Kernel,
     path: Path,
-    platform: Platform,
+    platform: Platform | None,
     finder: Beside,
     notes: list[str],
     texts: dict[str, BodySource],
@@ -85,7 +85,7 @@ def named_in(body: Kernel, *, calls: bool = True) -> Iterator[str]:
 
 
 def _text_of_function(
-    name: str, paths: Sequence[Path], platform: Platform, finder: Beside, simd: int, texts: dict[str, BodySource]
+    name: str, paths: Sequence[Path], platform: Platform | None, finder: Beside, simd: int, texts: dict[str, BodySource]
 ) -> tuple[Path, Module] | None:
     modules = []
     for source in paths[:_MOST_TEXTS]:

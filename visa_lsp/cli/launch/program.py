@@ -17,6 +17,7 @@ from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.codec.errors import CodecError
 from visa_lsp.diagnostics import Severity
+from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS, platform_named
 from visa_lsp.program.model import Module
 from visa_lsp.reading import MOST_OBJECT, read_file
 from visa_lsp.sema.lower import assemble, program_of
@@ -47,21 +48,40 @@ class TextProblems(Exception):  # noqa: N818 - findings about a text, not an err
 
 @dataclass(frozen=True, slots=True)
 class BodySource:
-    """The text that a body comes from."""
+    """The text that a body comes from; ``judged`` is the text that has to be right on the platform, if that is known."""
 
     path: str
     lines: tuple[str, ...]
+    judged: str = ""
 
 
-def module_of_text(text: str, path: Path | None, platform: Platform, notes: list[str]) -> Module:
+def module_of_text(
+    text: str, path: Path | None, platform: Platform | None, notes: list[str], *, judged: bool = True
+) -> Module:
     """Give the program that the object of a text carries, with the source lines of its instructions.
 
-    Raises TextProblems, a LaunchError with the diagnostics, where the text has errors. A program that no object can
-    carry is given as the text has it, with a line in ``notes``.
+    ``platform`` is None where nothing tells it. Raises TextProblems, with the diagnostics, where the text has errors on
+    every platform; with ``judged`` false only where those leave no program. A program that no object can carry is given
+    as the text has it, with a line in ``notes``.
     """
-    module, said = _assembled(text, path, platform)
+    module, said = _assembled(text, path, platform or platform_named(DEFAULT_PLATFORM) or PLATFORMS[0])
+    # Most texts have none: those of the platform are looked for first, because ``refuse_errors`` asks for them again.
+    if judged and (platform is None or errors_of(text, platform.name)) and errors_of(text, None):
+        raise _problems(text, path, platform, None)
     notes += said
     return module
+
+
+def refuse_errors(text: str, path: Path | None, platform: Platform) -> None:
+    """Raise TextProblems where the assembler reports errors about a text for a platform."""
+    if errors_of(text, platform.name):
+        raise _problems(text, path, platform, None)
+
+
+@lru_cache(maxsize=8)  # a text is tried on several platforms, and run on one of them
+def errors_of(text: str, platform: str | None) -> tuple[Diagnostic, ...]:
+    """Return the findings of severity error about a text on a platform, or without one."""
+    return tuple([d for d in Analysis.of(text, platform).diagnostics if d.severity is Severity.ERROR])
 
 
 @lru_cache(maxsize=4)  # the points of a sweep run one text again and again
@@ -82,8 +102,8 @@ def _assembled(text: str, path: Path | None, platform: Platform) -> tuple[Module
     return carried, ()
 
 
-def _problems(text: str, path: Path | None, platform: Platform, result: AssembleResult) -> TextProblems:
-    diagnostics = Analysis.of(text, platform.name).diagnostics
+def _problems(text: str, path: Path | None, platform: Platform | None, result: AssembleResult | None) -> TextProblems:
+    diagnostics = Analysis.of(text, platform.name if platform else None).diagnostics
     index = LineIndex(text)
     lines = []
     for diagnostic in diagnostics:
@@ -91,7 +111,7 @@ def _problems(text: str, path: Path | None, platform: Platform, result: Assemble
             line, column = index.position(diagnostic.span.start)
             place = f"{path or 'text'}:{line + 1}:{column + 1}"
             lines.append(f"{place}: error {diagnostic.code} {diagnostic.name}: {diagnostic.message}")
-    if not lines:  # a problem for which there is no rule still has a name and a place
+    if not lines and result is not None:  # a problem for which there is no rule still has a name and a place
         for problem in result.bound.problems:
             place = f"{path or 'text'}:{problem.place.line + 1}:{problem.place.span.start + 1}"
             words = ", ".join(f"{key} {value}" for key, value in problem.args.items())
@@ -121,7 +141,7 @@ def decoded(data: bytes, path: Path | None) -> Module:
         raise LaunchError(f"not a vISA object that can be read: {error}", place=str(path or "")) from None
 
 
-def load_program(path: Path, platform: Platform, notes: list[str], texts: dict[str, BodySource]) -> Module:
+def load_program(path: Path, platform: Platform | None, notes: list[str], texts: dict[str, BodySource]) -> Module:
     """Read one file of a program, text or object; its lines go to ``texts``.
 
     Raises LaunchError where the file cannot be read or holds no program, TextProblems where its text has errors.
@@ -135,9 +155,9 @@ def load_program(path: Path, platform: Platform, notes: list[str], texts: dict[s
     return module
 
 
-def sources_of(module: Module, text: str, path: Path | None) -> dict[str, BodySource]:
+def sources_of(module: Module, text: str, path: Path | None, *, judged: bool = True) -> dict[str, BodySource]:
     """The text that each body of a program comes from."""
-    source = BodySource(str(path or ""), tuple(lines_of(text)))
+    source = BodySource(str(path or ""), tuple(lines_of(text)), text if judged else "")
     return {body.name: source for body in module.bodies}
 
 

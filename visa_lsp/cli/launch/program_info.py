@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.payload import KernelInfo
     from visa_lsp.sim.launch.config import DataSection
 
+DEFAULT: Final = platform_named(DEFAULT_PLATFORM) or PLATFORMS[0]
 _ELF: Final = b"\x7fELF"
 _DOCUMENT: Final = Path("ze_info")  # what messages call one that is no file
 
@@ -41,7 +42,7 @@ def choose_platform(launch: LaunchFile, options: RunOptions, kernels: Sequence[s
     LaunchError where no platform has the name, or where the launch's own zebin was made for one with other registers or
     numbers of threads.
     """
-    return platform_told(launch, options, kernels) or platform_named(DEFAULT_PLATFORM) or PLATFORMS[0]
+    return platform_told(launch, options, kernels) or DEFAULT
 
 
 def platform_told(launch: LaunchFile, options: RunOptions, kernels: Sequence[str] = ()) -> Platform | None:

@@ -7,6 +7,7 @@ is kept as it is.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,15 +15,17 @@ from visa_lsp.cli.described import found_for, made_for
 from visa_lsp.cli.launch import forms
 from visa_lsp.cli.launch.file import parse_launch
 from visa_lsp.cli.launch.linking import with_callees
-from visa_lsp.cli.launch.program import decoded, module_of_text, sources_of
+from visa_lsp.cli.launch.program import decoded, errors_of, module_of_text, refuse_errors, sources_of
 from visa_lsp.cli.launch.program_info import (
+    DEFAULT,
     choose_platform,
     kernel_info,
     platform_told,
     program_symbols,
     source_words,
 )
-from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS, platform_named
+from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS, platform_named, thread_widths
+from visa_lsp.program.text_form import module_text
 from visa_lsp.sim.faults import FaultKind
 from visa_lsp.sim.launch.config import PLATFORM, LaunchError
 from visa_lsp.sim.launch.prepare import PreparedLaunch, choose_kernel, prepare, with_budget
@@ -33,7 +36,7 @@ from visa_lsp.zeinfo.emit.slots import EmitError
 from visa_lsp.zeinfo.read import read
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from visa_lsp.cli.described import DescribedKernel
@@ -71,23 +74,35 @@ class Proposal:
 
     def read(self, path: Path) -> LaunchFile:
         """The launch, read; ``path`` is what its file would be called. Raises LaunchError, with the key or argument at fault."""
-        try:
+        with self.without_file(path):
             return parse_launch(self.written.text, path)
+
+    @contextmanager
+    def without_file(self, path: Path) -> Iterator[None]:
+        """Let errors name the key or argument at fault, not a place in the file at ``path``, which is not there."""
+        try:
+            yield
         except LaunchError as error:
             raise LaunchError(self.written.said(str(error), str(path))) from None
 
 
 def propose(
-    module: Module, options: RunOptions, launch_path: Path, quick: Spec | None = None, *, tries: bool = True
+    module: Module,
+    options: RunOptions,
+    launch_path: Path,
+    quick: Spec | None = None,
+    *,
+    tries: bool = True,
+    text: str | None = None,
 ) -> Proposal:
     """Fill in what ``quick``, an object with the keys of a launch file, does not say of a launch.
 
     Where the work items of a group share memory and nothing tells how many there are, some sizes are tried, unless
-    ``tries`` is false: the kernel runs then. Raises LaunchError where there is no kernel, no ze_info can be found or made, or
+    ``tries`` is false: the kernel runs then. ``text`` is the program's own, if it has one. Raises LaunchError where there is no kernel, no ze_info can be found or made, or
     ``quick`` says what cannot be.
     """
     given = dict(quick or {})
-    found = _Proposer(module, options, launch_path, given)
+    found = _Proposer(module, options, launch_path, given, text)
     first = found.proposal()
     if not (tries and first.can_be_tried) or found.runs(first):
         return first
@@ -101,8 +116,9 @@ def propose(
 class _Proposer:
     """What does not depend on the size of a group, and launches with sizes."""
 
-    def __init__(self, module: Module, options: RunOptions, launch_path: Path, given: Spec) -> None:
+    def __init__(self, module: Module, options: RunOptions, launch_path: Path, given: Spec, text: str | None) -> None:
         self.module = module
+        self.text = text
         self.options = options
         self.path = launch_path
         self.given = given
@@ -168,7 +184,9 @@ class _Proposer:
                 platform.name not in inst.row.platforms for body in self.module.bodies for inst in body.instructions
             ):
                 continue
-            if self._prepared(file, platform) == PLATFORM:
+            if (self.kernel.int_attribute("SimdSize") or 16) not in thread_widths(platform.grf_bytes):
+                continue
+            if self._prepared(file, platform) == PLATFORM or self._is_refused(platform):
                 continue
             if platform.name == DEFAULT_PLATFORM:
                 break
@@ -186,6 +204,14 @@ class _Proposer:
             return prepare(self.module, None if self.named else self.info, config, platform)
         except LaunchError as error:
             return error.arg
+
+    def _is_refused(self, platform: Platform) -> bool:
+        """Whether the assembler reports errors for a platform."""
+        if self.text is None:
+            self.text = module_text(self.module, platform)
+            if errors_of(self.text, None):
+                self.text = ""  # no text can say this object
+        return bool(self.text and errors_of(self.text, platform.name))
 
     def runs(self, proposal: Proposal) -> bool:
         """Whether a launch ends without a fault, as far as a look at its beginning tells."""
@@ -213,18 +239,22 @@ def proposed(
 
     Raises TextProblems for a text with errors, and LaunchError as ``propose`` does.
     """
-    where = choose_platform(parse_launch(_NOTHING, launch_path), options)
+    told = platform_told(parse_launch(_NOTHING, launch_path), options)
     # Files that are named come first, and are added where the program is run.
     linked = not options.files and not (quick or {}).get("files")
-    made = _program(program, options, where, linked=linked)
-    proposal = propose(made[0], options, launch_path, quick, tries=tries)
-    if proposal.platform is not where:
+    made = _program(program, options, told, linked=linked)
+    text = program if isinstance(program, str) else None
+    if told is not None and text is not None:
+        refuse_errors(text, options.path, told)
+    proposal = propose(made[0], options, launch_path, quick, tries=tries, text=text)
+    is_said = bool(options.platform or (quick or {}).get("platform"))
+    if proposal.platform is not (told or DEFAULT) or (is_said and told is None):
         made = _program(program, options, proposal.platform, linked=linked)
     return ProposedRun(*made, proposal)
 
 
 def _program(
-    program: str | bytes, options: RunOptions, where: Platform, *, linked: bool
+    program: str | bytes, options: RunOptions, where: Platform | None, *, linked: bool
 ) -> tuple[Module, dict[str, BodySource], list[str]]:
     """The program with, if ``linked``, the functions of its folder that its first kernels call."""
     notes: list[str] = []

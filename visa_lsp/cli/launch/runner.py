@@ -11,6 +11,7 @@ from functools import partial
 from importlib.util import find_spec
 from itertools import count
 from math import prod
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
@@ -29,10 +30,11 @@ from visa_lsp.cli.launch.program import (
     merged,
     module_of_text,
     read_bytes,
+    refuse_errors,
     sources_of,
     text_of,
 )
-from visa_lsp.cli.launch.program_info import choose_platform, kernel_info
+from visa_lsp.cli.launch.program_info import DEFAULT, kernel_info, platform_told
 from visa_lsp.cli.launch.report import (
     ExpectationReport,
     RunReport,
@@ -42,7 +44,7 @@ from visa_lsp.cli.launch.report import (
     with_sources,
 )
 from visa_lsp.cli.launch.results import buffer_reports, expectation_reports
-from visa_lsp.isa.platforms import PLATFORMS
+from visa_lsp.isa.platforms import PLATFORMS, thread_widths
 from visa_lsp.kept import kept_for_user
 from visa_lsp.sim.contents import Contents
 from visa_lsp.sim.launch.config import PLATFORM, LaunchError, ValueArg
@@ -54,12 +56,11 @@ from visa_lsp.sim.printf import text_of as text_printed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from pathlib import Path
 
     from visa_lsp.cli.launch.file import LaunchFile
     from visa_lsp.cli.launch.program import BodySource
     from visa_lsp.isa.platforms import Platform
-    from visa_lsp.program.model import Module
+    from visa_lsp.program.model import Kernel, Module
     from visa_lsp.sim.dispatch import Dispatch, RunResult
     from visa_lsp.sim.launch.config import Arg, Array
     from visa_lsp.sim.launch.prepare import PreparedLaunch
@@ -105,9 +106,9 @@ def run_text(text: str, launch: LaunchFile, options: RunOptions | None = None) -
     Raises ``TextProblems`` for a text with errors and ``LaunchError`` for all that cannot be launched.
     """
     options = options or RunOptions()
-    where = choose_platform(launch, options, kernels_in(text))
+    told = platform_told(launch, options, kernels_in(text))
     notes: list[str] = []
-    module = module_of_text(text, options.path, where, notes)
+    module = module_of_text(text, options.path, told, notes)
     return run_module(module, launch, options, notes, sources_of(module, text, options.path))
 
 
@@ -254,16 +255,20 @@ def ready(
     program: a wrong platform, argument or ze_info.
     """
     texts = dict(sources or {})
-    where = choose_platform(launch, options, [kernel.name for kernel in module.kernels])
+    told = platform_told(launch, options, [kernel.name for kernel in module.kernels])
+    where = told or DEFAULT
     said = [*launch.notes, *notes]
     module = linked(module)
     defined = {body.name: str(options.path or launch.file or "the program") for body in module.bodies}
     for extra in (*launch.files, *options.files):
-        module = merged(module, load_program(extra, where, said, texts), defined, str(extra))
+        module = merged(module, load_program(extra, told, said, texts), defined, str(extra))
     if options.path is not None or launch.file is not None:
-        module = _with_callees(module, launch, options, where, said, texts)
+        module = _with_callees(module, launch, options, told, said, texts)
     _check_instructions(module, launch, where, said, chosen=options.platform or launch.platform)
     prepared = _prepared(module, launch, where, options, said)
+    if told is not None:
+        for text, path in {(source.judged, source.path) for source in texts.values() if source.judged}:
+            refuse_errors(text, Path(path) if path else None, told)
     loading = perf_counter() - options.began
     return ReadyRun(module, launch, options, where, prepared, texts, tuple(said), loading)
 
@@ -321,7 +326,7 @@ def _with_callees(
     module: Module,
     launch: LaunchFile,
     options: RunOptions,
-    where: Platform,
+    where: Platform | None,
     said: list[str],
     texts: dict[str, BodySource],
 ) -> Module:
@@ -358,7 +363,18 @@ def _check_expectations(launch: LaunchFile, prepared: PreparedLaunch) -> None:
 def _check_instructions(
     module: Module, launch: LaunchFile, where: Platform, notes: list[str], chosen: str | None
 ) -> None:
-    """Tell before the run that a text has instructions which the platform lacks: refused where the user chose it."""
+    """Tell before the run that a text has instructions which the platform lacks: refused where the user chose it.
+
+    So is a number of lanes that its threads cannot have.
+    """
+    kernel = _launched(module, launch)
+    lanes = kernel.int_attribute("SimdSize") if kernel is not None else None
+    widths = thread_widths(where.grf_bytes)
+    if kernel is not None and lanes in thread_widths(0) and lanes not in widths:
+        words = f"'{kernel.name}' has threads of {lanes} lanes, those of {where.name} have 16 or 32"
+        if chosen:
+            raise launch.locate(LaunchError(f"{words}; text and platform do not fit", PLATFORM))
+        notes.append(words)
     for body in module.bodies:
         for inst in body.instructions:
             if where.name in inst.row.platforms:
@@ -370,6 +386,13 @@ def _check_instructions(
                 raise launch.locate(LaunchError(f"{words}; text and platform do not fit", PLATFORM))
             notes.append(f"{words}; say platform: {have[0] if have else 'NAME'}")
             return
+
+
+def _launched(module: Module, launch: LaunchFile) -> Kernel | None:
+    try:
+        return choose_kernel(module, launch.config.kernel)
+    except LaunchError:
+        return None
 
 
 def observers_named(checks: str) -> tuple[Observer, ...]:

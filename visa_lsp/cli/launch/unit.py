@@ -100,7 +100,8 @@ def _made_up(job: LaunchJob, options: RunOptions) -> tuple[LaunchFile, RunReport
     data = runner.read_bytes(options.path) if job.data is None else job.data
     made = proposed(program_of(data, options.path), options, job.launch)
     launch = made.proposal.read(job.launch)
-    report = runner.run_module(made.module, launch, options, made.notes, made.sources)
+    with made.proposal.without_file(job.launch):
+        report = runner.run_module(made.module, launch, options, made.notes, made.sources)
     return launch, report.with_assumed(made.proposal.assumed), launch_text(made.proposal)
 
 

@@ -61,7 +61,7 @@ class InfoDocument:
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """What is wrong in the document, alone and against the texts, in text order."""
-        found = list(validate_source(self.source))
+        found = list(validate_source(self.source, self.registers))
         if self.source.root is not None and self.texts:
             found += in_document(disagreements(self.source, self.texts, self.registers))
         return tuple(sorted(found, key=lambda d: (d.span, d.code)))

@@ -47,7 +47,7 @@ _RAW_SEND: Final = Unmodelled("a message written by hand means what its descript
 
 
 def _oword(mnemonic: str, opcode: int, store: bool, summary: str, detail: str, *pitfalls: str) -> Instruction:
-    head = "n:log2" if store else "n:log2 mod_byte:b"
+    head = "n:log2" if store else "n:log2 mod_byte:b~0xff"
     data = "src:r" if store else "dst:r"
     return message(
         mnemonic, opcode, "data_port", f"{head} surface:s offset:v {data} modified:b!",
@@ -80,7 +80,7 @@ def _media(mnemonic: str, opcode: int, modes: dict[str, int], summary: str, deta
 
 
 def _gather(mnemonic: str, opcode: int, store: bool, summary: str, detail: str) -> Instruction:
-    head = "eltsize:b n:code" if store else "eltsize:b mod_byte:b n:code"
+    head = "eltsize:b n:code" if store else "eltsize:b mod_byte:b~0xff n:code"
     return message(
         mnemonic, opcode, "data_port", f"{head} surface:s goff:v off:r {'src' if store else 'dst'}:r modified:b!",
         (
@@ -163,7 +163,7 @@ def _raw_sends(mnemonic: str, kind: int) -> Instruction:
     unit = Modifier("ffid", kind=Modifier.Kind.NUMBER, doc="function unit")
     return message(
         mnemonic, 0x7A, "data_port",
-        f"kind:b={kind} E P nsrc0:b nsrc1:b ndst:b ffid:b exdesc:v desc:v src0:r src1:r dst:r",
+        f"kind:b={kind} E P nsrc0:b nsrc1:b ndst:b ffid:b{'~0xff' if conditional else ''} exdesc:v desc:v src0:r src1:r dst:r",
         (
             vec("exdesc", G | IM, "extended message descriptor"),
             vec("desc", G | IM, "message descriptor"),

@@ -114,7 +114,7 @@ def _forms(
     ) -> Instruction:
         rest: More = {"dialects": dialects, "exec_sizes": _SIZES, "seed": None, **more}
         return message(
-            mnemonic, number, "sampler", f"{op}:w={code}/0xff {_LAYOUT} {fields}", slots,
+            mnemonic, number, "sampler", f"{op}:w={code}/0xff{'~0x600' if flags else ''} {_LAYOUT} {fields}", slots,
             (*_flags(op, coarse=code in _COARSE, sample=flags), channels), meaning, summary, detail, **rest,
         )  # fmt: skip
 

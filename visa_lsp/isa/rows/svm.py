@@ -18,17 +18,17 @@ _STORED: Final = raw("data", Role.READ, "registers with the data")
 # `.2` is a slip that the tools take for `.1`; printing never uses it.
 _BLOCK: Final = Modifier("block", {"1": 0, "4": 1, "8": 2, "2": 0}, doc="bytes of one block: 1, 4 or 8")
 _COUNT: Final = Modifier("n", BLOCKS, doc="blocks per lane")
-# Text 4.2 says what every object means: without a word a block is unaligned.
+# Bit 7 of the size byte. In text 4.2 a block without a word is unaligned; text 4.1 has no word, and its blocks are aligned.
 _ALIGNED: Final = Modifier(
-    "alignment", {"unaligned": 1, "aligned": 2}, optional=True,
-    doc="whether the address is a multiple of 16 (text 4.2); objects hold neither word",
+    "alignment", {"unaligned": 1, "aligned": 0}, optional=True, heard=("n", 0x80), newest=1,
+    doc="whether the address is a multiple of 16 (text 4.2, where a block is unaligned if no word is there)",
 )  # fmt: skip
 
 
 def _block(mnemonic: str, sub: int, summary: str, detail: str) -> Instruction:
     store = mnemonic.endswith("st")
     return message(
-        mnemonic, 0x4E, "svm", f"sub:b={sub} n:log2 address:v data:r alignment:b?",
+        mnemonic, 0x4E, "svm", f"sub:b={sub} n:log2~0x80 address:v data:r alignment:b?",
         (vec("address", doc="address of the block, uq"), _STORED if store else _LOADED),
         (_ALIGNED,), Effect(mnemonic), summary, detail,
         exec_style=ExecStyle.SIZE, exec_sizes=(1, 2, 4, 8, 16), doc_page=mnemonic.upper(),

@@ -147,7 +147,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         traits=Trait.FENCE,
     ),
     _sync(
-        "fence_sw", 0x5C, "mask:b=0x80/0x80", "nop",
+        "fence_sw", 0x5C, "mask:b=0x80/0x80~0x7f", "nop",
         "Keep the compiler from reordering.",
         detail="Stops the finalizer's scheduler from moving memory accesses across it; no instruction is issued for it.",
         page="FENCE",

@@ -161,7 +161,7 @@ class LaunchLayout:
         """Whether every input of a text lies where this layout has a payload argument, or before them all."""
         header = {"global_id_offset", "local_size"}
         places = [(self.cross(a.offset), self.cross(a.offset) + a.size, a.arg_type) for a in info.payload]
-        for entry in kernel.inputs:
+        for entry in kernel.arguments:
             end = entry.offset + entry.size
             if entry.offset < self.cross_start:
                 if entry.offset < self.geometry.grf_bytes or end > self.cross_start:

@@ -10,6 +10,8 @@ import difflib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from msgspec import structs
+
 from visa_lsp.isa.platforms import PLATFORMS
 from visa_lsp.program.elements import MAX_SHARED_BYTES
 from visa_lsp.program.model import General
@@ -90,6 +92,8 @@ def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, plat
     kernel = choose_kernel(program, config.kernel)
     if info is not None and info.name != kernel.name:
         raise LaunchError(f"the ze_info is that of '{info.name}', the kernel is '{kernel.name}'")
+    if len(kernel.arguments) < len(kernel.inputs):
+        kernel = structs.replace(kernel, inputs=kernel.arguments)  # nothing fills reserved registers
     for body in (kernel, *program.functions):
         check_body(body, platform.grf_bytes, program.variables)
     geometry = _geometry(kernel, info, config, platform)

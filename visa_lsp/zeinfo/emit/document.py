@@ -96,6 +96,11 @@ class _Kernel:
         self.payload = payload_of(kernel, platform, self.simd)
         self.out = Entries(self.payload.layout)
         self.doubts: list[Doubt] = []
+        if self.simd not in platform.thread_widths:
+            message = (
+                f"simd_size: threads with registers of {platform.bytes} bytes have 16 or 32 lanes, not {self.simd}"
+            )
+            self.doubts.append(Doubt(kernel.name, message))
         self.private = False
 
     def entry(self) -> dict[str, object]:
@@ -146,7 +151,7 @@ class _Kernel:
         told = 1024 * (self.kernel.int_attribute("SLMSize") or 0)
         if said is not None or told or self.uses.slm is None:
             return said if said is not None else told
-        pointers = {e.id for e in self.kernel.inputs if self._is_local(e.offset)}
+        pointers = {e.id for e in self.kernel.arguments if self._is_local(e.offset)}
         if not pointers:
             return _DEFAULT_SLM  # all that a group can have: more than enough is no harm
         flow = InputUse(self.kernel)

@@ -67,7 +67,7 @@ def boundary(kernel: Kernel) -> int | None:
     ]
     if len(aliases) != 2 or aliases[0] != FIRST_DECLARED + 1:
         return None
-    general = [entry.id for entry in kernel.inputs if entry.kind & 7 == 0]
+    general = [entry.id for entry in kernel.arguments if entry.kind & 7 == 0]
     return aliases[1] if all(kernel.variable_name(id_) == f"V{id_:04}" for id_ in general) else None
 
 
@@ -76,8 +76,10 @@ def registers_of_dump(kernel: Kernel) -> Registers | None:
     if boundary(kernel) is None:
         return None
     grf = kernel.variables[0].byte_size
-    first = min((entry.offset for entry in kernel.inputs), default=grf)
-    ids = any((t := kernel.variable_type(e.id)) is not None and t.size == 2 for e in kernel.inputs if e.offset == grf)
+    first = min((entry.offset for entry in kernel.arguments), default=grf)
+    ids = any(
+        (t := kernel.variable_type(e.id)) is not None and t.size == 2 for e in kernel.arguments if e.offset == grf
+    )
     return next((r for r in CANDIDATES if r.bytes == grf and (ids or r.empty_row == (first > grf))), None)
 
 

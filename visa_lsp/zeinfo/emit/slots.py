@@ -91,6 +91,8 @@ def slots_of(kernel: Kernel) -> list[InputSlot]:
     """The inputs of a kernel by place, with names."""
     found = []
     for index, entry in enumerate(kernel.inputs):
+        if entry.reserved:
+            continue
         kind = entry.kind & 7
         type_ = kernel.variable_type(entry.id) if kind == 0 else None
         variable = kernel.variable(entry.id) if kind == 0 else None
