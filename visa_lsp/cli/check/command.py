@@ -32,7 +32,6 @@ from visa_lsp.cli.common import (
     SourceText,
     add_platform,
     complain,
-    printable,
     read_source,
     wants_colour,
     whole_number,
@@ -40,6 +39,7 @@ from visa_lsp.cli.common import (
 from visa_lsp.cli.files import check_output, write_output
 from visa_lsp.cli.progress import Progress
 from visa_lsp.cli.settings import Finder, FolderSettings
+from visa_lsp.cli.streams import steer, visible
 from visa_lsp.diagnostics import Severity
 from visa_lsp.embed.languages import SUFFIXES as HOST_SUFFIXES
 from visa_lsp.embed.languages import MissingGrammarError, host_of, is_installed
@@ -286,7 +286,7 @@ def _watch(
         return watched
 
     def again() -> int:
-        sys.stdout.write(clear)
+        steer(sys.stdout, clear)
         try:
             status = _run(args, paths, overrides, new_baseline, None, results, cluster)
         except CliError as error:
@@ -418,9 +418,9 @@ def _finish(report: CheckReport, inputs: Inputs, options: Options, kept: KeptVer
     to_stderr = False
     if options.diff:
         for result in changed:
-            _write_text(difference(result))
+            write_output(STDIN, difference(result).encode("utf-8", "surrogateescape"))
     elif stdin_text is not None:
-        _write_text(stdin_text)
+        write_output(STDIN, stdin_text.encode("utf-8", "surrogateescape"))
         to_stderr = True
     if not options.diff:
         shown = report if options.max_errors is None else report.up_to(options.max_errors)
@@ -460,19 +460,11 @@ def _is_wrong(report: CheckReport, options: Options) -> bool:
 def _write_report(report: CheckReport, options: Options, to_stderr: bool, inputs: Inputs) -> None:
     pieces = FORMATS[options.format].write(report, Look(options.colour))
     if options.output is not None:
-        write_output(options.output, "".join(pieces).encode("utf-8", "replace"), inputs.files)
+        text = "".join(pieces)
+        if options.format in FOR_PEOPLE:
+            text = visible(text)
+        write_output(options.output, text.encode("utf-8", "replace"), inputs.files)
         return
     out = sys.stderr if to_stderr else sys.stdout
     for piece in pieces:
         out.write(piece)
-
-
-def _write_text(text: str) -> None:
-    """A text to standard output, byte for byte."""
-    sys.stdout.flush()
-    buffer = getattr(sys.stdout, "buffer", None)
-    if buffer is None:
-        sys.stdout.write(printable(text))
-        return
-    buffer.write(text.encode("utf-8", "surrogateescape"))
-    buffer.flush()

@@ -1,0 +1,25 @@
+"""The console script: loads the program in such a way that Ctrl-C ends it silently from the first moment on."""
+
+from __future__ import annotations
+
+import signal
+
+
+def program() -> None:
+    """Run ``visa-lsp`` in a process of its own, which ends with it."""
+    end_at_interrupts()
+    from visa_lsp.cli.main import program as loaded
+
+    loaded()
+
+
+def end_at_interrupts() -> None:
+    """Let Ctrl-C end this process, without a word of Python; an ignored one stays ignored."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def hear_interrupts() -> None:
+    """Let Ctrl-C raise KeyboardInterrupt again: from here on there is something to be tidied up."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
