@@ -45,10 +45,10 @@ ALLOWED = {
     "analysis.disk": {"line_classes"},
     "checks.support": {"rule"},
     "checks.rules": {"rule", "support"},
-    "cli.check": {"baselines", "clusters", "common", "files", "keeping", "processes", "progress", "rules", "settings"},
+    "cli.check": {"baselines", "clusters", "common", "files", "keeping", "processes", "progress", "rules", "settings", "streams"},
     "cli.compare_runs": {"common", "launch", "parsing", "progress"},
     "cli.compile": {"build", "check", "common", "files", "launch", "parsing", "progress", "tools"},
-    "cli.diff": {"asm", "assemble", "clusters", "common", "files", "progress"},
+    "cli.diff": {"asm", "assemble", "clusters", "common", "files", "progress", "streams"},
     "cli.gen": {"build", "check", "common", "compile", "files", "parsing", "tools"},
     "cli.launch": {
         "build", "clusters", "common", "compile", "described", "exits", "files", "parsing", "processes", "progress",

@@ -14,7 +14,6 @@ import sys
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from visa_lsp import __version__
-from visa_lsp.cli.entry import end_at_interrupts, hear_interrupts
 from visa_lsp.cli.exits import (
     EXIT_BROKEN_PIPE,
     EXIT_INTERNAL,
@@ -24,6 +23,7 @@ from visa_lsp.cli.exits import (
     CliError,
     complain,
 )
+from visa_lsp.cli.interrupts import end_at_interrupts, hear_interrupts
 from visa_lsp.cli.keeping import keeping
 from visa_lsp.cli.plain import Plain
 from visa_lsp.cli.streams import OutputFull, OutputGone, give_up_output, shown_streams

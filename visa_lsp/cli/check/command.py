@@ -1,6 +1,6 @@
 """The command ``visa-lsp check``: its options, laid over the settings, and what becomes of the results.
 
-Exit status: 0 nothing wrong, 1 errors or warnings, 2 wrong usage or a file that cannot be read. Remarks and hints are
+Exit status: 0 nothing wrong, 1 errors or warnings, 2 wrong usage or a file that cannot be read, 70 a mistake of ours. Remarks and hints are
 reported but are nothing wrong. Loads neither pygls nor NumPy. Invariant: the report is the same for any number of processes.
 """
 
@@ -24,6 +24,7 @@ from visa_lsp.cli.check.watch import Stamp, stamp, watch
 from visa_lsp.cli.clusters import Cluster, add_cluster, cluster_of
 from visa_lsp.cli.common import (
     EXIT_FINDINGS,
+    EXIT_INTERNAL,
     EXIT_OK,
     EXIT_USAGE,
     STDIN,
@@ -436,7 +437,7 @@ def _finish(report: CheckReport, inputs: Inputs, options: Options, kept: KeptVer
             statistics(report) + (kept_text(kept.found, kept.asked) if kept is not None else "")
         )
     if report.errors:
-        return EXIT_USAGE
+        return EXIT_INTERNAL if any(result.internal for result in report.errors) else EXIT_USAGE
     if options.exit_zero:
         return EXIT_OK
     return EXIT_FINDINGS if _is_wrong(report, options) or (options.diff and changed) else EXIT_OK

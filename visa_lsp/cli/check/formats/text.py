@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.cli.exits import one_line
+from visa_lsp.cli.common import one_line
 from visa_lsp.cli.streams import paint
 from visa_lsp.diagnostics import Severity
 
