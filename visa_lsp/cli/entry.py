@@ -1,13 +1,17 @@
-"""The console script: loads the program in such a way that Ctrl-C ends it silently from the first moment on."""
+"""The console script. Loads nothing before it can be interrupted: Ctrl-C ends the program without a word of Python, however early."""
 
-from __future__ import annotations
-
-from visa_lsp.cli.interrupts import end_at_interrupts
+import os
 
 
 def program() -> None:
     """Run ``visa-lsp`` in a process of its own, which ends with it."""
-    end_at_interrupts()
-    from visa_lsp.cli.main import program as loaded
+    try:
+        from visa_lsp.cli.interrupts import end_at_interrupts
 
-    loaded()
+        # A library in C whose loading is interrupted may crash.
+        end_at_interrupts()
+        from visa_lsp.cli.main import program as loaded
+
+        loaded()
+    except KeyboardInterrupt:
+        os._exit(130)  # as ``exits`` has it, which may not be there yet

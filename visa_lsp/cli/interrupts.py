@@ -1,4 +1,4 @@
-"""What Ctrl-C does to a process of the program. Loads nothing that takes time: until it has, Ctrl-C shows a traceback."""
+"""What Ctrl-C does to a process of the program."""
 
 from __future__ import annotations
 

@@ -186,16 +186,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _status_of(argv: list[str]) -> int:
     """Carry out a line; gives its exit status, and tells what went wrong."""
     try:
-        status = _dispatch(argv)
+        status = _outcome_of(argv)
         sys.stdout.flush()
-    except SystemExit as leaving:
-        if isinstance(leaving.code, str):
-            complain(leaving.code)
-            return EXIT_USAGE
-        return leaving.code or 0
-    except CliError as error:
-        complain(str(error))
-        return EXIT_USAGE
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except (OutputGone, BrokenPipeError):
@@ -205,13 +197,29 @@ def _status_of(argv: list[str]) -> int:
         give_up_output()
         complain(f"standard output cannot be written: {full}")
         return EXIT_USAGE
+    return status
+
+
+def _outcome_of(argv: list[str]) -> int:
+    """The exit status of a line, as its command sees it."""
+    try:
+        return _dispatch(argv)
+    except SystemExit as leaving:
+        if isinstance(leaving.code, str):
+            complain(leaving.code)
+            return EXIT_USAGE
+        return leaving.code or 0
+    except CliError as error:
+        complain(str(error))
+        return EXIT_USAGE
+    except BrokenPipeError:
+        raise
     except Exception as error:
         if os.environ.get("VISA_LSP_DEBUG"):
             raise
         text = " ".join(f"{type(error).__name__}: {error}".split())
         complain(f"internal error: {text} (VISA_LSP_DEBUG=1 shows where)")
         return EXIT_INTERNAL
-    return status
 
 
 def _load_msgspec() -> None:
