@@ -5,9 +5,12 @@ The names of the Python interface are loaded when they are first asked for: the 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+# As ``typing`` has it: loading that takes longer than all else that happens before the program can be interrupted in silence.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from visa_lsp.api.arguments import ImageArgument as Image
     from visa_lsp.api.findings import FindingList, ObjectError, RunFinding, TextError, TextFinding
     from visa_lsp.api.program import KernelArgument, LoadedKernel, Program, load

@@ -113,8 +113,8 @@ def failing(monkeypatch, error):
     ("error", "status", "lines"),
     [
         (KeyboardInterrupt(), 130, 0),
-        (ValueError("our\nmistake"), 2, 1),
-        (RecursionError("deep"), 2, 1),
+        (ValueError("our\nmistake"), 70, 1),
+        (RecursionError("deep"), 70, 1),
         (SystemExit("words"), 2, 1),
         (SystemExit(3), 3, 0),
     ],

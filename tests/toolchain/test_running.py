@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from fake_tools import fake_tool
 
+from visa_lsp.children import temporary_folder
 from visa_lsp.toolchain import process
-from visa_lsp.toolchain.process import ToolError, own_folder, run_program
+from visa_lsp.toolchain.process import ToolError, run_program
 from visa_lsp.toolchain.tools import FINALIZER, OCLOC, find_tool
 
 
@@ -100,7 +101,7 @@ def test_a_flood_of_files_is_ended(tmp_path, monkeypatch):
 
 
 def test_the_folder_is_private_and_gone_afterwards():
-    with own_folder() as folder:
+    with temporary_folder() as folder:
         assert folder.stat().st_mode & 0o077 == 0
         (folder / "file").write_text("x")
     assert not folder.exists()

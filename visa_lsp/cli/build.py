@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.children import temporary_folder
 from visa_lsp.cli.check.report import findings_of
 from visa_lsp.cli.common import STDIN, CliError
 from visa_lsp.cli.files import read_bytes
@@ -21,7 +22,7 @@ from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS, platform_named, 
 from visa_lsp.reading import is_regular
 from visa_lsp.text import LineIndex, Span, lines_of
 from visa_lsp.toolchain.ocloc import SECONDS, CompilerCall, compile_source
-from visa_lsp.toolchain.process import ToolError, own_folder
+from visa_lsp.toolchain.process import ToolError
 from visa_lsp.toolchain.rules import COMPILER_ERROR, COMPILER_WARNING
 from visa_lsp.toolchain.tools import OCLOC
 
@@ -92,7 +93,7 @@ def built(
     Raises CliError where the compiler is missing, or does not know the device or an option.
     """
     chosen = tool_for(OCLOC, tool, settings_for(source.name if source.is_file else STDIN))
-    with own_folder() as folder:
+    with temporary_folder() as folder:
         path = source.path.absolute()
         if not is_regular(path) or not source.is_file:
             path = folder / (path.name or "source.cl")

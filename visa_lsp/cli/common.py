@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.cli.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE, CliError, complain, printable
+from visa_lsp.cli.exits import (
+    EXIT_FINDINGS,
+    EXIT_INTERNAL,
+    EXIT_OK,
+    EXIT_USAGE,
+    CliError,
+    complain,
+    one_line,
+    printable,
+)
 from visa_lsp.isa.platforms import PLATFORMS, platform_named
 from visa_lsp.reading import MOST_TEXT, read_file, read_stream
 
@@ -217,6 +226,7 @@ def wants_colour(stream: TextIO, choice: str = "auto") -> bool:
 
 __all__ = [
     "EXIT_FINDINGS",
+    "EXIT_INTERNAL",
     "EXIT_OK",
     "EXIT_USAGE",
     "OBJECT_MAGIC",
@@ -229,6 +239,7 @@ __all__ = [
     "decode",
     "did_you_mean",
     "is_opencl",
+    "one_line",
     "platform_argument",
     "platform_problem",
     "printable",

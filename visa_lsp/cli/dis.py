@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.cli.common import EXIT_OK, EXIT_USAGE, STDIN, CliError, add_platform, complain, foreign
-from visa_lsp.cli.files import check_output, read_bytes, write_output
+from visa_lsp.cli.files import check_output, read_bytes, write_output, write_report
 from visa_lsp.cli.zebins import extract_zebin, zebin_of, zebin_text
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.errors import CodecError
@@ -55,7 +55,7 @@ def dis_command(args: argparse.Namespace) -> int:
                 _zebin(args, data, name)
                 continue
             text = _text(args, data, name)
-            write_output(args.output or STDIN, text.encode("utf-8", "surrogateescape"), args.inputs)
+            _write(args, text)
         except CliError as error:
             complain(str(error))
             status = EXIT_USAGE
@@ -69,7 +69,14 @@ def _zebin(args: argparse.Namespace, data: bytes, name: str) -> None:
         extract_zebin(name, zebin, args.output, platform, comments=not args.no_comments)
         return
     text = zebin_text(name, zebin, platform, comments=not args.no_comments, summary=args.summary)
-    write_output(args.output or STDIN, text.encode("utf-8", "surrogateescape"), args.inputs)
+    _write(args, text)
+
+
+def _write(args: argparse.Namespace, text: str) -> None:
+    if args.summary:
+        write_report(args.output or STDIN, text, args.inputs)
+    else:
+        write_output(args.output or STDIN, text.encode("utf-8", "surrogateescape"), args.inputs)
 
 
 def _text(args: argparse.Namespace, data: bytes, name: str) -> str:

@@ -8,6 +8,7 @@ from typing import Final
 EXIT_OK: Final = 0
 EXIT_FINDINGS: Final = 1
 EXIT_USAGE: Final = 2
+EXIT_INTERNAL: Final = 70
 EXIT_INTERRUPTED: Final = 130
 EXIT_BROKEN_PIPE: Final = 141
 
@@ -21,6 +22,11 @@ def printable(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
+def one_line(text: str) -> str:
+    """The text, such as a file's name, fit to be printed within a line."""
+    return printable(text).replace("\n", "\\x0a")
+
+
 def complain(message: str) -> None:
     """One line on stderr, under the program's name."""
-    print(f"visa-lsp: {printable(message)}", file=sys.stderr)
+    print(f"visa-lsp: {one_line(message)}", file=sys.stderr)

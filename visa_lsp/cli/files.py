@@ -1,7 +1,7 @@
 """Output files: complete or untouched, and never an input. ``write_output`` is how every command writes.
 
-A regular file is replaced as a whole by a temporary one beside it; a symbolic link stays one and what it points to is
-replaced. What is no regular file (a FIFO, a device) is written into.
+A regular file is replaced as a whole by another one, which has a name only for the moment of the replacement where the system can do
+that, so that nothing remains of one that is not finished. A symbolic link stays one and what it points to is replaced. What is no regular file (a FIFO, a device) is written into.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import contextlib
 import errno
 import io
 import os
+import signal
 import stat
 import sys
 import time
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, TextIO
 
 from visa_lsp.cli.common import STDIN, CliError, reason
+from visa_lsp.cli.streams import visible, write_data
 from visa_lsp.reading import MOST_OBJECT, PATIENCE, read_file, read_stream
 
 if TYPE_CHECKING:
@@ -44,15 +46,59 @@ def replacing(target: Path, inputs: Iterable[str | Path] = ()) -> Iterator[IO[by
     # A link stays a link, also one to a file that is not there yet.
     real = Path(os.path.realpath(target))
     temporary = real.with_name(f".visa-lsp-{os.urandom(8).hex()}")
+    mode = about.st_mode & 0o777 if about is not None else 0o666 & ~_umask()
+    handle = _nameless(real.parent)
+    if handle is not None:
+        with os.fdopen(handle, "wb") as stream:
+            yield stream
+            stream.flush()
+            os.fchmod(handle, mode)
+            with _without_signals():
+                # Only with a descriptor does Python follow the link; the path is absolute and needs none.
+                os.link(f"/proc/self/fd/{handle}", temporary, src_dir_fd=handle)
+                _put_in_place(temporary, real)
+        return
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
     try:
         with os.fdopen(handle, "wb") as stream:
             yield stream
-        temporary.chmod(about.st_mode & 0o777 if about is not None else 0o666 & ~_umask())
+        temporary.chmod(mode)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _put_in_place(temporary, real)
+
+
+def _nameless(folder: Path) -> int | None:
+    """Open a file that is gone when it is closed, but can be given a name in a folder before; None where there are no such files."""
+    if not hasattr(os, "O_TMPFILE"):
+        return None
+    try:
+        handle = os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o600)
+    except OSError:  # the file system has none, or the other way will say what is wrong with the folder
+        return None
+    if os.path.exists(f"/proc/self/fd/{handle}"):  # noqa: PTH110 - a link to no name
+        return handle
+    os.close(handle)
+    return None
+
+
+def _put_in_place(temporary: Path, real: Path) -> None:
+    try:
         temporary.replace(real)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+@contextlib.contextmanager
+def _without_signals() -> Iterator[None]:
+    """Keep signals that ask this process to end waiting: two steps belong together."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def refuse_input(target: str | Path, inputs: Iterable[str | Path]) -> None:
@@ -136,14 +182,21 @@ def _opened_to_write(target: Path, mode: int) -> int:
 def write_output(path: str, data: bytes, inputs: Iterable[str | Path] = ()) -> None:
     """Write a whole file, or standard output for ``-``; ``CliError`` when it cannot be written or is an input."""
     if path == STDIN:
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+        write_data(data)
         return
     try:
         with replacing(Path(path), inputs) as stream:
             stream.write(data)
     except (OSError, ValueError) as error:
         raise CliError(f"{path}: {reason(error)}") from None
+
+
+def write_report(path: str, text: str, inputs: Iterable[str | Path] = ()) -> None:
+    """Write what people read as a whole file, or to standard output for ``-``; ``CliError`` when that is not possible."""
+    if path == STDIN:
+        sys.stdout.write(text)
+    else:
+        write_output(path, visible(text).encode("utf-8", "backslashreplace"), inputs)
 
 
 def check_output(path: str | None, inputs: Iterable[str | Path]) -> None:

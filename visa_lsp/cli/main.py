@@ -14,9 +14,19 @@ import sys
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from visa_lsp import __version__
-from visa_lsp.cli.exits import EXIT_BROKEN_PIPE, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, CliError, complain
+from visa_lsp.cli.exits import (
+    EXIT_BROKEN_PIPE,
+    EXIT_INTERNAL,
+    EXIT_INTERRUPTED,
+    EXIT_OK,
+    EXIT_USAGE,
+    CliError,
+    complain,
+)
+from visa_lsp.cli.interrupts import end_at_interrupts, hear_interrupts
 from visa_lsp.cli.keeping import keeping
 from visa_lsp.cli.plain import Plain
+from visa_lsp.cli.streams import OutputFull, OutputGone, give_up_output, shown_streams
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -141,7 +151,9 @@ LOADERS: Final = {
 
 def program() -> NoReturn:
     """The script ``visa-lsp``: ``main`` for a process of its own, which ends with it."""
+    end_at_interrupts()
     status = main()
+    end_at_interrupts()
     threading = sys.modules.get("threading")
     if threading is not None and threading.active_count() > 1:
         # The interpreter looks through everything for garbage when it ends, more than once.
@@ -167,9 +179,31 @@ def main(argv: Sequence[str] | None = None) -> int:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
+    with shown_streams():
+        return _status_of(list(sys.argv[1:] if argv is None else argv))
+
+
+def _status_of(argv: list[str]) -> int:
+    """Carry out a line; gives its exit status, and tells what went wrong."""
     try:
-        status = _dispatch(list(sys.argv[1:] if argv is None else argv))
+        status = _outcome_of(argv)
         sys.stdout.flush()
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except (OutputGone, BrokenPipeError):
+        give_up_output()
+        return EXIT_BROKEN_PIPE
+    except OutputFull as full:
+        give_up_output()
+        complain(f"standard output cannot be written: {full}")
+        return EXIT_USAGE
+    return status
+
+
+def _outcome_of(argv: list[str]) -> int:
+    """The exit status of a line, as its command sees it."""
+    try:
+        return _dispatch(argv)
     except SystemExit as leaving:
         if isinstance(leaving.code, str):
             complain(leaving.code)
@@ -178,19 +212,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     except CliError as error:
         complain(str(error))
         return EXIT_USAGE
-    except KeyboardInterrupt:
-        return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # The interpreter flushes stdout once more when it ends: give it somewhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_BROKEN_PIPE
+        raise
     except Exception as error:
         if os.environ.get("VISA_LSP_DEBUG"):
             raise
         text = " ".join(f"{type(error).__name__}: {error}".split())
         complain(f"internal error: {text} (VISA_LSP_DEBUG=1 shows where)")
-        return EXIT_USAGE
-    return status
+        return EXIT_INTERNAL
 
 
 def _load_msgspec() -> None:
@@ -233,6 +262,7 @@ def _dispatch(argv: list[str]) -> int:
         parser = parser_of(command, COMMANDS[command])
         add_arguments(parser)
         args = parser.parse_args(rest)
+    hear_interrupts()
     with keeping(command):
         return execute(args)
 
@@ -285,7 +315,9 @@ def _serve(argv: list[str]) -> int:
         from visa_lsp.cli.parsing import parser_of_program
 
         parser = parser_of_program(COMMANDS, add_arguments)
-    return serve(parser.parse_args(argv))
+    args = parser.parse_args(argv)
+    hear_interrupts()
+    return serve(args)
 
 
 def _no_such_command(word: str) -> str:

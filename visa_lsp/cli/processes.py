@@ -11,6 +11,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.children import end_with_parent
 from visa_lsp.cli.exits import CliError
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def in_processes(
     share = max(1, min(8, len(pieces) // (count * 4)))
     shares = [pieces[at : at + share] for at in range(0, len(pieces), share)]
     before = set(active_children())
-    with ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(begin,)) as pool:
+    with ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(begin, os.getpid())) as pool:
         try:
             # Not ``pool.map``, which cancels what it waits for: a pool whose processes end then trips over that.
             for future in [pool.submit(_share, work, some) for some in shares]:
@@ -67,7 +68,8 @@ def _share(work: Callable[[Piece], Done], pieces: Sequence[Piece]) -> list[Done]
     return [work(piece) for piece in pieces]
 
 
-def _begin(begin: Callable[[], None] | None) -> None:
+def _begin(begin: Callable[[], None] | None, parent: int) -> None:
+    end_with_parent(parent)
     # Ctrl-C reaches every process of the group; the parent answers it, the others just end, without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if begin is not None:

@@ -12,6 +12,7 @@ import time
 from typing import Final, Self
 
 from visa_lsp.cli.exits import printable
+from visa_lsp.cli.streams import steer
 
 _SLOW: Final = 1.0
 _STEP: Final = 0.1
@@ -40,13 +41,11 @@ class Progress:
         from shutil import get_terminal_size  # it loads what unpacks archives, and most checks show nothing
 
         # A line that is broken in two could not be erased.
-        sys.stderr.write(f"\r{line[: get_terminal_size().columns - 1]}\033[K")
-        sys.stderr.flush()
+        steer(sys.stderr, f"\r{line[: get_terminal_size().columns - 1]}\033[K")
 
     def __exit__(self, *_: object) -> None:
         if self._shown:
-            sys.stderr.write("\r\033[K")
-            sys.stderr.flush()
+            steer(sys.stderr, "\r\033[K")
 
 
 def _can_erase() -> bool:

@@ -16,6 +16,8 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, Final
 
+from visa_lsp.children import end_with_parent
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import BinaryIO
@@ -23,11 +25,12 @@ if TYPE_CHECKING:
 Request = tuple[str, str, bytes | None, bytes]
 Answer = tuple[bool, bytes | str]
 PROTOCOL: Final = 5
-_TO_END: Final = 5.0  # seconds that work may go on when whoever asked is gone
+_TO_END: Final = 1.0  # seconds that work may go on when nobody waits for it
 
 
 def main() -> None:
     """Answer until the other end of the pipe is closed."""
+    end_with_parent()
     source, sink = _pipes()
     requests: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(source, requests), daemon=True).start()

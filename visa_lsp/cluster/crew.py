@@ -12,13 +12,13 @@ import os
 import queue
 import re
 import signal
-import tempfile
 import threading
 import time
 import uuid
 import warnings
 from typing import TYPE_CHECKING, Any, Final
 
+from visa_lsp.children import temporary_folder
 from visa_lsp.identity import identity
 
 if TYPE_CHECKING:
@@ -80,12 +80,12 @@ def workers_here(count: int) -> Iterator[str]:
     # Nobody looks at where these workers spend their time, a hundred times a second.
     with (
         dask.config.set({"distributed.worker.profile.enabled": False}),
-        tempfile.TemporaryDirectory(prefix="visa-lsp-cluster-", ignore_cleanup_errors=True) as folder,
+        temporary_folder("visa-lsp-cluster-") as folder,
     ):
         with _without_interrupts():
             cluster = LocalCluster(
                 n_workers=count, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address="127.0.0.1:0",
-                silence_logs=logging.CRITICAL, memory_limit=0, local_directory=folder,
+                silence_logs=logging.CRITICAL, memory_limit=0, local_directory=str(folder),
             )  # fmt: skip
         try:
             yield cluster.scheduler_address

@@ -16,6 +16,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from visa_lsp.children import command_of
 from visa_lsp.cluster.child import PROTOCOL
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ class _Child:
     def __init__(self) -> None:
         # The same interpreter with the same modules; Ctrl-C is for who asks, not for who works.
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "visa_lsp.cluster.child"],
+            command_of("visa_lsp.cluster.child"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -13,12 +13,13 @@ from dataclasses import dataclass, field, replace
 from threading import Event
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.children import temporary_folder
 from visa_lsp.reading import MIB, read_file
 from visa_lsp.toolchain.bodies import bodies_of, guarded_copy, listing_name
 from visa_lsp.toolchain.complaints import complaints_in, misuse, warnings_in
 from visa_lsp.toolchain.listing import GenLine, GenListing, read_listing
 from visa_lsp.toolchain.pressure import ToldPressure, read_pressure
-from visa_lsp.toolchain.process import ToolError, own_folder, run_program
+from visa_lsp.toolchain.process import ToolError, run_program
 from visa_lsp.toolchain.rules import FINALIZER_ERROR, FINALIZER_FAILURE, FINALIZER_REMARK, FINALIZER_WARNING
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def finalize(codes: Sequence[str], call: FinalizerCall, *, with_pressure: bool =
             for number in range(len(bodies) if with_pressure else 0)
         ]
         try:
-            with own_folder() as folder:
+            with temporary_folder() as folder:
                 ran = _run(copy, call, folder, call.seconds, "-printregusage")
                 texts = {number: _read(folder / listing_name(number)) for number in range(len(bodies))}
                 if len(bodies) == 1:
@@ -164,7 +165,7 @@ def _pressure(copy: GuardedCopy, call: FinalizerCall, end: float) -> ToldPressur
     left = end - time.monotonic()
     if left <= 0 or (call.stop is not None and call.stop()):
         return ToldPressure()
-    with own_folder() as folder:
+    with temporary_folder() as folder:
         ran = _run(copy, call, folder, left, "-dumpRPE", "-nolocalra")
     return ToldPressure() if ran.failure else read_pressure(ran.said)
 

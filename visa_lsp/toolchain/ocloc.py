@@ -12,10 +12,11 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.children import temporary_folder
 from visa_lsp.reading import MIB, read_file
 from visa_lsp.toolchain.build_log import BuildMessage, messages_in, misuse_of_build
 from visa_lsp.toolchain.listing import read_listing
-from visa_lsp.toolchain.process import ToolError, own_folder, run_program
+from visa_lsp.toolchain.process import ToolError, run_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,7 +86,7 @@ def compile_source(source: Path, data: bytes, call: CompilerCall) -> Compiled:
 
     Raises ToolError where the compiler cannot be started, or does not know the device or an option.
     """
-    with own_folder() as folder:
+    with temporary_folder() as folder:
         command = [call.tool, "compile", "-file", str(source), "-device", call.device, "--format", "zebin"]
         command += ["-output", _OUTPUT, "-output_no_suffix"]
         options = _with_includes(call.options, source, data)

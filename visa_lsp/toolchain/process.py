@@ -1,7 +1,7 @@
 """Running a program that is not ours: a folder of its own, no shell, a time limit, bounded output, nothing left behind.
 
-Knows nothing of what the program does. Invariant: when ``run_program`` returns or raises, the program and all that it has
-started in its process group have ended, and no more than the bound was kept of what it said.
+Knows nothing of what the program does. Invariant: when ``run_program`` returns or raises, or this process ends, the program and all that
+it has started in its process group have ended, and no more than the bound was kept of what it said.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.children import ended_with_us
 from visa_lsp.reading import MIB
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
     from typing import BinaryIO
 
 MOST_SAID: Final = 32 * MIB
@@ -47,13 +48,6 @@ class Ran:
     failure: str = ""
 
 
-@contextlib.contextmanager
-def own_folder() -> Iterator[Path]:
-    """A new folder that only this user can enter, and that is gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="visa-lsp-", ignore_cleanup_errors=True) as folder:
-        yield Path(folder).resolve()
-
-
 def run_program(
     command: Sequence[str],
     folder: Path,
@@ -76,11 +70,12 @@ def run_program(
         except (OSError, ValueError) as error:
             words = getattr(error, "strerror", None) or error
             raise ToolError(f"{command[0]}: cannot be started: {words}") from None
-        try:
-            _limit(process.pid, seconds)
-            failure = _waited(process, folder, said, seconds, stop)
-        finally:
-            _end(process)
+        with ended_with_us(process):
+            try:
+                _limit(process.pid, seconds)
+                failure = _waited(process, folder, said, seconds, stop)
+            finally:
+                _end(process)
         said.seek(0)
         text = said.read(MOST_SAID).decode("utf-8", "replace")
     if not failure and process.returncode < 0:
@@ -110,7 +105,7 @@ def _waited(
 
 
 def _limit(pid: int, seconds: float) -> None:
-    """Bound a program for the case that we are killed and cannot end it: its time, the size of its files, no memory dump."""
+    """Have the system bound the time of a program and the size of its files, and write no memory dump."""
     if sys.platform == "linux":
         import resource
 

@@ -1,6 +1,6 @@
 """The command ``visa-lsp check``: its options, laid over the settings, and what becomes of the results.
 
-Exit status: 0 nothing wrong, 1 errors or warnings, 2 wrong usage or a file that cannot be read. Remarks and hints are
+Exit status: 0 nothing wrong, 1 errors or warnings, 2 wrong usage or a file that cannot be read, 70 a mistake of ours. Remarks and hints are
 reported but are nothing wrong. Loads neither pygls nor NumPy. Invariant: the report is the same for any number of processes.
 """
 
@@ -24,6 +24,7 @@ from visa_lsp.cli.check.watch import Stamp, stamp, watch
 from visa_lsp.cli.clusters import Cluster, add_cluster, cluster_of
 from visa_lsp.cli.common import (
     EXIT_FINDINGS,
+    EXIT_INTERNAL,
     EXIT_OK,
     EXIT_USAGE,
     STDIN,
@@ -32,7 +33,6 @@ from visa_lsp.cli.common import (
     SourceText,
     add_platform,
     complain,
-    printable,
     read_source,
     wants_colour,
     whole_number,
@@ -40,6 +40,7 @@ from visa_lsp.cli.common import (
 from visa_lsp.cli.files import check_output, write_output
 from visa_lsp.cli.progress import Progress
 from visa_lsp.cli.settings import Finder, FolderSettings
+from visa_lsp.cli.streams import steer, visible
 from visa_lsp.diagnostics import Severity
 from visa_lsp.embed.languages import SUFFIXES as HOST_SUFFIXES
 from visa_lsp.embed.languages import MissingGrammarError, host_of, is_installed
@@ -286,7 +287,7 @@ def _watch(
         return watched
 
     def again() -> int:
-        sys.stdout.write(clear)
+        steer(sys.stdout, clear)
         try:
             status = _run(args, paths, overrides, new_baseline, None, results, cluster)
         except CliError as error:
@@ -418,9 +419,9 @@ def _finish(report: CheckReport, inputs: Inputs, options: Options, kept: KeptVer
     to_stderr = False
     if options.diff:
         for result in changed:
-            _write_text(difference(result))
+            write_output(STDIN, difference(result).encode("utf-8", "surrogateescape"))
     elif stdin_text is not None:
-        _write_text(stdin_text)
+        write_output(STDIN, stdin_text.encode("utf-8", "surrogateescape"))
         to_stderr = True
     if not options.diff:
         shown = report if options.max_errors is None else report.up_to(options.max_errors)
@@ -436,7 +437,7 @@ def _finish(report: CheckReport, inputs: Inputs, options: Options, kept: KeptVer
             statistics(report) + (kept_text(kept.found, kept.asked) if kept is not None else "")
         )
     if report.errors:
-        return EXIT_USAGE
+        return EXIT_INTERNAL if any(result.internal for result in report.errors) else EXIT_USAGE
     if options.exit_zero:
         return EXIT_OK
     return EXIT_FINDINGS if _is_wrong(report, options) or (options.diff and changed) else EXIT_OK
@@ -460,19 +461,11 @@ def _is_wrong(report: CheckReport, options: Options) -> bool:
 def _write_report(report: CheckReport, options: Options, to_stderr: bool, inputs: Inputs) -> None:
     pieces = FORMATS[options.format].write(report, Look(options.colour))
     if options.output is not None:
-        write_output(options.output, "".join(pieces).encode("utf-8", "replace"), inputs.files)
+        text = "".join(pieces)
+        if options.format in FOR_PEOPLE:
+            text = visible(text)
+        write_output(options.output, text.encode("utf-8", "replace"), inputs.files)
         return
     out = sys.stderr if to_stderr else sys.stdout
     for piece in pieces:
         out.write(piece)
-
-
-def _write_text(text: str) -> None:
-    """A text to standard output, byte for byte."""
-    sys.stdout.flush()
-    buffer = getattr(sys.stdout, "buffer", None)
-    if buffer is None:
-        sys.stdout.write(printable(text))
-        return
-    buffer.write(text.encode("utf-8", "surrogateescape"))
-    buffer.flush()

@@ -97,6 +97,7 @@ class FileResult(Struct, frozen=True):
     fixed: int = 0
     before: str | None = None
     after: str | None = None
+    internal: bool = False  # the error is one of ours
 
 
 class CheckReport(Struct, frozen=True):

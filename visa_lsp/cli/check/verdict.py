@@ -53,6 +53,7 @@ class Verdict(Struct, frozen=True):
     fixed: int = 0
     before: SourceText | None = None
     after: str | None = None
+    internal: bool = False  # the error is one of ours
 
 
 def outgoing(task: Task, *, whole: bool) -> Task:
@@ -102,4 +103,4 @@ def result_of(task: Task, verdict: Verdict) -> FileResult:
             return FileResult(task.name, error=str(error))
     shown = numbered([f for f in verdict.findings if task.selection.shows(f.rule, task.name)])
     text = None if before is None else before.text
-    return FileResult(task.name, shown, verdict.error, verdict.fixed, text, after)
+    return FileResult(task.name, shown, verdict.error, verdict.fixed, text, after, verdict.internal)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from visa_lsp.cli.clusters import add_cluster, cluster_of
 from visa_lsp.cli.common import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE, STDIN, add_platform, wants_colour
 from visa_lsp.cli.diff.compared import compared
-from visa_lsp.cli.files import check_output, write_output
+from visa_lsp.cli.files import check_output, write_report
 from visa_lsp.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def diff_command(args: argparse.Namespace) -> int:
     if comparison.files or comparison.folders:
         colour = args.output == STDIN and wants_colour(sys.stdout, args.color)
         report = _report(comparison, args.format, colour=colour)
-        write_output(args.output, report.encode("utf-8", "backslashreplace"), inputs)
+        write_report(args.output, report, inputs)
     if comparison.unreadable:
         return EXIT_USAGE
     return EXIT_OK if comparison.same else EXIT_FINDINGS

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.cli.common import printable
 from visa_lsp.cli.diff.figures import figure_pairs
+from visa_lsp.cli.streams import paint as with_style
 from visa_lsp.compare.model import ChangeKind
 from visa_lsp.compare.words import arrow
 
@@ -32,7 +33,7 @@ def comparison_text(comparison: ProgramComparison, *, colour: bool) -> Iterator[
     """The report, line by line. Of folders only what differs is told, and how many kernels do not."""
 
     def paint(text: str, style: str) -> str:
-        return f"\033[{style}m{text}\033[0m" if colour else text
+        return with_style(text, style) if colour else text
 
     for file in comparison.files:
         if not (comparison.folders and file.same):

@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.cli.common import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE, STDIN, CliError, add_platform, complain, is_opencl
-from visa_lsp.cli.files import check_output, write_output
+from visa_lsp.cli.files import check_output, write_output, write_report
 from visa_lsp.cli.gen.document import GenDocument, made, read_input
 from visa_lsp.cli.gen.printing import as_json, as_text, figures
 from visa_lsp.cli.parsing import seconds_argument
@@ -154,7 +154,7 @@ def _write(args: argparse.Namespace, documents: list[tuple[GenDocument, ...]]) -
                 _tell_figures(documents)
             return
     report = _json(documents) if args.format == "json" else _text(documents)
-    write_output(args.output or STDIN, report.encode("utf-8", "replace"), args.inputs)
+    write_report(args.output or STDIN, report, args.inputs)
 
 
 def _tell_figures(documents: list[tuple[GenDocument, ...]]) -> None:

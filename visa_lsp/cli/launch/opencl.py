@@ -10,12 +10,12 @@ import contextlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from visa_lsp.children import temporary_folder
 from visa_lsp.cli.build import built, device_of, read_source
 from visa_lsp.cli.common import CliError
 from visa_lsp.cli.compile.outputs import file_name, files_of
 from visa_lsp.cli.launch.program import BodySource, TextProblems
 from visa_lsp.diagnostics import Severity
-from visa_lsp.toolchain.process import own_folder
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -67,7 +67,7 @@ def compiled(name: str, args: Namespace, kernel: str | None, platform: str | Non
     chosen = kernel or kernels[0]
     others = [other for other in kernels if other != chosen]
     assumed = (f"kernel: {chosen}, the first; there are also {', '.join(others)}",) if others and kernel is None else ()
-    with own_folder() as folder:
+    with temporary_folder() as folder:
         for file, data in files_of(build).items():
             (folder / file).write_bytes(data)
         yield CompiledProgram(folder / f"{file_name(chosen)}.visaasm", chosen, assumed)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import tempfile
 import threading
 from typing import IO, TYPE_CHECKING, Any, Self
+
+from visa_lsp.children import command_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -95,8 +96,7 @@ class RunProcess:
     def _started(self) -> subprocess.Popen[bytes]:
         self._said.seek(0)
         self._said.truncate()
-        # -P: what lies in the folder the server was started in is none of our modules.
-        command = [sys.executable, "-P", "-m", "visa_lsp.cli.services.runs"]
+        command = command_of("visa_lsp.cli.services.runs")
         child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said)
         self._stop.by(child.kill)
         return child

@@ -2,7 +2,7 @@
 
 ``python -m visa_lsp.cli.services.runs`` is the process, ``perform`` its work; ``cli.services.apart`` starts it. It takes
 jobs, each one JSON line on standard input, and gives each answer as one JSON line on standard output. What goes wrong inside
-ends the process. Invariant: it ends when its standard input does, so none is left behind by a server that has gone.
+ends the process. Invariant: it ends when its standard input or its server does.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
+from visa_lsp.children import end_with_parent
 from visa_lsp.cli.services.serving import finder_of, findings, launch_template, stats
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ _MOST_PRINTED: Final = 1_000_000
 
 def main() -> NoReturn:
     """Take a job, do it, answer, and so on."""
+    end_with_parent()
     gc.set_threshold(300_000, 50, 100)  # as in ``cli.main``
     lines: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=_take_jobs, args=(lines,), daemon=True).start()

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.cli.common import printable
+from visa_lsp.cli.common import one_line
+from visa_lsp.cli.streams import paint
 from visa_lsp.diagnostics import Severity
 
 if TYPE_CHECKING:
@@ -35,14 +36,14 @@ class Look(Struct, frozen=True):
 
     def paint(self, text: str, style: str) -> str:
         """The text in a style, if colours are wanted."""
-        return f"\033[{style}m{text}\033[0m" if self.colour and text else text
+        return paint(text, style) if self.colour else text
 
 
 def concise(report: CheckReport, look: Look) -> Iterator[str]:
     """``path:line:col: severity CODE slug: message``."""
     for f in report.findings:
         severity = look.paint(f.severity.value, _COLOURS[f.severity])
-        where = f"{printable(f.path)}:{f.place.line}:{f.place.column}"
+        where = f"{one_line(f.path)}:{f.place.line}:{f.place.column}"
         yield f"{look.paint(where, '1')}: {severity} {f.code} {f.name}: {_one_line(f.message)}\n"
 
 
@@ -89,7 +90,7 @@ def _full(finding: ReportedFinding, look: Look) -> Iterator[str]:
 
 def _excerpt(path: str, place: TextRange, line: str, look: Look, width: int, style: str, mark: str) -> Iterator[str]:
     edge = look.paint("|", _FRAME)
-    yield f"{' ' * width}{look.paint('-->', _FRAME)} {printable(path)}:{place.line}:{place.column}\n"
+    yield f"{' ' * width}{look.paint('-->', _FRAME)} {one_line(path)}:{place.line}:{place.column}\n"
     if not line:
         return
     end = place.end_column if place.end_line == place.line else len(line) + 1

@@ -1,0 +1,52 @@
+"""What tests of processes share: waiting for one to end, and for what it says."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+_PATIENCE = 60.0  # seconds: far more than anything takes, on a busy machine too
+
+
+def patiently(holds: Callable[[], bool]) -> bool:
+    """Whether something comes to hold."""
+    end = time.monotonic() + _PATIENCE
+    while not holds():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def is_alive(number: int) -> bool:
+    """Whether a process runs; one that has ended and that nobody has asked about does not."""
+    try:
+        os.kill(number, 0)
+        about = Path(f"/proc/{number}/stat").read_text()
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return not Path("/proc/self").exists()
+    return about.rpartition(")")[2].split()[0] not in "ZX"
+
+
+def gone(numbers: Iterable[int]) -> bool:
+    """Whether processes end."""
+    return all(patiently(lambda number=number: not is_alive(number)) for number in numbers)
+
+
+def lines_of(path: Path, count: int) -> list[str]:
+    """The first lines of a file, when there are so many."""
+    lines: list[str] = []
+
+    def has_them() -> bool:
+        lines[:] = path.read_text().split("\n")[:-1] if path.exists() else []
+        return len(lines) >= count
+
+    assert patiently(has_them)
+    return lines

@@ -1,0 +1,158 @@
+"""Child processes and temporary folders that do not outlive this process, whatever ends it.
+
+A child that runs our own code calls ``end_with_parent``. A program of others cannot, and a folder is no process: a *keeper*, a small
+process in a session of its own, hears of both through a pipe, and ends and removes what it knows of when that pipe ends. Knows nothing of
+what children do. Invariant: whatever the keeper is to end or remove, it hears of before, or as soon as, it exists.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_PR_SET_PDEATHSIG: Final = 1
+_LOOK_SECONDS: Final = 0.25  # between two looks at whether the parent lives, where the system does not tell
+_SYNCHRONIZE: Final = 0x0010_0000  # the right to wait for a process of Windows
+# Reads lines, "+" or "-" and "group N" or "folder HEX". Whoever writes into a folder may need a moment to end: it is removed again.
+_KEEPER: Final = """\
+import os, sys, time
+known = set()
+for line in sys.stdin.buffer:
+    (known.add if line[:1] == b"+" else known.discard)(line[1:].decode().strip())
+kinds = [word.split() for word in known]
+for _ in range(5 if kinds else 0):
+    import shutil
+    for kind, name in kinds:
+        try:
+            if kind == "folder":
+                shutil.rmtree(bytes.fromhex(name), ignore_errors=True)
+            elif hasattr(os, "killpg"):
+                os.killpg(int(name), 9)
+            else:
+                os.kill(int(name), 15)
+        except OSError:
+            pass
+    time.sleep(0.05)
+os._exit(0)
+"""
+
+
+# ---- children that run our own code
+
+
+def command_of(module: str) -> list[str]:
+    """Return the command that runs a module of ours as a child; it has to call ``end_with_parent`` first."""
+    # -P: what lies in the folder that this process was started in is none of our modules.
+    return [sys.executable, "-P", "-m", module, str(os.getpid())]
+
+
+def end_with_parent(parent: int | None = None) -> None:
+    """Have this process ended as soon as its parent is; ``parent`` is its number, by default the word of ``command_of``."""
+    number = parent or (int(sys.argv[1]) if len(sys.argv) > 1 else os.getppid())
+    if _told_by_system():
+        if os.getppid() != number:  # it had ended before the system was asked
+            os._exit(1)
+    else:
+        threading.Thread(target=_watch, args=(number,), daemon=True).start()
+
+
+def _told_by_system() -> bool:
+    """Ask Linux to end this process with its parent, even while no Python code runs; False where it cannot be asked."""
+    if sys.platform != "linux":
+        return False
+    with contextlib.suppress(ImportError, OSError, AttributeError):
+        import ctypes
+
+        return int(ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)) == 0
+    return False
+
+
+def _watch(parent: int) -> None:
+    """End this process when the parent has ended."""
+    if sys.platform == "win32":
+        import _winapi
+
+        with contextlib.suppress(OSError):  # it has ended already
+            _winapi.WaitForSingleObject(_winapi.OpenProcess(_SYNCHRONIZE, False, parent), _winapi.INFINITE)
+    else:
+        while os.getppid() == parent:
+            time.sleep(_LOOK_SECONDS)
+    os._exit(1)
+
+
+# ---- programs of others, and folders
+
+
+@contextlib.contextmanager
+def temporary_folder(prefix: str = "visa-lsp-") -> Iterator[Path]:
+    """Make a folder that only this user can enter, and that is gone afterwards, also where this process is killed."""
+    folder = Path(tempfile.gettempdir()).resolve() / f"{prefix}{os.urandom(8).hex()}"
+    with _kept(f"folder {os.fsencode(folder).hex()}"):
+        folder.mkdir(mode=0o700)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def ended_with_us(process: subprocess.Popen[bytes]) -> contextlib.AbstractContextManager[None]:
+    """Have a program, which leads a process group, and its group ended if this process ends within the block."""
+    return _kept(f"group {process.pid}")
+
+
+@contextlib.contextmanager
+def _kept(what: str) -> Iterator[None]:
+    _keeper.hear(f"+{what}")
+    try:
+        yield
+    finally:
+        _keeper.hear(f"-{what}")
+
+
+class _Keeper:
+    """The process that remains for a moment when this one has ended; begun with the first thing that it hears of."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._owner = 0  # a fork has to begin one of its own
+        self._lock = threading.Lock()
+
+    def hear(self, line: str) -> None:
+        """Tell the keeper a line; where none can be started, all is as it would be without one."""
+        with self._lock, contextlib.suppress(OSError):
+            if self._owner != os.getpid() or self._process is None:
+                self._process, self._owner = _started(), os.getpid()
+                atexit.register(self.end)
+            assert self._process.stdin is not None
+            self._process.stdin.write(f"{line}\n".encode())
+            self._process.stdin.flush()
+
+    def end(self) -> None:
+        """End the keeper, which ends and removes what is still there."""
+        if self._process is not None and self._owner == os.getpid():
+            with contextlib.suppress(OSError):
+                self._process.communicate()
+
+
+_keeper: Final = _Keeper()
+
+
+def _started() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", _KEEPER],
+        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        cwd=os.path.abspath(os.sep), start_new_session=True,  # noqa: PTH100 - no folder is kept from being removed
+    )  # fmt: skip
