@@ -57,7 +57,6 @@ OTHERS = (
     ("profile.py", {"file"}, "a key of speedscope's documents"),
     ("seed.py", {"plane"} & _FIELDS, "a field of records"),
     ("build.py", {"label"}, "a node of the grammar"),
-    ("built_grammar.py", {"label", "line"}, "rules of the grammar"),
     ("model.py", {"label"}, "a kind of symbol"),
     ("rule.py", {"line"}, "how much of a text a rule looks at"),
     ("zeinfo", {"barrier", "dpas", "sample", "load"}, "names of uses and of keys of ze_info"),

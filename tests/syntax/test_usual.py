@@ -8,12 +8,12 @@ from functools import cache
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from parsimonious.grammar import Grammar
 from test_shapes import PIECES, SEED, damaged, real_lines
 
 from visa_lsp.syntax import build, tree
 from visa_lsp.syntax.grammar import grammar_text
-from visa_lsp.syntax.recognise import Recogniser, recogniser
-from visa_lsp.syntax.rules import rules_of
+from visa_lsp.syntax.nodes import grammar, parsed
 
 USUAL = ("usual_exec", "usual_ref", "usual_value")
 # Signs and words that stand beside usual operands, or make them unusual.
@@ -26,37 +26,43 @@ BESIDE = (
 
 
 @cache
-def longhand() -> Recogniser:
-    """The recogniser of the grammar without the alternatives that only save steps."""
+def longhand() -> Grammar:
+    """The grammar without the alternatives that only save steps."""
     text = grammar_text()
     for name in USUAL:
         assert f"{name} / " in text, f"the grammar has no alternative {name}"
         # A rule that is nothing but another one would take that one's name.
         text = text.replace(f"{name} / ", "any_exec / " if name == "usual_exec" else "")
-    return Recogniser(rules_of(text))
+    return Grammar(text)
 
 
-def read(by: Recogniser, line: str) -> tree.Statement | None:
-    node = by.parse(line)
+def read(by: Grammar, line: str) -> tree.Statement | None:
+    node = parsed(line, by)
     return None if node is None else build.statement(node)
 
 
-def test_real_and_damaged_lines():
+SOME = pytest.mark.parametrize("count", [200, pytest.param(3000, marks=pytest.mark.full)])
+
+
+@SOME
+def test_real_and_damaged_lines(count: int):
     chooser = random.Random(SEED + 1)
-    for line in real_lines():
+    for line in real_lines()[:count]:
         for text in (line, damaged(line, chooser), damaged(damaged(line, chooser), chooser)):
-            assert read(recogniser(), text) == read(longhand(), text), text
+            assert read(grammar(), text) == read(longhand(), text), text
 
 
-@settings(deadline=None, max_examples=1500, print_blob=True)
-@given(st.lists(st.sampled_from(PIECES + BESIDE), max_size=7), st.sampled_from(["", " "]))
-def test_random_lines(pieces: list[str], gap: str):
-    line = "mov (M1, 16) " + gap.join(pieces)
-    assert read(recogniser(), line) == read(longhand(), line)
+@SOME
+def test_random_lines(count: int):
+    @settings(deadline=None, max_examples=count // 2, print_blob=True)
+    @given(st.lists(st.sampled_from(PIECES + BESIDE), max_size=7), st.sampled_from(["", " "]))
+    def are_read_alike(pieces: list[str], gap: str):
+        line = "mov (M1, 16) " + gap.join(pieces)
+        assert read(grammar(), line) == read(longhand(), line)
+
+    are_read_alike()
 
 
 @pytest.mark.parametrize("name", USUAL)
 def test_they_are_used(name: str):
-    assert f"name='{name}'" in repr(
-        recogniser().parse("add (M1_NM, 16) (-abs)V1(0,0)<8;8,1> A0(1)<1> P1 %null.0 0x1f:ud")
-    )
+    assert f"name='{name}'" in repr(parsed("add (M1_NM, 16) (-abs)V1(0,0)<8;8,1> A0(1)<1> P1 %null.0 0x1f:ud"))

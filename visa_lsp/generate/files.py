@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.cli.files import replacing
 from visa_lsp.generate import (
-    built_grammar,
     check_formats,
     extension_settings,
     glossary_page,
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).parents[2]
 # A new kind of file is one line here.
 MAKERS: Final[tuple[Callable[[Path], Mapping[str, str | None]], ...]] = (
-    built_grammar.made,
     support_table.made,
     rule_pages.made,
     glossary_page.made,

@@ -27,7 +27,7 @@ from visa_lsp.text import Span
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.syntax.recognise import Node
+    from visa_lsp.syntax.nodes import Node
 
 
 # How many broken parts of one line are told of: a line of nothing but junk says no more with its thousandth.

@@ -15,7 +15,7 @@ from visa_lsp.text import Span
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.syntax.recognise import Node
+    from visa_lsp.syntax.nodes import Node
 
 _ESCAPE: Final = re.compile(r"\\(?:x([0-9A-Fa-f]{1,2})|([0-7]{1,3})|(.))")
 # What the grammar took for usual, taken apart: a name with what hangs on it, a value with its type.

@@ -21,6 +21,7 @@ from visa_lsp.text import Span
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from visa_lsp.syntax.nodes import Node
     from visa_lsp.syntax.shapes import Builder
     from visa_lsp.syntax.statement_cache import StatementCache
 
@@ -219,16 +220,19 @@ class Parser:
                 code, f"this is nested deeper than {_MAX_NESTING}; parentheses count, and signs before signs"
             )
         # Loaded here: what a process reads is mostly in the cache.
-        from visa_lsp.syntax.recognise import recogniser
+        from visa_lsp.syntax import nodes
 
         self.full_parses += 1
         try:
-            node = recogniser().parse(code)
-            if node is not None:
-                return build.statement(node)
+            statement = _of_node(nodes.parsed(code))
         except RecursionError:
-            return _refused(code, "this expression is nested too deeply")
-        return _refused(code, "this is neither a directive, a label nor an instruction")
+            with nodes.deeper_calls():
+                statement = _of_node(nodes.parsed(code))
+        return statement or _refused(code, "this is neither a directive, a label nor an instruction")
+
+
+def _of_node(node: Node | None) -> tree.Statement | None:
+    return None if node is None else build.statement(node)
 
 
 def _nesting(code: str) -> int:

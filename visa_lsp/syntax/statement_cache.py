@@ -31,9 +31,7 @@ _TUPLE: Final = -1
 _WIDEST: Final = 1 << 62
 _LONGEST: Final = 1000
 # The modules that an entry depends on: some are not loaded where all is known.
-_MAKERS: Final = (
-    "build", "build_operands", "built_grammar", "parse", "recognise", "rules", "shapes", "statement_cache", "tree",
-)  # fmt: skip
+_MAKERS: Final = ("build", "build_operands", "nodes", "parse", "shapes", "statement_cache", "tree")
 # Every command reads the file: 864 texts of 8 platforms leave 0.4 MB in it.
 _MOST: Final = 2 << 20
 

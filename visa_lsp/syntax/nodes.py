@@ -1,0 +1,80 @@
+"""What parsimonious reads by the grammar, without the nodes that nobody asks for: those without a name, and blanks.
+
+Loads the library, some 50 ms with the grammar built by it, so that ``parse`` imports this only for a line of a new shape.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from functools import cache
+from threading import Lock
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from parsimonious.exceptions import ParseError
+from parsimonious.grammar import Grammar
+
+from visa_lsp.syntax.grammar import grammar_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from parsimonious.nodes import Node as FullNode
+
+BLANK: Final = "_"
+# Parsimonious calls itself some 60 deep for each parenthesis around an expression.
+_DEEPER: Final = 5_000
+_LIMIT: Final = Lock()  # all threads have the same one
+
+
+class Node(Struct, gc=False):
+    """What matched a rule. ``parts`` are the nodes of rules directly below, blanks left out."""
+
+    name: str
+    full_text: str
+    start: int
+    end: int
+    parts: list[Node]
+
+    @property
+    def text(self) -> str:
+        """What matched."""
+        return self.full_text[self.start : self.end]
+
+
+@cache
+def grammar() -> Grammar:
+    """The grammar file as parsimonious builds it."""
+    return Grammar(grammar_text())
+
+
+def parsed(text: str, by: Grammar | None = None) -> Node | None:
+    """The node of a whole line; None where the grammar does not fit."""
+    try:
+        return _named([(by or grammar()).parse(text)])[0]
+    except ParseError:
+        return None
+
+
+def _named(nodes: Iterable[FullNode]) -> list[Node]:
+    found: list[Node] = []
+    for node in nodes:
+        name = node.expr_name
+        if not name:
+            found += _named(node.children)
+        elif name != BLANK:
+            found.append(Node(name, node.full_text, node.start, node.end, _named(node.children)))
+    return found
+
+
+@contextlib.contextmanager
+def deeper_calls() -> Iterator[None]:
+    """Let calls nest as deep as the most nested line that ``parse`` admits takes them: deeper than Python usually allows."""
+    with _LIMIT:
+        usual = sys.getrecursionlimit()
+        sys.setrecursionlimit(usual + _DEEPER)
+        try:
+            yield
+        finally:
+            sys.setrecursionlimit(usual)
