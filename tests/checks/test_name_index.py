@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from visa_lsp.checks.support.context import near
 from visa_lsp.checks.support.name_index import Pool, same_letters, spelling
+from visa_lsp.suggest import nearest
 
 
 @pytest.mark.parametrize(
@@ -23,11 +23,11 @@ from visa_lsp.checks.support.name_index import Pool, same_letters, spelling
     ],
 )
 def test_near(word, names, meant):
-    assert Pool(names).near(word, near) == meant
+    assert Pool(names).near(word, nearest) == meant
 
 
 def test_a_name_is_not_what_it_may_have_meant_itself():
-    assert Pool(["V40"]).near("V40", near) is None
+    assert Pool(["V40"]).near("V40", nearest) is None
 
 
 def test_among_many_names_only_letters_of_another_case_are_meant():

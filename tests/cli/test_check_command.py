@@ -491,3 +491,9 @@ def test_a_mistake_in_the_settings_does_not_end_watching(words, run, monkeypatch
     _, out, err = run("check", "--watch", "a.visaasm")
     assert len(out.splitlines()) == 2
     assert "did you mean 'ignore'" in err
+
+
+def test_unsafe_fixes_alone_are_wrong_usage(run):
+    status, out, err = run("check", "--unsafe-fixes", "x.visaasm")
+    assert (status, out) == (2, "")
+    assert "--unsafe-fixes needs --fix or --diff" in err

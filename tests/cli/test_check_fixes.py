@@ -1,8 +1,11 @@
 """Fixes on plain texts: what overlaps, what is inserted at one place, and that nothing ever gets worse."""
 
+# ruff: noqa: F811 - a fixture is asked for by its name
+
 import re
 
 import pytest
+from check_support import run  # noqa: F401 - a fixture
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -63,3 +66,20 @@ def test_mending_never_makes_worse_and_a_second_run_changes_nothing(text):
 def test_fixes_that_are_not_safe_are_left():
     unsafe = Diagnostic(RULE, Span(0, 1), "no", fixes=(Fix("drop", (Edit(Span(0, 1), ""),)),))
     assert mend("x", lambda _: [unsafe], lambda _: True).text == "x"
+
+
+def test_fix_says_how_many_findings_have_a_fix_that_it_leaves(run, tmp_path):
+    text = (
+        '.version 4.1\n.kernel "k"\n.decl V33 v_type=G type=d num_elts=16 align=GRF\n'
+        "    mvo (M1, 16) V33(0,0)<1> V33(0,0)<1;1,0>\n    MOV (M1, 16) V33(0,0)<1> V33(0,0)<1;1,0>\n    ret (M1, 1)\n"
+    )
+    path = tmp_path / "k.visaasm"
+    path.write_text(text)
+    status, _, err = run("check", "--fix", path)
+    assert (status, path.read_text()) == (1, text.replace("MOV", "mov"))
+    assert "1 finding left that has a fix which may change the meaning: --unsafe-fixes applies it too" in err
+    status, _, err = run("check", "--diff", "--unsafe-fixes", path)
+    assert (status, "mvo" in path.read_text(), "left" in err) == (1, True, False)
+    status, _, err = run("check", "--fix", "--unsafe-fixes", path)
+    assert (status, path.read_text()) == (0, text.replace("MOV", "mov").replace("mvo", "mov"))
+    assert "left" not in err

@@ -78,7 +78,13 @@ def test_argument_files(called, tmp_path, monkeypatch):
         (["zzzzz"], "known: check, asm"),
         (["dap", "--port", "x"], "--port"),
         (["--nonsense"], "--nonsense"),
-        (["--platform", "TGLP"], "did you mean 'tgllp'?"),
+        (["--platform", "TGLP"], "did you mean 'TGLLP'?"),
+        (["--chekc", "x"], "did you mean '--check'?"),
+        (["check", "--formt", "json", "x"], "did you mean '--format'?"),
+        (["check", "--format", "jsno", "x"], "did you mean 'json'?"),
+        (["asm", "--outptu", "x", "y"], "did you mean '--output'?"),
+        (["stats", "--formta=json"], "did you mean '--format'?"),
+        (["zeinfo", "chekc", "x"], "did you mean 'check'?"),
         (["check", "@none"], "none: no such file"),
         (["check", "@self"], "without end"),
         (["test.visaasm"], "visa-lsp check test.visaasm"),
@@ -92,6 +98,13 @@ def test_wrong_usage_is_one_line_and_status_2(tmp_path, monkeypatch, capsys, arg
     out, err = capsys.readouterr()
     assert (out, len(err.splitlines())) == ("", 1)
     assert message in err
+
+
+def test_help_keeps_the_names_of_commands_apart_from_what_they_do(capsys):
+    assert main(["--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    for name, what in module.COMMANDS.items():
+        assert any(line.split(None, 1) == [name, what] for line in lines), name
 
 
 @pytest.mark.parametrize("argv", [["--version"], ["--help"], ["check", "--help"]])

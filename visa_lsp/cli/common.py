@@ -24,6 +24,7 @@ from visa_lsp.cli.exits import (
 )
 from visa_lsp.isa.platforms import PLATFORMS, platform_named
 from visa_lsp.reading import MOST_TEXT, read_file, read_stream
+from visa_lsp.suggest import nearest
 
 if TYPE_CHECKING:
     import argparse
@@ -151,12 +152,8 @@ def reason(error: OSError | ValueError) -> str:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """``; did you mean 'x'?`` for the nearest known word, or nothing."""
-    # Loaded here, as all that a clean run does not need.
-    from difflib import get_close_matches
-
-    names = {name.lower(): name for name in known}
-    near = get_close_matches(word.lower(), names, n=1, cutoff=0.55)
-    return f"; did you mean {names[near[0]]!r}?" if near else ""
+    near = nearest(word, known)
+    return f"; did you mean {near!r}?" if near else ""
 
 
 def platform_problem(name: str) -> str | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from visa_lsp.checks.support.context import near
 from visa_lsp.cli.common import EXIT_USAGE, add_platform
 from visa_lsp.cli.rules import page, rule_called
 from visa_lsp.cli.words import known_words
@@ -20,6 +19,7 @@ from visa_lsp.isa.model import Dialect
 from visa_lsp.isa.platforms import ALL, PLATFORMS, Platform, platform_named
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import TYPES, type_named
+from visa_lsp.suggest import nearest
 
 if TYPE_CHECKING:
     import argparse
@@ -45,7 +45,7 @@ def explain_command(args: argparse.Namespace) -> int:
     for number, word in enumerate(named):
         text = explain_text(word, platform)
         if text is None:
-            found = near(word, known_words())
+            found = nearest(word, known_words())
             hint = f"; did you mean `{found}`?" if found else ""
             print(f"visa-lsp explain: nothing is known of `{word}`{hint}", file=sys.stderr)
             status = EXIT_USAGE

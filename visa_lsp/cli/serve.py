@@ -78,9 +78,6 @@ def _log(**how: Any) -> None:
 
 
 def _serve(args: Namespace, inflow: Inflow, answered: int | str | None) -> int:
-    # The first misspelt word is not to wait for the last of these.
-    import difflib  # noqa: F401
-
     from visa_lsp.cli.services.serving import services
     from visa_lsp.lsp.server import create_server
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.launchfile import rules
-from visa_lsp.launchfile.checks import change_to, nearest
+from visa_lsp.launchfile.checks import change_to
 from visa_lsp.launchfile.values import GivenBuffer, GivenImage, GivenLocal, GivenSampler, GivenValue
 from visa_lsp.program.elements import GivenNumbers, element_bytes, is_float, misfit
 from visa_lsp.program.payload import KIND_WORDS
+from visa_lsp.suggest import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -116,7 +117,7 @@ class _Arguments:
         for name in item.value:
             if name in names:
                 continue
-            near = nearest(name, free)
+            near = nearest(name, free) or ""
             known = ", ".join([n for n in names if n][:40]) or "not told by the ze_info; give them as a list"
             hint = f"did you mean '{near}'?" if near else f"its arguments are {known}"
             span = self.checks.key(item, name)

@@ -5,11 +5,11 @@ Knows YAML items, words and numbers, no key of a launch file. Invariant: no chec
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.diagnostics import Diagnostic, Edit, Fix
 from visa_lsp.launchfile import rules
+from visa_lsp.suggest import nearest
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -27,15 +27,9 @@ MAX_FINDINGS: Final = 500
 _SHOWN: Final = 100  # characters of a wrong word
 
 
-def change_to(span: Span, word: str) -> tuple[Fix, ...]:
+def change_to(span: Span, word: str | None) -> tuple[Fix, ...]:
     """The fix that puts another word in the place of a wrong one; none without a word."""
     return (Fix(f"change to '{word}'", (Edit(span, word),)),) if word else ()
-
-
-def nearest(word: str, known: Sequence[str]) -> str:
-    """The known word that a wrong one most likely means; empty where none is near."""
-    near = difflib.get_close_matches(word[:_SHOWN], known, 1)
-    return near[0] if near else ""
 
 
 class Checks:

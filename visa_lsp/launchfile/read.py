@@ -13,7 +13,6 @@ from visa_lsp.diagnostics import Diagnostic, Edit, Fix, has_errors
 from visa_lsp.isa.platforms import PLATFORMS, platform_named
 from visa_lsp.launchfile import rules
 from visa_lsp.launchfile.arrays import ArrayChecks
-from visa_lsp.launchfile.checks import nearest
 from visa_lsp.launchfile.formulas import ARRAYS, FormulaError, is_comparison, read_formula
 from visa_lsp.launchfile.sweep import at_point
 from visa_lsp.launchfile.tables import EXPLAINED, GROUPS_AND_ITEMS, ROOT, TABLES, words_of
@@ -28,6 +27,7 @@ from visa_lsp.launchfile.values import (
     LaunchText,
 )
 from visa_lsp.program.elements import MAX_SHARED_BYTES
+from visa_lsp.suggest import nearest
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:

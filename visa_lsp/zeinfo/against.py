@@ -6,10 +6,10 @@ the findings of either side. Invariant: where no platform is known, only what no
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING
 
 from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related, Severity
+from visa_lsp.suggest import nearest
 from visa_lsp.zeinfo import rules
 from visa_lsp.zeinfo.disagreement import Disagreement
 from visa_lsp.zeinfo.facts import uses_of
@@ -86,14 +86,14 @@ def codeless_kernels(source: ZeInfoSource, zebin: Zebin) -> list[Diagnostic]:
 
 def _no_kernel(source: ZeInfoSource, text: KernelText, kernels: dict[str, YamlItem]) -> Disagreement:
     name = text.kernel.name
-    near = difflib.get_close_matches(name, [k for k in kernels if k], 1)
-    key = child(kernels[near[0]], "name") if near else child(source.root, "kernels")
-    hint = f"; it has '{near[0]}'" if near else ""
+    near = nearest(name, [k for k in kernels if k])
+    key = child(kernels[near], "name") if near else child(source.root, "kernels")
+    hint = f"; it has '{near}'" if near else ""
     span = source.span(key if key is not None else source.root) if source.root is not None else text.name
     value = name if near else ""
     return Disagreement(
         rules.NO_SUCH_KERNEL, span, text.name, text.path, f"the document has no kernel '{name}'{hint}",
-        f"kernel '{name}'", "the document's kernels" if not near else f"this is '{near[0]}'", value,
+        f"kernel '{name}'", "the document's kernels" if not near else f"this is '{near}'", value,
     )  # fmt: skip
 
 

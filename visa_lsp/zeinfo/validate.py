@@ -6,11 +6,11 @@ findings, at most ``MAX_FINDINGS`` of them, in the order of the text.
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related, Rule, Severity
+from visa_lsp.suggest import nearest
 from visa_lsp.text import Span
 from visa_lsp.zeinfo import rules
 from visa_lsp.zeinfo.kernels import check_document
@@ -169,11 +169,11 @@ class _Walk:
         """Report a key; gives the known key that it most likely means."""
         span = self.report.source.key_span(item, key)
         known = [a.name for a in table.attributes if a.name not in (item.value if isinstance(item.value, dict) else ())]
-        near = difflib.get_close_matches(key, known, 1, 0.6)
-        hint = f"; did you mean '{near[0]}'?" if near else ""
-        fixes = (Fix(f"change to '{near[0]}'", (Edit(span, near[0]),)),) if near else ()
+        near = nearest(key, known)
+        hint = f"; did you mean '{near}'?" if near else ""
+        fixes = (Fix(f"change to '{near}'", (Edit(span, near),)),) if near else ()
         self.report.add(rules.UNKNOWN, span, f"unknown key '{key:.60}' in {table.name}{hint}", fixes=fixes)
-        return near[0] if near else ""
+        return near or ""
 
     def _since(self, item: YamlItem, key: str, row: SchemaKey) -> None:
         span = self.report.source.key_span(item, key)
@@ -295,13 +295,13 @@ class _Walk:
             )  # fmt: skip
         elif known is None:
             names = [w.name for w in WORDS[row.words] if not w.removed or self.version < w.removed]
-            near = difflib.get_close_matches(item.value[:100], names, 1)
+            near = nearest(item.value, names)
             hint = (
-                f"did you mean '{near[0]}'?"
+                f"did you mean '{near}'?"
                 if near
                 else f"known are {', '.join(names[:10])}{', ...' if len(names) > 10 else ''}"
             )
-            fixes = (Fix(f"change to '{near[0]}'", (Edit(span, near[0]),)),) if near else ()
+            fixes = (Fix(f"change to '{near}'", (Edit(span, near),)),) if near else ()
             newer = self.version > KNOWN_VERSION
             self.report.add(
                 rules.WRONG_WORD, span, f"{row.name} does not know '{item.value:.60}'; {hint}", fixes=fixes,

@@ -18,9 +18,9 @@ Authority: seed 003, alignment keywords; the finalizer rejects the text.
 from __future__ import annotations
 
 from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Problem, rule
-from visa_lsp.checks.support.context import near
 from visa_lsp.checks.support.facts import words
 from visa_lsp.isa.operands import ALIGN_BY_BYTES, ALIGN_CODE, ALIGN_TEXT
+from visa_lsp.suggest import nearest
 
 RULE = rule("V113", "bad-alignment", ERROR, __doc__)
 
@@ -33,7 +33,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
             problem.place,
             f"`{got}` is no alignment; a number of bytes is {words(n for n in ALIGN_BY_BYTES if n > 1)}",
         )
-    found = near(got, ALIGN_CODE)
+    found = nearest(got, ALIGN_CODE)
     message = f"`{got}` is no alignment; "
     if found:
         fix = ctx.fix(f"change to `{found}`", problem.place, found)

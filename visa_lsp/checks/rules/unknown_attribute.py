@@ -18,8 +18,8 @@ and abort the 2024 one, so that they are a warning. Seed 000 says that unknown o
 from __future__ import annotations
 
 from visa_lsp.checks.rule import ERROR, WARNING, Check, CheckContext, Diagnostic, Problem, rule
-from visa_lsp.checks.support.context import near
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES
+from visa_lsp.suggest import nearest
 
 RULE = rule("V120", "unknown-attribute", ERROR, __doc__)
 
@@ -33,7 +33,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     if name in other:
         message = f"`{name}` is an attribute of a {other_kind}, not of a {kind}"
         return ctx.report(RULE, problem.place, message, severity=severity)
-    found = near(name, own)
+    found = nearest(name, own)
     message = f"`{name}` is no attribute of a {kind}"
     if found:
         fix = ctx.fix(f"change to `{found}`", problem.place, found)

@@ -16,8 +16,8 @@ Authority: seed 003, instruction table; the finalizer rejects the text.
 from __future__ import annotations
 
 from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Problem, rule
-from visa_lsp.checks.support.context import near
 from visa_lsp.isa.table import TABLE
+from visa_lsp.suggest import nearest
 
 RULE = rule("V201", "unknown-mnemonic", ERROR, __doc__)
 
@@ -31,7 +31,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     row, how = TABLE.foreign.get(name.lower(), (None, ""))
     if how:
         return ctx.report(RULE, problem.place, f"{message}; {how}")
-    found = row.mnemonic if row else near(name, TABLE.mnemonics)
+    found = row.mnemonic if row else nearest(name, TABLE.mnemonics)
     if found is None:
         return ctx.report(RULE, problem.place, message)
     fix = ctx.fix(f"change to `{found}`", problem.place, found)

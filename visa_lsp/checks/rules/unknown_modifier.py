@@ -22,9 +22,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
-from visa_lsp.checks.support.context import near
 from visa_lsp.isa.model import Instruction, Modifier
 from visa_lsp.sema.model import Place
+from visa_lsp.suggest import nearest
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     known = [w for m in row.modifiers if m.kind is Modifier.Kind.WORD for w in m.words]
     if not row.modifiers:
         return ctx.report(RULE, problem.place, f"`.{word}` is unknown; `{row.mnemonic}` takes no modifier")
-    found = _SPELT.get(word.lower()) if _SPELT.get(word.lower()) in known else near(word, known)
+    found = _SPELT.get(word.lower()) if _SPELT.get(word.lower()) in known else nearest(word, known)
     message = f"`.{word}` is no modifier of `{row.mnemonic}`"
     if found:
         fix = ctx.fix(f"change to `.{found}`", problem.place, found)

@@ -21,9 +21,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import ERROR, Body, Check, CheckContext, Diagnostic, Problem, rule
-from visa_lsp.checks.support.context import near
 from visa_lsp.isa.types import TYPES
 from visa_lsp.sema.model import Place, SymbolKind
+from visa_lsp.suggest import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +41,7 @@ _OTHER = {
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     name = str(problem.args["name"])
     names = [t.name for t in TYPES]
-    found = _OTHER.get(name.lower()) or near(name, names)
+    found = _OTHER.get(name.lower()) or nearest(name, names)
     message = f"`{name}` is no data type"
     if not found:
         return ctx.report(RULE, problem.place, f"{message}; the types are {', '.join(names)}")

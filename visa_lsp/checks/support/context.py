@@ -6,8 +6,7 @@ that depends on the register size speaks only where every size agrees.
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
@@ -25,12 +24,6 @@ if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.sema.model import Body, BoundModule, Symbol
     from visa_lsp.syntax.document import Document
-
-
-# How like a word another one has to be to be what was meant, as ``difflib`` counts.
-_LIKE: Final = 0.7
-# Longer words are not compared letter by letter: that takes the square of their length, and such words are not typed by hand.
-_LONGEST: Final = 255
 
 
 class CheckContext(Struct, frozen=True):
@@ -143,46 +136,6 @@ def insertion_after(document: Document, line: int, text: str) -> Edit:
     # The last line may have no end.
     open_end = line + 1 >= document.line_count and document.line_text(line) != ""
     return Edit(Span(start, start), f"\n{text}" if open_end else text, after=True)
-
-
-def near(word: str, candidates: Iterable[str]) -> str | None:
-    """The candidate that a misspelt word most likely meant."""
-    pool, shapes = _pool(frozenset(candidates))
-    low = word.lower()
-    if pool.get(low, word) != word:
-        return pool[low]
-    if len(low) > _LONGEST:
-        return None
-    mine, size = _letters(low), len(low)
-    # As many letters may match as likeness asks for: those that the other word does not have cannot.
-    some = [
-        other
-        for other, its, length in shapes
-        if 2 * min(size - (mine & ~its).bit_count(), length - (its & ~mine).bit_count()) >= _LIKE * (size + length)
-        and other != low
-    ]
-    if not some:
-        return None
-    # Loaded here: a text without mistakes has nothing to guess.
-    from difflib import get_close_matches
-
-    found = get_close_matches(low, some, 1, _LIKE)
-    return pool[found[0]] if found else None
-
-
-@lru_cache(maxsize=8)
-def _pool(words: frozenset[str]) -> tuple[dict[str, str], list[tuple[str, int, int]]]:
-    """Words by their lower case, and each such with its letters and its length."""
-    pool = {word.lower(): word for word in sorted(words, reverse=True)}
-    return pool, [(low, _letters(low), len(low)) for low in pool]
-
-
-def _letters(word: str) -> int:
-    """The letters of a word as bits; several may share one."""
-    bits = 0
-    for c in word:
-        bits |= 1 << (ord(c) & 63)
-    return bits
 
 
 def dialect_of(bound: BoundModule) -> Dialect:

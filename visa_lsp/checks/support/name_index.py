@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp.checks.support.context import near
+from visa_lsp.suggest import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -91,7 +91,7 @@ class NameIndex:
         """How a misspelt word is looked for."""
         labels = [label.name for label in self._body.labels.values() if label.place]
         plain = sum([not spelling(name).number for name in (*self.by_name, *labels)])
-        return near if plain <= MOST_PLAIN else same_letters
+        return nearest if plain <= MOST_PLAIN else same_letters
 
     @cached_property
     def first_code(self) -> int:

@@ -83,6 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--exit-zero", action="store_true", help="exit status 0 whatever is found")
     add("--statistics", action="store_true", help="how often each code was found")
     add("--fix", action="store_true", help="apply safe fixes to the files (a text from stdin goes to stdout)")
+    add("--unsafe-fixes", action="store_true", help="with --fix or --diff: apply fixes that may change the meaning too")
     add("--diff", action="store_true", help="show what --fix would change; no file is written")
     add("--baseline", metavar="FILE", help="do not report the findings listed in FILE")
     add(
@@ -119,6 +120,7 @@ class Options(Struct, frozen=True):
     exit_zero: bool
     statistics: bool
     fix: bool
+    unsafe_fixes: bool
     diff: bool
     baseline: str | None
     write_baseline: str | None
@@ -174,6 +176,8 @@ def check_command(args: argparse.Namespace) -> int:
         raise CliError("check: --watch cannot watch standard input")
     if args.send and (args.fix or args.diff):
         raise CliError("--send does not go with --fix or --diff: texts are mended where they lie")
+    if args.unsafe_fixes and not (args.fix or args.diff):
+        raise CliError("--unsafe-fixes needs --fix or --diff: without them no fix is applied")
     with cluster_of(args) as cluster:
         if args.watch:
             return _watch(args, paths, overrides, new_baseline, cluster)
@@ -236,6 +240,7 @@ def _options(args: argparse.Namespace, settings: FolderSettings, new_baseline: s
         exit_zero=args.exit_zero or settings.exit_zero,
         statistics=args.statistics or settings.statistics,
         fix=args.fix or args.diff,
+        unsafe_fixes=args.unsafe_fixes,
         diff=args.diff,
         baseline=args.baseline or settings.baseline,
         write_baseline=new_baseline,
@@ -346,7 +351,20 @@ def _run(
         host = host_of(name) if options.embedded else None
         if host is not None and not is_installed(host):
             raise CliError(f"{name}: {MissingGrammarError(host)}")
-        tasks.append(Task(path, name, platform, selection, options.fix, write, source, path in inputs.named, host))
+        tasks.append(
+            Task(
+                path,
+                name,
+                platform,
+                selection,
+                options.fix,
+                options.unsafe_fixes,
+                write,
+                source,
+                path in inputs.named,
+                host,
+            )
+        )
     kept = _kept(options)
     results = _checked(tasks, options, cache, kept, cluster)
     results += [FileResult(path, error=f"{path}: {why}") for path, why in inputs.problems]
@@ -432,6 +450,8 @@ def _finish(report: CheckReport, inputs: Inputs, options: Options, kept: KeptVer
     if fixed and (options.format != "full" or options.diff):
         verb = "can be mended" if options.diff else "mended"
         complain(f"{fixed} finding{'s' * (fixed != 1)} {verb} in {len(changed)} file{'s' * (len(changed) != 1)}")
+    if options.fix and (left := _left_unmended(report, options)):
+        complain(left)
     if options.statistics:
         (sys.stdout if options.format in FOR_PEOPLE and not to_stderr else sys.stderr).write(
             statistics(report) + (kept_text(kept.found, kept.asked) if kept is not None else "")
@@ -450,6 +470,18 @@ def _left(hidden: Sequence[ReportedFinding]) -> str:
     words = [f"{errors} more error{'s' * (errors != 1)}"] if errors else []
     words += [f"{others} other finding{'s' * (others != 1)}"] if others else []
     return f"{' and '.join(words)} {'is' if len(hidden) == 1 else 'are'}"
+
+
+def _left_unmended(report: CheckReport, options: Options) -> str:
+    """Return how many findings have a fix that was not applied, and what applies it; empty without such findings."""
+    unsafe = [f for f in report.findings if f.remedies and not any(r.safe for r in f.remedies)]
+    if not unsafe:
+        return ""
+    count = f"{len(unsafe)} finding{'s' * (len(unsafe) != 1)}"
+    if options.unsafe_fixes:
+        return f"{count} left: no fix for {'it' if len(unsafe) == 1 else 'them'} makes the text better"
+    has = "has a fix" if len(unsafe) == 1 else "have fixes"
+    return f"{count} left that {has} which may change the meaning: --unsafe-fixes applies {'it' if len(unsafe) == 1 else 'them'} too"
 
 
 def _is_wrong(report: CheckReport, options: Options) -> bool:

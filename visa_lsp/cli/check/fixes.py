@@ -1,4 +1,4 @@
-"""Applying safe fixes to a text, so that it never gets worse.
+"""Applying fixes to a text, so that it never gets worse.
 
 Works on texts only; ``inspect`` tells the findings of one. Invariant: the text that comes back has fewer findings than the
 one that went in, and no more errors and no more warnings; applied again to its own result, nothing changes.
@@ -29,19 +29,25 @@ class Mended(Struct, frozen=True):
     count: int
 
 
-def mend(text: str, inspect: Inspect, wanted: Wanted) -> Mended:
-    """Apply the safe fixes of wanted findings, again and again until none helps any more."""
+def mend(text: str, inspect: Inspect, wanted: Wanted, *, unsafe: bool = False) -> Mended:
+    """Apply the safe fixes of wanted findings, with ``unsafe`` others too, again and again until none helps any more."""
     now = Mended(text, tuple(inspect(text)), 0)
     while True:
-        fixes = [fix for d in now.diagnostics if wanted(d) for fix in [_first_safe(d)] if fix is not None and fix.edits]
+        fixes = [
+            fix
+            for d in now.diagnostics
+            if wanted(d)
+            for fix in [_chosen(d, unsafe=unsafe)]
+            if fix is not None and fix.edits
+        ]
         after = _best(now, _unique(fixes), inspect)
         if after is None:
             return now
         now = after
 
 
-def _first_safe(diagnostic: Diagnostic) -> Fix | None:
-    return next((fix for fix in diagnostic.fixes if fix.safe), None)
+def _chosen(diagnostic: Diagnostic, *, unsafe: bool) -> Fix | None:
+    return next((fix for fix in diagnostic.fixes if fix.safe), next(iter(diagnostic.fixes), None) if unsafe else None)
 
 
 def _unique(fixes: Sequence[Fix]) -> list[Fix]:

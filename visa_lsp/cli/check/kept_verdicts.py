@@ -81,7 +81,8 @@ class KeptVerdicts:
             return None
         if not task.fix:
             return Verdict(findings, key=key)
-        if any(r.safe and r.edits for f in findings if task.selection.shows(f.rule, task.name) for r in f.remedies):
+        shown = [f for f in findings if task.selection.shows(f.rule, task.name)]
+        if any((r.safe or task.unsafe) and r.edits for f in shown for r in f.remedies):
             return None
         return Verdict(findings, key=key, before=source, after=source.text)
 

@@ -98,7 +98,9 @@ def _shown(task: Task, analysis: Analysis) -> tuple[Diagnostic, ...]:
 def _mended(task: Task, source: SourceText) -> Verdict:
     from visa_lsp.cli.check.fixes import mend
 
-    mended = mend(source.text, partial(_inspect, task), lambda d: task.selection.shows(d.rule, task.name))
+    mended = mend(
+        source.text, partial(_inspect, task), lambda d: task.selection.shows(d.rule, task.name), unsafe=task.unsafe
+    )
     found = findings_of(task.name, mended.text, mended.diagnostics)
     return Verdict(found, "", key_of(task, mended.text), mended.count, source, mended.text)
 

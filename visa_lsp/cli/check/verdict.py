@@ -32,6 +32,7 @@ class Task(Struct, frozen=True):
     platform: str | None
     selection: Selection
     fix: bool = False
+    unsafe: bool = False  # fixes that are not safe count too
     write: bool = False
     source: SourceText | None = None
     named: bool = True  # not found below a folder: it may be a pipe

@@ -276,13 +276,13 @@ def launch_template(text: str, path: str | None, options: dict[str, Any], *, tri
 
 def explain(word: str, platform: str | None) -> Result:
     """The page of a word."""
-    from visa_lsp.checks.support.context import near
     from visa_lsp.cli.explain import explain_text
     from visa_lsp.cli.words import known_words
+    from visa_lsp.suggest import nearest
 
     text = explain_text(word, platform)
     if text is None:
-        meant = near(word, known_words())
+        meant = nearest(word, known_words())
         hint = f"; did you mean `{meant}`?" if meant else ""
         return {"ok": False, "error": f"nothing is known of `{word}`{hint}", "suggestion": meant}
     return {"ok": True, "word": word, "markdown": text}

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.ide.index.directory import directory_of
 from visa_lsp.ide.index.memo import new_memo
+from visa_lsp.isa.model import FlowClass
+from visa_lsp.isa.table import TABLE
 from visa_lsp.sema.special_words import special_words
 from visa_lsp.syntax.bulk import Facts, code_of, decl_offsets, instructions_of, label_offsets, statement_of
 from visa_lsp.syntax.chunk_facts import INPUT, base_of, class_letter, facts_in
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from visa_lsp.syntax.document import Chunk, Document
 
 _WORD: Final = re.compile(r"%?[A-Za-z_$@?][A-Za-z0-9_$@?]*")
+_NOTES: Final = frozenset(
+    name for name, rows in TABLE.by_mnemonic.items() if all(row.flow is FlowClass.NOTE for row in rows)
+)
 _HEAD: Final = re.compile(r'\s*(\.[a-z_]+)\s*(?:"([^"]*)"|(\S+))?')
 
 
@@ -127,14 +132,20 @@ class ChunkIndex:
 
     @property
     def instructions(self) -> int:
-        """How many lines are instructions."""
+        """How many lines are instructions that compute: marks of source lines and lifetimes are none."""
         if self._instructions is None:
             if self.facts.braced:
                 told = [statement_of(line.rstrip()) for line in self.code.split("\n")]
-                self._instructions = sum(isinstance(statement, Instruction) for statement in told)
+                names = [
+                    ".".join(word.text for word in statement.words)
+                    for statement in told
+                    if isinstance(statement, Instruction)
+                ]
+                self._instructions = sum(name not in _NOTES for name in names)
             else:
                 lines = instructions_of(self.code, self.facts).split("\n")
-                self._instructions = sum(1 for line in lines if line and not line.isspace()) - len(self.labels)
+                words = [line.split(None, 1)[0] for line in lines if line and not line.isspace()]
+                self._instructions = sum(word not in _NOTES for word in words) - len(self.labels)
         return self._instructions
 
     @property

@@ -8,7 +8,6 @@ their place. Invariant: an input that is not filled is an error, except for the 
 
 from __future__ import annotations
 
-import difflib
 import re
 import struct
 from dataclasses import dataclass
@@ -30,6 +29,7 @@ from visa_lsp.sim.launch.config import (
 )
 from visa_lsp.sim.launch.values import value_bytes
 from visa_lsp.sim.launch.world import argument_sampler
+from visa_lsp.suggest import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -125,8 +125,8 @@ class LaunchInputs:
         known = [i.name for i in self.inputs]
         for name in names:
             if name not in known and not _BTI.fullmatch(name):
-                near = difflib.get_close_matches(name, known, 1)
-                hint = f"did you mean '{near[0]}'?" if near else f"its inputs are {', '.join(known) or 'none'}"
+                near = nearest(name, known)
+                hint = f"did you mean '{near}'?" if near else f"its inputs are {', '.join(known) or 'none'}"
                 raise LaunchError(f"kernel '{self.kernel.name}' has no .input '{name}'; {hint}", name)
 
     def _in_order(self, block: GroupPayload, rest: list[NamedInput], args: tuple[Arg, ...]) -> None:

@@ -6,7 +6,6 @@ any engine, and its ``arrays`` are the memory that the kernel writes.
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -32,6 +31,7 @@ from visa_lsp.sim.launch.world import World
 from visa_lsp.sim.operands import HW_ID
 from visa_lsp.sim.registers import RegisterLayout, is_alias
 from visa_lsp.sim.wellformed import check_body
+from visa_lsp.suggest import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -72,8 +72,8 @@ def choose_kernel(program: Module, name: str | None) -> Kernel:
     if name is not None:
         found = next((kernel for kernel in program.kernels if kernel.name == name), None)
         if found is None:
-            near = difflib.get_close_matches(name, names, 1)
-            hint = f"did you mean '{near[0]}'?" if near else f"its kernels are {', '.join(names) or 'none'}"
+            near = nearest(name, names)
+            hint = f"did you mean '{near}'?" if near else f"its kernels are {', '.join(names) or 'none'}"
             raise LaunchError(f"the program has no kernel '{name}'; {hint}")
         return found
     if len(names) == 1:

@@ -12,13 +12,13 @@ Knows these words only. Invariant: what is not understood is a ``SayError`` in w
 
 from __future__ import annotations
 
-import difflib
 import re
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 from msgspec import field as member
 
+from visa_lsp.suggest import nearest
 from visa_lsp.zeinfo.words import WORDS
 
 if TYPE_CHECKING:
@@ -98,8 +98,8 @@ def _entry(entry: str, value: str) -> tuple[str, int | None]:
     match = _ENTRY.fullmatch(value)
     known = [word.name for word in WORDS["argument_type"]]
     if match is None or match[1] not in known:
-        near = difflib.get_close_matches(match[1] if match else value, known, 1)
-        hint = f"did you mean '{near[0]}'?" if near else "expected a word of arg_type, such as global_size"
+        near = nearest(match[1] if match else value, known)
+        hint = f"did you mean '{near}'?" if near else "expected a word of arg_type, such as global_size"
         raise SayError(f"'{entry}': {hint}")
     return match[1], int(match[2]) if match[2] else None
 

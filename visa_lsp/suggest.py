@@ -1,0 +1,98 @@
+"""Suggestions for misspelt words: the one measure of likeness behind every "did you mean".
+
+Knows no vISA. Words are compared without case by their edits: a letter added, dropped or changed, or two neighbours
+swapped, counts 1. Where no word is near, one that the word begins is meant. Invariant: the answer does not depend on the order of the candidates.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# One edit is allowed for so many letters of the longer word: with fewer, short words are like words that mean something else.
+_LETTERS_PER_EDIT: Final = 3
+# Longer words are not compared because that takes the square of their length, and nobody types such words by hand.
+_MAX_CHARS: Final = 255
+
+
+def nearest(word: str, candidates: Iterable[str]) -> str | None:
+    """Return the candidate that a misspelt word most likely means, or None where none is near.
+
+    A candidate that is the word itself is none; one that differs in the case of its letters only is the nearest.
+    """
+    pool, shapes = _pool(frozenset(candidates))
+    low = word.lower()
+    if pool.get(low, word) != word:
+        return pool[low]
+    if len(low) > _MAX_CHARS:
+        return None
+    letters, size = _letter_bits(low), len(low)
+    best: tuple[int, int, int, str] | None = None
+    for other, other_letters, length in shapes:
+        limit = max(max(size, length) // _LETTERS_PER_EDIT, 1)
+        # Each letter that only one of the words has costs an edit, which rules out most candidates at once.
+        missing = max((letters & ~other_letters).bit_count(), (other_letters & ~letters).bit_count())
+        if max(missing, abs(size - length)) > limit or other == low:
+            continue
+        edits = edit_distance(low, other, limit)
+        has_same_letters = letters == other_letters
+        # One edit in two letters leaves too little: only a swap or a letter too often is a slip there.
+        if edits <= limit and (has_same_letters or max(size, length) >= _LETTERS_PER_EDIT):
+            score = (
+                edits,
+                0 if sorted(low) == sorted(other) else 2 - has_same_letters,
+                -_common_head(low, other),
+                other,
+            )
+            best = score if best is None else min(best, score)
+    if best is not None:
+        return pool[best[3]]
+    begun = [other for other, _, length in shapes if length <= 2 * size and other.startswith(low) and other != low]
+    return pool[min(begun, key=lambda other: (len(other), other))] if begun and size >= _LETTERS_PER_EDIT else None
+
+
+def edit_distance(one: str, other: str, limit: int) -> int:
+    """Return how many edits make one word of the other; ``limit + 1`` where that takes more than ``limit``."""
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, letter in enumerate(one, 1):
+        above, row_before = row, before
+        row = [i]
+        for j, its in enumerate(other, 1):
+            cost = min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (letter != its))
+            if i > 1 and j > 1 and letter == other[j - 2] and its == one[i - 2]:
+                cost = min(cost, row_before[j - 2] + 1)
+            row.append(cost)
+        before = above
+        # A swap reaches over one row, so that two rows have to be past the limit.
+        if min(row) > limit and min(before) > limit:
+            return limit + 1
+    return min(row[-1], limit + 1)
+
+
+@lru_cache(maxsize=8)
+def _pool(words: frozenset[str]) -> tuple[dict[str, str], list[tuple[str, int, int]]]:
+    """Return the words by their lower case, and each lower case with its letters and its length."""
+    pool = {word.lower(): word for word in sorted(words, reverse=True)}
+    return pool, [(low, _letter_bits(low), len(low)) for low in sorted(pool)]
+
+
+def _letter_bits(word: str) -> int:
+    """Return the letters of a word as bits; several letters may share one."""
+    bits = 0
+    for letter in word:
+        bits |= 1 << (ord(letter) & 63)
+    return bits
+
+
+def _common_head(one: str, other: str) -> int:
+    """Return how many letters two words begin with in common."""
+    count = 0
+    for letter, its in zip(one, other, strict=False):
+        if letter != its:
+            break
+        count += 1
+    return count
