@@ -9,7 +9,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from visa_lsp.beside import described_in
 from visa_lsp.cli.common import OBJECT_MAGIC, CliError, printable, reason
 from visa_lsp.cli.files import check_output, write_output
 from visa_lsp.codec.decode import decode
@@ -86,6 +85,8 @@ def visa_text(name: str, data: bytes, platform: Platform | None, *, comments: bo
 
 
 def _lists(name: str, zebin: Zebin) -> Iterator[str]:
+    from visa_lsp.beside import described_in  # loads the reader of YAML, which an object needs not
+
     yield f"{name}: {zebin.container}, {len(zebin.sections)} sections, machine {zebin.machine}"
     for index, section in enumerate(zebin.sections):
         if index:

@@ -79,7 +79,7 @@ class Proposal:
 
     @contextmanager
     def without_file(self, path: Path) -> Iterator[None]:
-        """Let errors name the key or argument at fault, not a place in the file at ``path``, which is not there."""
+        """Let a LaunchError name the key or argument at fault, not a place in the file at ``path``, which is not there."""
         try:
             yield
         except LaunchError as error:
