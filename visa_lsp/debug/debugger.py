@@ -305,15 +305,16 @@ class Debugger(StoppingRun):
             self.history.add_near(self.stepper, self._made)
         self._replay(time)
 
-    def _replay(self, time: int) -> None:
-        """Execute again, without a stop, until a time of the past."""
+    def _replay(self, time: int, goal: Goal | None = None) -> None:
+        """Execute again, without a stop, until a time of the past, or until a goal is met before."""
         machine = self.machine
         machine.armed = False
         try:
-            while self.time < time and not self.stepper.over:
+            while self.time < time and not self.stepper.over and not (goal is not None and goal.meets(self.stepper)):
                 ahead = [edit.time for edit in self._edits[self._made : self._made + 1]]
+                most = min([time, *ahead]) - self.time or 1
                 try:
-                    self.stepper.advance(min([time, *ahead]) - self.time or 1)
+                    self.stepper.advance(most if goal is None else min(most, goal.most(self.stepper)))
                 except KernelFault:
                     self.stepper.broken = True
                 self._make_edits()
@@ -334,11 +335,13 @@ class Debugger(StoppingRun):
         self._leave_frontier()
         try:
             time = self._last(end, goal, poll, breaks=goal.breaks)
+            if time is None and goal.hands_over and self.focus is None:
+                # As on the way forward, the step goes to the thread that has its turn.
+                time = self._last(end, Entry(None), poll, breaks=False)
         except InterruptedError:
             return self._paused()
         if time is None:
-            self.to_time(0)
-            return RunStop("start", self.stepper.current, "this is the start of the run")
+            return self._to_entry(end)
         self.to_time(time)
         known = self._known_fault()
         if known is not None and goal.breaks:
@@ -350,6 +353,17 @@ class Debugger(StoppingRun):
             why.text if why else "",
             why.hits if why else (),
         )
+
+    def _to_entry(self, end: int) -> RunStop:
+        """Stand where the run, or the chosen thread if it has begun by the time ``end``, has its first instruction."""
+        for focus in dict.fromkeys((self.focus, None)):
+            self.to_time(0)
+            goal = Entry(focus)
+            self._replay(end, goal)
+            if goal.meets(self.stepper):
+                break
+        words = "the run" if focus is None else "the thread"
+        return RunStop("start", self.stepper.current, f"this is the start of {words}")
 
     def back_to_writer(self, cells: Cells, at: FrameCells, poll: Callable[[], bool] = never) -> RunStop:
         """Go back to the instruction that last wrote some elements. Raises DebugError for what cannot be watched."""

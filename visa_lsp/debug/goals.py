@@ -34,6 +34,7 @@ class Goal:
 
     reason = "step"
     breaks = True  # on the way back: whether breakpoints, watches and faults count
+    hands_over = False  # on the way back: whether another thread's instruction will do where the thread has none
 
     def __init__(self, thread: Thread | None = None, alone: Thread | None = None) -> None:
         """``thread`` is whom the goal is about, None for nobody; ``alone`` the only one that runs meanwhile."""
@@ -118,6 +119,8 @@ class Entry(Goal):
 
 class StepGoal(Goal):
     """To the next instruction of a thread; with ``over`` none of what it calls, with ``out`` behind what it is in."""
+
+    hands_over = True
 
     def __init__(
         self, thread: Thread, alone: Thread | None = None, *, over: bool = False, out: bool = False, breaks: bool = True
