@@ -63,6 +63,8 @@ class YamlSource:
     def key_span(self, item: YamlItem, key: str) -> Span:
         """The word of a key of a map."""
         start = self.offset(*item.key_places[key])
+        if self.text.startswith(key, start):
+            return Span(start, start + len(key))
         match = _KEY.match(self.text, start)
         return Span(start, match.end()) if match else Span(start, min(start + 1, len(self.text)))
 

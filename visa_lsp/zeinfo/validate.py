@@ -6,6 +6,7 @@ findings, at most ``MAX_FINDINGS`` of them, in the order of the text.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from visa_lsp.zeinfo.yaml import YamlItem
 
 MAX_FINDINGS: Final = 500
+_TABS: Final = re.compile(r"(?m)^\t+")
+_MAX_DIGITS: Final = 9  # of a number that fits into 32 bits whatever its digits are
 _LIMITS: Final = {"int32": 1 << 31, "int64": 1 << 63}
 
 
@@ -62,7 +65,10 @@ def _broken(source: ZeInfoSource) -> Diagnostic:
         while source.text[end : end + 1] == "\t":
             end += 1
         span = Span(span.start, end)
-        fixes = (Fix("indent by spaces", (Edit(span, "  " * (end - span.start)),)),)
+        edits = tuple(Edit(Span(*tabs.span()), "  " * len(tabs.group())) for tabs in _TABS.finditer(source.text))
+        # Spaces help only where nothing else is wrong with the lines' depths.
+        spaced = _TABS.sub(lambda tabs: "  " * len(tabs.group()), source.text)
+        fixes = (Fix("indent by spaces", edits),) if ZeInfoSource.of(spaced).error is None else ()
     return Diagnostic(rules.SYNTAX, span, message, fixes=fixes)
 
 
@@ -206,7 +212,7 @@ class _Walk:
             return
         fixes: tuple[Fix, ...] = ()
         span = source.span(item)
-        if item.key_places and source.text[source.start(item)] != "{" and row.type in SCALARS:
+        if item.key_places and source.text[source.start(item)] != "{" and row.type in SCALARS and row.name != "offset":
             value = (
                 "'1.14'" if row.name == "version" else {"str": "''", "bool": "false", "int32": "0"}.get(row.type, "0")
             )
@@ -259,7 +265,8 @@ class _Walk:
                 message = f"{row.name} is {SCALARS[row.type]}, an entry of this list is none"
         elif row.type == "str" and isinstance(item.value, int | float | bool):
             message = f"{row.name} is a text, {written:.40} without quotes is {item.kind}"
-            fixes = (Fix("put it in quotes", (Edit(span, f"'{written}'"),)),)
+            if row.name != "version" or parse_version(written) is not None:
+                fixes = (Fix("put it in quotes", (Edit(span, f"'{written}'"),)),)
         elif row.type == "bool" and isinstance(item.value, str | int):
             meant = {"1": "true", "yes": "true", "on": "true", "0": "false", "no": "false", "off": "false"}
             value = meant.get(str(item.value).lower()) or {"true": "true", "false": "false"}.get(
@@ -271,8 +278,9 @@ class _Walk:
             and isinstance(item.value, str)
             and item.value.strip().isascii()
             and item.value.strip().isdigit()
+            and len(item.value) <= _MAX_DIGITS
         ):
-            fixes = (Fix("write it as a number", (Edit(span, str(int(item.value[:20]))),)),)
+            fixes = (Fix("write it as a number", (Edit(span, str(int(item.value))),)),)
         self.report.add(rules.WRONG_TYPE, span, message, fixes=fixes)
 
     def _word(self, item: YamlItem, row: SchemaKey) -> None:
@@ -294,7 +302,11 @@ class _Walk:
                 f"'{known.name}' came with version {version_text(known.since)}, the document says {version_text(self.version)}",
             )  # fmt: skip
         elif known is None:
-            names = [w.name for w in WORDS[row.words] if not w.removed or self.version < w.removed]
+            names = [
+                w.name
+                for w in WORDS[row.words]
+                if w.since <= self.version and (not w.removed or self.version < w.removed)
+            ]
             near = nearest(item.value, names)
             hint = (
                 f"did you mean '{near}'?"

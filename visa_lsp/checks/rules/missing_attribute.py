@@ -45,7 +45,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     fix = Fix(f"add {' and '.join(missing)} of 0", (ctx.insert_after(body.place.line, lines),))
     names = " and ".join(f"`{name}`" for name in missing)
     message = f"function `{body.name}` has no {names} (the finalizer does not check)"
-    yield ctx.report(RULE, body.place, message, fixes=(fix,))
+    yield ctx.report(RULE, body.place, message, fixes=() if ctx.is_comment_open(body.place.line) else (fix,))
 
 
 CHECK = Check(RULE, body=_body, scope=Scope.OUTLINE)

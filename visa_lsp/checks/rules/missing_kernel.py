@@ -44,14 +44,16 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
             "this stands in no kernel: the first `.kernel` comes below" if more else "there is no `.kernel` above this"
         )
         fix = Fix('insert `.kernel "main"`', (ctx.insert_line(line, '.kernel "main"'),))
-        yield ctx.report(RULE, ctx.line_place(line), message, fixes=() if more else (fix,))
+        is_commented = ctx.is_comment_open(line - 1)
+        yield ctx.report(RULE, ctx.line_place(line), message, fixes=() if more or is_commented else (fix,))
     if bodies:
         return
     first = next(iter(ctx.document.statements()), None)
     if first is not None and isinstance(first[1], tree.Version):
         line = first[0]
         fix = Fix('insert `.kernel "main"`', (ctx.insert_after(line, '.kernel "main"'),))
-        yield ctx.report(RULE, ctx.line_place(line), "there is no `.kernel` below this version", fixes=(fix,))
+        fixes = () if ctx.is_comment_open(line) else (fix,)
+        yield ctx.report(RULE, ctx.line_place(line), "there is no `.kernel` below this version", fixes=fixes)
 
 
 CHECK = Check(RULE, text=_text, scope=Scope.TEXT)

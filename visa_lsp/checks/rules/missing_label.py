@@ -18,9 +18,10 @@ Authority: seed 000, labels; the finalizer rejects the text ("undefined label").
 
 from __future__ import annotations
 
-from visa_lsp.checks.rule import ERROR, Body, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.checks.support.name_index import RENAMED, index_of
 from visa_lsp.diagnostics import Fix
+from visa_lsp.isa.model import FlowClass
 
 RULE = rule("V103", "missing-label", ERROR, __doc__)
 
@@ -44,9 +45,16 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
             )
         )
     last = names.last_code if names.last_code >= 0 else problem.place.line
-    fixes.append(Fix(f"add label `{name}` at the end", (ctx.insert_line(last, f"{name}:"),)))
+    # A call goes to a subroutine, which a label alone does not make.
+    is_called = any(_is_call(ctx.facts(body).by_line.get(place.line)) for place in uses)
+    if not is_called and not ctx.is_comment_open(last - 1):
+        fixes.append(Fix(f"add label `{name}` at the end", (ctx.insert_line(last, f"{name}:"),)))
     related = [(place, f"`{name}` is also used here") for place in uses[1:4]]
     return ctx.report(RULE, problem.place, message, related=related, fixes=fixes)
+
+
+def _is_call(bound: Bound | None) -> bool:
+    return bound is not None and bound.row is not None and bound.row.flow is FlowClass.CALL
 
 
 CHECK = Check(RULE, {"missing-label": _report})

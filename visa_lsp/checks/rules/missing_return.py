@@ -49,7 +49,8 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
         where = "the subroutine that follows" if more else "the end of the text"
         message = f"control runs from here into {where}; the last instruction should be `{word}`"
         fix = Fix(f"add `{word} (M1, 1)`", (ctx.insert_after(last.line, f"    {word} (M1, 1)"),))
-        yield ctx.report(RULE, ctx.line_place(last.line), message, fixes=(fix,))
+        fixes = () if ctx.is_comment_open(last.line) else (fix,)
+        yield ctx.report(RULE, ctx.line_place(last.line), message, fixes=fixes)
 
 
 def _ends(code: list[Bound]) -> bool:

@@ -16,6 +16,7 @@ Authority: seed 000, text format of declarations, has the round brackets; the fi
 from __future__ import annotations
 
 from visa_lsp.checks.rule import WARNING, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.support.name_index import index_of
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
 from visa_lsp.text import Span
@@ -32,9 +33,15 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     end = text.find(")", alias.offset.span.end)
     start = text.rfind("alias", 0, alias.name.span.start)
     modern = f"alias=<{alias.name.text}, {offset}>"
+    # The modern form of an alias of nothing is an error.
+    body = ctx.bound.body_at(line)
+    is_known = body is not None and alias.name.text in index_of(ctx, body).by_name
     fix = ctx.fix(f"write `{modern}`", Place(line, Span(start, end + 1)), modern, safe=True)
     return ctx.report(
-        RULE, problem.place, f"the finalizer does not read this form; today it is `{modern}`", fixes=(fix,)
+        RULE,
+        problem.place,
+        f"the finalizer does not read this form; today it is `{modern}`",
+        fixes=(fix,) if is_known else (),
     )
 
 

@@ -16,6 +16,8 @@ Authority: seed 003, directives; the finalizer rejects the text.
 from __future__ import annotations
 
 from visa_lsp.checks.rule import ERROR, WARNING, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, AttributeKind
+from visa_lsp.syntax import tree
 
 _SHOWN = 200
 
@@ -31,7 +33,23 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
         )
     quoted = '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
     fix = ctx.fix(f"write `{_short(quoted)}`", problem.place, quoted, safe=True)
-    return ctx.report(RULE, problem.place, f"`{shown}` needs quotes: `{_short(quoted)}`", fixes=(fix,))
+    return ctx.report(
+        RULE,
+        problem.place,
+        f"`{shown}` needs quotes: `{_short(quoted)}`",
+        fixes=(fix,) if _may_be_quoted(ctx, problem, text) else (),
+    )
+
+
+def _may_be_quoted(ctx: CheckContext, problem: Problem, text: str) -> bool:
+    """Return whether a text is right in quotes: an attribute may take other texts, or a number."""
+    statement = ctx.document.statement(problem.place.line)
+    if not isinstance(statement, tree.KernelAttr) or statement.name is None:
+        return True
+    attribute = KERNEL_ATTRIBUTES.get(statement.name.text)
+    if attribute is None:
+        return True
+    return text in attribute.values if attribute.values else attribute.kind is AttributeKind.STRING
 
 
 def _short(text: str) -> str:

@@ -29,6 +29,8 @@ from visa_lsp.checks.support.name_index import RENAMED, index_of
 from visa_lsp.diagnostics import Fix
 from visa_lsp.isa.model import Shape
 from visa_lsp.isa.operands import AO, A, G, P
+from visa_lsp.isa.table import TABLE
+from visa_lsp.isa.types import TYPE_BY_NAME
 from visa_lsp.sema.model import VARIABLE_LETTER, Place, SymbolKind
 from visa_lsp.sema.names import is_taken
 from visa_lsp.syntax import tree
@@ -45,10 +47,12 @@ _LETTER = {kind: letter for letter, kind in VARIABLE_LETTER.items()}
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
     name = str(problem.args["name"])
     body = ctx.bound.body_at(problem.place.line)
-    uses = [p.place for p in _same(ctx, body, name)]
+    problems = _same(ctx, body, name)
+    uses = [p.place for p in problems]
     if uses and uses[0] != problem.place:
         return None
-    kind = _kind(ctx, body, problem)
+    kinds = _kinds(ctx, body, problems or [problem])
+    kind = kinds[0]
     related = [(place, f"`{name}` is also used here") for place in uses[1:SHOWN]]
     fixes = []
     message = f"`{name}` is not declared"
@@ -83,8 +87,8 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
                     tuple(ctx.edit(place, found) for place in (uses if len(uses) <= RENAMED else uses[:1])),
                 )
             )
-        if later is None and ended is None:
-            fixes.append(_declare(ctx, body, problem, kind, name))
+        if later is None and ended is None and len(kinds) == 1:
+            fixes += _declare(ctx, body, problems or [problem], kind, name)
     return ctx.report(RULE, problem.place, message, related=related, fixes=fixes)
 
 
@@ -117,6 +121,13 @@ def _use(ctx: CheckContext, body: Body, place: Place) -> tuple[Bound, object] | 
     return bound, None
 
 
+def _kinds(ctx: CheckContext, body: Body | None, problems: list[Problem]) -> list[SymbolKind]:
+    """Return the classes of variable that the uses ask for, in text order; instructions count before directives."""
+    code = ctx.facts(body).by_line if body else {}
+    asking = [p for p in problems[:RENAMED] if p.place.line in code] or problems[:1]
+    return list(dict.fromkeys(_kind(ctx, body, problem) for problem in asking))
+
+
 def _kind(ctx: CheckContext, body: Body | None, problem: Problem) -> SymbolKind:
     """The class of variable that the first use asks for."""
     expected = str(problem.args.get("expected", ""))
@@ -141,21 +152,39 @@ def _kind(ctx: CheckContext, body: Body | None, problem: Problem) -> SymbolKind:
     return SymbolKind.GENERAL
 
 
-def _declare(ctx: CheckContext, body: Body, problem: Problem, kind: SymbolKind, name: str) -> Fix:
-    """A declaration that fits the first use, behind the last declaration of its class."""
+def _declare(ctx: CheckContext, body: Body, problems: list[Problem], kind: SymbolKind, name: str) -> tuple[Fix, ...]:
+    """Return a declaration that fits the uses, behind the last declaration before it; none where it has no place."""
+    problem, uses = problems[0], problems[:RENAMED]
+    opener = body.place.line if body.place else body.first_line
+    at = min(max(index_of(ctx, body).last_leading, opener), problem.place.line - 1)
+    # A name like a mnemonic is a piece of a broken line, not a variable.
+    if at < opener or name in TABLE.mnemonics or ctx.is_comment_open(at):
+        return ()
     bound = ctx.facts(body).by_line.get(problem.place.line)
     lanes = _lanes(bound)
     if kind is SymbolKind.GENERAL:
-        type_name = next(_types(ctx, body, bound), "ud")
-        text = f".decl {name} v_type=G type={type_name} num_elts={lanes} align=dword"
+        size = next((size for use in uses for size in [_input_bytes(ctx, use)] if size), 0)
+        bounds = [ctx.facts(body).by_line.get(use.place.line) for use in uses]
+        type_name = next((name for use in bounds for name in _types(ctx, body, use)), "ud")
+        type_bytes = TYPE_BY_NAME[type_name].size
+        if size % type_bytes:
+            type_name, type_bytes = "ub", 1
+        count = size // type_bytes or lanes
+        text = f".decl {name} v_type=G type={type_name} num_elts={count} align=dword"
     elif kind is SymbolKind.ADDRESS:
         text = f".decl {name} v_type=A num_elts={min(lanes, 16)}"
     elif kind is SymbolKind.PREDICATE:
         text = f".decl {name} v_type=P num_elts={lanes}"
     else:
         text = f".decl {name} v_type={_LETTER[kind]} num_elts=1"
-    at = max(index_of(ctx, body).last_leading, body.place.line if body.place else body.first_line)
-    return Fix(f"declare `{name}` as a {kind.value}", (ctx.insert_after(at, text),))
+    return (Fix(f"declare `{name}` as a {kind.value}", (ctx.insert_after(at, text),)),)
+
+
+def _input_bytes(ctx: CheckContext, problem: Problem) -> int:
+    """Return the size that an input directive gives the variable; 0 elsewhere."""
+    use = ctx.document.statement(problem.place.line)
+    size = use.size if isinstance(use, tree.InputDecl) else None
+    return size.value if isinstance(size, tree.Number) else 0
 
 
 def _lanes(bound: Bound | None) -> int:

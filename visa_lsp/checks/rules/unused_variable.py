@@ -18,19 +18,52 @@ Authority: none; the finalizer accepts the text.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.checks.rule import HINT, Body, Check, CheckContext, Diagnostic, rule
 from visa_lsp.diagnostics import Edit, Fix
+from visa_lsp.suggest import nearest
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_WORD: Final = re.compile(r"[\w$@?]+")
 RULE = rule("V128", "unused-variable", HINT, __doc__)
 
 
+class _Mentions:
+    """How often each word stands in a text."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] | None = None
+
+    def count(self, ctx: CheckContext, name: str) -> int:
+        """Return how often a name stands in the text, comments included; all words are counted once."""
+        if self._counts is None:
+            self._counts = Counter(_WORD.findall(ctx.document.text))
+        return self._counts[name]
+
+
+class _Undeclared:
+    """The names of a text that are used where no declaration of them is known."""
+
+    def __init__(self) -> None:
+        self._names: frozenset[str] | None = None
+
+    def names(self, ctx: CheckContext) -> frozenset[str]:
+        """Return the names, collected once."""
+        if self._names is None:
+            problems = [p for p in ctx.bound.problems if p.kind == "undeclared-name"]
+            self._names = frozenset(str(p.args["name"]) for p in problems)
+        return self._names
+
+
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
+    mentions = ctx.views.part(_Mentions)
+    undeclared = ctx.views.part(_Undeclared).names(ctx)
     for symbol in body.symbols:
         if symbol.references or symbol.place is None or symbol.input is not None or symbol.attributes:
             continue
@@ -41,7 +74,15 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
             # The scope that the line begins or ends stays.
             start, end = start + symbol.decl.span.start, start + symbol.decl.span.end
         fix = Fix(f"remove the declaration of `{symbol.name}`", (Edit(Span(start, end), ""),))
-        yield ctx.report(RULE, symbol.place, f"`{symbol.name}` is never used", fixes=(fix,))
+        # Without the line a use that does not see the declaration, a comment or the whole body would change.
+        has_other_part = (
+            body.place is None
+            or mentions.count(ctx, symbol.name) > 1
+            or nearest(symbol.name, undeclared) is not None
+            or ctx.is_comment_open(line - 1)
+            or ctx.is_comment_open(line)
+        )
+        yield ctx.report(RULE, symbol.place, f"`{symbol.name}` is never used", fixes=() if has_other_part else (fix,))
 
 
 CHECK = Check(RULE, body=_body, default=False)

@@ -42,8 +42,8 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
     first = next(iter(ctx.document.statements()), None)
     if first is None:
         place = Place(0, Span(0, 0))
-        fix = Fix("add `.version 4.1`", (ctx.insert_line(0, ".version 4.1"),))
-        yield ctx.report(RULE, place, "the text is empty; a vISA text begins with `.version 4.1`", fixes=(fix,))
+        fixes = _begin(ctx, 0)
+        yield ctx.report(RULE, place, "the text is empty; a vISA text begins with `.version 4.1`", fixes=fixes)
         return
     yield from _numbers(ctx)
     line, statement = first
@@ -52,8 +52,16 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
     at = ctx.bound.version_line
     place = ctx.line_place(line)
     if at < 0:
-        fix = Fix("add `.version 4.1`", (ctx.insert_line(line, ".version 4.1"),), safe=True)
-        yield ctx.report(RULE, place, "there is no `.version`; a vISA text begins with one", fixes=(fix,))
+        bodies = ctx.bound.bodies
+        if bodies and bodies[0].place is not None:
+            fixes = (Fix("add `.version 4.1`", (ctx.insert_line(line, ".version 4.1"),), safe=True),)
+        else:
+            fixes = _begin(ctx, line) if len(bodies) < 2 else ()
+        # A version that stands elsewhere would be the second one.
+        has_other = any(isinstance(other, tree.Version) for _, other in ctx.document.statements())
+        if has_other or ctx.is_comment_open(line - 1):
+            fixes = ()
+        yield ctx.report(RULE, place, "there is no `.version`; a vISA text begins with one", fixes=fixes)
         return
     start = ctx.document.line_start(at)
     end = ctx.document.line_start(at + 1) if at + 1 < ctx.document.line_count else len(ctx.document)
@@ -61,7 +69,15 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
     fix = Fix("move `.version` to the top", (ctx.insert_line(line, moved), Edit(Span(start, end), "")), safe=True)
     related = [(ctx.line_place(at), "the version stands here")]
     message = "`.version` must be the first statement; the finalizer rejects the seed's order"
-    yield ctx.report(RULE, place, message, related=related, fixes=(fix,), severity=WARNING)
+    # Without a body the finding would only become another one, and no line leaves or enters a comment.
+    is_movable = ctx.bound.bodies and not any(ctx.is_comment_open(n) for n in (line - 1, at - 1, at))
+    yield ctx.report(RULE, place, message, related=related, fixes=(fix,) if is_movable else (), severity=WARNING)
+
+
+def _begin(ctx: CheckContext, line: int) -> tuple[Fix, ...]:
+    """Return the fix that begins a text which has no kernel."""
+    edit = ctx.insert_line(line, '.version 4.1\n.kernel "main"')
+    return (Fix('add `.version 4.1` and `.kernel "main"`', (edit,)),)
 
 
 def _numbers(ctx: CheckContext) -> Iterator[Diagnostic]:

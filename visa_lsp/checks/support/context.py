@@ -14,6 +14,7 @@ from visa_lsp.checks.support.facts import BodyFacts
 from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related, Rule, Severity
 from visa_lsp.isa.model import Dialect
 from visa_lsp.sema.model import Place
+from visa_lsp.syntax.comments import strip
 from visa_lsp.syntax.session import Session
 from visa_lsp.text import Span, shown
 
@@ -119,6 +120,19 @@ class CheckContext(Struct, frozen=True):
         """Whether a line is the first of a body in which a rule has met a subject; to be asked in text order."""
         self.subjects.setdefault(line, set()).add((rule.name, subject))
         return self._firsts.setdefault((id(body), rule.name, subject), line) == line
+
+    def is_comment_open(self, line: int) -> bool:
+        """Return whether a block comment is open behind a line: a line of text put there would be comment."""
+        if line < 0:
+            return False
+        number = self.document.chunk_at(line)
+        chunk = self.document.chunks[number]
+        is_open = chunk.opens_in_block
+        if not is_open and "/*" not in chunk.text:
+            return False
+        for text in chunk.text.split("\n")[: line - self.document.line_of(number) + 1]:
+            is_open = strip(text.rstrip("\r"), is_open)[1]
+        return is_open
 
     def insert_line(self, line: int, text: str) -> Edit:
         """Put a line of text before a line."""
