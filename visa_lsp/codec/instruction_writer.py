@@ -112,7 +112,8 @@ def _bits(row: Instruction) -> tuple[tuple[int, int, int], ...]:
     return tuple([
         (row.index[m.heard[0]], row.index[m.field], m.heard[1])
         for m in row.modifiers
-        if m.heard and row.fields[row.index[m.heard[0]]].kind is FieldKind.EXEC_LOG2
+        # Rows share modifiers: not every row has the field that a modifier is a bit of.
+        if m.heard and m.heard[0] in row.index and row.fields[row.index[m.heard[0]]].kind is FieldKind.EXEC_LOG2
     ])  # fmt: skip
 
 
