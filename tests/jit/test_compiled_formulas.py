@@ -56,6 +56,8 @@ def text_of(word, width):
     """A kernel, and a platform that has the function."""
     platform = "CRI" if word in ("tanh", "sigm") else "TGLLP"
     text = TEXT.replace("WORD", MNEMONICS.get(word, word)).replace("WIDTH", str(width))
+    if platform == "CRI":
+        text = text.replace(".version 4.1", ".version 4.2")
     text = text.replace("REGION", "0;1,0" if width == 1 else "1;1,0")
     return text.replace("SECOND", " b(0,0)<0;1,0>" if word == "pow" else ""), platform
 
