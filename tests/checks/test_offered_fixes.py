@@ -122,3 +122,9 @@ def test_all_tabs_become_spaces_at_once():
     text = "version: '1.14'\nkernels:\n\t- name: k\n\t  execution_env:\n\t    simd_size: 16\n"
     assert fixes_of("zeinfo", text, "ze-info-syntax") == ["indent by spaces"]
     check_mutant(TextMutant("zeinfo", "tabs", text))
+
+
+@pytest.mark.parametrize(("name", "offered"), [("V33", 1), ("%r0", 1), ("V99", 0)])
+def test_an_alias_of_the_seed_is_rewritten_where_its_variable_is_known(name, offered):
+    text = f"{HEAD}.decl V34 v_type=G type=d num_elts=8 alias ({name}, 0)\n{MOV}\n    ret (M1, 1)\n"
+    assert len(fixes_of("visa", text, "seed-alias")) == offered

@@ -179,9 +179,10 @@ def test_an_interrupt_while_the_program_is_loaded_is_silent(monkeypatch):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_nothing_is_left_of_an_output_that_is_not_finished(tmp_path, number):
     code = """
-import sys, time
+import signal, sys, time
 from pathlib import Path
 from visa_lsp.cli.files import replacing
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background ignores it
 with replacing(Path(sys.argv[1])) as stream:
     stream.write(b"half")
     stream.flush()

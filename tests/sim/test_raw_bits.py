@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from visa_lsp.cli.launch.file import parse_launch
-from visa_lsp.cli.launch.runner import RunOptions, run_text
+import visa_lsp
+from visa_lsp.codec.encode import encode
+from visa_lsp.isa.platforms import platform_named
+from visa_lsp.sema.lower import program_of
+from visa_lsp.syntax.document import Document
 
-LAUNCH = """
-groups: [1, 1, 1]
-local_size: [16, 1, 1]
-args:
-  a: {buffer: {dtype: uint32, values: [VALUES]}}
-  out: {buffer: {dtype: uint32, shape: [16]}}
-"""
 TEXT = """.version 4.1
 .kernel "k"
 .decl local_id_x v_type=G type=uw num_elts=16 align=GRF
@@ -45,7 +39,13 @@ BITS = [0, 1, 0x3F800000, 0x7FC00001, 0x80000000, 0xFFFFFFFF, 0x7F800001, 123456
 )
 def test_bits_are_reversed_and_not_converted(source, target):
     text = TEXT.replace("SRC", source).replace("DST", target)
-    launch = parse_launch(LAUNCH.replace("VALUES", ", ".join(map(str, BITS))), Path("k.launch.yaml"))
-    report = run_text(text, launch, RunOptions(Path("k.visaasm")))
-    expected = np.array([int(f"{bits:032b}"[::-1], 2) for bits in BITS], np.uint32)
-    np.testing.assert_array_equal(report.buffers[1].array, expected)
+    # Only an object may have the float types: a text with them is refused.
+    data = encode(program_of(Document.parse(text), platform_named("TGLLP")))
+    out = np.zeros(16, np.uint32)
+    result = (
+        visa_lsp.load(data)
+        .kernels["k"]
+        .launch(groups=1, local_size=16, args={"a": np.array(BITS, np.uint32), "out": out})
+    )
+    assert result.ok, result
+    np.testing.assert_array_equal(out, [int(f"{bits:032b}"[::-1], 2) for bits in BITS])

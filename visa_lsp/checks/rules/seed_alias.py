@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from visa_lsp.checks.rule import WARNING, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.checks.support.name_index import index_of
+from visa_lsp.isa.predefined import VARIABLE_BY_NAME
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
 from visa_lsp.text import Span
@@ -35,7 +36,8 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     modern = f"alias=<{alias.name.text}, {offset}>"
     # The modern form of an alias of nothing is an error.
     body = ctx.bound.body_at(line)
-    is_known = body is not None and alias.name.text in index_of(ctx, body).by_name
+    name = alias.name.text
+    is_known = name in VARIABLE_BY_NAME or (body is not None and name in index_of(ctx, body).by_name)
     fix = ctx.fix(f"write `{modern}`", Place(line, Span(start, end + 1)), modern, safe=True)
     return ctx.report(
         RULE,
