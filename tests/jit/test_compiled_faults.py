@@ -9,9 +9,10 @@ import pytest
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
 from compiled import compile_at_once
+from unjudged import run_unjudged
 
 from visa_lsp.cli.launch.file import parse_launch
-from visa_lsp.cli.launch.runner import RunOptions, run_text
+from visa_lsp.cli.launch.runner import RunOptions
 from visa_lsp.sim.jit import making
 
 HEAD = """.version 4.1
@@ -61,7 +62,7 @@ def _at_once(monkeypatch):
 def ran(body, engine_name, checks="all", budget=None, groups=2, local=16, more="", init="arange"):
     launch = parse_launch(LAUNCH.format(groups=groups, local=local, more=more, init=init), Path("k.launch.yaml"))
     options = RunOptions(platform="TGLLP", engine=engine_name, checks=checks, budget=budget)
-    return run_text(f"{HEAD}{AT}{body}    ret (M1, 1)\n", launch, options)
+    return run_unjudged(f"{HEAD}{AT}{body}    ret (M1, 1)\n", launch, options)
 
 
 def told(report):

@@ -13,9 +13,10 @@ pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 import llvmlite.binding as llvm
 from compiled import compile_at_once
 from llvmlite import ir
+from unjudged import run_unjudged
 
 from visa_lsp.cli.launch.file import parse_launch
-from visa_lsp.cli.launch.runner import RunOptions, run_text
+from visa_lsp.cli.launch.runner import RunOptions
 from visa_lsp.sim.jit import arithmetic, native
 from visa_lsp.sim.jit.emitter import F32, F64, vector
 
@@ -149,7 +150,7 @@ args:
   x: {{buffer: {{dtype: uint32, shape: [{GROUPS * 3 * parts * 32}], npy: x.npy}}}}
   y: {{buffer: {{dtype: uint32, shape: [{GROUPS * len(lines) * parts * 32}], init: zeros}}}}
 """
-    report = run_text(
+    report = run_unjudged(
         text,
         parse_launch(launch, folder / "k.launch.yaml"),
         RunOptions(platform="SKL", engine=engine_name, checks="none"),

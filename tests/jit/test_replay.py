@@ -14,9 +14,10 @@ pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 from compiled import compile_at_once
 from test_compiled_faults import HEAD as ONE
 from test_engines_agree import differences
+from unjudged import run_unjudged
 
 from visa_lsp.cli.launch.file import parse_launch
-from visa_lsp.cli.launch.runner import RunOptions, run_text
+from visa_lsp.cli.launch.runner import RunOptions
 from visa_lsp.sim.jit import native, replay
 from visa_lsp.sim.jit.replay import Replay
 
@@ -69,7 +70,7 @@ def ran(body, which, groups=64, local=16, more="", **options):
         LAUNCH.format(groups=groups, local=local, count=groups * local, more=more), Path("k.launch.yaml")
     )
     text = f"{HEAD}{AT.format(local=local)}{body}    ret (M1, 1)\n"
-    return run_text(text, launch, RunOptions(platform="TGLLP", engine=which, **options))
+    return run_unjudged(text, launch, RunOptions(platform="TGLLP", engine=which, **options))
 
 
 def both(body, **launch):

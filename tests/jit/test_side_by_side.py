@@ -15,6 +15,7 @@ import test_run_corpus as corpus
 from compiled import compile_at_once
 from test_compiled_faults import AT, HEAD, LAUNCH
 from test_engines_agree import differences
+from unjudged import run_unjudged
 
 from visa_lsp.cli.launch import runner
 from visa_lsp.cli.launch.file import parse_launch
@@ -47,7 +48,8 @@ def test_a_launch_leaves_the_same(case, monkeypatch):
 def launched(code: str, groups: int, *, checks: str = "none", budget: int | None = None):
     text = HEAD + code + "    ret (M1, 1)\n"
     launch = parse_launch(LAUNCH.format(groups=groups, local=16, init="zeros", more=""), Path("k.launch.yaml"))
-    return runner.run_text(text, launch, runner.RunOptions(engine="jit", checks=checks, budget=budget, threads=3))
+    options = runner.RunOptions(platform="TGLLP", engine="jit", checks=checks, budget=budget, threads=3)
+    return run_unjudged(text, launch, options)
 
 
 def test_atomics_of_all_groups_count():
