@@ -120,37 +120,26 @@ def replacement(node: ast.AST) -> ast.expr | None:
     return None
 
 
-def sites(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+def sites(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
     """Yield each expression that can be mutated with its mutant: values, conditions, and calls whose value is not used."""
-    for child in ast.iter_child_nodes(tree):
-        match child:
-            case ast.JoinedStr():  # has no positions of its own before Python 3.12
-                continue
-            case ast.If(test=ast.Name(id="TYPE_CHECKING")):
-                continue
-            case ast.Expr(value=ast.Call() as call):
-                yield call, ast.Constant(None)
-            case ast.Return(value=ast.expr() as value) if not isinstance(value, ast.Constant):
-                yield value, ast.Constant(None)
-            case ast.If(test=ast.Name() | ast.Call() | ast.Attribute() as test):
-                yield test, ast.UnaryOp(ast.Not(), test)
-        if isinstance(child, ast.expr) and (mutated := replacement(child)) is not None:
-            yield child, mutated
-        for field, value in ast.iter_fields(child):
-            if field in ("annotation", "returns", "decorator_list", "pattern") or isinstance(child, ast.pattern):
-                continue
-            for part in value if isinstance(value, list) else [value]:
-                if isinstance(part, ast.AST):
-                    yield from sites(ast.Module([part], []) if isinstance(part, ast.stmt) else _Holder(part))
-
-
-class _Holder(ast.AST):
-    """A node whose one child is an expression, so that the expression itself is looked at."""
-
-    _fields = ("held",)
-
-    def __init__(self, held: ast.AST) -> None:
-        super().__init__(held=held)
+    match node:
+        # The parts of a text with values have no positions of their own before Python 3.12.
+        case ast.JoinedStr() | ast.If(test=ast.Name(id="TYPE_CHECKING")):
+            return
+        case ast.Expr(value=ast.Call() as call):
+            yield call, ast.Constant(None)
+        case ast.Return(value=ast.expr() as value) if not isinstance(value, ast.Constant):
+            yield value, ast.Constant(None)
+        case ast.If(test=ast.Name() | ast.Call() | ast.Attribute() as test):
+            yield test, ast.UnaryOp(ast.Not(), test)
+    if isinstance(node, ast.expr) and (mutated := replacement(node)) is not None:
+        yield node, mutated
+    for field, value in ast.iter_fields(node):
+        if field in ("annotation", "returns", "decorator_list", "pattern"):
+            continue
+        for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, ast.AST) and not isinstance(part, ast.pattern):
+                yield from sites(part)
 
 
 def choose(count: int, seed: int) -> list[Mutant]:

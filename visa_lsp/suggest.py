@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # One edit is allowed for so many letters of the longer word: with fewer, short words are like words that mean something else.
 _LETTERS_PER_EDIT: Final = 3
-# Longer words are not compared because that takes the square of their length, and nobody types such words by hand.
+# Longer words are not compared because that takes the square of their length, and such words are not typed by hand.
 _MAX_CHARS: Final = 255
 
 

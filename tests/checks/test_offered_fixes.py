@@ -110,6 +110,17 @@ def test_a_name_is_declared_before_its_first_use():
     check_mutant(TextMutant("visa", "input", text))
 
 
+def test_a_declaration_has_room_for_all_uses():
+    text = (
+        '.version 4.1\n.kernel "k"\n.decl V34 v_type=G type=ud num_elts=16 align=GRF\n'
+        ".decl V35 v_type=G type=ud num_elts=8 alias=<V33, 0>\n"
+        "    lsc_load.ugm (M1, 16) V34:d32 flat[V33]:a64\n    ret (M1, 1)\n"
+    )
+    (fix,) = [f for d in findings("visa", text) if d.name == "undeclared-name" for f in d.fixes if "declare" in f.title]
+    assert "type=uq num_elts=16" in apply(text, [fix])[0]
+    check_mutant(TextMutant("visa", "addresses", text))
+
+
 def test_a_call_gets_no_label():
     text = f"{HEAD}    call (M1, 16) sub\n    ret (M1, 1)\n"
     assert fixes_of("visa", text, "missing-label") == []

@@ -83,7 +83,7 @@ def assemble_text(text: str, platform: str | None = None) -> Assembled:
 
 
 def _line(analysis: Analysis, number: int) -> Span:
-    """What a line says, without its indent."""
+    """Return the span of a line without its indent."""
     line = max(number, 0)
     text = analysis.document.line_text(line)
     indent = len(text) - len(text.lstrip())

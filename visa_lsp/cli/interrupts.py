@@ -1,4 +1,4 @@
-"""What Ctrl-C does to a process of the program."""
+"""The effect of Ctrl-C on a process of the program."""
 
 from __future__ import annotations
 

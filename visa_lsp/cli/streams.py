@@ -1,4 +1,4 @@
-r"""The only way to standard output and standard error: no text can steer the terminal, and a stream that takes no more is told in words.
+r"""The only way to standard output and standard error: no text can steer the terminal, and a full stream is one line of words.
 
 Texts, names and messages hold what users and compilers wrote. Control characters in them are written as escapes, such as ``\x1b`` and
 ``\u202e``, which JSON reads as what they stand for. Knows no command. Invariant: the only control sequences that reach a stream are those of
@@ -26,7 +26,7 @@ _INK: Final = re.compile(rf"\x1b\[([0-9;]*):{_SECRET}m")
 
 # Nothing on the way is to take these for a mistake in an input.
 class OutputGone(BaseException):
-    """Nobody reads standard output any more."""
+    """Standard output is closed: its reader has gone."""
 
 
 class OutputFull(BaseException):

@@ -40,7 +40,7 @@ _ALONE: Final = r"(?<![\w\[<.:,%$]){}(?![\w(.:<\[\]{{])"
 
 
 class Compiler(Enum):
-    """Which of Intel's compilers reads a block: that of OpenCL and SYCL, the vector compiler of CM and ESIMD, or one of both."""
+    """The one of Intel's compilers that reads a block: that of OpenCL and SYCL, the vector compiler of CM and ESIMD, or one of both."""
 
     SCALAR = "scalar"
     VECTOR = "vector"

@@ -71,7 +71,7 @@ def blocks_in(around: Surroundings, but: Container[int] = ()) -> list[AsmBlock]:
 
 
 def strings_in(around: Surroundings) -> Iterator[NestedText]:
-    """What the strings of a text say that have a keyword of inline assembly in them, neighbours together."""
+    """Yield the strings of a text that have a keyword of inline assembly in them, neighbours joined."""
     for span in around.strings:
         tokens = [t for t in _tokens(around.text, span.start, span.end, directives=True) if t.kind in ("raw", "string")]
         yield NestedText([p for t in tokens for p in c_pieces(around.text, Span(t.start, t.end))], span)

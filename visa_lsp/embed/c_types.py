@@ -143,7 +143,7 @@ def _vector(base: CType, attribute: re.Match[str]) -> CType | None:
 
 
 def _filled(template: str, given: str) -> str | None:
-    """What a template of a type says with these in the place of its parameters; None where they do not fit."""
+    """Return a template of a type with these arguments for its parameters; None where they do not fit."""
     names = _OF_PARAMETERS.match(template)
     if names is None:
         return None

@@ -89,7 +89,7 @@ def _pieces(text: str, span: Span) -> Iterator[StringPiece]:
 
 
 def _known(text: str, host: Host, hit: re.Match[str], operands: tuple[Operand, ...]) -> Iterator[KnownType]:
-    """What the call tells of each operand: nothing of any where it has more or fewer types than constraints."""
+    """Return the type of each operand of a call; none of any where it has more or fewer types than constraints."""
     if host is Host.MLIR:
         types = _MLIR_TYPES.match(text, hit.end())
         given = _split(types["given"]) if types is not None else []

@@ -32,7 +32,7 @@ def is_opencl(text: str) -> bool:
 
 
 class NestedText:
-    """What a string says, with the places that its pieces have in the host."""
+    """The text of a string, with the places that its pieces have in the host."""
 
     def __init__(self, pieces: Sequence[StringPiece], span: Span) -> None:
         self.text = "".join(piece.text for piece in pieces)
@@ -56,7 +56,7 @@ class NestedText:
         )
 
     def place(self, span: Span) -> Span:
-        """Where a part of the text stands in the host."""
+        """Return the place of a part of the text in the host."""
         return self._map.host_span(span) or Span(self.span.start, self.span.start)
 
     def _operand(self, operand: Operand) -> Operand:

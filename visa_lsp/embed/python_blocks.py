@@ -84,7 +84,7 @@ class PythonText:
         return [found[start] for start in sorted(found)]
 
     def others(self) -> Iterator[NestedText]:
-        """What the strings say that may be sources with inline assembly of their own."""
+        """Yield the strings that may be sources with inline assembly of their own."""
         for node in self.strings:
             if self.text.find("asm", node.start_byte, node.end_byte) >= 0:
                 yield NestedText(tuple(self._pieces(node)), _span(node))

@@ -37,7 +37,7 @@ _LISTS: Final = {
 
 
 def statement_findings(host: HostText) -> Iterator[Diagnostic]:
-    """What is wrong with the statements of a host, whatever their templates say."""
+    """Return the findings about the statements of a host, whatever their templates say."""
     for number, unit in enumerate(host.units):
         by = host.base_of(number) - unit.base
         for block, known in zip(unit.source.blocks, unit.source.known, strict=True):
@@ -52,7 +52,7 @@ def statement_findings(host: HostText) -> Iterator[Diagnostic]:
 
 
 def _place(host: HostText, operand: Operand, span: Span) -> Span:
-    """Where the constraint of an operand stands."""
+    """Return the place of an operand's constraint."""
     text = host.document.slice(span)
     if host.host in (Host.PYTHON, Host.LLVM, Host.MLIR):
         words = text.split(",")
@@ -67,7 +67,7 @@ def _place(host: HostText, operand: Operand, span: Span) -> Span:
 
 
 def _wrong(block: AsmBlock, operand: Operand, known: KnownType) -> str:
-    """What is wrong with a constraint; empty where nothing is."""
+    """Return why a constraint is wrong; empty where it is right."""
     constraint = operand.constraint
     if not constraint:
         return ""

@@ -165,7 +165,7 @@ class Surroundings:
         return at
 
     def compiler(self, number: int, offset: int) -> Compiler:
-        """Which compiler reads what stands at an offset of a function."""
+        """Return the compiler that reads the text at an offset of a function."""
         if self.host is Host.CM:
             return Compiler.VECTOR
         if number >= 0:

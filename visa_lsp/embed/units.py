@@ -55,7 +55,7 @@ UNIQUE: Final = "unique"  # the key of the number that `%=` stands for, among th
 
 
 class KnownType(NamedTuple):
-    """What is known of an operand: its vISA type and the elements that a lane has, or empty; its value, if a number.
+    """The known facts about an operand: its vISA type and the elements that a lane has, or empty; its value, if a number.
 
     ``varies``: where a number is wanted stands what is known only when the kernel runs.
     """

@@ -153,7 +153,7 @@ def address_registers(platform: Platform | None) -> int:
 
 
 def thread_widths(grf_bytes: int) -> tuple[int, ...]:
-    """How many work items a thread of a platform with registers of this size may run (1: the text says so itself)."""
+    """Return the numbers of work items that a thread may run where registers have this size (1: the text says so itself)."""
     return (1, 8, 16, 32) if grf_bytes < 64 else (1, 16, 32)
 
 

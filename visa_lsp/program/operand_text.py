@@ -215,9 +215,8 @@ def operand(names: OperandNames, inst: Inst, slot: Slot) -> str | None:
             items = value if isinstance(value, tuple) else ()
             return "(" + ", ".join(word(names.labels.get(i, f"L{i}")) for i in items if isinstance(i, int)) + ")"
         case Shape.NAME | Shape.STRING if value == 0:
-            return quoted(
-                ""
-            )  # string 0, the kernel's own name, is what the assembler writes for no text, and for no other
+            # String 0 is the kernel's own name: the assembler writes it for no text, and for no other.
+            return quoted("")
         case Shape.NAME | Shape.IDENTIFIER:
             return word(string_name(names, value))
         case Shape.STRING:

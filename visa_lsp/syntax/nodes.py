@@ -1,4 +1,4 @@
-"""What parsimonious reads by the grammar, without the nodes that nobody asks for: those without a name, and blanks.
+"""Parse lines with parsimonious by the grammar file; leave out nodes without a name, and blanks.
 
 Loads the library, some 50 ms with the grammar built by it, so that ``parse`` imports this only for a line of a new shape.
 """
@@ -29,7 +29,7 @@ _LIMIT: Final = Lock()  # all threads have the same one
 
 
 class Node(Struct, gc=False):
-    """What matched a rule. ``parts`` are the nodes of rules directly below, blanks left out."""
+    """A match of a rule. ``parts`` are the nodes of rules directly below, blanks left out."""
 
     name: str
     full_text: str
@@ -39,7 +39,7 @@ class Node(Struct, gc=False):
 
     @property
     def text(self) -> str:
-        """What matched."""
+        """The text that matched."""
         return self.full_text[self.start : self.end]
 
 

@@ -23,7 +23,7 @@ class Registers:
 
     @property
     def thread_widths(self) -> tuple[int, ...]:
-        """How many work items a thread may run: those of long registers have no 8."""
+        """The numbers of work items that a thread may run; with 64-byte registers not 8."""
         return (1, 8, 16, 32) if self.bytes < LONG_BYTES else (1, 16, 32)
 
 

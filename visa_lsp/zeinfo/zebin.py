@@ -142,7 +142,7 @@ class Zebin:
 
     @property
     def container(self) -> str:
-        """What kind of file this is, in words; it need not be a zebin."""
+        """The kind of this file, in words; it need not be a zebin."""
         if any(section.type == _PATCH_TOKENS for section in self.sections):
             return _OLDER_CONTAINER
         is_zebin = self.machine == MACHINE or self.type == _ZEBIN_TYPE or self.section(".ze_info") is not None

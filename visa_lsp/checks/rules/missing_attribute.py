@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import WARNING, Body, Check, CheckContext, Diagnostic, Scope, rule
 from visa_lsp.checks.support.facts import int_attribute
-from visa_lsp.diagnostics import Fix
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,10 +41,10 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     if not missing:
         return
     lines = "\n".join(f".kernel_attr {name}=0" for name in missing)
-    fix = Fix(f"add {' and '.join(missing)} of 0", (ctx.insert_after(body.place.line, lines),))
+    fixes = ctx.fix_after(body.place.line, f"add {' and '.join(missing)} of 0", lines)
     names = " and ".join(f"`{name}`" for name in missing)
     message = f"function `{body.name}` has no {names} (the finalizer does not check)"
-    yield ctx.report(RULE, body.place, message, fixes=() if ctx.is_comment_open(body.place.line) else (fix,))
+    yield ctx.report(RULE, body.place, message, fixes=fixes)
 
 
 CHECK = Check(RULE, body=_body, scope=Scope.OUTLINE)

@@ -24,7 +24,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Scope, rule
-from visa_lsp.diagnostics import Fix
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
@@ -43,16 +42,14 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
         message = (
             "this stands in no kernel: the first `.kernel` comes below" if more else "there is no `.kernel` above this"
         )
-        fix = Fix('insert `.kernel "main"`', (ctx.insert_line(line, '.kernel "main"'),))
-        is_commented = ctx.is_comment_open(line - 1)
-        yield ctx.report(RULE, ctx.line_place(line), message, fixes=() if more or is_commented else (fix,))
+        fixes = () if more else ctx.fix_before(line, 'insert `.kernel "main"`', '.kernel "main"')
+        yield ctx.report(RULE, ctx.line_place(line), message, fixes=fixes)
     if bodies:
         return
     first = next(iter(ctx.document.statements()), None)
     if first is not None and isinstance(first[1], tree.Version):
         line = first[0]
-        fix = Fix('insert `.kernel "main"`', (ctx.insert_after(line, '.kernel "main"'),))
-        fixes = () if ctx.is_comment_open(line) else (fix,)
+        fixes = ctx.fix_after(line, 'insert `.kernel "main"`', '.kernel "main"')
         yield ctx.report(RULE, ctx.line_place(line), "there is no `.kernel` below this version", fixes=fixes)
 
 

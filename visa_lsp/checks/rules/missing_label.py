@@ -47,8 +47,8 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
     last = names.last_code if names.last_code >= 0 else problem.place.line
     # A call goes to a subroutine, which a label alone does not make.
     is_called = any(_is_call(ctx.facts(body).by_line.get(place.line)) for place in uses)
-    if not is_called and not ctx.is_comment_open(last - 1):
-        fixes.append(Fix(f"add label `{name}` at the end", (ctx.insert_line(last, f"{name}:"),)))
+    if not is_called:
+        fixes += ctx.fix_before(last, f"add label `{name}` at the end", f"{name}:")
     related = [(place, f"`{name}` is also used here") for place in uses[1:4]]
     return ctx.report(RULE, problem.place, message, related=related, fixes=fixes)
 

@@ -21,7 +21,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import WARNING, Body, Bound, Check, CheckContext, Diagnostic, Scope, rule
-from visa_lsp.diagnostics import Fix
 from visa_lsp.isa.model import FlowClass, Trait
 from visa_lsp.isa.table import TABLE
 from visa_lsp.syntax import tree
@@ -48,8 +47,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
         more = number + 1 < len(parts)
         where = "the subroutine that follows" if more else "the end of the text"
         message = f"control runs from here into {where}; the last instruction should be `{word}`"
-        fix = Fix(f"add `{word} (M1, 1)`", (ctx.insert_after(last.line, f"    {word} (M1, 1)"),))
-        fixes = () if ctx.is_comment_open(last.line) else (fix,)
+        fixes = ctx.fix_after(last.line, f"add `{word} (M1, 1)`", f"    {word} (M1, 1)")
         yield ctx.report(RULE, ctx.line_place(last.line), message, fixes=fixes)
 
 

@@ -158,14 +158,15 @@ def _declare(ctx: CheckContext, body: Body, problems: list[Problem], kind: Symbo
     opener = body.place.line if body.place else body.first_line
     at = min(max(index_of(ctx, body).last_leading, opener), problem.place.line - 1)
     # A name like a mnemonic is a piece of a broken line, not a variable.
-    if at < opener or name in TABLE.mnemonics or ctx.is_comment_open(at):
+    if at < opener or name in TABLE.mnemonics:
         return ()
-    bound = ctx.facts(body).by_line.get(problem.place.line)
-    lanes = _lanes(bound)
+    bounds = [ctx.facts(body).by_line.get(use.place.line) for use in uses]
+    lanes = max(map(_lanes, bounds))
     if kind is SymbolKind.GENERAL:
         size = next((size for use in uses for size in [_input_bytes(ctx, use)] if size), 0)
-        bounds = [ctx.facts(body).by_line.get(use.place.line) for use in uses]
         type_name = next((name for use in bounds for name in _types(ctx, body, use)), "ud")
+        if any(map(_is_long_address, bounds, uses)):
+            type_name = "uq"
         type_bytes = TYPE_BY_NAME[type_name].size
         if size % type_bytes:
             type_name, type_bytes = "ub", 1
@@ -177,7 +178,7 @@ def _declare(ctx: CheckContext, body: Body, problems: list[Problem], kind: Symbo
         text = f".decl {name} v_type=P num_elts={lanes}"
     else:
         text = f".decl {name} v_type={_LETTER[kind]} num_elts=1"
-    return (Fix(f"declare `{name}` as a {kind.value}", (ctx.insert_after(at, text),)),)
+    return ctx.fix_after(at, f"declare `{name}` as a {kind.value}", text)
 
 
 def _input_bytes(ctx: CheckContext, problem: Problem) -> int:
@@ -185,6 +186,16 @@ def _input_bytes(ctx: CheckContext, problem: Problem) -> int:
     use = ctx.document.statement(problem.place.line)
     size = use.size if isinstance(use, tree.InputDecl) else None
     return size.value if isinstance(size, tree.Number) else 0
+
+
+def _is_long_address(bound: Bound | None, problem: Problem) -> bool:
+    """Return whether a message takes addresses of 64 bits from the variable."""
+    start = problem.place.span.start
+    for operand in bound.operands if bound else ():
+        node = operand.node
+        if isinstance(node, tree.AddressRef) and node.span.start <= start < node.span.end:
+            return node.suffix is not None and node.suffix.text == "a64"
+    return False
 
 
 def _lanes(bound: Bound | None) -> int:

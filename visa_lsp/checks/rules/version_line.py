@@ -42,7 +42,7 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
     first = next(iter(ctx.document.statements()), None)
     if first is None:
         place = Place(0, Span(0, 0))
-        fixes = _begin(ctx, 0)
+        fixes = (Fix('add `.version 4.1` and `.kernel "main"`', (ctx.insert_line(0, '.version 4.1\n.kernel "main"'),)),)
         yield ctx.report(RULE, place, "the text is empty; a vISA text begins with `.version 4.1`", fixes=fixes)
         return
     yield from _numbers(ctx)
@@ -53,15 +53,12 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
     place = ctx.line_place(line)
     if at < 0:
         bodies = ctx.bound.bodies
-        if bodies and bodies[0].place is not None:
-            fixes = (Fix("add `.version 4.1`", (ctx.insert_line(line, ".version 4.1"),), safe=True),)
-        else:
-            fixes = _begin(ctx, line) if len(bodies) < 2 else ()
-        # A version that stands elsewhere would be the second one.
+        # A version that stands elsewhere would be the second one, and before code of no kernel it only brings another error.
         has_other = any(isinstance(other, tree.Version) for _, other in ctx.document.statements())
-        if has_other or ctx.is_comment_open(line - 1):
-            fixes = ()
-        yield ctx.report(RULE, place, "there is no `.version`; a vISA text begins with one", fixes=fixes)
+        may_begin = bodies and bodies[0].place is not None and not has_other and not ctx.is_comment_open(line - 1)
+        fix = Fix("add `.version 4.1`", (ctx.insert_line(line, ".version 4.1"),), safe=True)
+        message = "there is no `.version`; a vISA text begins with one"
+        yield ctx.report(RULE, place, message, fixes=(fix,) if may_begin else ())
         return
     start = ctx.document.line_start(at)
     end = ctx.document.line_start(at + 1) if at + 1 < ctx.document.line_count else len(ctx.document)
@@ -72,12 +69,6 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
     # Without a body the finding would only become another one, and no line leaves or enters a comment.
     is_movable = ctx.bound.bodies and not any(ctx.is_comment_open(n) for n in (line - 1, at - 1, at))
     yield ctx.report(RULE, place, message, related=related, fixes=(fix,) if is_movable else (), severity=WARNING)
-
-
-def _begin(ctx: CheckContext, line: int) -> tuple[Fix, ...]:
-    """Return the fix that begins a text which has no kernel."""
-    edit = ctx.insert_line(line, '.version 4.1\n.kernel "main"')
-    return (Fix('add `.version 4.1` and `.kernel "main"`', (edit,)),)
 
 
 def _numbers(ctx: CheckContext) -> Iterator[Diagnostic]:

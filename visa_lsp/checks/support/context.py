@@ -134,6 +134,14 @@ class CheckContext(Struct, frozen=True):
             is_open = strip(text.rstrip("\r"), is_open)[1]
         return is_open
 
+    def fix_before(self, line: int, title: str, text: str) -> tuple[Fix, ...]:
+        """Return the fix that puts a line of text before a line; none where it would be comment."""
+        return () if self.is_comment_open(line - 1) else (Fix(title, (self.insert_line(line, text),)),)
+
+    def fix_after(self, line: int, title: str, text: str) -> tuple[Fix, ...]:
+        """Return the fix that puts a line of text behind a line; none where it would be comment."""
+        return () if self.is_comment_open(line) else (Fix(title, (self.insert_after(line, text),)),)
+
     def insert_line(self, line: int, text: str) -> Edit:
         """Put a line of text before a line."""
         start = self.document.line_start(line)

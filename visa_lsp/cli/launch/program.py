@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import FileVariable, Kernel, Variable
     from visa_lsp.sema.lower import AssembleResult
 
+DEFAULT: Final = platform_named(DEFAULT_PLATFORM) or PLATFORMS[0]
+
 
 class TextProblems(Exception):  # noqa: N818 - findings about a text, not an error of ours
     """A ``text`` that leaves no program: its ``diagnostics``, and one line for each error in ``lines``."""
@@ -64,8 +66,8 @@ def module_of_text(
     every platform; with ``judged`` false only where those leave no program. A program that no object can carry is given
     as the text has it, with a line in ``notes``.
     """
-    module, said = _assembled(text, path, platform or platform_named(DEFAULT_PLATFORM) or PLATFORMS[0])
-    # Most texts have none: those of the platform are looked for first, because ``refuse_errors`` asks for them again.
+    module, said = _assembled(text, path, platform or DEFAULT)
+    # The platform's errors come first: most texts have none, and ``refuse_errors`` needs the same result, which is kept.
     if judged and (platform is None or errors_of(text, platform.name)) and errors_of(text, None):
         raise _problems(text, path, platform, None)
     notes += said

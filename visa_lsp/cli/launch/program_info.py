@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.cli.described import DescribedKernel, found_for, registers_for
 from visa_lsp.cli.launch.linking import named_in
-from visa_lsp.cli.launch.program import read_bytes, text_of
-from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS, platform_named
+from visa_lsp.cli.launch.program import DEFAULT, read_bytes, text_of
+from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sim.launch.config import PLATFORM, Arg, ImageArg, LaunchError, NullArg, ValueArg
 from visa_lsp.zeinfo.emit.document import emitted
 from visa_lsp.zeinfo.emit.roles import boundary
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from visa_lsp.program.payload import KernelInfo
     from visa_lsp.sim.launch.config import DataSection
 
-DEFAULT: Final = platform_named(DEFAULT_PLATFORM) or PLATFORMS[0]
 _ELF: Final = b"\x7fELF"
 _DOCUMENT: Final = Path("ze_info")  # what messages call one that is no file
 

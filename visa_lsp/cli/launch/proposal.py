@@ -15,9 +15,8 @@ from visa_lsp.cli.described import found_for, made_for
 from visa_lsp.cli.launch import forms
 from visa_lsp.cli.launch.file import parse_launch
 from visa_lsp.cli.launch.linking import with_callees
-from visa_lsp.cli.launch.program import decoded, errors_of, module_of_text, refuse_errors, sources_of
+from visa_lsp.cli.launch.program import DEFAULT, decoded, errors_of, module_of_text, refuse_errors, sources_of
 from visa_lsp.cli.launch.program_info import (
-    DEFAULT,
     choose_platform,
     kernel_info,
     platform_told,

@@ -23,6 +23,7 @@ from visa_lsp.cli.launch.on_cpu import on_cpu
 from visa_lsp.cli.launch.options import RunOptions
 from visa_lsp.cli.launch.profile import profile_of
 from visa_lsp.cli.launch.program import (
+    DEFAULT,
     TextProblems,
     decoded,
     linked,
@@ -34,7 +35,7 @@ from visa_lsp.cli.launch.program import (
     sources_of,
     text_of,
 )
-from visa_lsp.cli.launch.program_info import DEFAULT, kernel_info, platform_told
+from visa_lsp.cli.launch.program_info import kernel_info, platform_told
 from visa_lsp.cli.launch.report import (
     ExpectationReport,
     RunReport,

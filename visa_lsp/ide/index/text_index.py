@@ -132,7 +132,7 @@ class ChunkIndex:
 
     @property
     def instructions(self) -> int:
-        """How many lines are instructions that compute: marks of source lines and lifetimes are none."""
+        """The number of instructions that compute: marks of source lines and lifetimes do not."""
         if self._instructions is None:
             if self.facts.braced:
                 told = [statement_of(line.rstrip()) for line in self.code.split("\n")]
