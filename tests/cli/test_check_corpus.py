@@ -14,6 +14,7 @@ from visa_lsp.ide.suppressions import visible
 # ruff: noqa: F811 - a fixture is asked for by its name
 
 FOLDER = Path(faults()[-1]["path"]).parent  # the larger one, where there are two
+pytestmark = pytest.mark.corpus
 TEXTS = sorted(FOLDER.glob("*.visaasm"))
 
 
