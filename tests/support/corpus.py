@@ -30,7 +30,7 @@ needs_seeds = pytest.mark.skipif(not SEEDS.is_dir(), reason=f"no seed documents 
 
 def leave_out_own() -> None:
     """Give only the files of the corpus beside the repository from now on; called before any test is loaded."""
-    global HAS_OWN, ROOTS  # noqa: PLW0603 - the choice of a whole run
+    global HAS_OWN, ROOTS
     HAS_OWN, ROOTS = False, (BESIDE,)
 
 
