@@ -112,12 +112,15 @@ def test_several_texts_at_once(run, tmp_path):
         (("dis", "x.isa"), b"CISA", "x.isa"),
         (("dis", "x.isa"), b"not an object", "does not begin with CISA"),
         (("asm", "x.isa", "-o", "no/such/folder.isa"), TEXT.encode(), "no/such"),
+        (("asm", "x.isa"), b"CISA", "x.isa: this is an object"),
+        (("check", "x.zeinfo.yaml"), None, "visa-lsp zeinfo check x.zeinfo.yaml judges it"),
         (("asm", "x.isa", "--platform", "nowhere"), TEXT.encode(), "nowhere"),
     ],
 )
 def test_what_cannot_be_read_or_written_is_status_2(run, tmp_path, words, content, message):
     if content is not None:
         (tmp_path / "x.isa").write_bytes(content)
+    (tmp_path / "x.zeinfo.yaml").write_text("version: '1.14'\n")
     status, _, err = run(*words)
     assert status == 2
     assert message in err

@@ -176,12 +176,7 @@ class _NamedArrays:
         if all(type(value) in (int, float) for value in values) and operation not in _FUNCTIONS.values():
             return on_numbers(operation, values)
         try:
-            size = _result_size(operation, [np.shape(value) for value in values], values)
-            self.elements_left -= size * (size.bit_length() if operation is np.sort else 1)
-            if self.elements_left < 0:
-                raise FormulaError(
-                    "this would take too long: it makes far more elements than the arrays of the launch have"
-                )
+            self._pay(operation, values)
             return operation(*values)
         except FormulaError:
             raise
@@ -189,6 +184,14 @@ class _NamedArrays:
             words = str(error).splitlines()[0] if str(error) else type(error).__name__
             name = getattr(operation, "__name__", "a function").strip("_")
             raise FormulaError(f"{name} cannot take these: {words:.200}") from None
+
+    def _pay(self, operation: Callable[..., Any], values: tuple[Any, ...]) -> None:
+        size = _result_size(operation, [np.shape(value) for value in values], values)
+        self.elements_left -= size * (size.bit_length() if operation is np.sort else 1)
+        if self.elements_left < 0:
+            raise FormulaError(
+                "this would take too long: it makes far more elements than the arrays of the launch have"
+            )
 
 
 def _of_expression(condition: Condition, names: _NamedArrays) -> ExpectationReport:
