@@ -21,6 +21,7 @@ class Term(Struct, frozen=True):
     see: tuple[str, ...] = ()
 
 
+FAULTS: Final = "What a kernel does wrong"  # the group of the kinds of fault, by the names that reports have
 # A group is a heading of the page.
 GROUPS: Final[dict[str, tuple[Term, ...]]] = {
     "What runs": (
@@ -85,13 +86,16 @@ GROUPS: Final[dict[str, tuple[Term, ...]]] = {
         Term("rule", "What makes findings of one kind, with a code and a name: `V101 undeclared-name`.", see=("finding",)),
         Term("fix", "An edit that takes a finding away.", also=("quick fix", "code action"), see=("finding",)),
         Term("fault", "What a kernel did wrong in a run, with the place, and the other party where there is one. A note is worth telling and fails no run.", also=("run-time error",), see=("launch file",)),
+        Term("item-races", "The check for races between work items of one thread. The hardware orders them, so it is off by default; a compiler with another SIMD width need not. `--checks all,item-races` turns it on.", see=("data-race", "SIMD width")),
+        Term("interp", "The engine that executes one instruction after another and shows each of them. Slower than `jit` in long runs.", also=("interpreter",), see=("jit",)),
+        Term("jit", "The engine that compiles a kernel to code of this machine before it runs. `--engine auto` chooses between the two.", also=("compiled engine",), see=("interp",)),
+        Term("spill", "A store of registers to scratch where a kernel needs more registers than there are; the load back is a fill. Both cost time.", also=("fill", "spilling"), see=("scratch", "register")),
     ),
-    "What a run reports": (
+    FAULTS: (
         Term("out-of-bounds", "A lane reads or writes memory that no buffer, image or shared local memory of the launch has. `--checks bounds` finds it.", also=("bounds",), see=("fault", "buffer")),
         Term("region-outside-variable", "An operand reads or writes registers beyond the elements of its variable. `--checks bounds` finds it.", see=("region", "general variable")),
         Term("uninitialised-read", "An instruction reads registers or memory that nothing has written. `--checks uninitialised` finds it.", also=("uninitialised", "uninitialized"), see=("register", "fault")),
         Term("data-race", "Two threads reach the same bytes, one of them writes, and no barrier or atomic orders them: the result depends on which comes first. `--checks races` finds it.", also=("races", "race"), see=("item-races", "thread group")),
-        Term("item-races", "The check for races between work items of one thread. The hardware orders them, so it is off by default; a compiler with another SIMD width need not. `--checks all,item-races` turns it on.", see=("data-race", "SIMD width")),
         Term("barrier-divergence", "Threads of a group wait at different barriers, or some end while others wait. `--checks barriers` finds it.", also=("barriers",), see=("thread group", "divergence")),
         Term("misaligned-access", "The address of a message is not a multiple of what the message needs. `--checks alignment` finds it.", also=("alignment",), see=("message",)),
         Term("wrong-access", "A kernel writes an argument that ze_info says is only read, or reads one that is only written. `--checks access` finds it.", also=("access",), see=("argument", "ze_info")),
@@ -100,9 +104,6 @@ GROUPS: Final[dict[str, tuple[Term, ...]]] = {
         Term("not-modelled", "The instruction is known and has no model in the simulator; `docs/instructions.md` lists these.", see=("interp",)),
         Term("bad-call", "A call goes to no function, calls a subroutine that is open already, or is nested too deeply.", see=("function", "subroutine")),
         Term("bad-operand", "A value that an operand takes in the run is none that the instruction has, such as an index of `switchjmp` beyond its labels.", see=("operand",)),
-        Term("interp", "The engine that executes one instruction after another and shows each of them. Slower than `jit` in long runs.", also=("interpreter",), see=("jit",)),
-        Term("jit", "The engine that compiles a kernel to code of this machine before it runs. `--engine auto` chooses between the two.", also=("compiled engine",), see=("interp",)),
-        Term("spill", "A store of registers to scratch where a kernel needs more registers than there are; the load back is a fill. Both cost time.", also=("fill", "spilling"), see=("scratch", "register")),
     ),
 }  # fmt: skip
 

@@ -26,8 +26,8 @@ from visa_lsp.cli.common import (
     printable,
     whole_number,
 )
-from visa_lsp.cli.diff.pairing import files_of, is_folder
 from visa_lsp.cli.files import check_output
+from visa_lsp.cli.folders import files_of, is_folder
 from visa_lsp.cli.progress import Progress
 from visa_lsp.cli.stats.inputs import figures_of_data, platform_of_launch
 from visa_lsp.cli.stats.limits import complaints, read_known, write_known
