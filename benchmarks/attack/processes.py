@@ -58,6 +58,8 @@ class Processes(Target):
     name = "processes"
 
     def __init__(self) -> None:
+        # A shell has jobs in the background ignore Ctrl-C, and they hand that on to what they start.
+        self._handlers = {number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGINT, signal.SIGHUP)}
         self._folder = Path(tempfile.mkdtemp(prefix="visa-lsp-attack-"))
         self._work = self._folder / "work"
         shutil.copytree(EXAMPLES, self._work)
@@ -72,6 +74,8 @@ class Processes(Target):
 
     def close(self) -> None:
         """Remove the folder."""
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def make(self, draw: random.Random) -> Ended:
@@ -94,36 +98,27 @@ class Processes(Target):
             )  # fmt: skip
         try:
             time.sleep(case.seconds)
-            assert process.stdin is not None
-            assert process.stdout is not None
             if case.number == _READER_LEAVES:
+                assert process.stdout is not None
                 process.stdout.close()
-                process.stdin.close()
+                process.stdout = None
                 if "--watch" in case.command:  # nothing is printed again before a text changes
                     process.terminate()
             elif process.poll() is None:
                 (os.killpg if case.is_for_group else os.kill)(process.pid, case.number)
-            process.stdin.close()
             return self._left(case, process, temporary, said, mark)
         finally:
             for number in _marked(mark):
                 os.kill(number, signal.SIGKILL)
-            process.wait()
-            if process.stdout is not None:
-                process.stdout.close()
+            process.communicate()
 
     def _left(self, case: Ended, process: subprocess.Popen[bytes], temporary: Path, said: Path, mark: str) -> str:
         """Return how the command ended. Raises Wrong where anything of it is left."""
-        if not case.number or process.poll() is not None:
-            drained = b""
-        else:
-            assert process.stdout is not None
-            drained = process.stdout.read()
         try:
-            status = process.wait(_END)
+            printed = process.communicate(timeout=_END)[0] or b""
         except subprocess.TimeoutExpired:
             raise Wrong(f"{case}: still runs") from None
-        words = said.read_bytes() + drained
+        words = said.read_bytes() + printed
         if b"Traceback" in words or b"internal error" in words:
             raise Wrong(f"{case}: {words.decode('utf-8', 'replace')[-300:]!r}")
         if not _patiently(lambda: not _marked(mark)):
@@ -132,6 +127,7 @@ class Processes(Target):
             raise Wrong(f"{case}: left {sorted(path.name for path in temporary.iterdir())}")
         if new := _files(self._work) - self._before:
             raise Wrong(f"{case}: left {sorted(new)}")
+        status = process.returncode
         return "killed" if status < 0 else f"status {status}"
 
 
