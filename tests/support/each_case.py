@@ -19,5 +19,8 @@ def check_each(cases: Iterable[Case], check: Callable[[Case], object], name: Cal
             check(case)
         except AssertionError as error:
             wrong.append(f"{name(case)}: {error}")
+        except Exception as error:
+            error.add_note(f"in the case {name(case)}")
+            raise
     assert count
     assert not wrong, "\n".join(wrong)
