@@ -180,7 +180,7 @@ def peak_of_atomics(groups, steps, threads, *, shared):
 
 @pytest.mark.parametrize("shared", [True, False])
 def test_memory_of_atomics_is_linear_in_their_number(shared):
-    assert peak_of_atomics(2, 48, 16, shared=shared) < 2.5 * peak_of_atomics(2, 24, 16, shared=shared)
+    assert peak_of_atomics(2, 48, 8, shared=shared) < 2.5 * peak_of_atomics(2, 24, 8, shared=shared)
 
 
 @pytest.mark.full
