@@ -119,6 +119,9 @@ class Links(HTMLParser):
             self.loaded.append(found["src"])
 
 
+NEEDS_MKDOCS = pytest.mark.skipif(bool(NO_MKDOCS), reason=NO_MKDOCS or "it is here")
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """The folder of the site, built as the documents say."""
@@ -129,7 +132,8 @@ def site(tmp_path_factory):
     return folder
 
 
-@pytest.mark.skipif(bool(NO_MKDOCS), reason=NO_MKDOCS or "it is here")
+@pytest.mark.full  # to build the site takes ten times what its pages take
+@NEEDS_MKDOCS
 def test_links_lead_somewhere_and_nothing_is_loaded_from_elsewhere(site):
     found = {path: Links(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
     assert len(found) > 400
@@ -150,7 +154,8 @@ def test_links_lead_somewhere_and_nothing_is_loaded_from_elsewhere(site):
     assert not [entry for entry in lost if "#__" not in entry[1]]
 
 
-@pytest.mark.skipif(bool(NO_MKDOCS), reason=NO_MKDOCS or "it is here")
+@pytest.mark.full  # to build the site takes ten times what its pages take
+@NEEDS_MKDOCS
 def test_every_document_is_a_page(site):
     fragments = set((ROOT / "docs" / "changes").glob("*.*.md"))
     for path in {*(ROOT / "docs").rglob("*.md")} - fragments:
@@ -158,7 +163,8 @@ def test_every_document_is_a_page(site):
         assert (site / name).exists(), name
 
 
-@pytest.mark.skipif(bool(NO_MKDOCS), reason=NO_MKDOCS or "it is here")
+@pytest.mark.full  # to build the site takes ten times what its pages take
+@NEEDS_MKDOCS
 @pytest.mark.skipif(bool(missing()), reason=missing() or "it is here")
 def test_the_site_in_a_browser(site, tmp_path):
     handler = functools.partial(SimpleHTTPRequestHandler, directory=site)
