@@ -186,10 +186,12 @@ OPCODES = {row.opcode for row in ROWS} - {None}
 REAL = [(form, data) for form, data in real_records() if data[0] in OPCODES]
 
 
+@pytest.mark.corpus
 def test_corpus_forms_reach_most_rows() -> None:
     assert len(REAL) > 90
 
 
+@pytest.mark.corpus
 @each_of(REAL, lambda pair: pair[0])
 def test_record_is_as_long_as_the_real_one(pair: tuple[str, bytes]) -> None:
     form, data = pair

@@ -197,10 +197,12 @@ def forms():
     return [pair for pair in pairs if split_form(pair[0])[0] in TABLE.by_mnemonic]
 
 
+@pytest.mark.corpus
 def test_the_corpus_has_forms():
     assert len(forms()) >= at_least(45, 80)
 
 
+@pytest.mark.corpus
 @each_of(forms(), lambda pair: f"{pair[0]} {pair[1].hex()}")
 def test_record_is_as_the_tools_write_it(pair):
     form, record = pair
@@ -221,6 +223,7 @@ def test_record_is_as_the_tools_write_it(pair):
                 assert values[field] & mask == expected & mask
 
 
+@pytest.mark.corpus
 def test_every_word_of_the_compilers_is_known():
     seen = set()
     for path in files("opcode_counts.tsv"):
@@ -245,6 +248,7 @@ def test_every_word_of_the_compilers_is_known():
 LINE = re.compile(FORM.pattern + r"\s*(?:\((?:(?P<mask>\w+),\s*)?(?P<size>\d+)\))?")
 
 
+@pytest.mark.corpus
 def test_rows_allow_what_the_compilers_print():
     """Platform, dialect and execution size of a row are never stricter than a text that a compiler printed."""
     uses = set()
