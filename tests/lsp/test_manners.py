@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
 import subprocess
@@ -13,32 +12,15 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from lsp_client import ROOT, SERVER, answering, at, line_of, plain, saxpy
+from lsp_client import ROOT, SERVER, at, command, line_of, plain, saxpy, session
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
-from pytest_lsp import ClientServerConfig, client_capabilities
+from pytest_lsp import ClientServerConfig
 
 from visa_lsp.ide.workspace import read_settings
 from visa_lsp.lsp.handlers import sync
 
 sys.path.insert(0, str(ROOT))
-
-
-@contextlib.asynccontextmanager
-async def session(name: str = "visual_studio_code", settings: dict | None = None, folder: str | None = None, **params):
-    client = await ClientServerConfig(server_command=SERVER).start()
-    capabilities = client_capabilities(name)
-    if settings is not None:
-        client.set_configuration({"visa": settings})
-        if folder is not None:
-            client.set_configuration({"visa": settings}, scope_uri=folder)
-    try:
-        result = await answering(client).initialize_session(types.InitializeParams(capabilities=capabilities, **params))
-        client.said = result
-        yield client
-    finally:
-        await client.shutdown_session()
-        await client.stop()
 
 
 def opened(client, kernel, text: str | None = None, version: int = 1):
@@ -48,10 +30,6 @@ def opened(client, kernel, text: str | None = None, version: int = 1):
 async def pulled(client, uri: str, previous: str | None = None):
     params = types.DocumentDiagnosticParams(types.TextDocumentIdentifier(uri), previous_result_id=previous)
     return await client.text_document_diagnostic_async(params)
-
-
-async def command(client, name: str, *arguments):
-    return plain(await client.workspace_execute_command_async(types.ExecuteCommandParams(name, list(arguments))))
 
 
 async def eventually(ask, wanted):
@@ -170,7 +148,7 @@ async def test_ignored_findings_and_settings_files(tmp_path):
         assert types.WORKSPACE_DIAGNOSTIC_REFRESH in client.refreshed or client.refreshed
 
 
-async def test_findings_are_those_of_the_check_command(tmp_path):
+async def test_findings_are_those_of_the_check_command(client, tmp_path):
     text = BROKEN.replace(
         "ret (M1, 1)", "mov (M1, 8) VNONE(0,0)<1> V32(0,0)<1;1,0> // visa: ignore[V101]\n    goto (M1, 1) NOWHERE"
     )
@@ -186,13 +164,12 @@ async def test_findings_are_those_of_the_check_command(tmp_path):
         for f in json.loads(checked.stdout)
     ]
     assert expected
-    async with session() as client:
-        item = types.TextDocumentItem(path.as_uri(), "visa", 1, text)
-        client.text_document_did_open(types.DidOpenTextDocumentParams(item))
-        found = (await pulled(client, path.as_uri())).items
-        assert expected == [
-            (d.code, d.range.start.line, d.range.start.character, d.range.end.character, d.message) for d in found
-        ]
+    item = types.TextDocumentItem(path.as_uri(), "visa", 1, text)
+    client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+    found = (await pulled(client, path.as_uri())).items
+    assert expected == [
+        (d.code, d.range.start.line, d.range.start.character, d.range.end.character, d.message) for d in found
+    ]
 
 
 async def test_unchanged_findings_are_said_so(tmp_path):
@@ -247,20 +224,17 @@ async def test_nothing_runs_without_trust(tmp_path):
         assert (await command(client, "visa.assemble", kernel.uri))["ok"]
 
 
-async def test_untitled_documents(tmp_path):
+async def test_untitled_documents(client, tmp_path):
     kernel = saxpy(tmp_path)
-    async with session() as client:
-        uri = "untitled:Untitled-1"
-        client.text_document_did_open(
-            types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "visa", 1, kernel.text))
-        )
-        assert (await pulled(client, uri)).items == [] or not (await pulled(client, uri)).items
-        answer = await command(client, "visa.assemble", uri)
-        assert answer["ok"], answer
-        assert answer["path"].endswith("untitled.isa")
-        assert "launch" in (await command(client, "visa.run", uri))["error"]
-        here = types.TextDocumentIdentifier(uri)
-        assert await client.text_document_hover_async(types.HoverParams(here, at(kernel.text, "mad (M1")))
+    uri = "untitled:Untitled-1"
+    client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "visa", 1, kernel.text)))
+    assert (await pulled(client, uri)).items == [] or not (await pulled(client, uri)).items
+    answer = await command(client, "visa.assemble", uri)
+    assert answer["ok"], answer
+    assert answer["path"].endswith("untitled.isa")
+    assert "launch" in (await command(client, "visa.run", uri))["error"]
+    here = types.TextDocumentIdentifier(uri)
+    assert await client.text_document_hover_async(types.HoverParams(here, at(kernel.text, "mad (M1")))
 
 
 async def test_a_client_that_supports_nothing(tmp_path):
@@ -331,16 +305,15 @@ def test_a_cancelled_request_is_answered_as_such():
     assert wire.stop() == 0
 
 
-async def test_a_command_that_is_unknown_and_a_rename_that_is_refused_are_errors(tmp_path):
+async def test_a_command_that_is_unknown_and_a_rename_that_is_refused_are_errors(client, tmp_path):
     kernel = saxpy(tmp_path)
-    async with session() as client:
-        opened(client, kernel)
-        with pytest.raises(JsonRpcException):
-            await command(client, "visa.none")
-        with pytest.raises(JsonRpcException, match="already"):
-            await client.text_document_rename_async(
-                types.RenameParams(kernel.identifier, at(kernel.text, "V0061(0,0)"), "V0062")
-            )
+    opened(client, kernel)
+    with pytest.raises(JsonRpcException):
+        await command(client, "visa.none")
+    with pytest.raises(JsonRpcException, match="already"):
+        await client.text_document_rename_async(
+            types.RenameParams(kernel.identifier, at(kernel.text, "V0061(0,0)"), "V0062")
+        )
 
 
 async def test_trace_is_sent_when_asked_for(tmp_path):

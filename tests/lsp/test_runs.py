@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from corpus import place
-from lsp_client import at, line_of, no_process_left, plain
+from lsp_client import at, command, line_of, no_process_left
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
@@ -35,10 +35,6 @@ BY_HAND = """.version 4.1
     gather4_scaled.R (M1, 8) x 0x0:ud V33.0 V32.0
     ret (M1, 1)
 """
-
-
-async def command(client, name: str, *arguments):
-    return plain(await client.workspace_execute_command_async(types.ExecuteCommandParams(name, list(arguments))))
 
 
 async def inline_values(client, uri: str):
