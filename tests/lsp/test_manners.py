@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import os
 import subprocess
@@ -16,6 +17,7 @@ from lsp_client import ROOT, SERVER, at, command, line_of, plain, saxpy, session
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import ClientServerConfig
+from tiers import first
 
 from visa_lsp.ide.workspace import read_settings
 from visa_lsp.lsp.handlers import sync
@@ -92,8 +94,8 @@ async def test_settings_are_live(tmp_path):
         await eventually(lambda: client.text_document_code_lens_async(lenses), lambda found: not found)
 
 
-@pytest.mark.parametrize(("types_of_hints", "asked_again"), [("cursorLine", 2), ("on", 0), ("off", 0)])
-async def test_hints_are_asked_for_again_when_the_cursor_they_follow_has_moved(tmp_path, types_of_hints, asked_again):
+@pytest.mark.parametrize("types_of_hints", first(2, ["cursorLine", "on", "off"]))
+async def test_hints_are_asked_for_again_when_the_cursor_they_follow_has_moved(tmp_path, types_of_hints):
     kernel = saxpy(tmp_path)
     settings = {"inlayHints": {"types": types_of_hints, "labels": False}}
     label = line_of(kernel.text, "_0_004:")
@@ -106,7 +108,7 @@ async def test_hints_are_asked_for_again_when_the_cursor_they_follow_has_moved(t
         for line in (7, 7, 8):
             client.protocol.notify("visa/didChangeCursor", {"uri": kernel.uri, "line": line})
         await client.text_document_inlay_hint_async(hints)
-        assert client.refreshed == [types.WORKSPACE_INLAY_HINT_REFRESH] * asked_again
+        assert client.refreshed == [types.WORKSPACE_INLAY_HINT_REFRESH] * (2 if types_of_hints == "cursorLine" else 0)
 
 
 async def test_settings_that_are_sent_do_not_lose_to_those_of_a_folder(tmp_path):
@@ -376,9 +378,10 @@ def test_requests_at_the_wrong_time_get_errors():
     assert status == 0
 
 
-def test_random_messages():
+@pytest.mark.parametrize("count", first(1, [100, 1000]))
+def test_random_messages(count):
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.fuzz_lsp", "--count", "250", "--seed", "7"],
+        [sys.executable, "-m", "benchmarks.fuzz_lsp", "--count", str(count), "--seed", "7"],
         cwd=ROOT, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
@@ -421,17 +424,15 @@ ASKED = {
 }
 
 
-@pytest.mark.parametrize("name", ["workDoneToken", "partialResultToken"])
-def test_a_token_that_is_none_is_told(name: str):
+def test_a_token_that_is_none_is_told():
     """JSON values that no token can be: two of them cannot even be the key of a table."""
     odd = [[], {}, [1], {"a": []}, True, 1.5]
     good = ["t", 7, None]
     messages, wanted = [], {}
-    for method, params in ASKED.items():
-        for value in [*odd, *good]:
-            ident = len(messages) + 10
-            wanted[ident] = -32602 if any(value is o for o in odd) else None
-            messages.append(request(ident, method, {**params, name: value}))
+    for name, method, value in itertools.product(("workDoneToken", "partialResultToken"), ASKED, [*odd, *good]):
+        ident = len(messages) + 10
+        wanted[ident] = -32602 if any(value is o for o in odd) else None
+        messages.append(request(ident, method, {**ASKED[method], name: value}))
     cancels = [
         {"jsonrpc": "2.0", "method": "window/workDoneProgress/cancel", "params": {"token": value}} for value in odd
     ]
