@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tiers import first
 from finalizer import accepts, missing
+from tiers import first
 
 from visa_lsp.diagnostics import has_errors
 from visa_lsp.embed.findings import findings
@@ -60,7 +60,7 @@ def test_a_source_that_the_compiler_takes_has_no_error(name, device, tmp_path):
 
 
 def test_blocks_that_the_compiler_takes_have_no_error(tmp_path):
-    text = HEAD + f"{TAIL.split(chr(10))[0]}\n__asm__ volatile(".join(RIGHT) + TAIL
+    text = HEAD + f"{TAIL.split(chr(10), maxsplit=1)[0]}\n__asm__ volatile(".join(RIGHT) + TAIL
     assert accepts(tmp_path / "right", text, "tgllp")
     assert errors(text) == []
 
