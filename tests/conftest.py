@@ -26,10 +26,15 @@ def pytest_addoption(parser):
     tiers = parser.getgroup("tiers", "by default the tests marked `full` and `editors` are left out")
     tiers.addoption("--full", action="store_true", help="run all tests")
     tiers.addoption("--editors", action="store_true", help="run only the tests marked `editors`")
+    tiers.addoption("--beside", action="store_true", help="run only what the corpus beside the repository adds")
     tiers.addoption("--slice", metavar="K/N", help="run only the K-th of N parts of the tests marked `full`, K from 1")
 
 
 def pytest_configure(config):
+    if config.getoption("--beside"):
+        import corpus
+
+        corpus.leave_out_own()
     if config.getoption("--compiled"):
         from compiled import everywhere
 

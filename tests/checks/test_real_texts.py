@@ -30,7 +30,8 @@ def reports(path, platform):
     return [f"{inside(path)}:{at}: {d.code} {d.message}" for at, d in zip(lines, found, strict=True)]
 
 
-@pytest.mark.parametrize("number", first(6, range(CHUNKS)))
+@pytest.mark.corpus
+@pytest.mark.parametrize("number", range(CHUNKS))
 def test_real_text_has_no_finding(number):
     found = []
     for path in chunk(number):
@@ -39,10 +40,12 @@ def test_real_text_has_no_finding(number):
     assert not found
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("number", first(2, range(CHUNKS)))
 def test_real_text_has_no_finding_without_a_platform(number):
     assert not [report for path in chunk(number)[::SAMPLE] for report in reports(path, None)]
 
 
+@pytest.mark.corpus
 def test_the_corpus_is_whole():
     assert len(texts()) >= at_least(170, 700)

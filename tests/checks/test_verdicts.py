@@ -8,14 +8,14 @@ import re
 from pathlib import Path
 
 import pytest
-from corpus import HAS_MORE, OWN, faults
+from corpus import HAS_MORE, HAS_OWN, OWN, faults
 from each_case import check_each
 
 from visa_lsp.analysis.analysis import Analysis
 
 HERE = Path(__file__).parent
 # Of the project's own texts and, where they are, of those beside the repository.
-GOLDENS = [HERE / "verdicts_own.txt", *([HERE / "verdicts.txt"] if HAS_MORE else [])]
+GOLDENS = [HERE / "verdicts_own.txt"] * HAS_OWN + [HERE / "verdicts.txt"] * HAS_MORE
 
 
 def analysis(row):
@@ -26,6 +26,7 @@ def check_each_text(check):
     check_each(faults(), check, lambda row: row["id"])
 
 
+@pytest.mark.corpus
 def test_severity_agrees_with_the_judges():
     check_each_text(_severity_agrees)
 
@@ -40,6 +41,7 @@ def _severity_agrees(row):
         assert not severities
 
 
+@pytest.mark.corpus
 def test_one_fault_gives_at_most_one_finding():
     assert [row["id"] for row in faults() if len(analysis(row).diagnostics) > 1] == []
 
@@ -61,6 +63,7 @@ ELSEWHERE = {
 }
 
 
+@pytest.mark.corpus
 def test_line_is_that_of_the_fault():
     check_each_text(_line_is_that_of_the_fault)
 
@@ -89,6 +92,7 @@ def listing(own):
     return "\n".join(lines) + "\n"
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("golden", GOLDENS, ids=lambda path: path.stem)
 def test_messages_are_those_that_were_read(golden):
     assert listing(golden.stem == "verdicts_own") == golden.read_text()

@@ -334,15 +334,6 @@ def test_a_shortened_report_is_a_whole_document(words, run, form):
     assert len(out) <= len(short)
 
 
-@pytest.mark.parametrize("form", first(2, FORMATS))
-def test_report_is_the_same_from_one_and_many_processes(words, run, form):
-    for n in range(40):
-        write(words, f"d/{n:02}.visaasm", "BAD ODD\n" * (n % 4))
-    one, many = (run("check", "--format", form, "--jobs", jobs, "d", "none") for jobs in ("1", "3"))
-    assert one == many
-    assert one[0] == 2
-
-
 def test_watch_checks_again_after_a_change():
     states = iter([["a"], ["a"], ["b"], ["b"], ["b", "c"]])
     checks, pauses = [], []

@@ -6,14 +6,17 @@ from pathlib import Path
 import pytest
 from check_support import check, run  # noqa: F401 - fixtures
 from corpus import faults, read
+from tiers import first
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.cli.check.fixes import mend
+from visa_lsp.cli.check.formats.table import FORMATS
 from visa_lsp.ide.suppressions import visible
 
 # ruff: noqa: F811 - a fixture is asked for by its name
 
 FOLDER = Path(faults()[-1]["path"]).parent  # the larger one, where there are two
+pytestmark = pytest.mark.corpus
 TEXTS = sorted(FOLDER.glob("*.visaasm"))
 
 
@@ -24,14 +27,11 @@ def folder(tmp_path, monkeypatch):
     return tmp_path / "errors"
 
 
-def test_both_spellings_and_any_number_of_processes_report_the_same(folder, run):
-    reports = {
-        run(*command, "--format", form, "errors", "--jobs", jobs)
-        for form in ("concise", "sarif")
-        for command, jobs in ((["check"], "1"), (["--check"], "2"))
-    }
-    assert len(reports) == 2
-    assert {status for status, _, _ in reports} == {1}
+@pytest.mark.parametrize("form", first(2, FORMATS))
+def test_both_spellings_and_any_number_of_processes_report_the_same(folder, run, form):
+    one = run("check", "--format", form, "errors", "none", "--jobs", "1")
+    assert one == run("--check", "--format", form, "errors", "none", "--jobs", "3")
+    assert one[0] == 2
 
 
 def test_command_finds_what_the_engine_finds(folder, check):

@@ -15,6 +15,7 @@ from visa_lsp.program.model import AddressOf
 OBJECTS = [path.with_suffix(".isa") for path in reference_texts()]
 
 
+@pytest.mark.corpus
 def test_every_object_survives() -> None:
     instructions = 0
     for path in OBJECTS:
@@ -32,6 +33,7 @@ def test_every_object_survives() -> None:
     assert len(OBJECTS) >= at_least(80, 384)
 
 
+@pytest.mark.corpus
 def test_truncated_objects_of_the_stock_tool_are_refused() -> None:
     found = files("dev/stock/*.isa")
     assert found
@@ -42,6 +44,7 @@ def test_truncated_objects_of_the_stock_tool_are_refused() -> None:
             decode(data)
 
 
+@pytest.mark.corpus
 def test_every_form_survives_and_has_its_mnemonic() -> None:
     pairs = {(form.text, form.code) for form in forms() if form.code}
     assert len(pairs) > 100
@@ -59,6 +62,7 @@ def test_every_truncation_of_a_real_object() -> None:
             decode(data[:size])
 
 
+@pytest.mark.corpus
 def test_addresses_of_variables_stand_where_the_text_has_them() -> None:
     for path in OBJECTS:
         text = path.with_suffix(".visaasm").read_text(encoding="utf-8")

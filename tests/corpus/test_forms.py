@@ -49,6 +49,7 @@ def exception(table: tuple, form: Form) -> str | None:
     )
 
 
+@pytest.mark.corpus
 def test_the_bytes_of_every_accepted_form_are_those_of_the_finalizer():
     count: Counter[str] = Counter()
     wrong = []
@@ -81,6 +82,7 @@ def test_the_bytes_of_every_accepted_form_are_those_of_the_finalizer():
     assert count["equal"] >= at_least(450, 1000)
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("accepted", [False, pytest.param(True, marks=pytest.mark.full)])
 def test_the_verdict_on_every_form_is_that_of_the_finalizer(accepted: bool):
     count: Counter[str] = Counter()
@@ -105,6 +107,7 @@ def test_the_verdict_on_every_form_is_that_of_the_finalizer(accepted: bool):
     assert not wrong, "\n".join(map(str, wrong))
 
 
+@pytest.mark.corpus
 @pytest.mark.skipif(not HAS_MORE, reason="the forms of the exceptions are of the corpus beside the repository")
 @pytest.mark.parametrize("table", [BYTES, VERDICTS])
 def test_every_exception_is_about_a_form_that_exists(table):

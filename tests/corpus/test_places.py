@@ -6,6 +6,7 @@ from corpus import BESIDE, HAS_MORE, OWN
 PARTS = ("dev/*/*", "dev42/*/*", "run/*/*", "errors/*.visaasm")
 
 
+@pytest.mark.corpus
 @pytest.mark.skipif(not HAS_MORE, reason=f"no corpus beside the repository at {BESIDE}")
 @pytest.mark.parametrize("part", PARTS)
 def test_no_name_has_two_places(part):

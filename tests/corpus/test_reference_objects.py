@@ -13,6 +13,7 @@ from visa_lsp.program.text_form import module_text
 from visa_lsp.sema.lower import assemble
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("every", first(1, [4, 1]))
 def test_asm_equals_the_reference_and_dis_equals_the_text(every: int):
     texts = reference_texts()[::every]

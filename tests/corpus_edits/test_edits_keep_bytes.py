@@ -143,6 +143,7 @@ def rename_problems(path: Path, text: str, draw: random.Random, renames: int, be
     return [f"{path.name}: rename at {analysis.document.position(offset)}" for offset in bad or chosen.values()]
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("group", first(2, range(GROUPS)))
 def test_edits_keep_the_bytes(group: int) -> None:
     texts = reference_texts()

@@ -1,7 +1,8 @@
 """What the tests are run on: texts, objects, programs, faulty texts and one-instruction forms, wherever they lie.
 
 ``tests/own`` is the project's own corpus and always there. A larger one beside the repository (``../shared/corpus``, or
-where ``VISA_LSP_CORPUS`` says) has the same layout and only adds to it; tests do not know where a file comes from.
+where ``VISA_LSP_CORPUS`` says) has the same layout and only adds to it; tests do not know where a file comes from. With
+the option ``--beside`` of pytest, the tests marked `corpus` get the files of the larger one alone.
 """
 
 from __future__ import annotations
@@ -20,10 +21,17 @@ from visa_lsp.codec.layout import summary
 OWN = Path(__file__).parents[1] / "own"
 BESIDE = Path(os.environ.get("VISA_LSP_CORPUS") or Path(__file__).parents[3] / "shared" / "corpus")
 HAS_MORE = BESIDE.is_dir()
+HAS_OWN = True
 ROOTS = (OWN, BESIDE) if HAS_MORE else (OWN,)
 SEEDS = BESIDE.parent / "spec" / "seeds"
 
 needs_seeds = pytest.mark.skipif(not SEEDS.is_dir(), reason=f"no seed documents at {SEEDS}")
+
+
+def leave_out_own() -> None:
+    """Give only the files of the corpus beside the repository from now on; called before any test is loaded."""
+    global HAS_OWN, ROOTS
+    HAS_OWN, ROOTS = False, (BESIDE,)
 
 
 def files(*patterns: str) -> list[Path]:
@@ -33,11 +41,11 @@ def files(*patterns: str) -> list[Path]:
 
 def place(name: str) -> Path:
     """A file or folder by its path in the corpus. Sources are named differently in both, so that no name has two places."""
-    return next((root / name for root in ROOTS if (root / name).exists()), OWN / name)
+    return next((root / name for root in (OWN, BESIDE) if (root / name).exists()), OWN / name)
 
 
 def root_of(path: Path) -> Path:
-    return next(root for root in ROOTS if path.is_relative_to(root))
+    return next(root for root in (OWN, BESIDE) if path.is_relative_to(root))
 
 
 def inside(path: Path) -> Path:
@@ -46,8 +54,8 @@ def inside(path: Path) -> Path:
 
 
 def at_least(own: int, more: int) -> int:
-    """How many there must be: here, and with what the corpus beside the repository adds."""
-    return own + (more if HAS_MORE else 0)
+    """Return the number that there must be: here, and with what the corpus beside the repository adds."""
+    return own * HAS_OWN + more * HAS_MORE
 
 
 def texts() -> list[Path]:

@@ -1,4 +1,7 @@
-"""The tiers of the tests: default, full and editors, told apart by the markers `full` and `editors`."""
+"""The tiers of the tests: default, full and editors, told apart by the markers `full` and `editors`.
+
+The tests marked `corpus` have more cases where a larger corpus lies beside the repository; `--beside` runs those cases alone.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,10 @@ if TYPE_CHECKING:
 def chosen(items: list[pytest.Item], config: pytest.Config) -> list[pytest.Item]:
     """Return the items of the tier that the options name; without an option, those of the default tier.
 
-    A slice is told by a digest of the item's name, so that a new test moves no other test to another slice.
+    With `--beside` only those marked `corpus` are left of them. A slice is told by a digest of the item's name, so that a new test moves no other test to another slice.
     """
+    if config.getoption("--beside"):
+        items = [item for item in items if item.get_closest_marker("corpus")]
     if config.getoption("--full"):
         return items
     if config.getoption("--editors"):

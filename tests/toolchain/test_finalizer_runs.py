@@ -54,6 +54,7 @@ def under(result, text):
     return [(gen.text, lines[one.line]) for k in result.kernels for one in k.lines for gen in one.instructions]
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("path", sampled(), ids=lambda p: f"{p.parent.name}-{p.stem}")
 def test_each_gen_line_stands_under_the_line_of_its_number(path, codes_of):
     """The numbers behind ``///`` are the compiler's, those behind ``//`` the finalizer's: nobody of us wrote either."""

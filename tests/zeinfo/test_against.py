@@ -162,6 +162,7 @@ def test_fix_of_a_disagreement_mends():
     assert compare(document, TEXT) == []
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("platform", first(1, ["DG2", "TGLLP", "PVCXT"]))
 def test_every_kernel_of_the_corpus_agrees(platform):
     known = platform_named(platform)

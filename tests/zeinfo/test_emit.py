@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import own_cases
 import pytest
-from corpus import HAS_MORE, place
+from corpus import HAS_MORE, HAS_OWN, place
 from tiers import one_of_each
 
 from visa_lsp.analysis.analysis import Analysis
@@ -226,7 +226,7 @@ OWN_KERNELS = [
 LAUNCHES = {
     f"{case.source}/{case.kernel}": (case.groups, case.local, case.args)
     for case in own_cases.cases()
-    if case.kernel in OWN_KERNELS and case.offset is None
+    if HAS_OWN and case.kernel in OWN_KERNELS and case.offset is None
 } | (LAUNCHES if HAS_MORE else {})
 
 
@@ -241,6 +241,7 @@ def hint(arg) -> ArgumentHint:
     return ArgumentHint(kinds[type(arg)], arg.array.size if isinstance(arg, ValueArg) else 1)
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
     "case",
     one_of_each(

@@ -18,7 +18,7 @@ sys.path[:0] = [str(ROOT / "tests" / room) for room in ("support", "oracle", "ow
 
 import corpus_cases  # noqa: E402
 import own_cases  # noqa: E402
-from corpus import HAS_MORE, place  # noqa: E402
+from corpus import HAS_MORE, HAS_OWN, place  # noqa: E402
 from tiers import first  # noqa: E402
 from zeinfo_answers import answers, same, where  # noqa: E402
 
@@ -41,7 +41,7 @@ from visa_lsp.zeinfo.source import ZeInfoSource  # noqa: E402
 from visa_lsp.zeinfo.validate import validate  # noqa: E402
 
 CASES: dict = {}
-for _case in (*own_cases.cases(), *(corpus_cases.cases() if HAS_MORE else ())):
+for _case in (*(own_cases.cases() if HAS_OWN else ()), *(corpus_cases.cases() if HAS_MORE else ())):
     for _platform in _case.platforms:
         CASES.setdefault((_case.kernel, _platform), _case)
 
@@ -103,6 +103,7 @@ def verdict(kernel, platform) -> tuple[str, str]:
     return kind, "; ".join(wrong)
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("platform", first(1, ["DG2", "TGLLP", "PVCXT"]))
 def test_buffers_are_the_same_or_a_warning_names_the_argument(platform, capsys):
     found = {kernel: verdict(kernel, platform) for kernel, where_ in CASES if where_ == platform}

@@ -194,6 +194,7 @@ def test_rules_have_pages_and_codes_of_their_own():
     assert all(r.code.startswith("V7") and "Why:" in r.doc and "Instead:" in r.doc for r in RULES)
 
 
+@pytest.mark.corpus
 def test_every_ze_info_of_the_corpus_is_valid():
     paths = files("**/*.zeinfo.yaml") + sorted(EXAMPLES.glob("*.zeinfo.yaml"))
     assert len(paths) >= at_least(80, 400)

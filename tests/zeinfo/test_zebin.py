@@ -19,6 +19,7 @@ kernel void k(global int *out, int n) { int i = get_global_id(0); if (i < n) out
 """
 
 
+@pytest.mark.corpus
 def test_every_zebin_of_the_corpus_has_its_ze_info():
     paths = files("run/*/*/*.zebin")
     assert len(paths) >= at_least(40, 100)

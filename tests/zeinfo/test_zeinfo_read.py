@@ -83,6 +83,7 @@ def test_aliases_do_not_multiply():
         read("\n".join(lines))
 
 
+@pytest.mark.corpus
 def test_read_takes_every_ze_info_of_the_corpus():
     paths = files("run/TGLLP/*/*.zeinfo.yaml", "dev42/bmg/*.zeinfo.yaml")
     infos = [info for path in paths for info in read(path.read_text())]
