@@ -14,7 +14,7 @@ import own_cases
 import test_run_corpus as corpus
 from compiled import compile_at_once
 from test_compiled_faults import AT, HEAD, LAUNCH
-from test_engines_agree import differences, launches, named, program_of
+from test_engines_agree import differences, launches, means_of, named
 from unjudged import run_unjudged
 
 from visa_lsp.cli.launch import runner
@@ -35,7 +35,7 @@ def on_three(dispatch, observers):
     return engine.run(replace(dispatch, host_threads=3), observers)
 
 
-@pytest.mark.parametrize("launch", launches(program_of, own_cases.cases(), ["TGLLP"]), ids=named)
+@pytest.mark.parametrize("launch", launches(means_of, own_cases.cases(), ["TGLLP"]), ids=named)
 def test_a_launch_leaves_the_same(launch, monkeypatch):
     monkeypatch.setattr(native, "LEVEL", 0)
     found = []
