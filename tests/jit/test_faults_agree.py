@@ -1,11 +1,12 @@
 """Kernels with faults and with races, as ocloc compiles them: both engines report word for word the same, and leave the same.
 
-By default each kernel on one platform, watched. Code is compiled at the cheapest level.
+By default one kernel of each kind. Code is compiled at the cheapest level.
 """
 
 from __future__ import annotations
 
 import itertools
+from operator import itemgetter
 
 import pytest
 
@@ -20,13 +21,23 @@ from tiers import in_turns, one_of_each
 from visa_lsp.sim.jit import native
 
 pytestmark = faulty.pytestmark
-# Each kernel watched on one platform, and one of each kind of fault unwatched.
-FAULTY = one_of_each(
-    in_turns(
-        itertools.product(faulty.KERNELS, faulty.DEVICES, ["all", "none"]), lambda case: case[0], lambda case: case[1]
-    ),
-    lambda case: (case[0] if case[2] == "all" else tuple(faulty.KERNELS[case[0]][1]), case[2]),
-)
+
+
+def kind_of_fault(case):
+    """What is reported, at which instruction, and whether checkers watch."""
+    name, _, checks = case
+    return frozenset(faulty.KERNELS[name][1]), faulty.KERNELS[name][2], checks
+
+
+def kind_of_race(case):
+    """The number of groups, what is found, and whether local memory is used."""
+    args, groups, found, _ = races.KERNELS[case[0]]
+    return groups, frozenset(found), races.LOCAL in args
+
+
+def of_each(kind, *parts):
+    """All combinations, names first and platforms second; by default one of each kind, on platforms in turns."""
+    return one_of_each(in_turns(itertools.product(*parts), itemgetter(0), itemgetter(1)), kind)
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +46,7 @@ def _at_once(monkeypatch):
     compile_at_once(monkeypatch.setattr)
 
 
-@pytest.mark.parametrize("case", FAULTY, ids="-".join)
+@pytest.mark.parametrize("case", of_each(kind_of_fault, faulty.KERNELS, faulty.DEVICES, ["all", "none"]), ids="-".join)
 def test_a_faulty_kernel_is_reported_in_the_same_words(case):
     name, platform, checks = case
     if name not in faulty.compiled(faulty.DEVICES[platform])[0]:
@@ -44,7 +55,7 @@ def test_a_faulty_kernel_is_reported_in_the_same_words(case):
     assert differences(*found) == set()
 
 
-@pytest.mark.parametrize("case", races.EVERY, ids=" ".join)
+@pytest.mark.parametrize("case", of_each(kind_of_race, races.KERNELS, races.CONFIGURATIONS), ids=" ".join)
 def test_a_race_is_reported_in_the_same_words(case):
     found = [races.ran(*case, 128, "all", which) for which in ("interp", "jit")]
     assert differences(*found) == set()
