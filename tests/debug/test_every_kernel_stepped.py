@@ -2,60 +2,66 @@
 
 At each stop registers are those of a plain run behind the same instruction, and what its trace line shows is shown; scopes
 agree with expressions; any way back and forth leads to the same states; who last wrote and last changed a value is found in
-the past; the buffers at the end are those of ``run``. The project's own kernels are gone through to their end; of a corpus
-beside the repository the beginnings of some. ``VISA_LSP_TEST_STEPS=400`` has the first 400 instructions of every kernel,
-and a thousand moves back and forth; ``VISA_LSP_TEST_STEPS=all`` every launch on the platform to its end.
+the past; the buffers at the end are those of ``run``. By default the first instructions of each kernel on one platform; `full`
+has every launch to its end, and more moves back and forth. ``-s`` prints how much was compared.
 """
 
 from __future__ import annotations
 
 import marshal
-import os
 import random
 import sys
 from bisect import bisect_left, bisect_right
+from typing import NamedTuple
 
 import corpus_cases
 import own_cases
 import pytest
-from corpus import HAS_MORE
+from corpus import HAS_MORE, HAS_OWN
 from debugging import debugger_of, state
 from test_debugged_runs import assert_same, report
+from tiers import in_turns
 from traced import Recorder, assert_scopes, compared, registers
 
 from visa_lsp.debug.breakpoints import Wish
 from visa_lsp.debug.goals import Entry, Goal, StepGoal, depth_of, key_of
 from visa_lsp.sim.machine import run as interpret
 
-PLATFORM = "TGLLP"
-GIVEN = os.environ.get("VISA_LSP_TEST_STEPS", "")
-STEPS = int(GIVEN) if GIVEN.isdigit() else sys.maxsize
-MORE_STEPS = STEPS if GIVEN else 400  # of a kernel beside the repository
-EVERY_NTH = 1 if GIVEN else 4  # of the kernels there
-MOVES = 1_000 if GIVEN else 100
 ALL_ROWS_EVERY = 20  # stops
-WRITERS = 8 if GIVEN else 3  # times that are asked who wrote
-BEFORE_WRITER = 2_000  # stops before such a time in which changes are known
+BEFORE_WRITER = 2_000  # stops before a time that is asked for a writer, in which changes are known
+
+
+class Amount(NamedTuple):
+    """How many instructions of a run are stopped at, moves made back and forth, and times asked who wrote."""
+
+    steps: int
+    moves: int
+    writers: int
+
+
+FEW, ALL = Amount(200, 30, 3), Amount(sys.maxsize, 1_000, 8)
 
 
 def kernels():
-    """Launches and how many instructions of them: all, or one of each kernel. A kernel for other platforms only is run on its first."""
-    own, more = ([*own_cases.cases()], [*corpus_cases.cases()] if HAS_MORE else [])
-    if GIVEN != "all":
-        own, more = (list({case.kernel: case for case in reversed(cases)}.values()) for cases in (own, more))
-    chosen = [*((case, STEPS) for case in own), *((case, MORE_STEPS) for case in more[::EVERY_NTH])]
-    return [pytest.param(case, steps, id=str(case)) for case, steps in chosen]
+    """One launch of each kernel in part, platforms in turns; every launch on its first platform to its end."""
+    cases = [*(own_cases.cases() if HAS_OWN else ()), *(corpus_cases.cases() if HAS_MORE else ())]
+    on_platforms = [(case, platform) for case in cases for platform in case.platforms]
+    turns = in_turns(on_platforms, lambda run: run[0].kernel, lambda run: run[1])
+    for case, platform in {case.kernel: (case, platform) for case, platform in reversed(turns)}.values():
+        yield pytest.param(case, platform, FEW, id=f"{case}-{platform}")
+    for case in cases:
+        yield pytest.param(case, case.platforms[0], ALL, id=f"{case}-to-its-end", marks=pytest.mark.full)
 
 
-@pytest.mark.parametrize(("case", "steps"), kernels())
-def test_a_stepped_run_is_the_run_that_a_trace_tells(case, steps, monkeypatch):
-    platform = PLATFORM if PLATFORM in case.platforms else case.platforms[0]
-    recorder = Recorder(steps)
+@pytest.mark.corpus
+@pytest.mark.parametrize(("case", "platform", "amount"), list(kernels()))
+def test_a_stepped_run_is_the_run_that_a_trace_tells(case, platform, amount, monkeypatch):
+    recorder = Recorder(amount.steps)
     plain = report(case, platform, lambda dispatch, _: interpret(dispatch, (recorder,)), monkeypatch, "none")
-    walk = Walk(recorder.done)
+    walk = Walk(recorder.done, amount)
     assert_same(plain, report(case, platform, walk.run, monkeypatch, "none"))
     print(f"{case} on {platform}: {len(walk.seen)} stops, {walk.operands} operands as traced, {walk.rows} rows of scopes, "
-          f"{walk.writers} writers found, {MOVES} moves")  # fmt: skip
+          f"{walk.writers} writers found, {amount.moves} moves")  # fmt: skip
     assert walk.operands > len(recorder.done) // 2
     assert walk.rows > 0
 
@@ -63,8 +69,8 @@ def test_a_stepped_run_is_the_run_that_a_trace_tells(case, steps, monkeypatch):
 class Walk:
     """An engine that goes through a run as a user of the debugger may."""
 
-    def __init__(self, done):
-        self.done = done
+    def __init__(self, done, amount):
+        self.done, self.amount = done, amount
         self.operands = self.rows = self.writers = 0  # that were compared, and found
         self.seen = {}  # states by time
         self.turns = {}  # by thread: the times at which it stands before an instruction, and how much is open in it then
@@ -76,7 +82,7 @@ class Walk:
         debugger = debugger_of(dispatch, observers)
         self.forward(debugger)
         self.times = list(self.seen)
-        for time in self.chance.sample(self.times, min(WRITERS, len(self.times))):
+        for time in self.chance.sample(self.times, min(self.amount.writers, len(self.times))):
             self.who_wrote(debugger, time)
         self.back_and_forth(debugger)
         while not debugger.at_end:
@@ -169,7 +175,7 @@ class Walk:
     def back_and_forth(self, debugger):
         """Any way to a time leads to the state that was there, and a step to the nearest place that it may end at."""
         chance = self.chance
-        for _ in range(MOVES):
+        for _ in range(self.amount.moves):
             if chance.random() < 0.2 or debugger.at_end or debugger.stepper.current is None:
                 debugger.to_time(chance.choice(self.times))
             else:

@@ -7,15 +7,17 @@ import json
 import pytest
 from debugging import opened
 from test_faulty_kernels import BUDGET, KERNELS, compiled, pytestmark  # noqa: F401 - why it is skipped
+from tiers import one_of_each
 
 from visa_lsp.cli.main import main
 from visa_lsp.debug.goals import Goal
 from visa_lsp.debug.stops import FILTERS
 
 FAULTY = [name for name, (_, kinds, *_) in KERNELS.items() if kinds and BUDGET not in kinds]
+ONE_OF_EACH = one_of_each(FAULTY, lambda name: (*KERNELS[name][1], KERNELS[name][2]))  # kind of report, and instruction
 
 
-@pytest.mark.parametrize("name", FAULTY)
+@pytest.mark.parametrize("name", ONE_OF_EACH)
 def test_the_first_stop_stands_on_the_first_fault(name, tmp_path, capsys):
     args, _, _, local = KERNELS[name]
     texts, zebin = compiled()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
-import pytest
 from debugging import EXAMPLES, LAUNCH, TEXT, opened
+from each_case import check_each
 
 from visa_lsp.debug.cells import TYPES, shown, text_of, texts_of
 from visa_lsp.debug.expressions import read
@@ -12,11 +14,13 @@ from visa_lsp.debug.goals import StepGoal
 from visa_lsp.debug.scopes import elements, rows_of
 
 
-@pytest.mark.parametrize("style", ["", "x", "d", "u", "f"])
-@pytest.mark.parametrize("type_", TYPES)
-def test_many_values_are_shown_as_each_of_them(type_, style):
-    values = np.frombuffer(np.random.default_rng(3).bytes(64 * 8), np.uint8).view(TYPES[type_])
-    assert texts_of(values, style) == [shown(value, style) for value in values]
+def test_many_values_are_shown_as_each_of_them():
+    def check(case):
+        type_, style = case
+        values = np.frombuffer(np.random.default_rng(3).bytes(64 * 8), np.uint8).view(TYPES[type_])
+        assert texts_of(values, style) == [shown(value, style) for value in values]
+
+    check_each(itertools.product(TYPES, ["", "x", "d", "u", "f"]), check, " in style ".join)
 
 
 def test_a_scope_shows_at_every_stop_what_expressions_give():

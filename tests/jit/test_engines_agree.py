@@ -1,12 +1,8 @@
-"""Both engines give the same: every launch of the corpus, watched and not.
-
-``VISA_LSP_TEST_LAUNCHES=all`` has those of the corpus beside the repository as well: a thousand more.
-"""
+"""Both engines give the same: launches of the corpus, watched and not. By default one of each kernel, or program."""
 
 from __future__ import annotations
 
 import dataclasses
-import os
 
 import numpy as np
 import pytest
@@ -16,14 +12,14 @@ llvmlite = pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 import own_cases  # noqa: E402
 import test_run_corpus as corpus  # noqa: E402
 from compiled import compile_at_once  # noqa: E402
+from tiers import in_turns, one_of_each  # noqa: E402
 
 from visa_lsp.cli.launch import runner  # noqa: E402
-from visa_lsp.sim.jit import engine  # noqa: E402
+from visa_lsp.sim.jit import engine, native  # noqa: E402
 from visa_lsp.sim.machine import run as interpret  # noqa: E402
 
-OWN = [(case, platform) for case in own_cases.cases() for platform in case.platforms]
-EVERY = os.environ.get("VISA_LSP_TEST_LAUNCHES") == "all"
-CASES = [(case, platform) for case in corpus.CASES for platform in case.platforms] if EVERY else OWN
+# Programs with atomics, shared memory and barriers, functions, printing, pointers to any space, images.
+MEANS = {"atoms", "bins", "folds", "deep", "talk", "spaces", "pixels"}
 
 
 @pytest.fixture(autouse=True)
@@ -51,15 +47,46 @@ def differences(first, second):
     return found
 
 
-@pytest.mark.parametrize("checks", ["none", "all"])
-@pytest.mark.parametrize(("case", "platform"), CASES, ids=str)
-def test_a_launch_gives_the_same(case, platform, checks, monkeypatch):
-    assert differences(*reports(case, platform, checks, monkeypatch)) == set()
+def kernel_of(launch):
+    return launch[0].kernel
 
 
-@pytest.mark.parametrize("case", [case for case, platform in OWN if platform == "TGLLP"], ids=str)
-def test_a_launch_that_is_compiled_on_its_way_gives_the_same(case, monkeypatch):
+def program_of(launch):
+    return launch[0].source
+
+
+def means_of(launch):
+    """The program where it has means of its own, such as barriers, functions, atomics: what bodies hold is the same to an engine."""
+    return launch[0].source if launch[0].source in MEANS else ""
+
+
+def named(launch):
+    return "-".join(map(str, launch))
+
+
+def launches(kind, cases=corpus.CASES, platforms=None):
+    """Launches on platforms; by default one of each kind, in turns on each platform, with idle lanes and without."""
+    found = [(case, platform) for case in cases for platform in case.platforms if platform in (platforms or [platform])]
+    return one_of_each(in_turns(found, kind, lambda launch: (launch[1], corpus.has_idle_lanes(launch[0]))), kind)
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("launch", launches(kernel_of), ids=named)
+def test_a_launch_gives_the_same(launch, monkeypatch):
+    assert differences(*reports(*launch, "none", monkeypatch)) == set()
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("launch", launches(program_of), ids=named)
+def test_a_watched_launch_gives_the_same(launch, monkeypatch):
+    monkeypatch.setattr(native, "LEVEL", 0)
+    assert differences(*reports(*launch, "all", monkeypatch)) == set()
+
+
+@pytest.mark.parametrize("launch", launches(means_of, own_cases.cases(), ["TGLLP"]), ids=named)
+def test_a_launch_that_is_compiled_on_its_way_gives_the_same(launch, monkeypatch):
     """Some steps are interpreted, then bodies are compiled, and behind the group that runs all groups as a whole."""
+    monkeypatch.setattr(native, "LEVEL", 0)
     monkeypatch.setattr(engine, "LARGE", 1 << 60)
     monkeypatch.setattr(engine, "PROBE", 400)
-    assert differences(*reports(case, "TGLLP", "none", monkeypatch)) == set()
+    assert differences(*reports(*launch, "none", monkeypatch)) == set()

@@ -1,11 +1,12 @@
 """Kernels with faults and with races, as ocloc compiles them: both engines report word for word the same, and leave the same.
 
-Here for one platform; ``VISA_LSP_TEST_FAULTS=all`` has all of them. Code is compiled at the cheapest level.
+By default one kernel of each kind. Code is compiled at the cheapest level.
 """
 
 from __future__ import annotations
 
-import os
+import itertools
+from operator import itemgetter
 
 import pytest
 
@@ -15,13 +16,28 @@ import test_faulty_kernels as faulty
 import test_race_kernels as races
 from compiled import compile_at_once
 from test_engines_agree import differences
+from tiers import in_turns, one_of_each
 
 from visa_lsp.sim.jit import native
 
 pytestmark = faulty.pytestmark
-EVERY = os.environ.get("VISA_LSP_TEST_FAULTS") == "all"
-PLATFORMS = list(faulty.DEVICES) if EVERY else ["TGLLP"]
-CONFIGURATIONS = list(races.CONFIGURATIONS) if EVERY else ["PVCXT"]
+
+
+def kind_of_fault(case):
+    """What is reported, at which instruction, and whether checkers watch."""
+    name, _, checks = case
+    return frozenset(faulty.KERNELS[name][1]), faulty.KERNELS[name][2], checks
+
+
+def kind_of_race(case):
+    """The number of groups, what is found, and whether local memory is used."""
+    args, groups, found, _ = races.KERNELS[case[0]]
+    return groups, frozenset(found), races.LOCAL in args
+
+
+def of_each(kind, *parts):
+    """All combinations, names first and platforms second; by default one of each kind, on platforms in turns."""
+    return one_of_each(in_turns(itertools.product(*parts), itemgetter(0), itemgetter(1)), kind)
 
 
 @pytest.fixture(autouse=True)
@@ -30,18 +46,16 @@ def _at_once(monkeypatch):
     compile_at_once(monkeypatch.setattr)
 
 
-@pytest.mark.parametrize("checks", ["all", "none"])
-@pytest.mark.parametrize("platform", PLATFORMS)
-@pytest.mark.parametrize("name", faulty.KERNELS)
-def test_a_faulty_kernel_is_reported_in_the_same_words(name, platform, checks):
+@pytest.mark.parametrize("case", of_each(kind_of_fault, faulty.KERNELS, faulty.DEVICES, ["all", "none"]), ids="-".join)
+def test_a_faulty_kernel_is_reported_in_the_same_words(case):
+    name, platform, checks = case
     if name not in faulty.compiled(faulty.DEVICES[platform])[0]:
         pytest.skip(f"ocloc makes no {name} for {platform}")
     found = [faulty.ran(name, which, checks, platform)[1] for which in ("interp", "jit")]
     assert differences(*found) == set()
 
 
-@pytest.mark.parametrize("configuration", CONFIGURATIONS)
-@pytest.mark.parametrize("name", races.KERNELS)
-def test_a_race_is_reported_in_the_same_words(name, configuration):
-    found = [races.ran(name, configuration, 128, "all", which) for which in ("interp", "jit")]
+@pytest.mark.parametrize("case", of_each(kind_of_race, races.KERNELS, races.CONFIGURATIONS), ids=" ".join)
+def test_a_race_is_reported_in_the_same_words(case):
+    found = [races.ran(*case, 128, "all", which) for which in ("interp", "jit")]
     assert differences(*found) == set()

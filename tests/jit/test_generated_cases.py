@@ -1,27 +1,29 @@
-"""The generated cases of every row in compiled code, against the same model: some kernels of each row.
+"""The generated cases of every row in compiled code, against the same model.
 
-``VISA_LSP_TEST_KERNELS=1000`` says how many of each row, which are all. Code is compiled at the cheapest level; ``pytest --compiled`` with
-``tests/sim`` has every case at the level that users get.
+By default one kernel for each row, in which every value of every dimension occurs; `full` has all of them. Code is compiled at
+the cheapest level; ``pytest --compiled`` with ``tests/sim`` has every case at the level that users get.
 """
 
 from __future__ import annotations
 
-import os
-
+import numpy as np
 import pytest
 
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
 import compiled
+from tiers import one_of_each
 
 from tests.sim import test_generated_flow as flow
 from tests.sim import test_generated_lanes as lanes
 from tests.sim import test_generated_messages as messages
 from tests.sim.generator import addresses, bench, flow_runs, lane_cases, matrix_cases, message_cases, sampler_cases
 from tests.sim.generator.counts import COMPILED, prove
+from visa_lsp.isa.operands import Region
+from visa_lsp.isa.types import TYPE_BY_NAME
+from visa_lsp.program.model import General, Immediate
 from visa_lsp.sim.jit import native
 
-KERNELS = int(os.environ.get("VISA_LSP_TEST_KERNELS", "1"))
 CASES = [
     *(("lanes", row, lane_cases.benches) for row in lanes.LANES),
     *(("matrix", row, matrix_cases.benches) for row in lanes.MATRIX),
@@ -29,6 +31,7 @@ CASES = [
     *((*case.values, message_cases.benches) for case in messages.ROWS),
     *(("sampler", row, sampler_cases.benches) for row in messages.SAMPLER),
 ]  # fmt: skip
+EVERY_ROW = pytest.mark.parametrize("number", range(len(CASES)), ids=lambda n: f"{CASES[n][0]}-{CASES[n][1].mnemonic}")
 
 
 @pytest.fixture(autouse=True)
@@ -39,15 +42,51 @@ def _compiled(monkeypatch):
         monkeypatch.setattr(where, "Machine", compiled.machine_class())
 
 
-@pytest.mark.parametrize("number", range(len(CASES)), ids=lambda n: f"{CASES[n][0]}-{CASES[n][1].mnemonic}")
-def test_row(number):
+def each_value(dimensions, number, least):
+    """As few combinations as have every value of every dimension, or ``least``; all with the same mask and register size."""
+    one = {"emask": dimensions["emask"][:2]} if "emask" in dimensions else {}
+    for turn, (name, values) in enumerate({"grf": dimensions["grf"], **one}.items()):
+        dimensions = dimensions | {name: [values[(number >> turn) % len(values)]]}
+    chance = np.random.default_rng(number)
+    count = max(least, *map(len, dimensions.values()))
+    columns = {
+        name: [values[i] for _ in range(-(-count // len(values))) for i in chance.permutation(len(values))]
+        for name, values in dimensions.items()
+    }
+    return [{name: column[i] for name, column in columns.items()} for i in range(count)]
+
+
+def change_modes(made, control):
+    """Write the control register in the way in which its value is known before a run: one body is compiled for all modes."""
+    before, made.modes = getattr(made, "modes", 0), control
+    to, own = (General(bench.CONTROL, 0, 0, region) for region in (Region(None, None, 1), Region(0, 1, 0)))
+    made.emit("xor", exec=bench.ONE, dst=to, src0=own, src1=Immediate(TYPE_BY_NAME["ud"], before ^ control))
+
+
+@EVERY_ROW
+def test_row(number, monkeypatch):
     family, row, make = CASES[number]
-    whole = list(make(row))
-    step = -(-len(whole) // KERNELS)
-    prove(COMPILED + family, row, whole[number % step :: step])
+    least = 40 if family == "lanes" else 1  # messages are compiled as calls, or as what all of their kind share
+    for where in (lane_cases, matrix_cases, addresses, message_cases, sampler_cases):
+        monkeypatch.setattr(where, "cases", lambda dimensions: each_value(dimensions, number, least))
+    monkeypatch.setattr(bench.Bench, "mode", change_modes)
+    prove(COMPILED + family, row, make(row))
 
 
-@pytest.mark.parametrize("number", range(len(flow.PROGRAMS)))
+@pytest.mark.full
+@EVERY_ROW
+def test_every_kernel_of_a_row(number):
+    family, row, make = CASES[number]
+    prove(COMPILED + family, row, make(row))
+
+
+def kind_of_program(number):
+    """Who makes it, the lanes that are on, and a part of the seeds."""
+    make, seed = flow.PROGRAMS[number]
+    return make, number % 2, seed % 3
+
+
+@pytest.mark.parametrize("number", one_of_each(range(len(flow.PROGRAMS)), kind_of_program))
 def test_lanes_end_as_if_each_had_run_alone(number):
     kernel, functions = flow.program(number)
     wrong = flow_runs.differences(kernel, functions, flow.MASKS[number % 2])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +14,7 @@ pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 import llvmlite.binding as llvm
 from compiled import compile_at_once
 from llvmlite import ir
+from tiers import first
 from unjudged import run_unjudged
 
 from visa_lsp.cli.launch.file import parse_launch
@@ -166,12 +168,21 @@ def told(lines, sources, expected, found):
     return f"{lines[line]}: {[hex(v) for v in sources[group, :, lane]]} gives {expected[group, line, lane]:#x} and {found[group, line, lane]:#x}"
 
 
-CASES = [(width, "to nearest") for width in (1, 2, 8, 16, 32)] + [(8, mode) for mode in MODES if mode != "to nearest"]
+# By default each type, mode and kind of width (one, less than a register, several) once.
+BY_DEFAULT = [
+    ("f", 8, "to nearest"),
+    ("hf", 32, "to nearest"),
+    ("df", 8, "to zero, denormals stay"),
+    ("f", 1, "up"),
+    ("hf", 8, "denormals stay"),
+]
+WIDE, IN_MODES = itertools.product(SPECIAL, (1, 2, 8, 16, 32), ["to nearest"]), itertools.product(SPECIAL, [8], MODES)
+CASES = list(dict.fromkeys([*BY_DEFAULT, *WIDE, *IN_MODES]))
 
 
-@pytest.mark.parametrize(("width", "mode"), CASES)
-@pytest.mark.parametrize("type_", SPECIAL)
-def test_engines_give_the_same_nans(type_, width, mode, monkeypatch, tmp_path):
+@pytest.mark.parametrize("case", first(len(BY_DEFAULT), CASES), ids=lambda case: "-".join(map(str, case)))
+def test_engines_give_the_same_nans(case, monkeypatch, tmp_path):
+    type_, width, mode = case
     lines = lines_of(type_, width)
     sources, expected = ran(lines, type_, width, MODES[mode], "interp", tmp_path)
 

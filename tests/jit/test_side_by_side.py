@@ -14,15 +14,14 @@ import own_cases
 import test_run_corpus as corpus
 from compiled import compile_at_once
 from test_compiled_faults import AT, HEAD, LAUNCH
-from test_engines_agree import differences
+from test_engines_agree import differences, launches, means_of, named
 from unjudged import run_unjudged
 
 from visa_lsp.cli.launch import runner
 from visa_lsp.cli.launch.file import parse_launch
-from visa_lsp.sim.jit import engine
+from visa_lsp.sim.jit import engine, native
 from visa_lsp.sim.machine import run as interpret
 
-CASES = [case for case in own_cases.cases() if "TGLLP" in case.platforms]
 SIDE_BY_SIDE = "groups ran side by side on 3 threads: nothing orders the atomics of different groups"
 COUNT_UP = AT + "    mov (M1, 16) at(0,0)<1> 0x0:ud\n    dword_atomic.inc (M1, 16) x at.0 %null.0 %null.0 value.0\n"
 
@@ -36,12 +35,13 @@ def on_three(dispatch, observers):
     return engine.run(replace(dispatch, host_threads=3), observers)
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_launch_leaves_the_same(case, monkeypatch):
+@pytest.mark.parametrize("launch", launches(means_of, own_cases.cases(), ["TGLLP"]), ids=named)
+def test_a_launch_leaves_the_same(launch, monkeypatch):
+    monkeypatch.setattr(native, "LEVEL", 0)
     found = []
     for run in (interpret, on_three):
         monkeypatch.setattr(runner, "_engine", lambda _, __, run=run: ("", run))
-        found.append(corpus.launched(case, "TGLLP", "none"))
+        found.append(corpus.launched(*launch, "none"))
     assert differences(*found) <= {"notes"}
 
 

@@ -119,7 +119,13 @@ def ran(name, engine="interp", checks="all", platform="TGLLP"):
     return path, run_text(path.read_text(), parse_launch(launch, path.with_suffix(".launch.yaml")), options)
 
 
-@pytest.mark.parametrize("name", KERNELS)
+# Two that take long and end as e1 does.
+ENDLESS = {"e2", "e3"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.full) if name in ENDLESS else name for name in KERNELS]
+)
 def test_exactly_what_is_wrong_is_reported(name):
     _, kinds, word, _ = KERNELS[name]
     path, report = ran(name)

@@ -6,14 +6,17 @@ The sources are in ``orders.cl``. ``expected`` has the kinds of findings, ``note
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import re
 import shutil
 import subprocess
 import tempfile
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
+from tiers import in_turns, one_of_each
 
 from visa_lsp.cli.launch.file import parse_launch
 from visa_lsp.cli.launch.runner import RunOptions, run_text
@@ -54,6 +57,12 @@ KERNELS = {
 CONFIGURATIONS = {"TGLLP": ("tgllp", ""), "PVCXT": ("pvc", ""), "without optimisation": ("tgllp", "-cl-opt-disable")}
 
 
+# Every kernel as every configuration compiles it; by default as one of them does, in turns.
+EVERY = one_of_each(
+    in_turns(itertools.product(KERNELS, CONFIGURATIONS), itemgetter(0), itemgetter(1)), itemgetter(0)
+)  # fmt: skip
+
+
 @functools.cache
 def compiled(device: str, extra: str):
     """Texts by kernel name, each with those of its functions, and the zebin."""
@@ -92,17 +101,17 @@ def findings(name: str, configuration: str, local: int, checks: str):
     }
 
 
-@pytest.mark.parametrize("configuration", CONFIGURATIONS)
-@pytest.mark.parametrize("name", KERNELS)
-def test_threads_race_where_nothing_orders_them(name, configuration):
-    report, found = findings(name, configuration, 128, "all")
+@pytest.mark.parametrize("case", EVERY, ids=" ".join)
+def test_threads_race_where_nothing_orders_them(case):
+    name = case[0]
+    report, found = findings(*case, 128, "all")
     assert found == KERNELS[name][2], [str(fault) for fault in (*report.faults, *report.findings)]
 
 
-@pytest.mark.parametrize("configuration", CONFIGURATIONS)
-@pytest.mark.parametrize("name", KERNELS)
-def test_lanes_of_a_thread_race_where_only_their_width_orders_them(name, configuration):
-    report, found = findings(name, configuration, 8, "all,item-races")
+@pytest.mark.parametrize("case", EVERY, ids=" ".join)
+def test_lanes_of_a_thread_race_where_only_their_width_orders_them(case):
+    name = case[0]
+    report, found = findings(*case, 8, "all,item-races")
     assert found == KERNELS[name][3], [str(fault) for fault in (*report.faults, *report.findings)]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
+from math import prod
 from typing import TYPE_CHECKING
 
 import corpus_cases
@@ -15,7 +16,8 @@ import numpy as np
 import opencl
 import own_cases
 import pytest
-from corpus import HAS_MORE, OWN, ROOTS, files, place
+from corpus import HAS_MORE, HAS_OWN, OWN, ROOTS, files, place
+from tiers import in_turns, one_of_each
 
 from visa_lsp.cli.launch.file import LaunchFile
 from visa_lsp.cli.launch.program import module_of_text
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 PLATFORMS = ("TGLLP", "DG2", "PVCXT")
 SYMBOLS = "Intel_Symbol_Table_Void_Program"
 OWN_CASES = list(own_cases.cases())
-CASES = [*OWN_CASES, *(corpus_cases.cases() if HAS_MORE else ())]
+CASES = [*(OWN_CASES if HAS_OWN else ()), *(corpus_cases.cases() if HAS_MORE else ())]
 ACCURACY = corpus_cases.ACCURACY | own_cases.ACCURACY
 NO_READ_ON_PVC = (*corpus_cases.NO_READ_ON_PVC, *own_cases.NO_READ_ON_PVC)
 
@@ -97,7 +99,18 @@ def compare(case, found, expected):
         assert np.all(good), (index, found[index][~good][:4], array[~good][:4])
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+def has_idle_lanes(case) -> bool:
+    """Whether a launch has fewer work items than its threads have lanes."""
+    return prod(case.local) % 16 > 0
+
+
+def of_each_kernel() -> list[object]:
+    """Every launch; by default one of each kernel, in turns with idle lanes and without."""
+    return one_of_each(in_turns(CASES, lambda case: case.kernel, has_idle_lanes), lambda case: case.kernel)
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("case", of_each_kernel(), ids=str)
 def test_same_result(case):
     expected = None
     own = place(f"run/{case.platforms[0]}/{case.source}").is_relative_to(OWN)

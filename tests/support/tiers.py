@@ -48,6 +48,15 @@ def one_of_each(cases: Iterable[object], kind: Callable[[object], Hashable]) -> 
     return parameters
 
 
+def in_turns(
+    cases: Iterable[object], kind: Callable[[object], Hashable], way: Callable[[object], Hashable]
+) -> list[object]:
+    """Return the cases in another order, for `one_of_each`: kinds take turns in the way that their first case has."""
+    cases = list(cases)
+    kinds, ways = (list(dict.fromkeys(map(of, cases))) for of in (kind, way))
+    return sorted(cases, key=lambda case: (ways.index(way(case)) - kinds.index(kind(case))) % len(ways))
+
+
 def first(count: int, cases: Iterable[object]) -> list[object]:
     """Return the cases as parameters of which only the first `count` are in the default tier."""
     return [case if i < count else pytest.param(case, marks=pytest.mark.full) for i, case in enumerate(cases)]

@@ -57,7 +57,7 @@ class State:
 
     def __init__(self, kernel, grf: int, emask: int) -> None:
         self.kernel, self.grf, self.emask = kernel, grf, emask
-        self.modes = Modes.of(0)
+        self.modes, self.control = Modes.of(0), bytes(4)
         self.regs: dict[int, bytearray] = {}
         for number, declared in enumerate(kernel.variables, 32):
             if not declared.alias_index:
@@ -126,13 +126,17 @@ class State:
             out.append((var, base + operand.offset + step * size))
         return out
 
+    def held(self, var: int) -> bytes | bytearray:
+        """The bytes of a variable."""
+        return self.control if var == CONTROL else self.regs[var]
+
     def elements(self, operand, lanes: int) -> list[bytes]:
         """The bytes of each lane of a general, indirect or plain immediate operand."""
         size = SIZES[self.type_name(operand)]
         if isinstance(operand, Immediate):
             return [(operand.bits & (1 << 8 * size) - 1).to_bytes(size, "little")] * lanes
         return [
-            bytes(self.regs[var][at : at + size]) if var else bytes(size) for var, at in self.places(operand, lanes)
+            bytes(self.held(var)[at : at + size]) if var else bytes(size) for var, at in self.places(operand, lanes)
         ]
 
     def values(self, operand, lanes: int, on: list[bool] | None = None) -> list[int | float]:
@@ -148,7 +152,7 @@ class State:
         out: list[int | float] = []
         for i, (var, at) in enumerate(self.places(operand, lanes)):
             read = (on is None or on[i]) and var
-            out.append(decode(bytes(self.regs[var][at : at + size]), kind) if read else 0)
+            out.append(decode(bytes(self.held(var)[at : at + size]), kind) if read else 0)
         return out
 
     def scalar(self, operand) -> int:
@@ -166,7 +170,7 @@ class State:
         for lane, data in lane_bytes.items():
             var, at = places[lane]
             if var == CONTROL:
-                self.modes = Modes.of(int.from_bytes(data, "little"))
+                self.modes, self.control = Modes.of(int.from_bytes(data, "little")), data
                 continue
             self.regs[var][at : at + len(data)] = data
         self.wrote(places[0][0], self.type_name(operand), inst, **how)
