@@ -8,7 +8,7 @@ from lsprotocol import types
 
 
 @pytest.fixture(params=["neovim", "visual_studio_code", "emacs"])
-async def client(request, servers):
+async def each_client(request, servers):
     async with servers.client(request.param) as client:
         yield client
 
@@ -38,72 +38,76 @@ def replace(start: types.Position, end: types.Position, text: str) -> types.Text
     return types.TextDocumentContentChangePartial(types.Range(start, end), text)
 
 
-async def test_dump_without_mistakes_has_no_finding(client, tmp_path):
+async def test_dump_without_mistakes_has_no_finding(each_client, tmp_path):
     kernel = saxpy(tmp_path)
-    opened(client, kernel.uri, kernel.text)
-    assert await findings(client, kernel.uri) == []
+    opened(each_client, kernel.uri, kernel.text)
+    assert await findings(each_client, kernel.uri) == []
 
 
-async def test_edits_bring_and_take_away_findings(client, tmp_path):
+async def test_edits_bring_and_take_away_findings(each_client, tmp_path):
     kernel = saxpy(tmp_path)
-    opened(client, kernel.uri, kernel.text)
-    assert await findings(client, kernel.uri) == []
+    opened(each_client, kernel.uri, kernel.text)
+    assert await findings(each_client, kernel.uri) == []
     # Two changes in one message: the second is counted on the result of the first.
     start = at(kernel.text, "mad (M1")
     name = at(kernel.text, "V0034(0,0)<0;1,0> V0061")
-    client.text_document_did_change(
+    each_client.text_document_did_change(
         change(
             kernel, 2,
             replace(start, types.Position(start.line, start.character + 3), "madd"),
             replace(types.Position(start.line - 1, 4), types.Position(start.line - 1, 4), ""),
         )
     )  # fmt: skip
-    [found] = await findings(client, kernel.uri)
+    [found] = await findings(each_client, kernel.uri)
     assert ("V201", types.Range(start, types.Position(start.line, start.character + 4))) == (found.code, found.range)
-    client.text_document_did_change(
+    each_client.text_document_did_change(
         change(
             kernel, 3,
             replace(start, types.Position(start.line, start.character + 4), "mad"),
             replace(name, types.Position(name.line, name.character + 5), "VNONE"),
         )
     )  # fmt: skip
-    [found] = await findings(client, kernel.uri)
+    [found] = await findings(each_client, kernel.uri)
     assert ("V101", name) == (found.code, found.range.start)
     label = at(kernel.text, "_0_004:")
-    client.text_document_did_change(
+    each_client.text_document_did_change(
         change(
             kernel, 4,
             replace(name, types.Position(name.line, name.character + 5), "V0034"),
             replace(label, types.Position(label.line, 6), "_0_999"),
         )
     )  # fmt: skip
-    codes = [d.code for d in await findings(client, kernel.uri)]
+    codes = [d.code for d in await findings(each_client, kernel.uri)]
     assert "V103" in codes
-    client.text_document_did_change(change(kernel, 5, types.TextDocumentContentChangeWholeDocument(kernel.text)))
-    assert await findings(client, kernel.uri) == []
+    each_client.text_document_did_change(change(kernel, 5, types.TextDocumentContentChangeWholeDocument(kernel.text)))
+    assert await findings(each_client, kernel.uri) == []
 
 
-async def test_closing_clears_what_was_published(client, tmp_path):
+async def test_closing_clears_what_was_published(each_client, tmp_path):
     kernel = saxpy(tmp_path)
-    opened(client, kernel.uri, kernel.text.replace("mad (M1", "madd (M1"))
-    assert await findings(client, kernel.uri)
-    client.text_document_did_close(types.DidCloseTextDocumentParams(kernel.identifier))
-    assert await findings(client, kernel.uri) == []
+    opened(each_client, kernel.uri, kernel.text.replace("mad (M1", "madd (M1"))
+    assert await findings(each_client, kernel.uri)
+    each_client.text_document_did_close(types.DidCloseTextDocumentParams(kernel.identifier))
+    assert await findings(each_client, kernel.uri) == []
 
 
-async def test_hover_of_mnemonic_predefined_and_declared(client, tmp_path):
+async def test_hover_of_mnemonic_predefined_and_declared(each_client, tmp_path):
     kernel = saxpy(tmp_path)
-    opened(client, kernel.uri, kernel.text)
+    opened(each_client, kernel.uri, kernel.text)
     place = at(kernel.text, "mad (M1", 1)
-    hover = await client.text_document_hover_async(types.HoverParams(kernel.identifier, place))
+    hover = await each_client.text_document_hover_async(types.HoverParams(kernel.identifier, place))
     assert "Multiply, then add" in hover.contents.value
     assert types.Range(types.Position(place.line, 4), types.Position(place.line, 7)) == hover.range
-    hover = await client.text_document_hover_async(types.HoverParams(kernel.identifier, at(kernel.text, "%r0, 0", 1)))
+    hover = await each_client.text_document_hover_async(
+        types.HoverParams(kernel.identifier, at(kernel.text, "%r0, 0", 1))
+    )
     assert "payload header" in hover.contents.value
-    hover = await client.text_document_hover_async(types.HoverParams(kernel.identifier, at(kernel.text, "V0037(0,1)")))
+    hover = await each_client.text_document_hover_async(
+        types.HoverParams(kernel.identifier, at(kernel.text, "V0037(0,1)"))
+    )
     assert "alias of `%r0` at byte 0" in hover.contents.value
     nowhere = types.HoverParams(kernel.identifier, types.Position(9999, 5))
-    assert None is await client.text_document_hover_async(nowhere)
+    assert None is await each_client.text_document_hover_async(nowhere)
 
 
 def start_line(answer) -> int:
@@ -112,13 +116,13 @@ def start_line(answer) -> int:
     return answer.range.start.line
 
 
-async def test_definition_of_variable_and_label(client, tmp_path):
+async def test_definition_of_variable_and_label(each_client, tmp_path):
     kernel = saxpy(tmp_path)
-    opened(client, kernel.uri, kernel.text)
+    opened(each_client, kernel.uri, kernel.text)
     use = types.DefinitionParams(kernel.identifier, at(kernel.text, "V0061(0,0)<1;1,0>", 2))
-    assert line_of(kernel.text, ".decl V0061") == start_line(await client.text_document_definition_async(use))
+    assert line_of(kernel.text, ".decl V0061") == start_line(await each_client.text_document_definition_async(use))
     jump = types.DefinitionParams(kernel.identifier, at(kernel.text, "_0_004  ", 1))
-    assert line_of(kernel.text, "_0_004:") == start_line(await client.text_document_definition_async(jump))
+    assert line_of(kernel.text, "_0_004:") == start_line(await each_client.text_document_definition_async(jump))
 
 
 async def test_assemble_writes_the_object_of_the_unsaved_text(client, tmp_path):
