@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from broken_launches import BROKEN
+from each_case import check_each
 
 from visa_lsp.cli.launch.file import parse_launch
 from visa_lsp.launchfile.folder import LaunchFolder
@@ -12,8 +13,6 @@ from visa_lsp.launchfile.judge import judge
 from visa_lsp.launchfile.rules import RULES
 from visa_lsp.launchfile.source import launch_source
 from visa_lsp.sim.launch.config import LaunchError
-
-IDS = [f"{number}-{broken.code}" for number, broken in enumerate(BROKEN)]
 
 
 @pytest.fixture
@@ -23,25 +22,36 @@ def folder(tmp_path):
     return LaunchFolder(tmp_path / "k.launch.yaml")
 
 
-@pytest.mark.parametrize("broken", BROKEN, ids=IDS)
-def test_the_one_mistake_is_found(broken, folder):
-    source = launch_source(broken.text)
-    (found,) = judge(source, folder).diagnostics
-    line, column = source.index.position(found.span.start)
-    assert (found.code, f"{line + 1}:{column + 1}") == (broken.code, broken.place)
-    assert broken.words in found.message
+def test_the_one_mistake_is_found(folder):
+    def check(broken):
+        source = launch_source(broken.text)
+        found = judge(source, folder).diagnostics
+        assert len(found) == 1
+        line, column = source.index.position(found[0].span.start)
+        assert (found[0].code, f"{line + 1}:{column + 1}") == (broken.code, broken.place)
+        assert broken.words in found[0].message
+
+    check_each(BROKEN, check, lambda broken: broken.text)
 
 
-@pytest.mark.parametrize("broken", BROKEN, ids=IDS)
-def test_a_run_refuses_it_with_the_same_words(broken, folder):
-    (found,) = judge(launch_source(broken.text), folder).diagnostics
-    message, _, point = found.message.partition(
-        "; with " if "sweep" in broken.text else "\n"
-    )  # what is wrong at another point than the first one
+def refusal(text, folder, point):
+    """What a run says of a launch file, at a point of its sweep."""
     name, _, value = point.partition(" = ")
-    with pytest.raises(LaunchError) as refused:
-        parse_launch(broken.text, folder.launch, ((name, int(value) if value.isdigit() else value),) if point else ())
-    assert refused.value.message == message
+    try:
+        parse_launch(text, folder.launch, ((name, int(value) if value.isdigit() else value),) if point else ())
+    except LaunchError as error:
+        return error.message
+    return ""
+
+
+def test_a_run_refuses_it_with_the_same_words(folder):
+    def check(broken):
+        message = " ".join(found.message for found in judge(launch_source(broken.text), folder).diagnostics)
+        # What is wrong at another point than the first one says which.
+        message, _, point = message.partition("; with " if "sweep" in broken.text else "\n")
+        assert refusal(broken.text, folder, point) == message
+
+    check_each(BROKEN, check, lambda broken: broken.text)
 
 
 def test_every_rule_of_a_file_alone_is_in_the_table():

@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 from corpus import files
+from tiers import one_of_each
 
 from visa_lsp.cli.launch.file import parse_launch
 from visa_lsp.isa.platforms import platform_named
@@ -34,9 +35,10 @@ KERNELS = [
 ]
 
 
-@pytest.mark.parametrize(("document", "path"), KERNELS, ids=lambda p: p.stem)
-def test_what_is_said_is_what_a_run_refuses(document, path, tmp_path):
-    """Arguments drawn for each place: the kernel's own, or any other."""
+@pytest.mark.parametrize("kernel", one_of_each(KERNELS, lambda kernel: kernel[0]), ids=lambda kernel: kernel[1].stem)
+def test_what_is_said_is_what_a_run_refuses(kernel, tmp_path):
+    """Arguments drawn for each place: the kernel's own, or any other. By default one kernel of each program."""
+    document, path = kernel
     shutil.copy(document, tmp_path)
     shutil.copy(path, tmp_path)
     info = next(kernel for kernel in read(document.read_text()) if kernel.name == path.stem)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from each_case import check_each
 
 from visa_lsp.checks.support.pages import examples
 from visa_lsp.launchfile.folder import LaunchFolder
@@ -83,20 +84,31 @@ def folder(tmp_path):
     return LaunchFolder(tmp_path / "k.launch.yaml")
 
 
-@pytest.mark.parametrize(("table", "row"), ROWS, ids=lambda value: value.name)
-def test_the_example_of_each_key_is_right(table, row, folder):
-    text = launch(table, row)
-    assert row.example.startswith(f"{row.name}: ")
-    assert judge(launch_source(text), folder).diagnostics == (), text
+def name_of(case):
+    return f"{case[0].name} {case[1].name}"
 
 
-@pytest.mark.parametrize(("table", "row"), ROWS, ids=lambda value: value.name)
-def test_every_key_is_described(table, row):
-    assert row.inner in VALUES or row.inner in TABLES
-    assert row.doc.endswith(".")
+def test_the_example_of_each_key_is_right(folder):
+    def check(case):
+        table, row = case
+        text = launch(table, row)
+        assert row.example.startswith(f"{row.name}: ")
+        assert judge(launch_source(text), folder).diagnostics == (), text
+
+    check_each(ROWS, check, name_of)
+
+
+def test_every_key_is_described():
     page = DOCS.read_text(encoding="utf-8")
-    assert f"* `{row.name}`: {row.doc}" in page
-    assert f"| `{row.example}` |" in page
+
+    def check(case):
+        row = case[1]
+        assert row.inner in VALUES or row.inner in TABLES
+        assert row.doc.endswith(".")
+        assert f"* `{row.name}`: {row.doc}" in page
+        assert f"| `{row.example}` |" in page
+
+    check_each(ROWS, check, name_of)
 
 
 @pytest.mark.parametrize(("table", "row"), [(t, r) for t, r in ROWS if r.words], ids=lambda value: value.name)
