@@ -150,12 +150,11 @@ def choose(count: int, seed: int) -> list[Mutant]:
         name = path.relative_to(ROOT).as_posix()
         if name == "visa_lsp/__init__.py" or "__future__" not in source:
             continue
-        lines = {}
+        places = {}
         for node, mutated in sites(ast.parse(source)):
-            text = ast.get_source_segment(source, node) or ""
-            place = (node.lineno, node.end_lineno or 0, node.col_offset, node.end_col_offset or 0)
-            lines[place] = Mutant(0, name, *place, text, ast.unparse(ast.fix_missing_locations(mutated)))
-        for mutant in lines.values():
+            places[node.lineno, node.end_lineno or 0, node.col_offset, node.end_col_offset or 0] = mutated
+        for place, mutated in places.items():
+            mutant = Mutant(0, name, *place, "", ast.unparse(ast.fix_missing_locations(mutated)))
             by_room[mutant.room].append(mutant)
     chance = random.Random(seed)
     chosen = [mutant for room in by_room.values() for mutant in chance.sample(room, min(2, len(room)))]
@@ -168,7 +167,14 @@ def choose(count: int, seed: int) -> list[Mutant]:
         if len({id(m) for m in apart.values()}) < count and not any(line in apart for line in touched):
             apart.update(dict.fromkeys(touched, mutant))
     unique = {(m.path, m.line, m.column): m for m in apart.values()}
-    return [Mutant(**{**asdict(m), "number": i}) for i, m in enumerate(unique.values(), 1)]
+    return [Mutant(**{**asdict(m), "number": i, "original": _original(m)}) for i, m in enumerate(unique.values(), 1)]
+
+
+def _original(mutant: Mutant) -> str:
+    lines = (ROOT / mutant.path).read_bytes().splitlines(keepends=True)[mutant.line - 1 : mutant.end_line]
+    lines[-1] = lines[-1][: mutant.end_column]
+    lines[0] = lines[0][mutant.column :]
+    return b"".join(lines).decode()
 
 
 # ---- the copy
