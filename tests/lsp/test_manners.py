@@ -13,7 +13,7 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from lsp_client import ROOT, SERVER, at, command, line_of, plain, saxpy, session
+from lsp_client import ROOT, SERVER, at, command, in_folder, line_of, plain, saxpy, session
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import ClientServerConfig
@@ -174,10 +174,10 @@ async def test_findings_are_those_of_the_check_command(client, tmp_path):
     ]
 
 
-async def test_unchanged_findings_are_said_so(tmp_path):
+async def test_unchanged_findings_are_said_so(client, tmp_path):
     kernel = saxpy(tmp_path)
     (tmp_path / "other.visaasm").write_text(BROKEN)
-    async with session(workspace_folders=[types.WorkspaceFolder(tmp_path.as_uri(), "a")]) as client:
+    async with in_folder(client, tmp_path):
         opened(client, kernel)
         first = await pulled(client, kernel.uri)
         assert (await pulled(client, kernel.uri, first.result_id)).kind == "unchanged"
@@ -262,10 +262,10 @@ async def test_a_client_that_supports_nothing(tmp_path):
         await client.stop()
 
 
-async def test_work_shows_its_progress_and_partial_results(tmp_path):
+async def test_work_shows_its_progress_and_partial_results(client, tmp_path):
     for number in range(12):
         (tmp_path / f"k{number}.visaasm").write_text(BROKEN)
-    async with session(workspace_folders=[types.WorkspaceFolder(tmp_path.as_uri(), "a")]) as client:
+    async with in_folder(client, tmp_path):
         params = types.WorkspaceDiagnosticParams([], partial_result_token=PART, work_done_token=WORK)
         values = []
 
