@@ -75,8 +75,9 @@ def test_row(number, monkeypatch):
 
 @pytest.mark.full
 @EVERY_ROW
-def test_every_kernel_of_a_row(number):
+def test_every_kernel_of_a_row(number, monkeypatch):
     family, row, make = CASES[number]
+    monkeypatch.setattr(bench.Bench, "mode", change_modes)
     prove(COMPILED + family, row, make(row))
 
 
