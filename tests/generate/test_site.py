@@ -50,6 +50,12 @@ def test_pages_say_what_the_table_says():
             assert re.search(rf"^##+ {heading}$", text, re.MULTILINE), (mnemonic, heading)
 
 
+def test_the_index_of_pages_has_a_line_for_each_mnemonic():
+    index = pages(ROOT)[f"{FOLDER}/index.md"]
+    for mnemonic, rows in TABLE.by_mnemonic.items():
+        assert f"| [`{mnemonic}`]({page_name(mnemonic)}.md) | {rows[0].summary} |" in index
+
+
 def test_records_of_forms_are_those_that_the_finalizer_writes():
     """For lines of the corpus the bytes that both agree on are known: ``forms.tsv``."""
     lines = (ROOT / "tests/own/forms/forms.tsv").read_text(encoding="utf-8").splitlines()[1:]
