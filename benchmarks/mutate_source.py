@@ -263,8 +263,11 @@ def record(folder: Path, options: list[str]) -> None:
 
 
 def judge(folder: Path, mutant: Mutant, tests: list[str], cost: dict[str, float], limit: float) -> dict[str, object]:
-    """Run the tests that reach a mutant, the quickest first and those of its own room before; return the verdict."""
-    ordered = sorted(tests, key=lambda test: (not test.startswith(f"tests/{mutant.room}/"), cost[test]))
+    """Run the tests that reach a mutant, those of its rooms first and the quickest before others; return the verdict."""
+    rooms = [f"tests/{part}/" for part in reversed(mutant.path.split("/")[1:-1])]
+    ordered = sorted(
+        tests, key=lambda test: (next((i for i, room in enumerate(rooms) if test.startswith(room)), 9), cost[test])
+    )
     # What is reached while modules are loaded is reached by all tests: as many as take so long have to do.
     total = list(accumulate(cost[test] for test in ordered))
     ordered = ordered[: bisect_right(total, MOST_SECONDS)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import shutil
+import struct
 
 import pytest
 from dap_client import ClientHere, Refused
@@ -332,6 +333,35 @@ def test_variables_memory_and_places_can_be_changed_and_the_run_goes_on_with_the
     assert [client.value(f"y[{n}]") for n in (0, 1, 2, 3, 99)] == ["1", "17", "1006", "31", "0"]
     client.ask("setBreakpoints", source={"path": str(SAXPY)}, breakpoints=[])
     assert client.go("continue")["exitCode"] == 1  # what was expected is no more
+
+
+def test_memory_is_read_from_the_place_of_an_expression(client):
+    entered(client)
+    reference = client.ask("evaluate", expression="y")["memoryReference"]
+    first = client.ask("readMemory", memoryReference=reference, count=16)
+    second = client.ask("readMemory", memoryReference=reference, offset=8, count=8)
+    assert int(second["address"], 16) == int(first["address"], 16) + 8
+    data = base64.b64decode(first["data"])
+    assert data[8:] == base64.b64decode(second["data"])
+    assert [f"{value:g}" for value in struct.unpack("<4f", data)] == [client.value(f"y[{n}]") for n in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("1 && 0", "false"), ("0 && 1", "false"), ("2 && 1", "true"), ("0 || 0", "false"), ("0 || 2", "true"),
+        ("1 << 63 >> 62", "2"),
+    ],
+)
+def test_conditions_join_as_in_c(client, expression, value):
+    entered(client)
+    assert client.value(expression) == value
+
+
+def test_a_shift_is_by_less_than_64_bits(client):
+    entered(client)
+    with pytest.raises(Refused, match="a shift is by 0 to 63 bits"):
+        client.value("1 << 64")
 
 
 def test_what_was_written_is_there_again_in_every_replay(client):

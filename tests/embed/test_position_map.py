@@ -79,3 +79,4 @@ def test_what_is_unbroken_can_be_replaced_in_the_host():
     assert whole.host_span(Span(2, 7)) == Span(3, 9)
     assert not whole.unbroken(Span(6, 10)), "a quote stands between"
     assert not whole.unbroken(Span(12, 14)), "behind the end"
+    assert not PositionMap([Segment(Span(3, 5), Span(0, 2))]).unbroken(Span(0, 5)), "before the start"

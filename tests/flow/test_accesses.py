@@ -77,6 +77,8 @@ def test_an_indirect_operand_touches_what_nobody_knows():
         "    mov (M1, 8) r[D1(0),0]<1>:d A(0,0)<1;1,0>\n    mov (M1, 8) A(0,0)<1> r[D1(0),0]<1;1,0>:d\n    ret (M1, 1)\n"
     )
     assert [touches_indirectly(i) for i in kernel.instructions] == [(False, True), (True, False), (False, False)]
+    table = kernel_of("    switchjmp (M1, 1) A(0,0)<0;1,0> (l)\nl:\n    ret (M1, 1)\n")
+    assert touches_indirectly(table.instructions[0]) == (False, False)
 
 
 def test_a_message_may_move_all_behind_its_start_unless_told():
