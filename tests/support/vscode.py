@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -127,6 +128,7 @@ class Window:
             if lines[-1]["passed"]:
                 return lines
             self.close()
+            warnings.warn(f"{script} failed: {lines}", stacklevel=2)
         raise AssertionError([line for line in lines if line.get("ok") is not True])
 
     def _play(self, job: list[str]) -> list[dict[str, Any]]:

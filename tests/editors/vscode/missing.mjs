@@ -77,6 +77,8 @@ export const passed = await steps(
       changeMachine({ 'visa.serverPath': undefined });
       await message('is not installed').waitFor({ timeout: LONG });
       await quiet();
+      // No message pops up over an item of the status bar that has the focus.
+      await page.locator('.editor-instance .view-line').first().click();
       await command(page, 'vISA: Run Kernel');
       await answer('is not installed', 'Install');
       await page.locator('.tab', { hasText: 'vISA Run' }).first().waitFor({ timeout: LONG });
