@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 import base64
-import os
 import re
 import shutil
-import subprocess
 import zipfile
 from pathlib import Path
 
 import pytest
 from editors import ROOT
-from vscode import PROGRAM, build_extension, drive, environment, missing
+from vscode import Window, missing, run_npm
 
-pytestmark = [
-    pytest.mark.skipif(bool(missing()), reason=missing() or "it is here"),
-    pytest.mark.usefixtures("alone"),
-]
-
-
-@pytest.fixture
-def vsix(alone: None, shared_folder: Path) -> Path:
-    """Built once for all workers; whoever has ``alone`` may look whether it is there."""
-    made = shared_folder / "extension" / "vscode-extension" / "visa-lsp.vsix"
-    return made if made.exists() else build_extension(shared_folder / "extension")
+pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "it is here")
 
 
 @pytest.fixture
@@ -32,142 +20,145 @@ def project(tmp_path: Path) -> Path:
     return Path(shutil.copytree(ROOT / "examples", tmp_path / "project"))
 
 
+def compiled(folder: Path) -> Path:
+    """What ``ocloc -g`` leaves: a source and its text."""
+    folder.mkdir()
+    shutil.copy(ROOT / "tests/own/cl/axpy.cl", folder / "axpy.cl")
+    shutil.copy(ROOT / "tests/own/dev/TGLLP/axpy.g.saxpy.visaasm", folder / "axpy.visaasm")
+    return folder
+
+
+def without_registers(file: Path) -> None:
+    """Write a ze_info that lacks what it must have."""
+    document = (ROOT / "examples" / "mandelbrot.zeinfo.yaml").read_text()
+    file.write_text("\n".join(line for line in document.splitlines() if "grf_count" not in line))
+
+
+def hosts(folder: Path) -> None:
+    """A folder with vISA in OpenCL and in C++, a mistake in each, and a source without one."""
+    folder.mkdir()
+    (folder / "visa-lsp.toml").write_text("")
+    body = (
+        '  asm("mul (M1,16)   %0(0,0)<1> %0(0,0)<1;1,0> %1(0,0)<1;1,0>\\n"\n'
+        '      "mov (M1, 16) %0(0,0)<1> nope(0,0)<1;1,0>\\n"\n      : "+rw"(value) : "rw"(by));\n  return value;\n}\n'
+    )
+    (folder / "kernel.cpp").write_text("// C++\nfloat scale(float value, float by) {\n" + body)
+    (folder / "kernel.cl").write_text(
+        "// OpenCL\nfloat scale(float value, float by) {\n" + body.replace("asm(", "__asm__(")
+    )
+    (folder / "run.cpp").write_text(
+        "[[sycl::reqd_sub_group_size(16)]] float scale(float value, float by) {\n"
+        '  asm("mul (M1, 16) %0(0,0)<1> %0(0,0)<1;1,0> %1(0,0)<1;1,0>\\n" : "+rw"(value) : "rw"(by));\n  return value;\n}\n'
+    )
+
+
 def test_the_extension_by_itself(vsix: Path):
-    for command in ("typecheck", "test", "test:grammar"):
-        done = subprocess.run(
-            ["npm", "run", "--silent", command],
-            cwd=vsix.parent,
-            env=environment(),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
+    """Its types are checked whenever it is built."""
+    for command in ("test", "test:grammar"):
+        run_npm(vsix.parent, "run", "--silent", command)
 
 
-def test_inside_the_extension_host(vsix: Path, project: Path):
+def test_inside_the_extension_host(window: Window, project: Path):
+    """One folder for all: the examples, what ``ocloc -g`` leaves, a dump, and vISA in other languages."""
     launch = (project / "saxpy.launch.yaml").read_text()
     (project / "wrong.launch.yaml").write_text(
         launch.replace("      1, 3.5,", "      1, 4.5,") + "file: saxpy.visaasm\n"
     )
-    subprocess.run([PROGRAM, "asm", "--zebin", project / "saxpy.visaasm"], check=True)
-    seen = {line["test"] for line in drive("host_tests.mjs", vsix, project, PROGRAM) if "test" in line}
-    wanted = {
+    compiled(project / "compiled")
+    (project / "dump").mkdir()
+    for name in ("mandelbrot.visaasm", "other.visaasm", "third.visaasm"):
+        shutil.copy(ROOT / "examples" / "mandelbrot.visaasm", project / "dump" / name)
+    hosts(project / "hosts")
+    seen = {line["test"] for line in window.run("host_tests.mjs", project) if "test" in line}
+    basics = {
         "activation",
+        "status",
         "squiggle",
-        "hover",
-        "definition",
-        "completion",
-        "rename",
-        "semantic colours",
+        "quick fix",
+        "snippets",
+        "code lens",
         "run results",
+        "run of unsaved text",
     }
-    wanted |= {"testing view", "isa editor", "control flow", "task", "quick run", "values beside the lines"}
-    wanted |= {"what a failed test says", "what is not as expected comes first", "a test that takes too long"}
-    wanted |= {
+    basics |= {
+        "quick run",
+        "testing view",
+        "what a failed test says",
+        "a test that takes too long",
+        "assembling",
+        "task",
+    }
+    basics |= {
         "the flow graph follows text and cursor",
-        "zebin editor",
-        "pages are read-only documents",
         "two programs side by side",
+        "untitled text",
+        "settings are live",
     }
-    wanted |= {"untitled text", "messages of a run", "settings are live", "what the manifest names is there"}
-    assert wanted <= seen
-
-
-def test_ze_info_and_text(vsix: Path, tmp_path: Path):
-    """A folder with ze_info alone wakes the extension; then the text comes, and each file leads into the other."""
-    folder = tmp_path / "documents"
-    folder.mkdir()
-    document = (ROOT / "examples" / "mandelbrot.zeinfo.yaml").read_text()
-    (folder / "mandelbrot.zeinfo.yaml").write_text(document)
-    (folder / "wrong.ze_info").write_text("\n".join(line for line in document.splitlines() if "grf_count" not in line))
-    shutil.copy(ROOT / "examples" / "mandelbrot.visaasm", folder / "mandelbrot.later")
-    lines = drive("host_tests.mjs", vsix, folder, PROGRAM, "host_zeinfo")
-    wanted = {
-        "ze_info wakes the extension",
-        "findings in a .ze_info file",
-        "hover on a key",
-        "definition of an argument is its input",
-        "a disagreement leads to the text",
-        "bytes beside sizes",
+    basics |= {"what the manifest names is there", "restart"}
+    launches = {
+        "a launch file has a language of its own",
+        "findings, and a quick fix for a misspelt key",
+        "the schema is there for the YAML extension",
     }
-    assert wanted == {line["test"] for line in lines if "test" in line}
-
-
-def test_a_text_and_its_source(vsix: Path, tmp_path: Path):
-    """A folder as ``ocloc -g`` leaves it: each leads into the other."""
-    folder = tmp_path / "compiled"
-    folder.mkdir()
-    shutil.copy(ROOT / "tests/own/cl/axpy.cl", folder / "axpy.cl")
-    shutil.copy(ROOT / "tests/own/dev/TGLLP/axpy.g.saxpy.visaasm", folder / "axpy.visaasm")
-    lines = drive("host_tests.mjs", vsix, folder, PROGRAM, "host_sources")
-    assert {line["test"] for line in lines if "test" in line} == {
+    sources = {
         "an instruction leads to the source",
-        "a mark is hovered with its line",
         "lenses of the source lead back",
         "so does the command at the cursor",
         "a text that changes changes the lenses",
         "the setting turns them off",
     }
-
-
-def test_launch_files(vsix: Path, project: Path):
-    """A launch file is a language: findings, completion, hover, links and fixes, with the kernel's arguments from ze_info."""
-    lines = drive("host_tests.mjs", vsix, project, PROGRAM, "host_launch")
-    wanted = {
-        "a launch file has a language of its own",
-        "findings, and a quick fix for a misspelt key",
-        "an argument that does not fit its kernel",
-        "completion of keys, words and arguments",
-        "hover on keys and arguments",
-        "links and definition",
-        "the schema is there for the YAML extension",
-    }
-    assert wanted == {line["test"] for line in lines if "test" in line}
-
-
-def test_how_a_dump_looks_when_it_is_opened(vsix: Path, tmp_path: Path):
-    folder = tmp_path / "dump"
-    folder.mkdir()
-    for name in ("mandelbrot.visaasm", "other.visaasm", "third.visaasm"):
-        shutil.copy(ROOT / "examples" / "mandelbrot.visaasm", folder / name)
-    shutil.copy(ROOT / "examples" / "mandelbrot.zeinfo.yaml", folder)
-    lines = drive("host_tests.mjs", vsix, folder, PROGRAM, "host_calm")
-    wanted = {
+    dumps = {
         "the header is folded at the first opening",
         "what was unfolded stays unfolded",
         "a text that is opened at a declaration shows it",
         "types stand nowhere, or on the line of the cursor",
         "nothing is counted that is not there, and no name is a link",
-        "groups of the outline",
-        "hover of an alias",
     }
-    assert wanted <= {line["test"] for line in lines if "test" in line}
+    embedded = {
+        "alone on the language",
+        "beside another server of the language",
+        "a document is not formatted by two",
+        "a block is formatted by its action",
+        "a block is opened from its lens and saved back",
+        "an edit of the host is shown in the block",
+        "a block is run from its lens",
+        "the compiler is asked",
+        "what a string cannot say is refused",
+    }
+    assert seen == basics | launches | sources | dumps | embedded
 
 
-def test_a_file_without_a_folder(vsix: Path, tmp_path: Path):
-    document = (ROOT / "examples" / "mandelbrot.zeinfo.yaml").read_text()
+def test_a_folder_of_ze_info_alone(window: Window, tmp_path: Path):
+    """It wakes the extension."""
+    folder = tmp_path / "documents"
+    folder.mkdir()
+    shutil.copy(ROOT / "examples" / "mandelbrot.zeinfo.yaml", folder)
+    without_registers(folder / "wrong.ze_info")
+    lines = window.run("host_tests.mjs", folder, "zeinfo.js")
+    wanted = {"ze_info wakes the extension", "findings in a .ze_info file", "hover on a key"}
+    assert wanted == {line["test"] for line in lines if "test" in line}
+
+
+def test_a_file_without_a_folder(window: Window, tmp_path: Path):
     lone = tmp_path / "lone.ze_info"
-    lone.write_text("\n".join(line for line in document.splitlines() if "grf_count" not in line))
-    lines = drive("host_tests.mjs", vsix, lone, PROGRAM, "host_lone")
+    without_registers(lone)
+    lines = window.run("host_tests.mjs", lone, "lone.js")
     assert {"a lone .ze_info file wakes the extension"} == {line["test"] for line in lines if "test" in line}
 
 
-def test_what_a_user_sees(vsix: Path, project: Path, tmp_path: Path):
-    drive("views.mjs", vsix, project, PROGRAM, tmp_path / "pictures")
+def test_what_a_user_sees(window: Window, project: Path, tmp_path: Path):
+    window.run("views.mjs", project, tmp_path / "pictures")
     assert {
         "hover.png",
         "problems.png",
         "run-image.png",
         "run-findings.png",
         "quick-run.png",
-        "flow.png",
-        "isa.png",
     } <= {p.name for p in (tmp_path / "pictures").iterdir()}
 
 
-def test_results_are_readable(vsix: Path, project: Path, tmp_path: Path):
-    lines = drive("results.mjs", vsix, project, PROGRAM, tmp_path / "pictures")
+def test_results_are_readable(window: Window, project: Path, tmp_path: Path):
+    lines = window.run("results.mjs", project, tmp_path / "pictures")
     assert {
         "what is not as expected comes first",
         "inputs are folded",
@@ -180,22 +171,16 @@ def test_results_are_readable(vsix: Path, project: Path, tmp_path: Path):
     assert {"run-failed.png", "testing-failed.png"} <= {p.name for p in (tmp_path / "pictures").iterdir()}
 
 
-def test_the_views_that_show(vsix: Path, project: Path, tmp_path: Path):
-    drive("shown.mjs", vsix, project, PROGRAM, tmp_path / "pictures")
+def test_the_views_that_show(window: Window, project: Path, tmp_path: Path):
+    window.run("shown.mjs", project, tmp_path / "pictures")
     made = {p.name for p in (tmp_path / "pictures" / "themes").iterdir()}
-    assert {
-        f"{name}-{theme}-high-contrast.png" for name in ("flow", "zebin", "isa") for theme in ("dark", "light")
-    } <= made
-    assert {"flow-dark-modern.png", "flow-light-modern.png"} <= made
+    assert {"flow-dark-modern.png", "flow-light-high-contrast.png"} <= made
+    assert {"flow.png", "isa.png", "zebin.png"} <= {p.name for p in (tmp_path / "pictures").iterdir()}
 
 
 @pytest.mark.skipif(shutil.which("GenX_IR") is None, reason="GenX_IR is not installed: apt-get install libigc-tools")
-def test_machine_code_beside_a_text(vsix: Path, tmp_path: Path):
-    folder = tmp_path / "compiled"
-    folder.mkdir()
-    shutil.copy(ROOT / "tests/own/cl/axpy.cl", folder / "axpy.cl")
-    shutil.copy(ROOT / "tests/own/dev/TGLLP/axpy.g.saxpy.visaasm", folder / "axpy.visaasm")
-    lines = drive("machine.mjs", vsix, folder, PROGRAM, tmp_path / "pictures")
+def test_machine_code_beside_a_text(window: Window, tmp_path: Path):
+    lines = window.run("machine.mjs", compiled(tmp_path / "compiled"), tmp_path / "pictures")
     assert {line["step"] for line in lines if "step" in line} >= {
         "the cursor marks its partners",
         "a click on Gen marks the text and the source",
@@ -209,13 +194,13 @@ def test_machine_code_beside_a_text(vsix: Path, tmp_path: Path):
         "an edit ends a finalizer that is under way",
         "a finalizer that crashes",
         "as a page to share",
-        "in four themes",
+        "in other themes",
     }
 
 
-def test_pressure_and_heat(vsix: Path, project: Path, tmp_path: Path):
+def test_pressure_and_heat(window: Window, project: Path, tmp_path: Path):
     shutil.copy(ROOT / "tests/own/run/TGLLP/gemm/tiles.visaasm", project)
-    lines = drive("performance.mjs", vsix, project, PROGRAM, tmp_path / "pictures")
+    lines = window.run("performance.mjs", project, tmp_path / "pictures")
     assert {line["step"] for line in lines if "step" in line} == {
         "the curve of the kernel of the cursor",
         "what is live follows the cursor",
@@ -232,11 +217,11 @@ def test_pressure_and_heat(vsix: Path, project: Path, tmp_path: Path):
 
 
 @pytest.mark.skipif(shutil.which("ocloc") is None, reason="ocloc is not installed: apt-get install intel-opencl-icd")
-def test_a_source_is_compiled(vsix: Path, tmp_path: Path):
+def test_a_source_is_compiled(window: Window, tmp_path: Path):
     folder = tmp_path / "sources"
     folder.mkdir()
     shutil.copy(ROOT / "tests/own/cl/axpy.cl", folder / "axpy.cl")
-    lines = drive("compile.mjs", vsix, folder, PROGRAM, tmp_path / "pictures")
+    lines = window.run("compile.mjs", folder, tmp_path / "pictures")
     assert {line["step"] for line in lines if "step" in line} >= {
         "a folder of sources wakes the extension, and kernels have lenses",
         "the text of a kernel is shown, and cannot be edited",
@@ -247,8 +232,8 @@ def test_a_source_is_compiled(vsix: Path, tmp_path: Path):
     }
 
 
-def test_a_kernel_is_debugged(vsix: Path, project: Path, tmp_path: Path):
-    lines = drive("debug.mjs", vsix, project, PROGRAM, tmp_path / "pictures")
+def test_a_kernel_is_debugged(window: Window, project: Path, tmp_path: Path):
+    lines = window.run("debug.mjs", project, tmp_path / "pictures")
     assert {line["step"] for line in lines if "step" in line} >= {
         "F5 stops on entry",
         "a breakpoint",
@@ -269,15 +254,16 @@ def test_a_kernel_is_debugged(vsix: Path, project: Path, tmp_path: Path):
 
 
 def test_what_is_missing_is_offered(vsix: Path, project: Path, tmp_path: Path):
-    drive("missing.mjs", vsix, project, tmp_path / "pictures")
+    with Window(vsix, program=None) as window:
+        window.run("missing.mjs", project, tmp_path / "pictures")
 
 
-def test_a_dump_folder_is_run_in_two_clicks(vsix: Path, tmp_path: Path):
+def test_a_dump_folder_is_run_in_two_clicks(window: Window, tmp_path: Path):
     """As `ocloc` leaves it: texts and ze_info of the program, and no launch file."""
     folder = tmp_path / "dump"
     folder.mkdir()
     shutil.copy(ROOT / "examples" / "saxpy.visaasm", folder / "OCL_asm0123456789abcdef_simd16_saxpy.visaasm")
-    drive("dump.mjs", vsix, folder, PROGRAM)
+    window.run("dump.mjs", folder)
 
 
 def test_the_package_holds_every_picture_of_its_page(vsix: Path):
@@ -293,59 +279,15 @@ def test_the_package_holds_every_picture_of_its_page(vsix: Path):
         assert (kind, base64.b64decode(data)) == ("data:image/png;base64", (ROOT / name).read_bytes())
 
 
-def test_the_newcomers_path(vsix: Path, project: Path, tmp_path: Path):
-    lines = drive("newcomer.mjs", vsix, project, tmp_path / "pictures")
-    seconds = sum(line["seconds"] for line in lines)
-    figure = f"from an empty profile to a passed test and a run with its buffers: {seconds:.1f} s"
-    print(figure)
-    if kept := os.environ.get("VISA_LSP_TEST_FIGURES"):  # workers' output is not shown
-        Path(kept).write_text(f"{figure}\n")
-    assert {"install.png", "open.png", "testing.png", "run.png"} <= {p.name for p in (tmp_path / "pictures").iterdir()}
+def test_nothing_runs_in_an_untrusted_folder(window: Window, project: Path):
+    window.run("untrusted.mjs", project)
 
 
-def test_nothing_runs_in_an_untrusted_folder(vsix: Path, project: Path):
-    drive("untrusted.mjs", vsix, project, PROGRAM)
-
-
-def hosts(tmp_path: Path) -> Path:
-    """A folder with vISA in OpenCL and in C++, a mistake in each, and a source without one."""
+def test_a_block_stands_beside_its_source(window: Window, tmp_path: Path):
     folder = tmp_path / "hosts"
-    (folder / ".vscode").mkdir(parents=True)
+    hosts(folder)
+    (folder / ".vscode").mkdir()
     (folder / ".vscode" / "settings.json").write_text('{"visa.embedded.enabled": true}')
-    (folder / "visa-lsp.toml").write_text("")
-    body = (
-        '  asm("mul (M1,16)   %0(0,0)<1> %0(0,0)<1;1,0> %1(0,0)<1;1,0>\\n"\n'
-        '      "mov (M1, 16) %0(0,0)<1> nope(0,0)<1;1,0>\\n"\n      : "+rw"(value) : "rw"(by));\n  return value;\n}\n'
-    )
-    (folder / "kernel.cpp").write_text("// C++\nfloat scale(float value, float by) {\n" + body)
-    (folder / "kernel.cl").write_text(
-        "// OpenCL\nfloat scale(float value, float by) {\n" + body.replace("asm(", "__asm__(")
-    )
-    (folder / "run.cpp").write_text(
-        "[[sycl::reqd_sub_group_size(16)]] float scale(float value, float by) {\n"
-        '  asm("mul (M1, 16) %0(0,0)<1> %0(0,0)<1;1,0> %1(0,0)<1;1,0>\\n" : "+rw"(value) : "rw"(by));\n  return value;\n}\n'
-    )
-    return folder
-
-
-def test_visa_in_other_languages(vsix: Path, tmp_path: Path):
-    """A ``.cl`` and a ``.cpp``, without and with a second server of their languages, and a block as a text of its own."""
-    folder = hosts(tmp_path)
-    lines = drive("host_tests.mjs", vsix, folder, PROGRAM, "host_embedded")
-    assert {line["test"] for line in lines if "test" in line} == {
-        "alone on the language",
-        "beside another server of the language",
-        "a document is not formatted by two",
-        "a block is formatted by its action",
-        "a block is opened from its lens and saved back",
-        "an edit of the host is shown in the block",
-        "a block is run from its lens",
-        "the compiler is asked",
-        "what a string cannot say is refused",
-    }
-
-
-def test_a_block_stands_beside_its_source(vsix: Path, tmp_path: Path):
-    drive("embedded.mjs", vsix, hosts(tmp_path), PROGRAM, tmp_path / "pictures")
+    window.run("embedded.mjs", folder, tmp_path / "pictures")
     pictures = {p.name for p in (tmp_path / "pictures").iterdir()}
     assert {"embedded.png", "embedded-dark.png", "embedded-run.png", "embedded-run-dark.png"} <= pictures

@@ -1,23 +1,21 @@
 // OpenCL sources: lenses compile a kernel and show its text, what the compiler says is a problem, a save compiles again.
-// Usage: node compile.mjs VSIX FOLDER SERVER PICTURES. FOLDER has axpy.cl alone.
+// Usage: compile.mjs FOLDER PICTURES. FOLDER has axpy.cl alone.
 
 import assert from 'node:assert';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { command, goTo, LONG, openBrowser, openFile, openFolder, photograph, startCode, steps, webview, writeSettings } from './lib.mjs';
+import { begin, changeMachine, command, goTo, LONG, openFile, openFolder, photograph, steps, until, webview } from './lib.mjs';
 
-const [vsix, folder, program, pictures] = process.argv.slice(2);
-mkdirSync(pictures, { recursive: true });
 const settings = { 'security.workspace.trust.enabled': false, 'files.autoSave': 'off', 'editor.stickyScroll.enabled': false };
-const code = await startCode({ vsix, settings, machine: { 'visa.serverPath': program } });
-const { context, page } = await openBrowser(1500, 860);
+const { code, page, words: [folder, pictures] } = await begin({ settings, width: 1500, height: 860 });
+mkdirSync(pictures, { recursive: true });
 
 const lens = (words) => page.locator('.editor-instance .codelens-decoration :is(a, span)', { hasText: words }).first();
 const squiggles = () => page.locator('.editor-instance .squiggly-error').count();
 const listed = () => page.locator('.statusbar-item[id="status.problems"]').getAttribute('aria-label');
 const clear = () => command(page, 'Notifications: Clear All Notifications');
 
-const passed = await steps(
+export const passed = await steps(
   page,
   {
     async 'a folder of sources wakes the extension, and kernels have lenses'() {
@@ -79,26 +77,21 @@ const passed = await steps(
         await page.keyboard.press('Control+z'); // word by word
       }
       await page.keyboard.press('Control+s');
-      const end = Date.now() + LONG / 4;
-      while ((await squiggles()) > 0) {
-        assert.ok(Date.now() < end, 'the problem stays');
-        await page.waitForTimeout(100);
-      }
+      await until(page, 'no problem', async () => (await squiggles()) === 0);
       await lens(/dg2 SIMD\d+: /).waitFor({ timeout: LONG });
     },
     async 'a compiler that is not there'() {
-      writeSettings(code.home, 'Machine', { 'visa.serverPath': program, 'visa.ocloc': join(folder, 'none') });
-      await page.waitForTimeout(1500);
-      await lens('Compile for...').click();
-      await page.locator('.quick-input-list .monaco-list-row', { hasText: 'TGLLP' }).first().click();
+      changeMachine({ 'visa.ocloc': join(folder, 'none') });
       const told = page.locator('.notification-list-item', { hasText: 'none: is not there; name the program ocloc' });
-      await told.waitFor({ timeout: LONG });
+      // The server hears of the setting at some time.
+      await until(page, 'that it is missed', async () => {
+        await lens('Compile for...').click();
+        await page.locator('.quick-input-list .monaco-list-row', { hasText: 'TGLLP' }).first().click();
+        return told.waitFor({ timeout: 5000 }).then(() => true);
+      });
       await told.getByText('Open Setting').click();
       await page.locator('.settings-editor', { hasText: 'Ocloc' }).first().waitFor({ timeout: LONG });
     },
   },
   join(pictures, 'failed.png'),
 );
-await context.close();
-await code.stop();
-process.exitCode = passed ? 0 : 1;

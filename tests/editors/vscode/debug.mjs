@@ -1,16 +1,13 @@
 // A debugging session as a user has it, with mouse and keyboard: F5, breakpoints, the Lanes view, a condition, back in time,
-// hover, a changed variable, other threads, a fault, a failed test. Usage: node debug.mjs VSIX FOLDER SERVER PICTURES.
+// hover, a changed variable, other threads, a fault, a failed test. Usage: debug.mjs FOLDER PICTURES.
 // FOLDER is a copy of examples/.
 
 import assert from 'node:assert';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { chooseTheme, command, goTo, LONG, openBrowser, openFile, openFolder, photograph, startCode, steps, webview } from './lib.mjs';
+import { begin, chooseTheme, command, goTo, inThemes, LONG, openFile, openFolder, photograph, steps, until, webview } from './lib.mjs';
 
-const [vsix, folder, program, pictures] = process.argv.slice(2);
-mkdirSync(join(pictures, 'themes'), { recursive: true });
-execFileSync(program, ['asm', join(folder, 'saxpy.visaasm'), '-o', join(folder, 'lone.isa')]);
 const settings = {
   'security.workspace.trust.enabled': false,
   'editor.hover.delay': 200,
@@ -18,8 +15,9 @@ const settings = {
   'files.autoSave': 'off',
   'debug.toolBarLocation': 'docked', // a floating bar covers tabs
 };
-const code = await startCode({ vsix, settings, machine: { 'visa.serverPath': program } });
-const { context, page } = await openBrowser(1440, 900);
+const { code, page, program, words: [folder, pictures] } = await begin({ settings, width: 1440, height: 900 });
+mkdirSync(join(pictures, 'themes'), { recursive: true });
+execFileSync(program, ['asm', join(folder, 'saxpy.visaasm'), '-o', join(folder, 'lone.isa')]);
 
 const mandelbrot = readFileSync(join(folder, 'mandelbrot.visaasm'), 'utf8');
 const average = readFileSync(join(folder, 'average.visaasm'), 'utf8');
@@ -45,7 +43,7 @@ const at = {
   gather: lineOf(average, '    gather4_scaled.R (M1, 16) x 0x0:ud next.0'),
 };
 
-const passed = await steps(
+export const passed = await steps(
   page,
   {
     async 'F5 stops on entry'() {
@@ -80,11 +78,7 @@ const passed = await steps(
         page.locator('.editor-instance .view-line span').evaluateAll((spans) => spans.map((span) => getComputedStyle(span, '::after').content).find((text) => text.includes('thread')));
       await lanes.locator('aside button', { hasText: 'thread 1' }).click();
       await lanes.locator('.bar .facts', { hasText: 'thread 1 ·' }).waitFor({ timeout: LONG });
-      const end = Date.now() + LONG;
-      while (!(await named())?.includes('threads 2, 3')) {
-        assert.ok(Date.now() < end, `behind the line stands ${await named()}`);
-        await page.waitForTimeout(100);
-      }
+      await until(page, 'words behind the line', named, (text) => text?.includes('threads 2, 3'));
       assert.ok((await page.locator('.glyph-margin-widgets .cgmr[class*="ced-"], .margin .cgmr[class*="ced-"]').count()) > 0);
       await lanes.locator('aside button', { hasText: 'thread 0' }).click();
       await stopsAt(at.sum);
@@ -153,12 +147,10 @@ const passed = await steps(
       await lanes.getByLabel('Filter variables by name').fill('V00');
       await lanes.locator('tbody tr', { hasText: 'V0065' }).evaluate((line) => line.scrollIntoView({ block: 'center' }));
       await command(page, 'View: Toggle Primary Side Bar Visibility');
-      for (const [name, kind] of [['Dark Modern', 'vs-dark'], ['Light Modern', 'vs'], ['Dark High Contrast', 'hc-black'], ['Light High Contrast', 'hc-light']]) {
-        await chooseTheme(page, name, kind);
-        const usual = name.endsWith('Modern');
-        await photograph(page, usual ? pictures : join(pictures, 'themes'), `debug-lanes-${name.toLowerCase().replace(' modern', '').replaceAll(' ', '-')}`);
-      }
-      await chooseTheme(page, 'Light 2026', 'vs'); // what a new profile has
+      await photograph(page, pictures, 'debug-lanes-light');
+      await chooseTheme(page, 'Dark Modern', 'vs-dark');
+      await photograph(page, pictures, 'debug-lanes-dark');
+      await inThemes(page, join(pictures, 'themes'), 'debug-lanes');
       await command(page, 'View: Toggle Primary Side Bar Visibility');
       await lanes.getByLabel('Filter variables by name').fill('');
       await lanes.getByLabel('How numbers are shown').selectOption('hex');
@@ -245,6 +237,3 @@ const passed = await steps(
   },
   join(pictures, 'failed.png'),
 );
-await context.close();
-await code.stop();
-process.exitCode = passed ? 0 : 1;

@@ -1,19 +1,17 @@
 // From a dump folder to its run: the text is opened, Run is pressed, and nothing is asked.
-// Usage: node dump.mjs VSIX FOLDER SERVER. FOLDER has one text and no launch file.
+// Usage: dump.mjs FOLDER. FOLDER has one text and no launch file.
 
 import assert from 'node:assert';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { LONG, openBrowser, openFile, openFolder, startCode, steps, webview } from './lib.mjs';
+import { begin, LONG, openFile, openFolder, steps, webview } from './lib.mjs';
 
-const [vsix, folder, program] = process.argv.slice(2);
-const name = readdirSync(folder).find((file) => file.endsWith('.visaasm'));
 const settings = { 'security.workspace.trust.enabled': false };
-const code = await startCode({ vsix, settings, machine: { 'visa.serverPath': program } });
-const { context, page } = await openBrowser();
+const { code, page, words: [folder] } = await begin({ settings });
+const name = readdirSync(folder).find((file) => file.endsWith('.visaasm'));
 const message = page.locator('.notification-list-item', { hasText: 'proposed sizes and arguments' }).first();
 
-const good = await steps(
+export const passed = await steps(
   page,
   {
     async 'open and run'() {
@@ -39,6 +37,3 @@ const good = await steps(
   },
   join(folder, 'failed.png'),
 );
-await context.close();
-await code.stop();
-process.exitCode = good ? 0 : 1;

@@ -1,25 +1,23 @@
 // vISA in a C++ source as a user sees it: the finding in the string, the lens above the block, the block beside it, what a block that is
-// run leaves; in light and dark. Usage: node embedded.mjs VSIX FOLDER SERVER PICTURES. FOLDER has kernel.cpp, with a mistake, and run.cpp,
+// run leaves; in light and dark. Usage: embedded.mjs FOLDER PICTURES. FOLDER has kernel.cpp, with a mistake, and run.cpp,
 // and sets visa.embedded.enabled.
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { chooseTheme, LONG, openBrowser, openFile, openFolder, photograph, startCode, steps, webview } from './lib.mjs';
+import { begin, chooseTheme, inThemes, LONG, openFile, openFolder, photograph, steps, webview } from './lib.mjs';
 
-const [vsix, folder, program, pictures] = process.argv.slice(2);
-mkdirSync(pictures, { recursive: true });
 const settings = {
   'security.workspace.trust.enabled': false,
   'files.autoSave': 'off',
   'editor.stickyScroll.enabled': false,
   'editor.fontSize': 12,
 };
-const code = await startCode({ vsix, settings, machine: { 'visa.serverPath': program } });
-const { context, page } = await openBrowser(1500, 620);
+const { code, page, words: [folder, pictures] } = await begin({ settings, width: 1500, height: 620 });
+mkdirSync(pictures, { recursive: true });
 const lens = page.locator('.codelens-decoration a', { hasText: 'Open as vISA' }).first();
 const squiggles = (group) => page.locator('.editor-group-container').nth(group).locator('.squiggly-error');
 
-const passed = await steps(
+export const passed = await steps(
   page,
   {
     async 'the lens stands above the block'() {
@@ -36,7 +34,7 @@ const passed = await steps(
       await photograph(page, pictures, 'embedded');
       await chooseTheme(page, 'Dark Modern', 'vs-dark');
       await photograph(page, pictures, 'embedded-dark');
-      await chooseTheme(page, 'Light 2026', 'vs');
+      await inThemes(page, pictures, 'embedded');
       return page.locator('.tab').allInnerTexts();
     },
     async 'a block is run, and its operands are shown'() {
@@ -51,6 +49,3 @@ const passed = await steps(
   },
   join(pictures, 'failed.png'),
 );
-await context.close();
-await code.stop();
-process.exitCode = passed ? 0 : 1;

@@ -12,7 +12,7 @@ const installed = process.env.VISA_LSP_TEST_VSCODE;
 const { chromium } = createRequire(`${installed}/`)('playwright-core');
 
 /** How long is waited for what must come, in milliseconds; a machine may be busy with other tests. */
-export const LONG = 240000;
+export const LONG = 120000;
 
 const SETTINGS = {
   'workbench.startupEditor': 'none',
@@ -24,6 +24,9 @@ const SETTINGS = {
   'update.mode': 'none',
   'chat.disableAIFeatures': true,
   'editor.minimap.enabled': false,
+  // What moves by itself is painted again and again.
+  'editor.cursorBlinking': 'solid',
+  'workbench.reduceMotion': 'on',
   'testing.automaticallyOpenTestResults': 'neverOpen',
 };
 
@@ -37,26 +40,25 @@ function temporary(name) {
   return made;
 }
 
-/** Writes settings of the user or the machine anew; a VS Code that runs takes them over. */
-export function writeSettings(home, whose, values) {
+/** Writes settings of the user or the machine anew. */
+function writeSettings(home, whose, values) {
   mkdirSync(join(home, 'data', whose), { recursive: true });
   writeFileSync(join(home, 'data', whose, 'settings.json'), JSON.stringify({ ...(whose === 'User' ? SETTINGS : MACHINE), ...values }));
 }
 
 /** Starts VS Code's server with a new profile that holds the .vsix and nothing else. */
-export async function startCode({ vsix, settings = {}, machine = {}, python, driver = false }) {
+async function startCode(vsix) {
   const home = temporary('visa-code-');
-  writeSettings(home, 'User', settings);
-  writeSettings(home, 'Machine', machine);
+  writeSettings(home, 'User', {});
+  writeSettings(home, 'Machine', {});
   const args = [
     join(installed, 'node_modules/code-server/lib/vscode/out/server-main.js'),
     ...['--host', '127.0.0.1', '--port', '0', '--without-connection-token', '--accept-server-license-terms'],
-    ...['--telemetry-level', 'off', '--server-data-dir', home, ...(driver ? ['--enable-smoke-test-driver'] : [])],
+    ...['--telemetry-level', 'off', '--server-data-dir', home],
     ...['--extensions-dir', join(home, 'extensions'), '--install-extension', vsix, '--start-server'],
   ];
   // Neither a visa-lsp of the machine nor its Python environment is to be found by a newcomer.
-  const path = python === undefined ? '/usr/local/bin:/usr/bin:/bin' : `${python}:/usr/local/bin:/usr/bin:/bin`;
-  const env = { ...process.env, PATH: path, HOME: home, VIRTUAL_ENV: undefined, PYTHONPATH: undefined };
+  const env = { ...process.env, PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home, VIRTUAL_ENV: undefined, PYTHONPATH: undefined };
   const child = spawn(join(installed, 'bin/node'), args, { stdio: ['ignore', 'pipe', 'pipe'], env });
   let said = '';
   const port = await new Promise((resolve, reject) => {
@@ -79,21 +81,61 @@ export async function startCode({ vsix, settings = {}, machine = {}, python, dri
       child.kill();
       setTimeout(() => child.kill('SIGKILL'), 5000).unref();
     });
-  return { origin: `http://127.0.0.1:${port}`, home, stop, said: () => said };
+  return { origin: `http://127.0.0.1:${port}`, home, stop };
 }
 
 /** A browser with a new profile; pictures are drawn at the size of the page. */
-export async function openBrowser(width = 1280, height = 800) {
-  const context = await chromium.launchPersistentContext(temporary('visa-chromium-'), {
+function openBrowser() {
+  return chromium.launchPersistentContext(temporary('visa-chromium-'), {
     executablePath: process.env.VISA_LSP_TEST_CHROMIUM ?? '/usr/bin/chromium',
     headless: true,
-    viewport: { width, height },
+    reducedMotion: 'reduce',
     args: [
       ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
       ...['--disable-component-update', '--disable-sync', '--force-device-scale-factor=1'],
     ],
   });
-  return { context, page: context.pages()[0] ?? (await context.newPage()) };
+}
+
+// What the scripts of a process share: a start costs more than most of them.
+const session = {};
+
+export async function startSession(vsix, program) {
+  [session.code, session.context] = await Promise.all([startCode(vsix), openBrowser()]);
+  session.program = program;
+}
+
+export async function endSession() {
+  await session.context.close();
+  await session.code.stop();
+}
+
+/** Runs a script with its arguments in a new page; gives whether its steps were good. */
+export async function play(script, ...words) {
+  const page = await session.context.newPage();
+  for (const old of session.context.pages().filter((one) => one !== page)) {
+    await old.close(); // whatever is not saved in it
+  }
+  session.played = (session.played ?? 0) + 1;
+  Object.assign(session, { page, words });
+  const { passed } = await import(`./${script}?${session.played}`);
+  return passed;
+}
+
+/** Changes settings of the machine; a value that is undefined takes one away. A window that is open takes them over. */
+export function changeMachine(values) {
+  Object.assign(session.machine, values);
+  writeSettings(session.code.home, 'Machine', session.machine);
+}
+
+/** What a script needs, with settings of the user and of the machine that hold for it. */
+export async function begin({ settings = {}, machine = {}, width = 1280, height = 800 } = {}) {
+  const { code, page, program, words } = session;
+  writeSettings(code.home, 'User', settings);
+  session.machine = {};
+  changeMachine({ ...(program === undefined ? {} : { 'visa.serverPath': program }), ...machine });
+  await page.setViewportSize({ width, height });
+  return { code, page, program, words };
 }
 
 /** Opens a folder, waits for its files and trusts it unless told otherwise. */
@@ -153,24 +195,39 @@ export async function command(page, title) {
     // The box goes away when an editor takes the focus that opens only now.
     if (await offered().catch(() => false)) {
       await row.click();
+      await page.mouse.move(2, 2); // no tip is to hide what comes
       return;
     }
   }
   throw new Error(`no quick input, or no command ${title}`);
 }
 
-/** Chooses a colour theme by its name, and waits until the workbench is of its kind: vs, vs-dark, hc-black, hc-light. */
+/** Chooses a colour theme by the name that settings have for it, and waits until the workbench is of its kind. */
 export async function chooseTheme(page, theme, kind) {
-  await command(page, 'Preferences: Color Theme');
-  const row = page.locator('.quick-input-list .monaco-list-row', { has: page.getByText(theme, { exact: true }) }).first();
-  await page.locator('.quick-input-widget:visible input').first().fill(theme);
-  await row.click();
-  await page.mouse.move(640, 795);
+  changeMachine({ 'workbench.colorTheme': theme }); // a file of the user's settings is not watched
   await page.locator(`.monaco-workbench.${kind}`).first().waitFor({ timeout: LONG });
 }
 
-/** The themes of each kind, with the names of their kinds. */
-export const THEMES = { 'Dark Modern': 'vs-dark', 'Light Modern': 'vs', 'Dark High Contrast': 'hc-black', 'Light High Contrast': 'hc-light' };
+// By the names of pictures. With VISA_LSP_TEST_THEMES every view is shown in all of them, to be looked at.
+const ALL = process.env.VISA_LSP_TEST_THEMES !== undefined;
+const THEMES = {
+  'dark-modern': ['Dark Modern', 'vs-dark'],
+  'light-high-contrast': ['Default High Contrast Light', 'hc-light'],
+  ...(ALL ? { 'light-modern': ['Light Modern', 'vs'], 'dark-high-contrast': ['Default High Contrast', 'hc-black'] } : {}),
+};
+
+/** Pictures of what is on the page as `NAME-THEME.png`, and what `look` sees in each theme; where nothing looks, a test needs none. */
+export async function inThemes(page, folder, name, look) {
+  const seen = {};
+  for (const [called, [theme, kind]] of look || ALL ? Object.entries(THEMES) : []) {
+    await chooseTheme(page, theme, kind);
+    seen[called] = await look?.();
+    await photograph(page, folder, `${name}-${called}`);
+  }
+  changeMachine({ 'workbench.colorTheme': undefined });
+  await page.locator('.monaco-workbench.vs').first().waitFor({ timeout: LONG });
+  return seen;
+}
 
 /** What `look` gives once that is enough; an error of its is not. */
 export async function until(page, what, look, enough = Boolean) {
@@ -202,14 +259,18 @@ export async function webview(page, selector, timeout = LONG) {
   throw new Error(`no view shows ${selector}`);
 }
 
-/** Takes a picture of the page as `NAME.png` of a folder, with no notification in the way. */
-export async function photograph(page, folder, name) {
-  if (await page.locator('.notification-toast').first().isVisible()) {
+/** Takes a picture of the page as `NAME.png` of a folder once the page has come to rest; with no message in the way unless they are wanted. */
+export async function photograph(page, folder, name, { messages = false } = {}) {
+  if (!messages && (await page.locator('.notification-toast').first().isVisible())) {
     await command(page, 'Notifications: Clear All Notifications');
     await page.locator('.notification-toast').first().waitFor({ state: 'hidden', timeout: LONG });
   }
-  await page.waitForTimeout(700);
-  await page.screenshot({ path: join(folder, `${name}.png`) });
+  let [before, picture] = [Buffer.of(), await page.screenshot()];
+  for (let n = 0; n < 5 && !picture.equals(before); n++) {
+    await page.waitForTimeout(250);
+    [before, picture] = [picture, await page.screenshot()];
+  }
+  writeFileSync(join(folder, `${name}.png`), picture);
 }
 
 /** Runs steps in order, prints each as one JSON line with its time; a picture of the page is taken where one fails. */

@@ -1,21 +1,18 @@
 // Machine code beside a text: what belongs together is marked in all directions, edits are followed, and a finalizer that is
-// missing, hangs or crashes is told of. Usage: node machine.mjs VSIX FOLDER SERVER PICTURES. FOLDER has axpy.cl and axpy.visaasm.
+// missing, hangs or crashes is told of. Usage: machine.mjs FOLDER PICTURES. FOLDER has axpy.cl and axpy.visaasm.
 
 import assert from 'node:assert';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { chooseTheme, command, goTo, LONG, openBrowser, openFile, openFolder, photograph, startCode, steps, THEMES, until, webview, writeSettings } from './lib.mjs';
+import { begin, changeMachine, command, goTo, inThemes, LONG, openFile, openFolder, photograph, steps, until, webview } from './lib.mjs';
 
-const [vsix, folder, program, pictures] = process.argv.slice(2);
+const settings = { 'security.workspace.trust.enabled': false, 'files.autoSave': 'off', 'editor.stickyScroll.enabled': false, 'editor.hover.delay': 200 };
+const { code, page, words: [folder, pictures] } = await begin({ settings, machine: { 'visa.platform': 'TGLLP' }, width: 1500, height: 860 });
 const themed = join(pictures, 'themes');
 mkdirSync(themed, { recursive: true });
 const text = readFileSync(join(folder, 'axpy.visaasm'), 'utf8');
 const lineOf = (needle) => text.slice(0, text.indexOf(needle)).split('\n').length;
-const settings = { 'security.workspace.trust.enabled': false, 'files.autoSave': 'off', 'editor.stickyScroll.enabled': false, 'editor.hover.delay': 200 };
-const fixed = { 'visa.serverPath': program, 'visa.platform': 'TGLLP' };
-const code = await startCode({ vsix, settings, machine: fixed });
-const { context, page } = await openBrowser(1500, 860);
-const change = (values) => writeSettings(code.home, 'Machine', { ...fixed, ...values });
+const finalizer = (program, seconds) => changeMachine({ 'visa.finalizer': program, 'visa.finalizerTimeout': seconds });
 
 /** A finalizer that is none. */
 function fake(name, script) {
@@ -51,7 +48,7 @@ async function typeAt(number, words) {
   await page.keyboard.insertText(words);
 }
 
-const passed = await steps(
+export const passed = await steps(
   page,
   {
     async 'the cursor marks its partners'() {
@@ -169,7 +166,7 @@ const passed = await steps(
       await until(page, 'a good result again', async () => (await view.locator('.notice p.bad').count()) === 0 && !(await isStale()));
     },
     async 'a finalizer that is not there'() {
-      change({ 'visa.finalizer': join(folder, 'none') });
+      finalizer(join(folder, 'none'));
       await until(page, 'the words', async () => /No machine code: .*none: is not there/.test(await problem()));
       assert.equal(await isStale(), true);
       assert.match(await view.locator('.notice').innerText(), /setting visa\.finalizer/);
@@ -180,7 +177,7 @@ const passed = await steps(
       return problem();
     },
     async 'a finalizer that hangs'() {
-      change({ 'visa.finalizer': fake('hangs', 'exec sleep 1000'), 'visa.finalizerTimeout': 2 });
+      finalizer(fake('hangs', 'exec sleep 1000'), 2);
       await until(page, 'the words', async () => /did not end within 2 seconds: no machine code of 'saxpy'/.test(await problem()));
       assert.match(await view.locator('.notice').innerText(), /own fault/);
       return problem();
@@ -189,7 +186,7 @@ const passed = await steps(
       const begun = join(folder, 'begun');
       const started = () => (existsSync(begun) ? readFileSync(begun, 'utf8').trim().split('\n') : []);
       const runs = (pid) => existsSync(`/proc/${pid}`);
-      change({ 'visa.finalizer': fake('waits', `echo $$ >> '${begun}'; exec sleep 1000`), 'visa.finalizerTimeout': 600 });
+      finalizer(fake('waits', `echo $$ >> '${begun}'; exec sleep 1000`), 600);
       // The pressure is asked in a process of its own.
       await until(page, 'two processes', async () => started().length === 2 && started().every(runs));
       await view.locator('.working', { hasText: 'at work' }).waitFor({ timeout: LONG });
@@ -197,18 +194,18 @@ const passed = await steps(
       await typeAt(1, ' // edited');
       await until(page, 'the next two', async () => started().length === 4);
       await until(page, 'the end of the first two', async () => !first.some(runs));
-      change({});
+      finalizer();
       await until(page, 'a result', async () => (await view.locator('.notice p.bad').count()) === 0 && !(await isStale()));
       await until(page, 'the end of all', async () => !started().some(runs));
     },
     async 'a finalizer that crashes'() {
-      change({ 'visa.finalizer': fake('crashes', 'kill -SEGV $$') });
+      finalizer(fake('crashes', 'kill -SEGV $$'));
       await until(page, 'the words', async () => /the finalizer crashed \(segmentation fault\): no machine code of 'saxpy'/.test(await problem()));
       assert.equal(await isStale(), true);
       return problem();
     },
     async 'a good one, tried again'() {
-      change({});
+      finalizer();
       await until(page, 'a result', async () => (await view.locator('.notice p.bad').count()) === 0 && !(await isStale()));
     },
     async 'as a page to share'() {
@@ -221,29 +218,22 @@ const passed = await steps(
       await page.keyboard.press('Enter');
       await until(page, 'the page', async () => existsSync(target) && readFileSync(target, 'utf8').includes('class="column source"'));
     },
-    async 'in four themes'() {
-      const colours = {};
-      for (const [theme, kind] of Object.entries(THEMES)) {
-        await chooseTheme(page, theme, kind);
+    async 'in other themes'() {
+      return inThemes(page, themed, 'machine-code', async () => {
         await goTo(page, lineOf('    mad (M1') + 1);
-        await until(page, 'the colour of the editor', async () => {
+        const colours = await until(page, 'the colour of the editor', async () => {
           const editor = await page.locator('.editor-instance .view-line', { hasText: 'mad (M1' }).first().locator('span > span', { hasText: /^\s*mad$/ }).first().evaluate((span) => getComputedStyle(span).color);
           const gen = await lineWith(GEN, /\bmad\b/).locator('.key').first().evaluate((span) => getComputedStyle(span).color);
-          colours[theme] = gen;
           return [editor, gen];
         }, ([editor, gen]) => editor === gen);
         await lineWith(GEN, /\bmad\b/).click();
         await until(page, 'the line of the text', async () => (await inEditor()).length === 1);
-        await photograph(page, themed, `machine-code-${theme.toLowerCase().replaceAll(' ', '-')}`);
-        if (kind === 'vs-dark') {
+        if ((await page.locator('.monaco-workbench.vs-dark').count()) > 0) {
           await photograph(page, pictures, 'machine-code-dark');
         }
-      }
-      return colours;
+        return colours[0];
+      });
     },
   },
   join(pictures, 'failed.png'),
 );
-await context.close();
-await code.stop();
-process.exitCode = passed ? 0 : 1;

@@ -1,23 +1,20 @@
 // The newcomer's path: an empty profile with the .vsix, a folder with the saxpy example; install the server when asked,
-// reach a passed test and a run with visible buffers. Usage: node newcomer.mjs VSIX FOLDER PICTURES
+// reach a passed test and a run with visible buffers. Usage: newcomer.mjs FOLDER PICTURES
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { LONG, openBrowser, openFile, openFolder, photograph, startCode, steps, webview } from './lib.mjs';
+import { begin, LONG, openFile, openFolder, photograph, steps, webview } from './lib.mjs';
 
-const [vsix, folder, pictures] = process.argv.slice(2);
+const { code, page, words: [folder, pictures] } = await begin();
 mkdirSync(pictures, { recursive: true });
-const code = await startCode({ vsix });
-const { context, page } = await openBrowser();
-const picture = (name) => page.screenshot({ path: join(pictures, `${name}.png`) });
+const picture = (name) => photograph(page, pictures, name, { messages: true });
 
-const good = await steps(
+export const passed = await steps(
   page,
   {
     async 'open the folder'() {
       await openFolder(page, code.origin, folder);
       await page.locator('.notification-list-item', { hasText: 'is not installed' }).waitFor({ timeout: LONG });
-      await page.waitForTimeout(500);
       await picture('install');
     },
     async 'install the server'() {
@@ -38,7 +35,6 @@ const good = await steps(
         await row.locator('.codicon-testing-passed-icon').waitFor({ timeout: LONG });
       }
       await page.mouse.move(900, 500);
-      await page.waitForTimeout(600);
       await picture('testing');
       return item.innerText();
     },
@@ -51,6 +47,3 @@ const good = await steps(
   },
   join(pictures, 'failed.png'),
 );
-await context.close();
-await code.stop();
-process.exitCode = good ? 0 : 1;

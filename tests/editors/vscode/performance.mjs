@@ -1,17 +1,15 @@
 // Register pressure and the heat of a profiled run: the curve, what is live, marked lines, bars beside lines, a graph in colours.
-// Usage: node performance.mjs VSIX FOLDER SERVER PICTURES. FOLDER is a copy of examples/ with the text tiles.visaasm.
+// Usage: performance.mjs FOLDER PICTURES. FOLDER is a copy of examples/ with the text tiles.visaasm.
 
 import { mkdirSync, readFileSync } from 'node:fs';
 import assert from 'node:assert';
 import { join } from 'node:path';
-import { chooseTheme, command, goTo, LONG, openBrowser, openFile, openFolder, photograph, startCode, steps, THEMES, until, webview } from './lib.mjs';
+import { begin, command, goTo, inThemes, LONG, openFile, openFolder, photograph, steps, until, webview } from './lib.mjs';
 
-const [vsix, folder, program, pictures] = process.argv.slice(2);
+const settings = { 'security.workspace.trust.enabled': false, 'files.autoSave': 'off', 'editor.stickyScroll.enabled': false, 'editor.foldingImportsByDefault': false };
+const { code, page, words: [folder, pictures] } = await begin({ settings });
 const themed = join(pictures, 'themes');
 mkdirSync(themed, { recursive: true });
-const settings = { 'security.workspace.trust.enabled': false, 'files.autoSave': 'off', 'editor.stickyScroll.enabled': false, 'editor.foldingImportsByDefault': false };
-const code = await startCode({ vsix, settings, machine: { 'visa.serverPath': program } });
-const { context, page } = await openBrowser(1280, 800);
 
 const ready = () => page.locator('.statusbar-item', { hasText: 'vISA' }).locator('.codicon-circuit-board').waitFor({ timeout: LONG });
 const atLine = (line) => page.locator('.statusbar-item', { hasText: `Ln ${line},` }).waitFor({ timeout: LONG });
@@ -19,14 +17,6 @@ const close = () => command(page, 'View: Close All Editors');
 const choose = (label) => page.locator('.quick-input-list .monaco-list-row', { hasText: label }).first().click();
 const tiles = readFileSync(join(folder, 'tiles.visaasm'), 'utf8').split('\n');
 const loop = readFileSync(join(folder, 'mandelbrot.visaasm'), 'utf8').split('\n');
-
-async function inThemes(name) {
-  for (const [theme, kind] of Object.entries(THEMES)) {
-    await chooseTheme(page, theme, kind);
-    await photograph(page, themed, `${name}-${theme.toLowerCase().replaceAll(' ', '-')}`);
-  }
-  await chooseTheme(page, 'Light 2026', 'vs');
-}
 
 let view;
 const heading = () => view.locator('section h2').innerText().catch(() => '');
@@ -42,7 +32,7 @@ const behind = (text) =>
     text,
   );
 
-const passed = await steps(
+export const passed = await steps(
   page,
   {
     async 'the curve of the kernel of the cursor'() {
@@ -95,7 +85,7 @@ const passed = await steps(
       await goTo(page, 298);
       assert.ok((await until(page, 'marked lines', marked)) >= 10);
       await photograph(page, pictures, 'pressure');
-      await inThemes('pressure');
+      await inThemes(page, themed, 'pressure');
       const at = tiles.findIndex((line, n) => n > 290 && line.includes('V0133')) + 1;
       await goTo(page, at);
       await page.locator('.editor-instance .view-line', { hasText: tiles[at - 1].trim().split(' ')[0] }).locator('span > span', { hasText: 'V0133' }).first().click();
@@ -154,7 +144,7 @@ const passed = await steps(
       assert.match(await graph.locator('g.block.heat-5').first().getAttribute('aria-label'), /executions/);
       await goTo(page, loop.findIndex((line) => line.startsWith('_0_021:')) + 4);
       await photograph(page, pictures, 'heat-flow');
-      await inThemes('heat');
+      await inThemes(page, themed, 'heat');
       return graph.locator('g.block[class*="heat-"]').count();
     },
     async 'an edit takes the heat away'() {
@@ -168,6 +158,3 @@ const passed = await steps(
   },
   join(pictures, 'failed.png'),
 );
-await context.close();
-await code.stop();
-process.exitCode = passed ? 0 : 1;

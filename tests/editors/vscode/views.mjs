@@ -1,23 +1,21 @@
 // What a user sees: every view is brought up with mouse and keyboard in a real VS Code, looked into, and photographed.
-// Usage: node views.mjs VSIX FOLDER SERVER PICTURES. FOLDER is a copy of examples/.
+// Usage: views.mjs FOLDER PICTURES. FOLDER is a copy of examples/.
 
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import assert from 'node:assert';
 import { join } from 'node:path';
-import { command, goTo, LONG, openBrowser, openFile, openFolder, photograph, startCode, steps, webview } from './lib.mjs';
+import { begin, command, goTo, LONG, openFile, openFolder, photograph, steps, webview } from './lib.mjs';
 
-const [vsix, folder, program, pictures] = process.argv.slice(2);
-mkdirSync(pictures, { recursive: true });
-const saxpy = join(folder, 'saxpy.visaasm');
-const good = readFileSync(saxpy, 'utf8');
 const settings = {
   'security.workspace.trust.enabled': false,
   'editor.hover.delay': 200,
   'editor.stickyScroll.enabled': false,
   'files.autoSave': 'off',
 };
-const code = await startCode({ vsix, settings, machine: { 'visa.serverPath': program } });
-const { context, page } = await openBrowser(1280, 800);
+const { code, page, words: [folder, pictures] } = await begin({ settings });
+mkdirSync(pictures, { recursive: true });
+const saxpy = join(folder, 'saxpy.visaasm');
+const good = readFileSync(saxpy, 'utf8');
 
 const picture = (name) => photograph(page, pictures, name);
 const line = (text) => page.locator('.editor-instance .view-line', { hasText: text }).first();
@@ -25,7 +23,7 @@ const ready = () => page.locator('.statusbar-item', { hasText: 'vISA' }).locator
 
 const lineOf = (text, needle) => text.slice(0, text.indexOf(needle)).split('\n').length;
 
-const passed = await steps(
+export const passed = await steps(
   page,
   {
     async 'semantic colours'() {
@@ -195,60 +193,6 @@ const passed = await steps(
       assert.match(text, /y = float32\[100\]/);
       return text;
     },
-    async 'control-flow graph'() {
-      await command(page, 'View: Close All Editors');
-      await openFile(page, 'mandelbrot.visaasm');
-      await command(page, 'vISA: Show Control-Flow Graph');
-      const view = await webview(page, 'svg g.block');
-      await page.keyboard.press('Control+b');
-      await goTo(page, lineOf(readFileSync(join(folder, 'mandelbrot.visaasm'), 'utf8'), '_0_021:\n') + 1);
-      await view.locator('g.block.current', { hasText: '_0_021:' }).waitFor({ timeout: LONG });
-      await picture('flow');
-      await page.keyboard.press('Control+b');
-      const blocks = await view.locator('g.block').count();
-      await view.locator('g.block').nth(2).click();
-      return blocks;
-    },
-    async 'testing view'() {
-      await command(page, 'View: Close All Editors');
-      writeFileSync(
-        join(folder, 'wrong.launch.yaml'),
-        readFileSync(join(folder, 'saxpy.launch.yaml'), 'utf8').replace('kernel: saxpy', 'kernel: saxpy\nfile: saxpy.visaasm').replace('values: [\n      1, 3.5,', 'values: [\n      1, 4.5,'),
-      );
-      await page.locator('.activitybar .action-label[aria-label^="Testing"]').click();
-      const row = (name) => page.locator('.test-explorer .monaco-list-row', { hasText: name }).first();
-      await row('wrong').waitFor({ timeout: LONG });
-      await page.locator('.test-explorer').first().hover();
-      await page.locator('.pane-header .action-label[aria-label^="Run Tests"], .title-actions .action-label[aria-label^="Run Tests"]').first().click();
-      await row('saxpy').locator('.codicon-testing-passed-icon').waitFor({ timeout: LONG });
-      await row('wrong').locator('.codicon-testing-failed-icon').waitFor({ timeout: LONG });
-      await row('mandelbrot').locator('.codicon-testing-passed-icon').waitFor({ timeout: LONG });
-      await row('wrong').dblclick();
-      await page.locator('.tab.active', { hasText: 'wrong.launch.yaml' }).waitFor({ timeout: LONG });
-      await page.waitForTimeout(1000);
-      await row('mandelbrot').hover();
-      await row('mandelbrot').locator('.action-label[aria-label*="Show Buffers"]').click();
-      await webview(page, 'article canvas');
-      return page.locator('.test-explorer .monaco-list-row').allInnerTexts();
-    },
-    async 'isa editor'() {
-      await command(page, 'View: Close All Editors');
-      await page.locator('.activitybar .action-label[aria-label^="Explorer"]').click();
-      await openFile(page, 'saxpy.visaasm');
-      await command(page, 'vISA: Assemble to .isa');
-      await page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'saxpy.isa' }).first().waitFor({ timeout: LONG });
-      await openFile(page, 'saxpy.isa');
-      const view = await webview(page, '.listing .line');
-      await view.locator('summary').click();
-      await view.locator('.line', { hasText: 'cmp.lt' }).evaluate((row) => row.scrollIntoView({ block: 'center' }));
-      await picture('isa');
-      await view.locator('button', { hasText: 'Open as Text' }).click();
-      await page.locator('.tab.active', { hasText: 'saxpy.isa.visaasm' }).waitFor({ timeout: LONG });
-      return view.locator('pre').innerText().catch(() => '');
-    },
   },
   join(pictures, 'failed.png'),
 );
-await context.close();
-await code.stop();
-process.exitCode = passed ? 0 : 1;

@@ -1,9 +1,8 @@
-// A folder with an OpenCL source and the text that it was compiled to with -g: from each to the other, inside the extension
-// host. Each test prints one JSON line.
+// An OpenCL source and the text that it was compiled to with -g: from each to the other.
 
 const vscode = require('vscode');
 const assert = require('node:assert');
-const shared = require('../host_shared.js');
+const shared = require('./shared.js');
 
 const { file, run } = shared.tools(vscode);
 let text;
@@ -14,24 +13,20 @@ const lenses = async () => {
   return found.map((l) => [l.range.start.line + 1, l.command?.title, l]).filter(([, title]) => /vISA instruction/.test(title));
 };
 
-const tests = {
+module.exports = {
   async 'an instruction leads to the source'() {
-    text = await vscode.workspace.openTextDocument(file('axpy.visaasm'));
+    text = await vscode.workspace.openTextDocument(file('compiled/axpy.visaasm'));
     await vscode.window.showTextDocument(text);
     const extension = vscode.extensions.getExtension('visa-lsp.visa-lsp');
     await shared.until('the server', () => extension.isActive && extension.exports.server.running);
     const [found] = await run('vscode.executeDefinitionProvider', text.uri, shared.at(text, 'cmp.lt', 1));
-    assert.equal((found.targetUri ?? found.uri).path, file('axpy.cl').path);
+    assert.equal((found.targetUri ?? found.uri).path, file('compiled/axpy.cl').path);
     assert.equal((found.targetRange ?? found.range).start.line, 3);
     const [name] = await run('vscode.executeDefinitionProvider', text.uri, shared.at(text, 'P1 V0053', 4));
     assert.equal((name.targetUri ?? name.uri).path, text.uri.path);
   },
-  async 'a mark is hovered with its line'() {
-    const hovers = await run('vscode.executeHoverProvider', text.uri, shared.at(text, 'LOC 4', 1));
-    assert.match(shared.words(hovers), /Line 4 of `axpy\.cl`\s+```c\n.*if/s);
-  },
   async 'lenses of the source lead back'() {
-    source = await vscode.workspace.openTextDocument(file('axpy.cl'));
+    source = await vscode.workspace.openTextDocument(file('compiled/axpy.cl'));
     await vscode.window.showTextDocument(source);
     const found = await shared.until('lenses', async () => {
       const all = await lenses();
@@ -54,9 +49,9 @@ const tests = {
   },
   async 'a text that changes changes the lenses'() {
     const changed = text.getText().replace(/LOC 5/g, 'LOC 3');
-    await vscode.workspace.fs.writeFile(file('more.visaasm'), new TextEncoder().encode(changed));
+    await vscode.workspace.fs.writeFile(file('compiled/more.visaasm'), new TextEncoder().encode(changed));
     await shared.until('the lens of both texts', async () => (await lenses())[0]?.[1] === '15 vISA instructions');
-    await vscode.workspace.fs.delete(file('more.visaasm'));
+    await vscode.workspace.fs.delete(file('compiled/more.visaasm'));
     await shared.until('the lens of one', async () => (await lenses())[0]?.[1] === '7 vISA instructions');
   },
   async 'the setting turns them off'() {
@@ -67,5 +62,3 @@ const tests = {
     await shared.until('lenses', async () => (await lenses()).length === 3);
   },
 };
-
-exports.run = shared.runner(tests);

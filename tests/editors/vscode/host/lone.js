@@ -3,7 +3,7 @@
 
 const vscode = require('vscode');
 const assert = require('node:assert');
-const shared = require('../host_shared.js');
+const shared = require('./shared.js');
 
 const { findings } = shared.tools(vscode);
 const extension = () => vscode.extensions.getExtension('visa-lsp.visa-lsp');

@@ -1,9 +1,9 @@
 // vISA in the strings of OpenCL and C++, without a server of those languages and with one: findings, what both say, a block opened as
-// a text of its own and saved back, a block run, formatting. Each test prints one JSON line.
+// a text of its own and saved back, a block run, formatting.
 
 const vscode = require('vscode');
 const assert = require('node:assert');
-const shared = require('../host_shared.js');
+const shared = require('./shared.js');
 
 const { file, run, findings } = shared.tools(vscode);
 const HOSTS = ['kernel.cl', 'kernel.cpp'];
@@ -11,7 +11,7 @@ const documents = {};
 let second = [];
 
 const open = async (name) => {
-  documents[name] = await vscode.workspace.openTextDocument(file(name));
+  documents[name] = await vscode.workspace.openTextDocument(file(`hosts/${name}`));
   return vscode.window.showTextDocument(documents[name], vscode.ViewColumn.One);
 };
 const hover = async (document, words) => shared.words(await run('vscode.executeHoverProvider', document.uri, shared.at(document, words, 1)));
@@ -22,7 +22,7 @@ function secondServer() {
   const languages = [{ language: 'cpp' }, { language: 'opencl' }];
   const place = new vscode.Range(0, 0, 0, 1);
   const said = vscode.languages.createDiagnosticCollection('host');
-  HOSTS.forEach((name) => said.set(file(name), [new vscode.Diagnostic(place, 'said by the server of the language')]));
+  HOSTS.forEach((name) => said.set(file(`hosts/${name}`), [new vscode.Diagnostic(place, 'said by the server of the language')]));
   return [
     said,
     vscode.languages.registerHoverProvider(languages, { provideHover: () => new vscode.Hover('a word of the host language') }),
@@ -48,8 +48,9 @@ async function eachAnswers(alone) {
   }
 }
 
-const tests = {
+module.exports = {
   async 'alone on the language'() {
+    await vscode.workspace.getConfiguration('visa').update('embedded.enabled', true, vscode.ConfigurationTarget.Workspace);
     const editor = await open('kernel.cpp');
     const extension = vscode.extensions.getExtension('visa-lsp.visa-lsp');
     await extension.activate();
@@ -138,5 +139,3 @@ const tests = {
     second.forEach((one) => one.dispose());
   },
 };
-
-exports.run = shared.runner(tests);
