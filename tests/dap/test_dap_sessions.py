@@ -349,7 +349,11 @@ def test_memory_is_read_from_the_place_of_an_expression(client):
 @pytest.mark.parametrize(
     ("expression", "value"),
     [
-        ("1 && 0", "false"), ("0 && 1", "false"), ("2 && 1", "true"), ("0 || 0", "false"), ("0 || 2", "true"),
+        ("1 && 0", "false"),
+        ("0 && 1", "false"),
+        ("2 && 1", "true"),
+        ("0 || 0", "false"),
+        ("0 || 2", "true"),
         ("1 << 63 >> 62", "2"),
     ],
 )

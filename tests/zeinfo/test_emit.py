@@ -18,11 +18,13 @@ from visa_lsp.cli.launch.runner import RunOptions, run_text
 from visa_lsp.cli.zeinfo import zeinfo_command
 from visa_lsp.ide.zeinfo.facts import kernel_texts
 from visa_lsp.isa.platforms import platform_named
+from visa_lsp.isa.types import type_named
 from visa_lsp.sim.launch.config import BufferArg, LaunchConfig, LocalArg, ValueArg
 from visa_lsp.sim.launch.prepare import prepare
 from visa_lsp.sim.machine import run
 from visa_lsp.zeinfo.against import disagreements
 from visa_lsp.zeinfo.emit.document import ArgumentHint, EmitError, emit
+from visa_lsp.zeinfo.emit.entries import type_bytes
 from visa_lsp.zeinfo.input_use import InputUse
 from visa_lsp.zeinfo.layout import registers
 from visa_lsp.zeinfo.read import read
@@ -105,6 +107,11 @@ def test_a_surface_that_a_typed_message_reaches_is_typed(message, typed):
     text = BODY.replace("    ret", f"    {message} bti(0x3)[o]:a32\n    ret").replace(".input", decls + ".input", 1)
     (kernel,) = kernel_texts(Analysis.of(text, "DG2"), "k.visaasm")
     assert InputUse(kernel.kernel).surfaces[3].typed == typed
+
+
+def test_numbers_by_value_have_the_sizes_of_their_types():
+    names = ("ud", "d", "uw", "w", "ub", "b", "f", "hf")
+    assert {name: type_bytes(name) for name in names} == {name: type_named(name).size for name in names}
 
 
 def test_emit_takes_hints_by_name():

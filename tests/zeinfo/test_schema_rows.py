@@ -1,6 +1,6 @@
 """Every row of every table has a right and a wrong document, made from the row; the messages are in ``rows.golden.txt``.
 
-``python tests/zeinfo/test_schema_rows.py`` writes the golden file anew; read the difference before it is accepted.
+``PYTHONPATH=.:tests/support python tests/zeinfo/test_schema_rows.py`` writes the golden file anew; read the difference before it is accepted.
 """
 
 from pathlib import Path
@@ -190,6 +190,12 @@ def golden_text() -> str:
     for table, row in rows():
         for kind, text in documents(table, row):
             lines.append(f"{table}.{row.name} {kind}: {' | '.join(findings(text)) or 'nothing'}")
+    for words, known in WORDS.items():
+        table, row = next((t.name, a) for t in TABLES.values() for a in t.attributes if a.words == words)
+        for word in known:
+            if word.since > max(row.since, (1, 0)):
+                text = whole(table, {**base(table, row), row.name: word.name}, before(word.since))
+                lines.append(f"{words}.{word.name} older: {' | '.join(findings(text)) or 'nothing'}")
     return "\n".join(lines) + "\n"
 
 
