@@ -114,6 +114,20 @@ def test_a_child_that_begins_when_its_parent_has_ended_ends(parent):
     assert process.returncode == 1
 
 
+def test_a_fork_that_ends_leaves_the_folder_to_its_parent(parent):
+    program = """
+import atexit, os
+from visa_lsp import children
+with children.temporary_folder() as folder:
+    if not (child := os.fork()):
+        atexit._run_exitfuncs()
+        os._exit(0)
+    os.waitpid(child, 0)
+    print(folder.is_dir(), children._keeper._process.poll())
+"""
+    assert parent(program).communicate()[0] == "True None\n"
+
+
 def test_a_folder_is_private_and_gone_afterwards_and_so_is_the_keeper(parent, tmp_path):
     program = """
 from visa_lsp import children

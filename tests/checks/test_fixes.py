@@ -43,3 +43,9 @@ def _taken_away(case):
     assert [d.message for d in after].count(found.message) < [d.message for d in before].count(found.message)
     if fix.safe:
         assert sum(d.severity.value == "error" for d in after) <= sum(d.severity.value == "error" for d in before)
+
+
+def test_the_region_of_one_lane_is_a_scalar():
+    text, _ = complete("    add (M1, 1) V33(0,0)<1> V34(0,0)<8;8,1> 0x1:d")
+    (found,) = diagnose(text, ("V304",))
+    assert [fix.title for fix in found.fixes] == ["change to `<0;1,0>`"]

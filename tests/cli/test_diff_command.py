@@ -73,6 +73,12 @@ def test_declarations_that_differ_alike_and_inputs_that_lie_elsewhere_are_a_line
     assert re.search(r"~ a \d+ ... +b \d+ ... +2 declarations: A1, A2: align GRF -> GRFx2\n", out), out
 
 
+def test_attributes_of_a_declaration_are_compared(file, capsys):
+    other = TEXT.replace("align=GRF", "align=GRF attrs={Output}", 1)
+    _, out, _ = told(capsys, file("a.visaasm", TEXT), file("b.visaasm", other))
+    assert "declaration A1: attrs none -> {Output}\n" in out
+
+
 def test_registers_of_both_sides_stand_side_by_side(file, capsys):
     large = TEXT.replace("num_elts=16", "num_elts=32")
     rows = {}

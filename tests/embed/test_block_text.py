@@ -96,6 +96,20 @@ def test_a_block_that_changed_in_the_host_is_not_written_over():
     assert applied(moved, edits) == moved.replace("add", "mul")
 
 
+def test_declarations_of_other_blocks_are_there_where_they_are_used():
+    head = 'kernel void k() { int y; asm(".decl T v_type=G type=d num_elts=16 align=GRF"); '
+    text = (
+        head
+        + 'asm("mov (M1, 16) %0(0,0)<1> T(0,0)<1;1,0>" : "=rw"(y)); asm("mov (M1, 16) %0(0,0)<1> 0x1:d" : "=rw"(y)); }\n'
+    )
+    host = HostText.of(text, Host.OPENCL)
+    shown = [
+        block_text(host, number, "k.cl").text.count(".decl T v_type=G type=d num_elts=16 align=GRF")
+        for number in (1, 2)
+    ]
+    assert shown == [1, 0]
+
+
 LINES = (
     '// 50% "quoted" \\ and more',
     "mov (M1, 16) V1(0,0)<1> 0x1:d",
