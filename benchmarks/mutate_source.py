@@ -22,9 +22,11 @@ import random
 import shutil
 import subprocess
 import sys
+from bisect import bisect_right
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -35,6 +37,7 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 REQUIRED_SHARE: Final = 0.9
 # How many tests a first and a second try take: most mutants are killed by a few, and to collect all takes half a minute.
 STAGES: Final = (25, 250, None)
+MOST_SECONDS: Final = 200  # of recorded cost
 
 # The module that the copy gets as `visa_lsp.mutants`: the switch, and the plugin for pytest that records results.
 SWITCH: Final = """\
@@ -42,16 +45,18 @@ import os
 
 ACTIVE = int(os.environ.get("VISA_LSP_MUTANT", "0"))
 RECORD = os.environ.get("VISA_LSP_MUTANT_RECORD", "")
+# In a process that a test has started: that test, also where the process runs tests of its own.
+STARTED_BY = os.environ.get("PYTEST_CURRENT_TEST", "")
 _seen = set()
 
 
 def is_on(number):
     if RECORD:
-        test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" ")[0]
+        test = (STARTED_BY or os.environ.get("PYTEST_CURRENT_TEST", "")).rpartition(" ")[0]
         if (number, test) not in _seen:
             _seen.add((number, test))
             with open(os.path.join(RECORD, f"{os.getpid()}.hits"), "a", encoding="utf-8") as stream:
-                stream.write(f"{number}\\t{test}\\n")
+                stream.write(f"{number}\\t{int(bool(STARTED_BY))}\\t{test}\\n")
     return number == ACTIVE
 
 
@@ -150,12 +155,11 @@ def choose(count: int, seed: int) -> list[Mutant]:
         name = path.relative_to(ROOT).as_posix()
         if name == "visa_lsp/__init__.py" or "__future__" not in source:
             continue
-        lines = {}
+        places = {}
         for node, mutated in sites(ast.parse(source)):
-            text = ast.get_source_segment(source, node) or ""
-            place = (node.lineno, node.end_lineno or 0, node.col_offset, node.end_col_offset or 0)
-            lines[place] = Mutant(0, name, *place, text, ast.unparse(ast.fix_missing_locations(mutated)))
-        for mutant in lines.values():
+            places[node.lineno, node.end_lineno or 0, node.col_offset, node.end_col_offset or 0] = mutated
+        for place, mutated in places.items():
+            mutant = Mutant(0, name, *place, "", ast.unparse(ast.fix_missing_locations(mutated)))
             by_room[mutant.room].append(mutant)
     chance = random.Random(seed)
     chosen = [mutant for room in by_room.values() for mutant in chance.sample(room, min(2, len(room)))]
@@ -168,7 +172,14 @@ def choose(count: int, seed: int) -> list[Mutant]:
         if len({id(m) for m in apart.values()}) < count and not any(line in apart for line in touched):
             apart.update(dict.fromkeys(touched, mutant))
     unique = {(m.path, m.line, m.column): m for m in apart.values()}
-    return [Mutant(**{**asdict(m), "number": i}) for i, m in enumerate(unique.values(), 1)]
+    return [Mutant(**{**asdict(m), "number": i, "original": _original(m)}) for i, m in enumerate(unique.values(), 1)]
+
+
+def _original(mutant: Mutant) -> str:
+    lines = (ROOT / mutant.path).read_bytes().splitlines(keepends=True)[mutant.line - 1 : mutant.end_line]
+    lines[-1] = lines[-1][: mutant.end_column]
+    lines[0] = lines[0][mutant.column :]
+    return b"".join(lines).decode()
 
 
 # ---- the copy
@@ -239,8 +250,11 @@ def record(folder: Path, options: list[str]) -> None:
     reach: dict[int, set[str]] = defaultdict(set)
     for path in made.glob("*.hits"):
         for line in path.read_text(encoding="utf-8").splitlines():
-            number, test = line.split("\t", 1)
+            number, is_child, test = line.split("\t", 2)
             reach[int(number)].add(test)
+            if is_child == "1":  # it may serve the tests that follow, which are those of its folder
+                folder_name = test.partition("::")[0].rpartition("/")[0] + "/"
+                reach[int(number)].update(t for t in cost if t.startswith(folder_name))
     usable = {test: seconds for test, seconds in cost.items() if test not in failed}
     kept = {number: sorted(usable if "" in tests else tests & usable.keys()) for number, tests in reach.items()}
     (folder / "reach.json").write_text(json.dumps({"cost": usable, "reach": kept}), encoding="utf-8")
@@ -251,7 +265,9 @@ def record(folder: Path, options: list[str]) -> None:
 def judge(folder: Path, mutant: Mutant, tests: list[str], cost: dict[str, float], limit: float) -> dict[str, object]:
     """Run the tests that reach a mutant, the quickest first and those of its own room before; return the verdict."""
     ordered = sorted(tests, key=lambda test: (not test.startswith(f"tests/{mutant.room}/"), cost[test]))
-    # What is reached while modules are loaded is reached by all tests: a part of them has to do.
+    # What is reached while modules are loaded is reached by all tests: as many as take so long have to do.
+    total = list(accumulate(cost[test] for test in ordered))
+    ordered = ordered[: bisect_right(total, MOST_SECONDS)]
     done = 0
     for stage in STAGES:
         part = ordered[done:stage]
@@ -260,11 +276,10 @@ def judge(folder: Path, mutant: Mutant, tests: list[str], cost: dict[str, float]
         done += len(part)
         listed = folder / f"tests.{mutant.number}"
         listed.write_text("\n".join(part), encoding="utf-8")
-        seconds = limit + 3 * sum(cost[test] for test in part)
         status = run_tests(
             folder,
             ["-x", "-p", "no:randomly", f"@{listed}"],
-            min(seconds, 10 * limit),
+            limit + 3 * sum(cost[test] for test in part),
             VISA_LSP_MUTANT=str(mutant.number),
         )
         listed.unlink()

@@ -57,19 +57,33 @@ def pytest_collection_modifyitems(config, items):
         items[:] = chosen
 
 
+PEAKS = []  # of the workers that are done
 COUNTS = "tests.sim.generator.counts"  # what the generated instruction tests covered: loaded where they run
 
 
+def _peak_megabytes():
+    """Return the most memory that this process has had; 0 where the system does not tell."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+
+
 def pytest_sessionfinish(session):
-    """A worker of xdist hands its counts to the process that prints."""
+    """A worker of xdist hands its counts and its peak of memory to the process that prints."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["peak"] = _peak_megabytes()
     if COUNTS in sys.modules and hasattr(session.config, "workeroutput"):
         session.config.workeroutput["generated"] = sys.modules[COUNTS].as_data()
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node):
-    """Take the counts of a worker that is done."""
-    data = getattr(node, "workeroutput", {}).get("generated")
+    """Take the counts and the peak of a worker that is done."""
+    output = getattr(node, "workeroutput", {})
+    PEAKS.append(output.get("peak", 0))
+    data = output.get("generated")
     if data:
         from tests.sim.generator import counts
 
@@ -77,7 +91,8 @@ def pytest_testnodedown(node):
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Rows and cases per family, the seed, and every row without a model with its reason."""
+    """Print rows and cases per family, the seed, every row without a model with its reason, and the peak of memory."""
+    terminalreporter.write_line(f"peak memory of a process: {max([*PEAKS, _peak_megabytes()])} MB")
     found = sys.modules[COUNTS].lines() if COUNTS in sys.modules else []
     if found:
         terminalreporter.section("generated instruction tests")

@@ -49,12 +49,12 @@ ALLOWED = {
     "cli.check": {"baselines", "clusters", "common", "files", "keeping", "processes", "progress", "rules", "settings", "streams"},
     "cli.compare_runs": {"common", "launch", "parsing", "progress"},
     "cli.compile": {"build", "check", "common", "files", "launch", "parsing", "progress", "tools"},
-    "cli.diff": {"asm", "assemble", "clusters", "common", "files", "progress", "streams"},
+    "cli.diff": {"asm", "assemble", "clusters", "common", "files", "folders", "progress", "streams"},
     "cli.gen": {"build", "check", "common", "compile", "files", "parsing", "tools"},
     "cli.launch": {
         "build", "clusters", "common", "compile", "described", "exits", "files", "parsing", "processes", "progress",
     },
-    "cli.stats": {"asm", "assemble", "baselines", "clusters", "common", "files", "progress"},
+    "cli.stats": {"asm", "assemble", "baselines", "clusters", "common", "files", "folders", "progress"},
     "cli.services": {
         "assemble", "build", "check", "common", "described", "diff", "exits", "explain", "files", "gen", "launch", "rules", "settings",
         "stats", "tools", "words", "zebins", "zeinfo",

@@ -20,6 +20,7 @@ from benchmarks.attack.hosts import Hosts
 from benchmarks.attack.launches import Launches
 from benchmarks.attack.messages import Messages
 from benchmarks.attack.objects import Objects
+from benchmarks.attack.processes import Processes
 from benchmarks.attack.programs import Programs
 from benchmarks.attack.texts import Texts
 from benchmarks.attack.zebins import Zebins
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from benchmarks.attack.core import Target
 
 TARGETS: dict[str, type[Target]] = {
-    t.name: t for t in (Texts, Objects, Launches, Arrays, ZeInfos, Zebins, Messages, Programs, Hosts)
+    t.name: t for t in (Texts, Objects, Launches, Arrays, ZeInfos, Zebins, Messages, Programs, Hosts, Processes)
 }
 _SHOWN = 20
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
 
 import pytest
@@ -112,12 +113,15 @@ def test_several_texts_at_once(run, tmp_path):
         (("dis", "x.isa"), b"CISA", "x.isa"),
         (("dis", "x.isa"), b"not an object", "does not begin with CISA"),
         (("asm", "x.isa", "-o", "no/such/folder.isa"), TEXT.encode(), "no/such"),
+        (("asm", "x.isa"), b"CISA", "x.isa: this is an object"),
+        (("check", "x.zeinfo.yaml"), None, "visa-lsp zeinfo check x.zeinfo.yaml judges it"),
         (("asm", "x.isa", "--platform", "nowhere"), TEXT.encode(), "nowhere"),
     ],
 )
 def test_what_cannot_be_read_or_written_is_status_2(run, tmp_path, words, content, message):
     if content is not None:
         (tmp_path / "x.isa").write_bytes(content)
+    (tmp_path / "x.zeinfo.yaml").write_text("version: '1.14'\n")
     status, _, err = run(*words)
     assert status == 2
     assert message in err
@@ -170,3 +174,27 @@ def test_asm_says_what_the_object_s_own_text_cannot_repeat(line, code, tmp_path,
         )
     assert main(["dis", str(path.with_suffix(".isa")), "-o", str(path)]) == 0
     assert main(["asm", str(path)]) == bool(code)
+
+
+def test_json_tells_each_input_and_what_came_of_it(run, tmp_path):
+    (tmp_path / "k.visaasm").write_text(TEXT)
+    (tmp_path / "broken.visaasm").write_text(BROKEN)
+    status, out, _ = run("asm", "k.visaasm", "broken.visaasm", "missing.visaasm", "--format", "json")
+    good, broken, missing = json.loads(out)
+    assert (status, good["input"], good["output"]) == (2, "k.visaasm", "k.isa")
+    assert [found["code"] for found in good["findings"]] == ["V127"]
+    assert (broken["output"], [found["code"] for found in broken["findings"]]) == (None, ["V127", "V101"])
+    assert missing["error"] == "missing.visaasm: no such file or directory"
+    status, out, _ = run("dis", "k.isa", "missing.isa", "--format", "json")
+    assert status == 2
+    assert [set(one) for one in json.loads(out)] == [{"input", "text"}, {"input", "error"}]
+    assert json.loads(out)[0]["text"] == run("dis", "k.isa")[1].decode()
+    assert json.loads(run("dis", "k.isa", "-o", "o.visaasm", "--format", "json")[1]) == [
+        {"input": "k.isa", "output": "o.visaasm"}
+    ]
+
+
+def test_explain_has_a_page_for_each_word_as_json(run):
+    status, out, _ = run("explain", "mad", "data-race", "--format", "json")
+    assert (status, [one["word"] for one in json.loads(out)]) == (0, ["mad", "data-race"])
+    assert json.loads(out)[0]["text"].startswith("# mad\n\nMultiply, then add.")

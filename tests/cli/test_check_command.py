@@ -90,6 +90,7 @@ def test_json_finding_has_the_names_of_the_contract(words, check):
     write(words, "a.visaasm", "// ok\r\n// é BAD\r\n")
     _, [finding] = check("a.visaasm")
     edit = {"line": 2, "column": 6, "end_line": 2, "end_column": 9}
+    start = {"line": 1, "column": 1, "end_line": 1, "end_column": 2}
     assert {
         "path": "a.visaasm",
         **edit,
@@ -101,6 +102,7 @@ def test_json_finding_has_the_names_of_the_contract(words, check):
             {"title": "say good", "safe": True, "edits": [{**edit, "new_text": "GOOD"}]},
             {"title": "say nothing", "safe": False, "edits": [{**edit, "new_text": ""}]},
         ],
+        "related": [{"path": "a.visaasm", **start, "message": "the text starts here"}],
     } == finding
 
 

@@ -140,6 +140,14 @@ def test_a_program_that_does_not_end_is_another_one(run):
     assert "step-budget" in found["difference"]["text"]
 
 
+def test_a_program_that_reads_beyond_its_buffers_is_another_one(run):
+    load = "    gather4_scaled.R (M1, 16) x 0x0:ud offset.0 x_value.0\n"
+    changed(load, load.replace("0x0", "0x4") + load)  # reads the element behind the last, and forgets it
+    difference = report(run, "--launch", "s.launch.yaml")["difference"]
+    assert difference["kind"] == "faults"
+    assert difference["text"].startswith("A does not fail and B fails (out-of-bounds: ")
+
+
 def test_a_program_that_cannot_be_run_is_another_one(run):
     changed(".decl n v_type=G", ".decl m v_type=G")
     text = Path("b.visaasm").read_text()

@@ -57,7 +57,6 @@ def test_without_the_compiler_the_way_to_get_it_is_told(run, folder, monkeypatch
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ("os.kill(os.getpid(), signal.SIGABRT)", "the compiler crashed (aborted)"),
         ("time.sleep(1000)", "the compiler did not end within 1 seconds"),
         ("", "the compiler ended with status 245: unheard of"),
     ],
@@ -67,6 +66,15 @@ def test_a_compiler_that_fails_is_told_in_words(run, folder, compiler, more, wor
     assert status == 1
     assert out == f"k.cl:1:1: error V930 compiler-error: {words}\n"
     assert sorted(path.name for path in folder.iterdir()) == ["bin", "k.cl"]
+
+
+def test_a_source_without_a_kernel_is_told_so(run, folder, compiler):
+    (folder / "k.cl").write_text("// nothing\n")
+    status, out, _ = run("compile", "k.cl", "--ocloc", compiler())
+    assert (status, out.partition("compiler-error: ")[2]) == (
+        1,
+        "the compiler found no kernel: one begins with `kernel void`\n",
+    )
 
 
 @pytest.mark.parametrize(

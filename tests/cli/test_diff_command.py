@@ -69,7 +69,7 @@ def test_declarations_that_differ_alike_and_inputs_that_lie_elsewhere_are_a_line
     b = TEXT.replace(".kernel_attr", inputs.format(96, 160) + ".kernel_attr", 1).replace("align=GRF", "align=2GRF")
     assert ".input A1 offset=64" in a
     _, out, _ = told(capsys, file("a.visaasm", a), file("b.visaasm", b))
-    assert re.search(r"~ a \d+ ... +b \d+ ... +2 inputs: A1 offset 64 -> 96, A2 offset 128 -> 160\n", out), out
+    assert "  ~ a 5 ...       b 5 ...       2 inputs: A1 offset 64 -> 96, A2 offset 128 -> 160\n" in out
     assert re.search(r"~ a \d+ ... +b \d+ ... +2 declarations: A1, A2: align GRF -> GRFx2\n", out), out
 
 

@@ -1,8 +1,12 @@
-"""``explain`` tells which types meet on which platform, as the rows have it."""
+"""``explain`` tells which types meet on which platform, as the rows have it, and knows the words that a run prints."""
 
 import pytest
 
+from visa_lsp.cli.launch.runner import ENGINES
 from visa_lsp.cli.main import main
+from visa_lsp.isa.glossary import term_called
+from visa_lsp.sim.faults import FaultKind
+from visa_lsp.sim.observers.checkers import CHECKERS
 
 
 @pytest.mark.parametrize(
@@ -22,3 +26,9 @@ from visa_lsp.cli.main import main
 def test_types_of_an_instruction(word, line, capsys):
     assert main(["explain", word]) == 0
     assert line in capsys.readouterr().out.splitlines()
+
+
+def test_every_word_of_a_run_is_explained():
+    words = {kind.value for kind in FaultKind} | set(CHECKERS) | set(ENGINES) - {"auto"}
+    masks = {f"M{number}" for number in range(1, 9)}
+    assert [word for word in sorted(words | masks | {"NoMask", "spill"}) if term_called(word) is None] == []

@@ -96,7 +96,7 @@ def test_a_text_called_like_its_object_is_not_replaced(folder, capfd):
     (folder / "z.visaasm").write_text(TEXT)
     (folder / "z.isa").write_text(TEXT)  # the object of the one would be the text of the other
     status, err = run(capfd, "asm", "z.visaasm", "z.isa")
-    assert (status, err.count("this is also the input 'z.isa'")) == (2, 2)
+    assert (status, "this is also the input 'z.isa'" in err) == (2, True)
     assert (folder / "z.isa").read_text() == TEXT
 
 

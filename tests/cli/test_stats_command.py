@@ -229,3 +229,15 @@ def test_texts_and_their_objects_have_the_same_figures(stats, path: Path):
     assert [of_text[key] for key in shown] == [of_object[key] for key in shown]
     assert of_text["pressure"]["max"] == of_object["pressure"]["max"]
     assert [line["pressure"] for line in of_text["lines"]] == [line["pressure"] for line in of_object["lines"]]
+
+
+def test_a_folder_stands_for_its_texts_and_objects(stats, tmp_path):
+    (tmp_path / "d/deep").mkdir(parents=True)
+    for name in ("d/a.visaasm", "d/deep/b.visaasm"):
+        (tmp_path / name).write_text(TEXT)
+    assert [kernel["path"] for kernel in kernels(stats("d", "--format", "json"))] == [
+        "d/a.visaasm",
+        "d/deep/b.visaasm",
+    ]
+    (tmp_path / "empty").mkdir()
+    assert stats("empty") == (2, "", "visa-lsp: empty: this folder has no texts and no objects\n")

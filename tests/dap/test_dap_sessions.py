@@ -7,7 +7,7 @@ import json
 import shutil
 
 import pytest
-from dap_client import Client, Refused
+from dap_client import ClientHere, Refused
 from debugging import EXAMPLES, ROOT
 
 from visa_lsp.cli.main import main
@@ -21,7 +21,7 @@ ALL = [name for name in FILTERS if name != "division"]
 
 @pytest.fixture
 def client():
-    with Client() as client:
+    with ClientHere() as client:
         yield client
 
 
@@ -86,7 +86,7 @@ def test_a_text_with_errors_is_refused_with_status_1_and_other_mistakes_with_2(t
         (tmp_path / "none.visaasm", 2, "no such file"),
         (tmp_path, 2, "directory"),
     ):
-        with Client() as client:
+        with ClientHere() as client:
             client.ask("initialize")
             with pytest.raises(Refused, match=words):
                 client.ask("launch", program=str(program))
@@ -366,7 +366,7 @@ def test_goto_makes_the_thread_go_on_elsewhere(client):
 def test_a_line_breakpoint_stands_on_the_next_instruction_and_stops_every_thread(client):
     client.start(SAXPY, before=lambda c: None)
     client.event("exited")
-    with Client() as other:
+    with ClientHere() as other:
         other.ask("initialize")
         other.ask("launch", program=str(SAXPY))
         label = line_of(SAXPY, "done:")

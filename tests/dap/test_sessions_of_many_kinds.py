@@ -6,7 +6,7 @@ import json
 
 import pytest
 from corpus import OWN
-from dap_client import Client, Refused
+from dap_client import ClientHere, Refused
 from debugging import EXAMPLES, LAUNCH, TEXT
 
 from visa_lsp.cli.main import main
@@ -22,11 +22,12 @@ KINDS = (
     "TGLLP/teams/swap16",
     "TGLLP/pixels/swizzle",
 )
+COSTLY = "TGLLP/gemm/tiles"  # seconds from beginning to end; there are barriers in folds too
 
 
 @pytest.fixture
 def client():
-    with Client() as client:
+    with ClientHere() as client:
         yield client
 
 
@@ -141,7 +142,7 @@ def test_of_several_kernels_the_one_that_was_asked_for_is_debugged(client, shift
         == (TEXT + second).splitlines().index("    cmp.lt (M1, 8) P1 local_id_x(0,0)<1;1,0> 0x3:uw", 20) + 1
     )
     assert client.go("continue")["exitCode"] == 0
-    with Client() as other:
+    with ClientHere() as other:
         other.ask("initialize")
         with pytest.raises(Refused, match="several kernels, say which one"):
             other.ask("launch", program=str(shift))
@@ -149,7 +150,7 @@ def test_of_several_kernels_the_one_that_was_asked_for_is_debugged(client, shift
     capsys.readouterr()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [k if k != COSTLY else pytest.param(k, marks=pytest.mark.full) for k in KINDS])
 def test_the_end_of_a_session_is_the_end_of_a_run(client, kind, capsys):
     program = OWN / "run" / f"{kind}.visaasm"
     status = main(["run", str(program), "--engine", "interp", "--format", "json"])

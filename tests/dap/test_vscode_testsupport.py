@@ -15,6 +15,8 @@ from debugging import EXAMPLES
 from visa_lsp.cli.main import main
 from visa_lsp.debug.scopes import SCOPES
 
+pytestmark = pytest.mark.full  # it fetches a package; what it asks is asked in test_dap_sessions.py too
+
 SCRIPT = Path(__file__).with_name("testsupport_session.mjs")
 PACKAGE = "@vscode/debugadapter-testsupport@1.68.0"
 SAXPY, MANDELBROT, AVERAGE = (EXAMPLES / f"{name}.visaasm" for name in ("saxpy", "mandelbrot", "average"))

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import pytest
-import pytest_lsp
 from finalizer import missing
-from lsp_client import SERVER, answering, plain
-from lsprotocol import types
-from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
+from lsp_client import command, opened, session
 
 from visa_lsp.embed.compiled_lines import place_of_line
 from visa_lsp.embed.host_text import HostText
@@ -34,27 +31,9 @@ def test_a_line_is_found_whatever_the_compiler_calls_its_operands():
     assert place_of_line(host, "") is None
 
 
-@pytest_lsp.fixture(
-    params=[True, False],
-    ids=["trusted", "untrusted"],
-    config=ClientServerConfig(server_command=SERVER),
-    scope="function",
-)
-async def client(request, lsp_client: LanguageClient):
-    capabilities = client_capabilities("visual_studio_code")
-    params = types.InitializeParams(capabilities=capabilities, initialization_options={"trusted": request.param})
-    await answering(lsp_client).initialize_session(params)
-    lsp_client.trusted = request.param
-    yield
-    await lsp_client.shutdown_session()
-
-
 async def check(client, uri, text, language="opencl"):
-    client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, language, 1, text)))
-    argument = {"uri": uri, "device": "pvc"}
-    return plain(
-        await client.workspace_execute_command_async(types.ExecuteCommandParams("visa.checkWithCompiler", [argument]))
-    )
+    opened(client, uri, text, language)
+    return await command(client, "visa.checkWithCompiler", {"uri": uri, "device": "pvc"})
 
 
 @pytest.mark.skipif(bool(missing()), reason=missing() or "there is a compiler")
@@ -62,9 +41,6 @@ async def test_the_compiler_is_asked_about_the_open_text_in_a_trusted_workspace(
     file = tmp_path / "k.cl"
     file.write_text("what is saved is not compiled")
     answer = await check(client, file.as_uri(), TEXT)
-    if not client.trusted:
-        assert (answer["ok"], answer["untrusted"]) == (False, True)
-        return
     assert (answer["ok"], answer["compiled"], answer["device"]) == (True, False, "pvc")
     [finding] = answer["findings"]
     assert finding["severity"] == "error"
@@ -79,7 +55,13 @@ async def test_the_compiler_is_asked_about_the_open_text_in_a_trusted_workspace(
     assert (right["compiled"], right["findings"]) == (True, [])
 
 
+async def test_nothing_is_compiled_without_trust(tmp_path):
+    async with session(initialization_options={"trusted": False}) as client:
+        answer = await check(client, (tmp_path / "k.cl").as_uri(), TEXT)
+        assert (answer["ok"], answer["untrusted"]) == (False, True)
+
+
 async def test_what_is_no_opencl_is_not_compiled(client, tmp_path):
     answer = await check(client, (tmp_path / "k.cpp").as_uri(), TEXT, "cpp")
     assert not answer["ok"]
-    assert client.trusted is False or "no OpenCL source" in answer["error"]
+    assert "no OpenCL source" in answer["error"]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
-import pytest_lsp
-from lsp_client import SERVER, answering, plain
+from lsp_client import command, opened
 from lsprotocol import types
-from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 
 from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.cli.services.runs import perform
 from visa_lsp.embed.block_text import BlockRefused
 from visa_lsp.embed.host_text import HostText
 from visa_lsp.embed.languages import Host
@@ -33,24 +32,14 @@ TEXT = source(
     r'"add (M1_NM, 1) %0(0,0)<1> %1(0,3)<0;1,0> 0x1:w\n" : "=rw.u"(out) : "rw"(in)',
 )
 
-
-@pytest_lsp.fixture(config=ClientServerConfig(server_command=SERVER), scope="function")
-async def client(lsp_client: LanguageClient):
-    """A client of a server of its own."""
-    await answering(lsp_client).initialize_session(
-        types.InitializeParams(capabilities=client_capabilities("visual_studio_code"))
-    )
-    yield
-    await lsp_client.shutdown_session()
+SWAPPED = [[16 + n, n, 48 + n, 32 + n] for n in range(16)]
 
 
 async def run(client, text, **argument):
     """What the server says of running a block."""
-    document = types.TextDocumentItem(URI, "opencl", 1, text)
-    client.text_document_did_open(types.DidOpenTextDocumentParams(document))
-    params = types.ExecuteCommandParams("visa.runBlock", [{"uri": URI, **argument}])
-    answer = plain(await client.workspace_execute_command_async(params))
-    client.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(URI)))
+    document = opened(client, URI, text, "opencl")
+    answer = await command(client, "visa.runBlock", {"uri": URI, **argument})
+    client.text_document_did_close(types.DidCloseTextDocumentParams(document))
     return answer
 
 
@@ -60,19 +49,28 @@ def written(answer):
 
 
 async def test_blocks_tell_what_their_outputs_hold_lane_by_lane(client):
-    held = []
-    for block in range(5):
+    for block, wanted in ((1, [lane * 3.0 + lane for lane in range(16)]), (3, SWAPPED)):
         quick = {"args": {"factor_buffer": [3, 9, 9, 9]}} if block == 1 else {}
         answer = await run(client, TEXT, block=block, quick=quick)
         assert (answer["ok"], answer["block"], answer.get("error"), answer["faults"]) == (True, block, None, [])
-        held.append(written(answer))
-    assert held == [
-        {"%0": [lane + 5 for lane in range(16)]},
-        {"%0": [lane * 3.0 + lane for lane in range(16)]},
-        {"%[to]": list(range(16))},
-        {"%0": [[16 + n, n, 48 + n, 32 + n] for n in range(16)]},
-        {"%0": [4]},
-    ]
+        assert written(answer) == {"%0": wanted}
+
+
+@pytest.mark.parametrize(
+    ("block", "held"),
+    [
+        (0, {"%0": [lane + 5 for lane in range(16)]}),
+        (2, {"%[to]": list(range(16))}),
+        (3, {"%0": SWAPPED}),
+        (4, {"%0": [4]}),
+    ],
+)
+def test_a_block_is_a_kernel_whose_buffers_hold_its_operands(block, held):
+    made = runnable_block(HostText.of(TEXT, Host.OPENCL), block, "k.cl")
+    answer = perform(made.text, None, {"quick": made.launch, "head": max(o.buffer_elements for o in made.operands)})
+    assert (answer["ok"], answer["faults"]) == (True, [])
+    buffers = {buffer["arg"]: buffer["head"] for buffer in answer["buffers"]}
+    assert {o.written_as: o.by_lane(buffers[o.buffer]) for o in made.operands if o.written} == held
 
 
 async def test_the_buffers_can_be_given_and_the_block_be_named_by_its_place(client):
@@ -109,17 +107,15 @@ async def test_a_buffer_that_there_is_not_is_told(client):
 
 
 async def test_the_kernel_is_opened_as_a_text_with_its_launch(client):
-    client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(URI, "opencl", 1, TEXT)))
-    lenses = await client.text_document_code_lens_async(types.CodeLensParams(types.TextDocumentIdentifier(URI)))
+    document = opened(client, URI, TEXT, "opencl")
+    lenses = await client.text_document_code_lens_async(types.CodeLensParams(document))
     assert [lens.command.title for lens in lenses[:2]] == ["Open as vISA", "Run this block"]
     argument = {"uri": URI, "block": 1, "as": "kernel"}
-    params = types.ExecuteCommandParams("visa.openBlock", [argument])
-    answer = plain(await client.workspace_execute_command_async(params))
+    answer = await command(client, "visa.openBlock", argument)
     assert answer["uri"].startswith("visa-block:/k.cl.2.run.visaasm?")
     assert not Analysis.of(answer["text"]).diagnostics
     assert list(answer["quick"]["args"]) == ["value_buffer", "factor_buffer"]
-    params = types.ExecuteCommandParams("visa.openBlock", [{**argument, "as": "x"}])
-    answer = plain(await client.workspace_execute_command_async(params))
+    answer = await command(client, "visa.openBlock", {**argument, "as": "x"})
     assert "`as` can be `kernel`" in answer["error"]
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pytest
-import pytest_lsp
-from lsp_client import SERVER, answering, plain
+from lsp_client import command, opened, session
 from lsprotocol import types
-from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 
 from visa_lsp.text import units
 
@@ -17,22 +15,17 @@ TEXT = """kernel void k(global int *d) {
 """
 
 
-@pytest_lsp.fixture(
-    params=["utf-8", "utf-16", "utf-32"], config=ClientServerConfig(server_command=SERVER), scope="function"
-)
-async def client(request, lsp_client: LanguageClient):
+@pytest.fixture(params=["utf-8", "utf-16", "utf-32"])
+async def counting(request, servers):
     """A client that counts columns in each of the units."""
-    capabilities = client_capabilities("visual_studio_code")
-    capabilities.general.position_encodings = [types.PositionEncodingKind(request.param)]
-    await answering(lsp_client).initialize_session(types.InitializeParams(capabilities=capabilities))
-    lsp_client.units = request.param
-    yield
-    await lsp_client.shutdown_session()
+    async with servers.client("visual_studio_code", request.param) as client:
+        client.units = request.param
+        yield client
 
 
-def opened(client, language="opencl", text=TEXT, uri=URI):
-    client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, language, 1, text)))
-    return types.TextDocumentIdentifier(uri)
+def host(client, text=TEXT):
+    """A source of OpenCL, open in the client."""
+    return opened(client, URI, text, "opencl")
 
 
 def position(client, words, inside=0):
@@ -50,37 +43,37 @@ async def diagnostics(client, document):
     return list(report.items)
 
 
-async def test_every_answer_is_at_the_columns_of_the_host(client):
-    document = opened(client)
-    (found,) = await diagnostics(client, document)
-    assert (found.code, found.range) == ("V101", place(client, "nope"))
-    hover = await client.text_document_hover_async(types.HoverParams(document, position(client, "add (M1", 1)))
-    assert hover.range == place(client, "add (M1", 3)
-    links = await client.text_document_definition_async(
-        types.DefinitionParams(document, position(client, "%0(0,0)<1;1,0> 0x1", 1))
+async def test_every_answer_is_at_the_columns_of_the_host(counting):
+    document = host(counting)
+    (found,) = await diagnostics(counting, document)
+    assert (found.code, found.range) == ("V101", place(counting, "nope"))
+    hover = await counting.text_document_hover_async(types.HoverParams(document, position(counting, "add (M1", 1)))
+    assert hover.range == place(counting, "add (M1", 3)
+    links = await counting.text_document_definition_async(
+        types.DefinitionParams(document, position(counting, "%0(0,0)<1;1,0> 0x1", 1))
     )
-    assert [link.target_selection_range for link in links] == [place(client, '"+rw"(x)'), place(client, "x = ", 1)]
-    marks = await client.text_document_document_highlight_async(
-        types.DocumentHighlightParams(document, position(client, "%0(0,0)<1> nope", 1))
+    assert [link.target_selection_range for link in links] == [place(counting, '"+rw"(x)'), place(counting, "x = ", 1)]
+    marks = await counting.text_document_document_highlight_async(
+        types.DocumentHighlightParams(document, position(counting, "%0(0,0)<1> nope", 1))
     )
-    assert place(client, "%0(0,0)<1;1,0> 0x1", 2) in [mark.range for mark in marks]
-    tokens = await client.text_document_semantic_tokens_full_async(types.SemanticTokensParams(document))
-    assert list(tokens.data[:3]) == [1, position(client, "mov (M1").character, 3]
-    folds = await client.text_document_folding_range_async(types.FoldingRangeParams(document))
+    assert place(counting, "%0(0,0)<1;1,0> 0x1", 2) in [mark.range for mark in marks]
+    tokens = await counting.text_document_semantic_tokens_full_async(types.SemanticTokensParams(document))
+    assert list(tokens.data[:3]) == [1, position(counting, "mov (M1").character, 3]
+    folds = await counting.text_document_folding_range_async(types.FoldingRangeParams(document))
     assert not folds
 
 
-async def test_an_edit_of_the_host_is_followed(client):
-    document = opened(client)
-    changes = [types.TextDocumentContentChangePartial(place(client, "nope"), "%0")]
-    client.text_document_did_change(
+async def test_an_edit_of_the_host_is_followed(counting):
+    document = host(counting)
+    changes = [types.TextDocumentContentChangePartial(place(counting, "nope"), "%0")]
+    counting.text_document_did_change(
         types.DidChangeTextDocumentParams(types.VersionedTextDocumentIdentifier(version=2, uri=URI), changes)
     )
-    assert await diagnostics(client, document) == []
+    assert await diagnostics(counting, document) == []
 
 
 async def test_outside_of_strings_the_server_is_silent(client):
-    document = opened(client)
+    document = host(client)
     place = types.Position(0, 9)
     assert await client.text_document_hover_async(types.HoverParams(document, place)) is None
     assert not await client.text_document_definition_async(types.DefinitionParams(document, place))
@@ -91,34 +84,39 @@ async def test_outside_of_strings_the_server_is_silent(client):
     )
 
 
-async def test_completion_is_written_into_the_string(client):
-    document = opened(client)
-    found = await client.text_document_completion_async(types.CompletionParams(document, position(client, "nope", 4)))
+async def test_completion_is_written_into_the_string(counting):
+    document = host(counting)
+    found = await counting.text_document_completion_async(
+        types.CompletionParams(document, position(counting, "nope", 4))
+    )
     (operand,) = [item for item in found.items if item.label == "%0"]
-    assert operand.text_edit.range == place(client, "nope")
-    resolved = await client.completion_item_resolve_async(operand)
+    assert operand.text_edit.range == place(counting, "nope")
+    resolved = await counting.completion_item_resolve_async(operand)
     assert "__asm" not in str(resolved.documentation)
 
 
-async def test_a_fix_stays_in_its_string(client):
-    document = opened(client, text=TEXT.replace("nope(0,0)<1;1,0>", "0x1:d // visa: ignore[V101]"))
+async def test_a_fix_stays_in_its_string(counting):
+    document = host(counting, text=TEXT.replace("nope(0,0)<1;1,0>", "0x1:d // visa: ignore[V101]"))
     whole = types.Range(types.Position(0, 0), types.Position(2, 0))
-    context = types.CodeActionContext(await diagnostics(client, document))
-    (action,) = await client.text_document_code_action_async(types.CodeActionParams(document, whole, context))
+    context = types.CodeActionContext(await diagnostics(counting, document))
+    (action,) = await counting.text_document_code_action_async(types.CodeActionParams(document, whole, context))
     (edit,) = action.edit.changes[URI]
-    start = position(client, "nope")
+    start = position(counting, "nope")
     assert (edit.range.start, edit.new_text) == (types.Position(start.line, start.character + len("0x1:d")), "")
 
 
-async def test_the_setting_turns_it_off(client):
-    document = opened(client)
-    client.set_configuration({"visa": {"embedded": {"enabled": False}}})
-    client.workspace_did_change_configuration(types.DidChangeConfigurationParams(None))
-    for _ in range(100):  # the server asks for the settings first
-        if not await diagnostics(client, document):
-            break
-    assert await diagnostics(client, document) == []
-    assert await client.text_document_hover_async(types.HoverParams(document, position(client, "add (M1", 1))) is None
+async def test_the_setting_turns_it_off():
+    async with session() as client:
+        document = host(client)
+        assert await diagnostics(client, document)
+        client.set_configuration({"visa": {"embedded": {"enabled": False}}})
+        client.workspace_did_change_configuration(types.DidChangeConfigurationParams(None))
+        for _ in range(100):  # the server asks for the settings first
+            if not await diagnostics(client, document):
+                break
+        assert await diagnostics(client, document) == []
+        place = types.Position(1, TEXT.split("\n")[1].index("mov") + 1)
+        assert await client.text_document_hover_async(types.HoverParams(document, place)) is None
 
 
 @pytest.mark.parametrize(
@@ -126,40 +124,36 @@ async def test_the_setting_turns_it_off(client):
 )
 async def test_a_host_is_known_by_what_the_editor_calls_it_or_by_its_name(client, language, name):
     text = '# visa: asm\nx = "nope (M1, 16)"\n' if language == "python" else TEXT
-    document = opened(client, language, text, f"file:///src/{name}")
+    document = opened(client, f"file:///src/{name}", text, language)
     assert len(await diagnostics(client, document)) == 1
 
 
-async def test_a_block_is_formatted_by_its_range_and_by_an_action(client):
-    document = opened(client, text=TEXT.replace("mov (M1, 16)", "mov (M1,16)  ").replace("nope", "%0"))
+async def test_a_block_is_formatted_by_its_range_and_by_an_action(counting):
+    document = host(counting, text=TEXT.replace("mov (M1, 16)", "mov (M1,16)  ").replace("nope", "%0"))
     line = TEXT.split("\n")[1]
-    before = units(line[: line.index("mov (M1") + 8], client.units)
+    before = units(line[: line.index("mov (M1") + 8], counting.units)
     place = types.Range(types.Position(1, before), types.Position(1, before))
     options = types.FormattingOptions(4, insert_spaces=True)
     whole = types.Range(types.Position(1, 0), types.Position(2, 0))
-    edits = await client.text_document_range_formatting_async(
+    edits = await counting.text_document_range_formatting_async(
         types.DocumentRangeFormattingParams(document, whole, options)
     )
     assert [edit.new_text for edit in edits] == [" ", " "]
     assert edits[0].range == types.Range(types.Position(1, before), types.Position(1, before))
-    (action,) = await client.text_document_code_action_async(
+    (action,) = await counting.text_document_code_action_async(
         types.CodeActionParams(document, place, types.CodeActionContext([]))
     )
     assert (action.title, action.kind) == ("Format this vISA block", types.CodeActionKind.RefactorRewrite)
     assert list(action.edit.changes[URI]) == list(edits)
     only = types.CodeActionContext([], only=[types.CodeActionKind.QuickFix])
-    assert not await client.text_document_code_action_async(types.CodeActionParams(document, place, only))
+    assert not await counting.text_document_code_action_async(types.CodeActionParams(document, place, only))
 
 
-async def run(client, command, argument):
-    return plain(await client.workspace_execute_command_async(types.ExecuteCommandParams(command, [argument])))
-
-
-async def test_a_block_is_opened_changed_and_written_back(client):
-    document = opened(client)
-    lens, _ = await client.text_document_code_lens_async(types.CodeLensParams(document))
+async def test_a_block_is_opened_changed_and_written_back(counting):
+    document = host(counting)
+    lens, _ = await counting.text_document_code_lens_async(types.CodeLensParams(document))
     assert (lens.range.start.line, lens.command.title, lens.command.command) == (1, "Open as vISA", "visa.openBlock")
-    block = await run(client, "visa.openBlock", {"uri": URI, "line": 1})
+    block = await command(counting, "visa.openBlock", {"uri": URI, "line": 1})
     assert (block["ok"], block["block"], block["uri"]) == (
         True,
         0,
@@ -167,10 +161,10 @@ async def test_a_block_is_opened_changed_and_written_back(client):
     )
     assert "mov (M1, 16) x(0,0)<1> nope(0,0)<1;1,0>\n" in block["text"]
     argument = {"uri": URI, "block": 0, "before": block["text"], "text": block["text"].replace("nope", "x")}
-    written = await run(client, "visa.writeBlock", argument)
+    written = await command(counting, "visa.writeBlock", argument)
     assert (written["ok"], written["changed"]) == (True, True)
     [edit] = written["edit"]["changes"][URI]
-    start = position(client, "nope")
+    start = position(counting, "nope")
     place = {"line": start.line, "character": start.character}
     end = {"line": start.line, "character": start.character + len("nope")}
     assert edit == {"range": {"start": place, "end": end}, "newText": "%0"}
@@ -188,9 +182,9 @@ async def test_a_block_is_opened_changed_and_written_back(client):
     ],
 )
 async def test_what_is_no_block_is_told_in_words(client, argument, words):
-    opened(client)
-    answer = await run(client, "visa.openBlock", argument)
+    host(client)
+    answer = await command(client, "visa.openBlock", argument)
     assert not answer["ok"]
     assert words in answer["error"]
-    answer = await run(client, "visa.writeBlock", {**argument, "before": "x", "text": "y"})
+    answer = await command(client, "visa.writeBlock", {**argument, "before": "x", "text": "y"})
     assert not answer["ok"]

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-import pytest
+from each_case import each_of
 
 from tests.support.flows import HEAD, body_of, kernel_of
 from visa_lsp.checks.support.body_flow import steps_of_body, storage_of_body
@@ -133,7 +133,7 @@ def test_cases_are_there():
     assert sum(len(kernels(path)) for path in CASES) > 40
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda p: p.stem)
+@each_of(CASES, lambda path: path.stem)
 def test_text_and_program_give_the_same_accesses(path):
     bound = bind(Document.parse(path.read_text(encoding="utf-8")))
     module = lower(bound)
@@ -147,7 +147,7 @@ def test_text_and_program_give_the_same_accesses(path):
         assert from_text == [(s.flow, s.condition, s.accesses) for s in steps_of(kernel, storage)]
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda p: p.stem)
+@each_of(CASES, lambda path: path.stem)
 def test_accesses_cover_what_the_simulator_touches(path):
     for kernel in kernels(path):
         code = Code(kernel, 32)

@@ -1,6 +1,7 @@
+import itertools
 from random import Random
 
-import pytest
+from each_case import each_of
 
 from tests.support.flows import random_steps, text_graph
 from visa_lsp.flow.divergence import divergent_blocks
@@ -141,9 +142,9 @@ def _ordered(steps: list[Step]) -> bool:
     return not any(s.flow in (FlowClass.JUMP, FlowClass.SWITCH) for s in steps)
 
 
-@pytest.mark.parametrize("calls", [False, True])
-@pytest.mark.parametrize("seed", range(60))
-def test_no_block_runs_with_lanes_away_but_those_that_are_told(seed, calls):
+@each_of(itertools.product(range(60), (False, True)))
+def test_no_block_runs_with_lanes_away_but_those_that_are_told(case):
+    seed, calls = case
     rng = Random(seed)
     steps = random_steps(rng, rng.randint(8, 40), calls=calls)
     if seed % 3:

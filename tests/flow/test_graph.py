@@ -1,6 +1,6 @@
 from random import Random
 
-import pytest
+from each_case import each_of
 
 from tests.support.flows import body_of, edges_in_words, kernel_of, random_steps, text_graph
 from visa_lsp.flow.graph import Graph, graph_of
@@ -121,7 +121,7 @@ def leads(graph: Graph, starts: set[int], without: int, *, back: bool = False) -
     return found
 
 
-@pytest.mark.parametrize("seed", range(60))
+@each_of(range(60))
 def test_dominators_are_what_cannot_be_gone_around(seed):
     rng = Random(seed)
     graph = graph_of(random_steps(rng, rng.randint(6, 40), calls=seed % 2 == 1), calls_end_blocks=seed % 4 == 1)
@@ -148,7 +148,7 @@ def test_dominators_are_what_cannot_be_gone_around(seed):
             assert graph.dominates(one, other) == gone
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each_of(range(40))
 def test_order_puts_a_block_behind_what_leads_to_it_but_for_ways_back(seed):
     rng = Random(seed)
     graph = graph_of(random_steps(rng, 30))
@@ -159,7 +159,7 @@ def test_order_puts_a_block_behind_what_leads_to_it_but_for_ways_back(seed):
         assert above == -1 or place[above] < place[block]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each_of(range(20))
 def test_every_step_is_in_one_block(seed):
     steps = random_steps(Random(seed), 40, calls=True)
     for split in (False, True):

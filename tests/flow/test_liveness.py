@@ -1,6 +1,6 @@
 from random import Random
 
-import pytest
+from each_case import each_of
 
 from tests.support.flows import BITS, VARIABLES, body_of, random_steps, text_graph
 from visa_lsp.checks.support.body_flow import key_of
@@ -162,7 +162,7 @@ def naive_live_behind(graph: Graph, variable: int, bit: int) -> set[int]:
     return found
 
 
-@pytest.mark.parametrize("seed", range(80))
+@each_of(range(80))
 def test_liveness_is_what_the_definition_says(seed):
     rng = Random(seed)
     graph = graph_of(random_steps(rng, rng.randint(6, 40), calls=seed % 2 == 1), calls_end_blocks=seed % 4 == 1)

@@ -1,6 +1,6 @@
 from random import Random
 
-import pytest
+from each_case import each_of
 
 from tests.support.flows import random_steps, text_graph
 from visa_lsp.flow.graph import graph_of
@@ -56,7 +56,7 @@ def test_many_nested_loops():
     assert max(loops.depths) == 300
 
 
-@pytest.mark.parametrize("seed", range(60))
+@each_of(range(60))
 def test_loops_are_what_the_definition_says(seed):
     rng = Random(seed)
     graph = graph_of(random_steps(rng, rng.randint(6, 40), calls=seed % 2 == 1), calls_end_blocks=seed % 4 == 1)

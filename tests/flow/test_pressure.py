@@ -3,7 +3,7 @@
 from itertools import pairwise
 from random import Random
 
-import pytest
+from each_case import each_of
 
 from tests.support.flows import VARIABLES, kernel_of, random_steps
 from visa_lsp.flow.graph import graph_of
@@ -144,7 +144,7 @@ def test_a_body_without_instructions_has_no_peak():
     assert (found.grf_rows, found.general.peak) == ([], -1)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@each_of(range(60))
 def test_sums_are_those_of_the_variables_that_are_told(seed: int):
     steps = random_steps(Random(seed), 30, calls=seed % 2 == 0)
     graph = graph_of(steps, calls_end_blocks=True)

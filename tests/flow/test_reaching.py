@@ -1,6 +1,6 @@
 from random import Random
 
-import pytest
+from each_case import each_of
 
 from tests.flow.test_liveness import kills, touches
 from tests.support.flows import BITS, VARIABLES, body_of, random_steps, text_graph
@@ -110,7 +110,7 @@ def arrivals(graph: Graph, source: int, variable: int, bit: int) -> set[int]:
     return found
 
 
-@pytest.mark.parametrize("seed", range(80))
+@each_of(range(80))
 def test_definitions_arrive_where_the_definition_says(seed):
     rng = Random(seed)
     graph = graph_of(random_steps(rng, rng.randint(6, 36), calls=seed % 2 == 1), calls_end_blocks=seed % 4 == 1)
@@ -131,7 +131,7 @@ def test_definitions_arrive_where_the_definition_says(seed):
                 assert told == expected
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each_of(range(40))
 def test_what_may_be_written_is_what_some_way_writes(seed):
     graph = graph_of(random_steps(Random(seed), 30, calls=seed % 2 == 1), calls_end_blocks=seed % 4 == 1)
     before = maybe_written(graph)

@@ -1,6 +1,6 @@
 from random import Random
 
-import pytest
+from each_case import each_of
 
 from visa_lsp.flow.masks import Atoms, BitFields
 from visa_lsp.flow.solve import closure, solve
@@ -13,7 +13,7 @@ def test_closure_goes_on_to_the_end():
     assert closure([3], lambda n: [n // 2, n * 2] if n < 20 else []) == {0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32}
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each_of(range(20))
 def test_the_order_does_not_change_the_answer(seed):
     rng = Random(seed)
     count = 30
@@ -84,7 +84,7 @@ def test_codes_are_packed_and_unpacked():
     assert numbering.pack({8: 0b1111}) == 0b111
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each_of(range(20))
 def test_packing_loses_nothing(seed):
     rng = Random(seed)
     widths = {variable: rng.randrange(5) for variable in range(30)}
@@ -101,7 +101,7 @@ def test_bits_that_nothing_tells_apart_are_one():
     assert atoms.encode(99, 1) == 0
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each_of(range(20))
 def test_every_mask_is_a_union_of_groups(seed):
     rng = Random(seed)
     masks = {rng.randrange(1 << 12) for _ in range(rng.randrange(1, 6))}

@@ -50,6 +50,12 @@ def test_pages_say_what_the_table_says():
             assert re.search(rf"^##+ {heading}$", text, re.MULTILINE), (mnemonic, heading)
 
 
+def test_the_index_of_pages_has_a_line_for_each_mnemonic():
+    index = pages(ROOT)[f"{FOLDER}/index.md"]
+    for mnemonic, rows in TABLE.by_mnemonic.items():
+        assert f"| [`{mnemonic}`]({page_name(mnemonic)}.md) | {rows[0].summary} |" in index
+
+
 def test_records_of_forms_are_those_that_the_finalizer_writes():
     """For lines of the corpus the bytes that both agree on are known: ``forms.tsv``."""
     lines = (ROOT / "tests/own/forms/forms.tsv").read_text(encoding="utf-8").splitlines()[1:]
@@ -119,6 +125,9 @@ class Links(HTMLParser):
             self.loaded.append(found["src"])
 
 
+NEEDS_MKDOCS = pytest.mark.skipif(bool(NO_MKDOCS), reason=NO_MKDOCS or "it is here")
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """The folder of the site, built as the documents say."""
@@ -129,7 +138,8 @@ def site(tmp_path_factory):
     return folder
 
 
-@pytest.mark.skipif(bool(NO_MKDOCS), reason=NO_MKDOCS or "it is here")
+@pytest.mark.full  # to build the site takes ten times what its pages take
+@NEEDS_MKDOCS
 def test_links_lead_somewhere_and_nothing_is_loaded_from_elsewhere(site):
     found = {path: Links(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
     assert len(found) > 400
@@ -150,7 +160,8 @@ def test_links_lead_somewhere_and_nothing_is_loaded_from_elsewhere(site):
     assert not [entry for entry in lost if "#__" not in entry[1]]
 
 
-@pytest.mark.skipif(bool(NO_MKDOCS), reason=NO_MKDOCS or "it is here")
+@pytest.mark.full  # to build the site takes ten times what its pages take
+@NEEDS_MKDOCS
 def test_every_document_is_a_page(site):
     fragments = set((ROOT / "docs" / "changes").glob("*.*.md"))
     for path in {*(ROOT / "docs").rglob("*.md")} - fragments:
@@ -158,7 +169,8 @@ def test_every_document_is_a_page(site):
         assert (site / name).exists(), name
 
 
-@pytest.mark.skipif(bool(NO_MKDOCS), reason=NO_MKDOCS or "it is here")
+@pytest.mark.full  # to build the site takes ten times what its pages take
+@NEEDS_MKDOCS
 @pytest.mark.skipif(bool(missing()), reason=missing() or "it is here")
 def test_the_site_in_a_browser(site, tmp_path):
     handler = functools.partial(SimpleHTTPRequestHandler, directory=site)

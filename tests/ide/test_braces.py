@@ -9,6 +9,7 @@ import subprocess
 import pytest
 from cursor import applied
 from edits import random_edit
+from tiers import first
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.checks.run import rule_named
@@ -129,7 +130,7 @@ def test_both_ways_of_checking_agree_after_every_character(lines: str, padding: 
     assert analysis.document.text == whole
 
 
-@pytest.mark.parametrize("seed", [5, 6])
+@pytest.mark.parametrize("seed", first(1, [5, 6]))
 def test_random_edits_among_braces_give_what_a_fresh_text_gives(seed: int):
     draw = random.Random(seed)
     text = (

@@ -2,6 +2,7 @@ import re
 
 import pytest
 from cursor import DECLARATIONS, marked
+from each_case import each_of
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.features.hover import hover
@@ -76,7 +77,7 @@ def test_hover_says_nothing_where_nothing_is_known(source):
     assert hover(analysis, offset) is None
 
 
-@pytest.mark.parametrize("row", [r for r in TABLE.rows if not r.opens_label], ids=lambda r: f"{r.mnemonic}-{r.opcode}")
+@each_of([row for row in TABLE.rows if not row.opens_label], lambda row: str(row.key))
 def test_every_row_has_a_page(row):
     assert row.mnemonic == check_hover(f"^{row.mnemonic} (M1, 1)", row.summary.split(".")[0][:20])
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from cursor import marked
+from each_case import each_of
 from prose import sentences
 
 from visa_lsp.cli.explain import explain_text, known_words
@@ -30,7 +31,7 @@ def test_names_are_of_one_term_each_and_lead_to_terms():
         assert term.doc.rstrip("`").endswith("."), term.name
 
 
-@pytest.mark.parametrize("term", TERMS, ids=lambda term: term.name)
+@each_of(TERMS, lambda term: term.name)
 def test_explain_tells_every_term_by_each_of_its_names(term):
     for word in (term.name, *term.also, term.name.upper()):
         assert term_called(word) is term
@@ -96,8 +97,9 @@ def test_no_prose_has_another_word_for_a_term():
     assert not found
 
 
-@pytest.mark.parametrize(("word", "name"), NEVER)
-def test_a_forbidden_word_is_found_where_it_stands(word, name):
+@each_of(NEVER)
+def test_a_forbidden_word_is_found_where_it_stands(pair):
+    word, name = pair
     assert re.search(_pattern(word), f"the {word}s of a kernel", re.IGNORECASE)
     assert not re.search(_pattern(word), f"the {name}s of a kernel", re.IGNORECASE)
 

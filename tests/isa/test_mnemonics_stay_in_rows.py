@@ -186,6 +186,8 @@ def is_sign(node):
 
 def comparisons(source):
     """The lines on which a mnemonic is compared, searched, cut, or looked up, or an effect is named."""
+    if "mnemonic" not in source and "Effect" not in source:
+        return
     tree = ast.parse(source)
     for function in ast.walk(tree):
         if isinstance(function, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):

@@ -1,6 +1,7 @@
 """The words that stand for a platform: those that tools print, their dumps carry and drivers use."""
 
 import pytest
+from each_case import each_of
 
 from visa_lsp.isa.platforms import PLATFORMS, platform_named, since
 
@@ -23,10 +24,11 @@ WORDS = {
 }
 
 
-@pytest.mark.parametrize(("name", "word"), [(n, w) for n, words in WORDS.items() for w in words.split()])
-def test_word_names_its_platform(name, word):
-    for spelling in (word, word.lower(), word.upper(), word.replace("-", "_")):
-        assert getattr(platform_named(spelling), "name", None) == name
+@each_of(WORDS)
+def test_words_name_their_platform(name):
+    for word in WORDS[name].split():
+        for spelling in (word, word.lower(), word.upper(), word.replace("-", "_")):
+            assert getattr(platform_named(spelling), "name", None) == name, spelling
 
 
 @pytest.mark.parametrize("word", ["", "-", "GEN7", "XE4", "TGLLPX", "DG"])

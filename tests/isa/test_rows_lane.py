@@ -10,6 +10,7 @@ from importlib import import_module
 
 import corpus
 import pytest
+from each_case import each_of
 
 from visa_lsp.isa.lane import VOCABULARY, Effect, Expr, Lane, Unmodelled
 from visa_lsp.isa.model import EVERY_DIALECT, Dialect, ExecStyle, FieldKind, Instruction, Modifier, Shape, Trait
@@ -47,7 +48,7 @@ def row_named(mnemonic: str) -> Instruction:
     return next(row for row in ROWS if row.mnemonic == mnemonic)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=row_id)
+@each_of(ROWS, row_id)
 def test_row_is_documented(row: Instruction) -> None:
     assert row.summary.endswith(".")
     assert len(row.summary) < 80
@@ -61,7 +62,7 @@ def test_row_is_documented(row: Instruction) -> None:
     assert row.platforms
 
 
-@pytest.mark.parametrize("row", ROWS, ids=row_id)
+@each_of(ROWS, row_id)
 def test_row_has_a_meaning(row: Instruction) -> None:
     match row.meaning:
         case Lane(expr):
@@ -71,7 +72,7 @@ def test_row_has_a_meaning(row: Instruction) -> None:
         case Unmodelled(reason):
             assert reason
         case other:
-            pytest.fail(f"{row.mnemonic} has the meaning {other}")
+            raise AssertionError(f"it has the meaning {other}")
 
 
 def assert_words_known(expr: Expr, sources: int) -> None:
@@ -84,7 +85,7 @@ def assert_words_known(expr: Expr, sources: int) -> None:
             assert_words_known(arg, sources)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=row_id)
+@each_of(ROWS, row_id)
 def test_slots_and_modifiers_fill_fields(row: Instruction) -> None:
     kinds = {field.name: field.kind for field in row.fields}
     assert len(kinds) == len(row.fields)
@@ -102,7 +103,7 @@ def test_slots_and_modifiers_fill_fields(row: Instruction) -> None:
     assert free == set()
 
 
-@pytest.mark.parametrize("row", ROWS, ids=row_id)
+@each_of(ROWS, row_id)
 def test_modifier_words_survive_printing(row: Instruction) -> None:
     for mod in row.modifiers:
         for word, value in mod.words.items():
@@ -185,12 +186,15 @@ OPCODES = {row.opcode for row in ROWS} - {None}
 REAL = [(form, data) for form, data in real_records() if data[0] in OPCODES]
 
 
+@pytest.mark.corpus
 def test_corpus_forms_reach_most_rows() -> None:
     assert len(REAL) > 90
 
 
-@pytest.mark.parametrize(("form", "data"), REAL, ids=[form for form, _ in REAL])
-def test_record_is_as_long_as_the_real_one(form: str, data: bytes) -> None:
+@pytest.mark.corpus
+@each_of(REAL, lambda pair: pair[0])
+def test_record_is_as_long_as_the_real_one(pair: tuple[str, bytes]) -> None:
+    form, data = pair
     fits = [row for row in ROWS if row.opcode == data[0] and record_length(row, data) == len(data)]
     words = re.sub(r"^\([^)]*\)\s*", "", form)
     names = [row.mnemonic for row in fits]

@@ -4,11 +4,13 @@ Record sizes and constants are checked against ``forms.tsv`` of the corpus with 
 knows only the kinds of fields; the codec has its own tests.
 """
 
+import itertools
 import re
 
 import corpus
 import pytest
 from corpus import at_least, files, texts
+from each_case import each_of
 
 from visa_lsp.isa import lsc_codes
 from visa_lsp.isa.lane import Effect, Unmodelled
@@ -65,7 +67,7 @@ def row_id(row):
     return f"{row.mnemonic}-{row.fields[0].name}-{row.opcode}-{'.'.join(sorted(d.value for d in row.dialects))}"
 
 
-each_row = pytest.mark.parametrize("row", ROWS, ids=[row_id(r) for r in ROWS])
+each_row = each_of(ROWS, row_id)
 
 
 @each_row
@@ -82,7 +84,7 @@ def test_row_tells_what_it_does(row):
         case Unmodelled(reason):
             assert reason
         case _:
-            pytest.fail("a message has no meaning per lane")
+            raise AssertionError("a message has no meaning per lane")
 
 
 @each_row
@@ -192,19 +194,18 @@ def match_words(row, words):
 
 def forms():
     pairs = {(form.text, form.code): None for form in corpus.forms() if form.code and form.status in {0, -11}}
-    return [
-        pytest.param(text, code, id=f"{text[:60]}-{code.hex()[:8]}")
-        for text, code in pairs
-        if split_form(text)[0] in TABLE.by_mnemonic
-    ]
+    return [pair for pair in pairs if split_form(pair[0])[0] in TABLE.by_mnemonic]
 
 
+@pytest.mark.corpus
 def test_the_corpus_has_forms():
     assert len(forms()) >= at_least(45, 80)
 
 
-@pytest.mark.parametrize(("form", "record"), forms())
-def test_record_is_as_the_tools_write_it(form, record):
+@pytest.mark.corpus
+@each_of(forms(), lambda pair: f"{pair[0]} {pair[1].hex()}")
+def test_record_is_as_the_tools_write_it(pair):
+    form, record = pair
     name, words = split_form(form)
     fitting = [
         (row, values) for row in TABLE.by_opcode[record[0]] if (values := walk(row, record)) is not None
@@ -222,6 +223,7 @@ def test_record_is_as_the_tools_write_it(form, record):
                 assert values[field] & mask == expected & mask
 
 
+@pytest.mark.corpus
 def test_every_word_of_the_compilers_is_known():
     seen = set()
     for path in files("opcode_counts.tsv"):
@@ -246,6 +248,7 @@ def test_every_word_of_the_compilers_is_known():
 LINE = re.compile(FORM.pattern + r"\s*(?:\((?:(?P<mask>\w+),\s*)?(?P<size>\d+)\))?")
 
 
+@pytest.mark.corpus
 def test_rows_allow_what_the_compilers_print():
     """Platform, dialect and execution size of a row are never stricter than a text that a compiler printed."""
     uses = set()
@@ -314,11 +317,9 @@ def test_no_block_shape(text):
     assert lsc_codes.parse_block_shape(text) is None
 
 
-@pytest.mark.parametrize("v42", [False, True])
-@pytest.mark.parametrize("order", [1, 2])
-@pytest.mark.parametrize("elems", lsc_codes.ELEMS_VALUE)
-@pytest.mark.parametrize("size", lsc_codes.DATASIZES)
-def test_data_shape_text_reads_back(size, elems, order, v42):
+@each_of(itertools.product(lsc_codes.DATASIZES, lsc_codes.ELEMS_VALUE, (1, 2), (False, True)))
+def test_data_shape_text_reads_back(case):
+    size, elems, order, v42 = case
     text = lsc_codes.data_shape_text(size, elems, order, v42=v42)
     assert lsc_codes.parse_data_shape(text[1:]) == lsc_codes.DataShape(size, elems, None, order)
 

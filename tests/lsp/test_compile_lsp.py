@@ -15,28 +15,26 @@ def uri(tmp_path):
     return (tmp_path / "k.cl").as_uri()
 
 
-async def test_what_the_compiler_says_has_its_place(uri, tmp_path):
+async def test_what_the_compiler_says_has_its_place(client, uri, tmp_path):
     said = "1:2:10: error: use of undeclared identifier 'b'\\nBuild failed with error code: -11"
     tool = fake_tool(tmp_path / "bin", f'print("{said}"); sys.exit(245)')
-    async with session() as client:
-        answer = await command(client, "visa.compile", {"uri": uri, "tool": tool, "device": "DG2"})
-        assert (answer["ok"], answer["device"], answer["kernels"]) == (True, "dg2", [])
-        (finding,) = answer["findings"]
-        assert (finding["line"], finding["column"], finding["severity"], finding["source"]) == (2, 10, "error", "ocloc")
-        assert finding["message"] == "use of undeclared identifier 'b'"
+    answer = await command(client, "visa.compile", {"uri": uri, "tool": tool, "device": "DG2"})
+    assert (answer["ok"], answer["device"], answer["kernels"]) == (True, "dg2", [])
+    (finding,) = answer["findings"]
+    assert (finding["line"], finding["column"], finding["severity"], finding["source"]) == (2, 10, "error", "ocloc")
+    assert finding["message"] == "use of undeclared identifier 'b'"
 
 
-async def test_mistakes_are_answers(uri, tmp_path):
-    async with session() as client:
-        answer = await command(client, "visa.compile", {"uri": uri, "tool": str(tmp_path / "none")})
-        assert not answer["ok"]
-        assert "none: is not there" in answer["error"]
-        answer = await command(client, "visa.compile", {"uri": "untitled:k.cl"})
-        assert (answer["ok"], answer["error"]) == (False, "`untitled:k.cl` is no file")
-        answer = await command(client, "visa.compile", {"uri": (tmp_path / "other.cl").as_uri()})
-        assert "no such file" in answer["error"].lower()
-        answer = await command(client, "visa.compile", {"uri": uri, "timeout": "-1"})
-        assert "is no number of seconds" in answer["error"]
+async def test_mistakes_are_answers(client, uri, tmp_path):
+    answer = await command(client, "visa.compile", {"uri": uri, "tool": str(tmp_path / "none")})
+    assert not answer["ok"]
+    assert "none: is not there" in answer["error"]
+    answer = await command(client, "visa.compile", {"uri": "untitled:k.cl"})
+    assert (answer["ok"], answer["error"]) == (False, "`untitled:k.cl` is no file")
+    answer = await command(client, "visa.compile", {"uri": (tmp_path / "other.cl").as_uri()})
+    assert "no such file" in answer["error"].lower()
+    answer = await command(client, "visa.compile", {"uri": uri, "timeout": "-1"})
+    assert "is no number of seconds" in answer["error"]
 
 
 async def test_nothing_is_compiled_where_there_is_no_trust(uri, tmp_path):
@@ -47,12 +45,11 @@ async def test_nothing_is_compiled_where_there_is_no_trust(uri, tmp_path):
 
 
 @pytest.mark.skipif(shutil.which("ocloc") is None, reason="ocloc is not installed: apt-get install intel-opencl-icd")
-async def test_the_real_compiler_gives_the_texts_of_kernels():
+async def test_the_real_compiler_gives_the_texts_of_kernels(client):
     uri = (ROOT / "tests" / "own" / "cl" / "axpy.cl").as_uri()
-    async with session() as client:
-        answer = await command(client, "visa.compile", {"uri": uri, "device": "TGLLP", "options": "-g"})
-        assert (answer["ok"], answer["platform"], answer["findings"]) == (True, "TGLLP", [])
-        (kernel,) = answer["kernels"]
-        assert kernel["figures"].startswith(f"tgllp SIMD{kernel['simd']}: ")
-        assert '.kernel "saxpy"' in kernel["text"]
-        assert "LOC 4" in kernel["text"]
+    answer = await command(client, "visa.compile", {"uri": uri, "device": "TGLLP", "options": "-g"})
+    assert (answer["ok"], answer["platform"], answer["findings"]) == (True, "TGLLP", [])
+    (kernel,) = answer["kernels"]
+    assert kernel["figures"].startswith(f"tgllp SIMD{kernel['simd']}: ")
+    assert '.kernel "saxpy"' in kernel["text"]
+    assert "LOC 4" in kernel["text"]

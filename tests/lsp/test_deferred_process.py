@@ -9,6 +9,7 @@ import pytest
 from lsp_client import SERVER, answering
 from lsprotocol import types
 from pytest_lsp import ClientServerConfig, client_capabilities
+from tiers import first
 
 from benchmarks.inputs import generated
 from visa_lsp.analysis.analysis import Analysis
@@ -24,9 +25,10 @@ ODD = (
 )
 
 
-@pytest.mark.parametrize("text", [TEXT, ODD])
-@pytest.mark.parametrize("platform", [None, "DG2"])
-async def test_another_process_finds_the_same(text, platform):
+@pytest.mark.parametrize("case", first(2, [("plain", None), ("odd", "DG2"), ("plain", "DG2"), ("odd", None)]))
+async def test_another_process_finds_the_same(case):
+    kind, platform = case
+    text = {"plain": TEXT, "odd": ODD}[kind]
     found = await deferred.deferred_findings_in_subprocess(Analysis.of(text, platform), EXTRA)
     assert found == visible(Analysis.of(text, platform), EXTRA)
     assert found

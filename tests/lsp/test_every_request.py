@@ -7,7 +7,7 @@ import itertools
 import json
 import re
 
-from lsp_client import at, line_of, plain
+from lsp_client import at, command, line_of, opened, plain, saxpy, session
 from lsprotocol import types
 
 from benchmarks.inputs import kernel as long_kernel
@@ -17,10 +17,6 @@ from visa_lsp.zeinfo.pack import pack_zebin
 
 def lines(first: int, last: int) -> types.Range:
     return types.Range(types.Position(first, 0), types.Position(last, 0))
-
-
-async def command(client, name: str, *arguments):
-    return plain(await client.workspace_execute_command_async(types.ExecuteCommandParams(name, list(arguments))))
 
 
 async def test_on_type_formatting_shapes_the_line_that_was_finished(client, kernel):
@@ -66,10 +62,16 @@ def set_hints(client, **hints):
     client.workspace_did_change_configuration(params)
 
 
-async def test_type_hints_are_off_or_on_or_of_the_cursors_line(client, kernel):
+async def test_type_hints_are_off_or_on_or_of_the_cursors_line(tmp_path):
+    kernel = saxpy(tmp_path)
+    async with session(settings={}) as client:
+        opened(client, kernel.uri, kernel.text)
+        await _hints_follow_settings_and_cursor(client, kernel)
+
+
+async def _hints_follow_settings_and_cursor(client, kernel):
     line = line_of(kernel.text, "mad (M1")
     params = types.InlayHintParams(kernel.identifier, lines(line - 1, line + 1))
-    client.set_configuration({"visa": {}})
 
     async def labels():
         found = await client.text_document_inlay_hint_async(params)

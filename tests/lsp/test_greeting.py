@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import io
 import json
 import os
 import subprocess
@@ -9,9 +11,14 @@ import sys
 from typing import Any
 
 import pytest
+from tiers import first
 
 from visa_lsp import __version__
+from visa_lsp.cli.services.serving import services
 from visa_lsp.lsp.capabilities import initialize_result
+from visa_lsp.lsp.server import create_server
+from visa_lsp.lsp.transport.greeting import greet
+from visa_lsp.lsp.transport.inflow import inflow_of
 
 SERVER = (sys.executable, "-c", "from visa_lsp.cli.main import main; raise SystemExit(main())")
 PLAIN: dict[str, Any] = {"capabilities": {}}
@@ -24,18 +31,40 @@ def framed(message: dict[str, Any]) -> bytes:
     return b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
 
 
-def talk(folder, *messages: dict[str, Any], raw: bytes = b"") -> tuple[list[dict[str, Any]], int, str]:
-    """Everything that a server says to some messages, its exit status, and its standard error."""
-    sent = raw + b"".join(map(framed, messages))
-    env = {**os.environ, "VISA_LSP_CACHE": str(folder)}
-    done = subprocess.run(SERVER, input=sent, capture_output=True, env=env, timeout=120, check=False)
-    said, rest = [], done.stdout
+def parted(rest: bytes) -> list[dict[str, Any]]:
+    said = []
     while rest:
         head, _, rest = rest.partition(b"\r\n\r\n")
         length = int(head.lower().split(b"content-length:")[1].split()[0])
         said.append(json.loads(rest[:length]))
         rest = rest[length:]
-    return said, done.returncode, done.stderr.decode()
+    return said
+
+
+def talk_to_process(folder, *messages: dict[str, Any], raw: bytes = b"") -> tuple[list[dict[str, Any]], int, str]:
+    """Everything that a server says to some messages, its exit status, and its standard error."""
+    sent = raw + b"".join(map(framed, messages))
+    env = {**os.environ, "VISA_LSP_CACHE": str(folder)}
+    done = subprocess.run(SERVER, input=sent, capture_output=True, env=env, timeout=120, check=False)
+    return parted(done.stdout), done.returncode, done.stderr.decode()
+
+
+@pytest.fixture
+def talk(caplog):
+    """The same of a server in this process, with its log for the standard error."""
+
+    def talk(*messages: dict[str, Any], raw: bytes = b"") -> tuple[list[dict[str, Any]], int, str]:
+        inflow, said = inflow_of(io.BytesIO(raw + b"".join(map(framed, messages)))), io.BytesIO()
+        answered = greet(inflow, said, __version__)
+        server, thresholds = create_server(services(), __version__), gc.get_threshold()
+        caplog.clear()
+        try:
+            server.start_io(inflow, said, answered)
+        finally:
+            gc.set_threshold(*thresholds)
+        return parted(said.getvalue()), server.exit_code, caplog.text
+
+    return talk
 
 
 def hello(params: dict[str, Any], number: object = 1) -> dict[str, Any]:
@@ -47,8 +76,8 @@ def answers(said: list[dict[str, Any]], number: object = 1) -> list[dict[str, An
 
 
 @pytest.mark.parametrize(("params", "number"), [(PLAIN, 0), (PULLING, "a"), ({**PLAIN, "rootUri": "file:///x"}, "")])
-def test_a_greeting_is_answered_once_and_first(tmp_path, params, number):
-    said, status, errors = talk(tmp_path, hello(params, number), *DOWN)
+def test_a_greeting_is_answered_once_and_first(talk, params, number):
+    said, status, errors = talk(hello(params, number), *DOWN)
     assert said[0] == answers(said, number)[0]
     assert said[0]["result"] == initialize_result(params, __version__)
     assert (len(answers(said, number)), status, errors) == (1, 0, "")
@@ -68,13 +97,14 @@ def test_the_answer_needs_no_library():
 
 
 def test_nothing_is_kept_of_a_greeting(tmp_path):
-    talk(tmp_path, hello(PLAIN), *DOWN)
+    said, status, errors = talk_to_process(tmp_path, hello(PULLING), *DOWN)
+    assert (len(answers(said)), status, errors) == (1, 0, "")
     assert not list(tmp_path.glob("initialize*"))
 
 
-def test_another_client_is_another_answer(tmp_path):
-    first, _, _ = talk(tmp_path, hello(PLAIN), *DOWN)
-    second, _, _ = talk(tmp_path, hello({"capabilities": {"general": {"positionEncodings": ["utf-8"]}}}), *DOWN)
+def test_another_client_is_another_answer(talk):
+    first, _, _ = talk(hello(PLAIN), *DOWN)
+    second, _, _ = talk(hello({"capabilities": {"general": {"positionEncodings": ["utf-8"]}}}), *DOWN)
     assert answers(second)[0]["result"]["capabilities"]["positionEncoding"] == "utf-8"
     assert answers(first)[0]["result"]["capabilities"].get("positionEncoding", "utf-16") == "utf-16"
 
@@ -94,26 +124,33 @@ def test_another_client_is_another_answer(tmp_path):
         framed({"id": 5, "method": "shutdown"}),
     ],
 )
-def test_nothing_before_the_greeting_harms(tmp_path, raw):
-    alone, status, errors = talk(tmp_path, raw=raw)
+def test_nothing_before_the_greeting_harms(talk, raw):
+    _, status, errors = talk(raw=raw)
     assert "internal error" not in errors
     assert status in {0, 1}
-    assert talk(tmp_path, raw=raw) == (alone, status, errors)
     if raw.startswith(b"Content-Length: 5\r") or raw in {b"", b"\n"}:
-        said, status, _ = talk(tmp_path, hello(PLAIN), *DOWN, raw=raw)
+        said, status, _ = talk(hello(PLAIN), *DOWN, raw=raw)
         assert (len(answers(said)), status) == (1, 0)
 
 
-def test_a_greeting_twice_is_refused_once(tmp_path):
+@pytest.mark.parametrize(
+    "raw", first(2, [b"x" * 5000, b"Content-Length: 5\r\n\r\n[1,2]", b"", b"Content-Length: 0\r\n\r\n"])
+)
+def test_a_process_survives_what_comes_before_the_greeting(tmp_path, raw):
+    _, status, errors = talk_to_process(tmp_path, raw=raw)
+    assert ("Traceback" in errors, status) == (False, 1)
+
+
+def test_a_greeting_twice_is_refused_once(talk):
     for number in (1, 2):
-        said, _, _ = talk(tmp_path, hello(PLAIN), hello(PLAIN, number), *DOWN)
+        said, _, _ = talk(hello(PLAIN), hello(PLAIN, number), *DOWN)
         assert [["result" in a, "error" in a] for a in said[:2]] == [[True, False], [False, True]]
         assert [a["id"] for a in said[:2]] == [1, number]
 
 
-def test_a_cancelled_greeting_is_answered_once(tmp_path):
+def test_a_cancelled_greeting_is_answered_once(talk):
     cancel = {"method": "$/cancelRequest", "params": {"id": 1}}
-    said, status, _ = talk(tmp_path, hello(PLAIN), cancel, *DOWN)
+    said, status, _ = talk(hello(PLAIN), cancel, *DOWN)
     assert (len(answers(said)), "result" in answers(said)[0], status) == (1, True, 0)
 
 
@@ -129,14 +166,14 @@ def test_a_cancelled_greeting_is_answered_once(tmp_path):
         {"id": 1, "method": "textDocument/hover", "params": PLAIN},
     ],
 )
-def test_what_is_odd_is_left_to_the_server(tmp_path, first):
-    said, status, _ = talk(tmp_path, first, hello(PLAIN, "then"), *DOWN)
+def test_what_is_odd_is_left_to_the_server(talk, first):
+    said, status, _ = talk(first, hello(PLAIN, "then"), *DOWN)
     assert (len(answers(said, "then")), "result" in answers(said, "then")[0], status) == (1, True, 0)
     assert ["error" in m for m in said if m.get("id") != "then" and m.get("id") != 77] == [True] * ("id" in first)
 
 
-def test_a_client_that_errs_in_a_detail_is_served(tmp_path):
+def test_a_client_that_errs_in_a_detail_is_served(talk):
     odd = {"capabilities": {"workspace": {"symbol": {"symbolKind": {"valueSet": ["new"]}}}}, "rootUri": "http://["}
-    said, status, errors = talk(tmp_path, hello(odd), *DOWN)
+    said, status, errors = talk(hello(odd), *DOWN)
     assert (len(answers(said)), "result" in answers(said)[0], status) == (1, True, 0)
     assert "cannot be read" in errors

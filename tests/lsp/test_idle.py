@@ -6,6 +6,8 @@ import time
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from work import calls_of
+
 from benchmarks.inputs import generated
 from visa_lsp.ide.features.token_pieces import pieces_of
 from visa_lsp.ide.index.text_index import index_of
@@ -56,6 +58,8 @@ def quiet(server: VisaServer, protocol: Protocol) -> int:
     for number in range(1, 10_000):
         protocol.heard = time.monotonic() - 60
         idle._tick()
+        if idle._timer is not None:
+            idle._timer.cancel()  # the loop is that of other tests too
         if idle._steps is None:
             return number
     raise AssertionError("the work of quiet times never ends")
@@ -63,15 +67,15 @@ def quiet(server: VisaServer, protocol: Protocol) -> int:
 
 async def test_a_quiet_time_makes_everything_ready() -> None:
     server, protocol = a_server(generated(1, 3000), colours=True)
-    quiet(server, protocol)
+    all_of_it = calls_of(lambda: quiet(server, protocol))
     opened = server.documents.get(URI)
     assert opened is not None
     document = opened.analysis.document
     kept, index = pieces_of(document), index_of(document)
     assert all(kept.get(index, at, "utf-16") is not None for at in range(len(document.chunks)))
     assert all(part.chunk.words and part.knows_decls for part in index.parts)
-    # Once is enough: there is nothing left for the next quiet time.
-    assert quiet(server, protocol) == 1
+    # Once is enough: the next quiet time only finds that there is nothing left.
+    assert calls_of(lambda: quiet(server, protocol)) < all_of_it / 20
 
 
 async def test_colours_are_made_only_for_clients_that_show_them() -> None:

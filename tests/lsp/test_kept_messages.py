@@ -16,6 +16,7 @@ from lsprotocol import types
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 from edits import random_edit
+from tiers import first
 
 from benchmarks.inputs import generated, kernel
 from visa_lsp.analysis.analysis import Analysis
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 URI = "file:///kept.visaasm"
 TEXT = types.TextDocumentIdentifier(URI)
-EDITS = 25
 
 
 class Session(SimpleNamespace):
@@ -110,15 +110,16 @@ REQUESTS = (
 SHAPE = types.DocumentFormattingParams(TEXT, OPTIONS)
 
 
+@pytest.mark.parametrize("edits", first(1, [8, 40]))
 @pytest.mark.parametrize("seed", range(3))
-async def test_answers_after_random_edits_equal_those_of_a_fresh_text(seed: int) -> None:
+async def test_answers_after_random_edits_equal_those_of_a_fresh_text(seed: int, edits: int) -> None:
     draw = random.Random(seed)
     encoding = ("utf-16", "utf-8", "utf-32")[seed]
     text = kernel(600, seed) if seed % 2 else generated(seed, 500)
     analysis = Analysis.of(text)
     kept = Session(analysis, encoding)
     known = await answer(kept, structure.on_tokens, types.SemanticTokensParams(TEXT))
-    for number in range(EDITS):
+    for number in range(edits):
         start, end, new = random_edit(text, draw)
         text = text[:start] + new + text[end:]
         analysis = analysis.edited(start, end, new)

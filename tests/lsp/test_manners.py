@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import itertools
 import json
 import os
 import subprocess
@@ -13,32 +13,16 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from lsp_client import ROOT, SERVER, answering, at, line_of, plain, saxpy
+from lsp_client import ROOT, SERVER, at, command, in_folder, line_of, plain, saxpy, session
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
-from pytest_lsp import ClientServerConfig, client_capabilities
+from pytest_lsp import ClientServerConfig
+from tiers import first
 
 from visa_lsp.ide.workspace import read_settings
 from visa_lsp.lsp.handlers import sync
 
 sys.path.insert(0, str(ROOT))
-
-
-@contextlib.asynccontextmanager
-async def session(name: str = "visual_studio_code", settings: dict | None = None, folder: str | None = None, **params):
-    client = await ClientServerConfig(server_command=SERVER).start()
-    capabilities = client_capabilities(name)
-    if settings is not None:
-        client.set_configuration({"visa": settings})
-        if folder is not None:
-            client.set_configuration({"visa": settings}, scope_uri=folder)
-    try:
-        result = await answering(client).initialize_session(types.InitializeParams(capabilities=capabilities, **params))
-        client.said = result
-        yield client
-    finally:
-        await client.shutdown_session()
-        await client.stop()
 
 
 def opened(client, kernel, text: str | None = None, version: int = 1):
@@ -48,10 +32,6 @@ def opened(client, kernel, text: str | None = None, version: int = 1):
 async def pulled(client, uri: str, previous: str | None = None):
     params = types.DocumentDiagnosticParams(types.TextDocumentIdentifier(uri), previous_result_id=previous)
     return await client.text_document_diagnostic_async(params)
-
-
-async def command(client, name: str, *arguments):
-    return plain(await client.workspace_execute_command_async(types.ExecuteCommandParams(name, list(arguments))))
 
 
 async def eventually(ask, wanted):
@@ -114,8 +94,8 @@ async def test_settings_are_live(tmp_path):
         await eventually(lambda: client.text_document_code_lens_async(lenses), lambda found: not found)
 
 
-@pytest.mark.parametrize(("types_of_hints", "asked_again"), [("cursorLine", 2), ("on", 0), ("off", 0)])
-async def test_hints_are_asked_for_again_when_the_cursor_they_follow_has_moved(tmp_path, types_of_hints, asked_again):
+@pytest.mark.parametrize("types_of_hints", first(2, ["cursorLine", "on", "off"]))
+async def test_hints_are_asked_for_again_when_the_cursor_they_follow_has_moved(tmp_path, types_of_hints):
     kernel = saxpy(tmp_path)
     settings = {"inlayHints": {"types": types_of_hints, "labels": False}}
     label = line_of(kernel.text, "_0_004:")
@@ -128,7 +108,7 @@ async def test_hints_are_asked_for_again_when_the_cursor_they_follow_has_moved(t
         for line in (7, 7, 8):
             client.protocol.notify("visa/didChangeCursor", {"uri": kernel.uri, "line": line})
         await client.text_document_inlay_hint_async(hints)
-        assert client.refreshed == [types.WORKSPACE_INLAY_HINT_REFRESH] * asked_again
+        assert client.refreshed == [types.WORKSPACE_INLAY_HINT_REFRESH] * (2 if types_of_hints == "cursorLine" else 0)
 
 
 async def test_settings_that_are_sent_do_not_lose_to_those_of_a_folder(tmp_path):
@@ -170,7 +150,7 @@ async def test_ignored_findings_and_settings_files(tmp_path):
         assert types.WORKSPACE_DIAGNOSTIC_REFRESH in client.refreshed or client.refreshed
 
 
-async def test_findings_are_those_of_the_check_command(tmp_path):
+async def test_findings_are_those_of_the_check_command(client, tmp_path):
     text = BROKEN.replace(
         "ret (M1, 1)", "mov (M1, 8) VNONE(0,0)<1> V32(0,0)<1;1,0> // visa: ignore[V101]\n    goto (M1, 1) NOWHERE"
     )
@@ -186,19 +166,18 @@ async def test_findings_are_those_of_the_check_command(tmp_path):
         for f in json.loads(checked.stdout)
     ]
     assert expected
-    async with session() as client:
-        item = types.TextDocumentItem(path.as_uri(), "visa", 1, text)
-        client.text_document_did_open(types.DidOpenTextDocumentParams(item))
-        found = (await pulled(client, path.as_uri())).items
-        assert expected == [
-            (d.code, d.range.start.line, d.range.start.character, d.range.end.character, d.message) for d in found
-        ]
+    item = types.TextDocumentItem(path.as_uri(), "visa", 1, text)
+    client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+    found = (await pulled(client, path.as_uri())).items
+    assert expected == [
+        (d.code, d.range.start.line, d.range.start.character, d.range.end.character, d.message) for d in found
+    ]
 
 
-async def test_unchanged_findings_are_said_so(tmp_path):
+async def test_unchanged_findings_are_said_so(client, tmp_path):
     kernel = saxpy(tmp_path)
     (tmp_path / "other.visaasm").write_text(BROKEN)
-    async with session(workspace_folders=[types.WorkspaceFolder(tmp_path.as_uri(), "a")]) as client:
+    async with in_folder(client, tmp_path):
         opened(client, kernel)
         first = await pulled(client, kernel.uri)
         assert (await pulled(client, kernel.uri, first.result_id)).kind == "unchanged"
@@ -247,20 +226,17 @@ async def test_nothing_runs_without_trust(tmp_path):
         assert (await command(client, "visa.assemble", kernel.uri))["ok"]
 
 
-async def test_untitled_documents(tmp_path):
+async def test_untitled_documents(client, tmp_path):
     kernel = saxpy(tmp_path)
-    async with session() as client:
-        uri = "untitled:Untitled-1"
-        client.text_document_did_open(
-            types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "visa", 1, kernel.text))
-        )
-        assert (await pulled(client, uri)).items == [] or not (await pulled(client, uri)).items
-        answer = await command(client, "visa.assemble", uri)
-        assert answer["ok"], answer
-        assert answer["path"].endswith("untitled.isa")
-        assert "launch" in (await command(client, "visa.run", uri))["error"]
-        here = types.TextDocumentIdentifier(uri)
-        assert await client.text_document_hover_async(types.HoverParams(here, at(kernel.text, "mad (M1")))
+    uri = "untitled:Untitled-1"
+    client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "visa", 1, kernel.text)))
+    assert (await pulled(client, uri)).items == [] or not (await pulled(client, uri)).items
+    answer = await command(client, "visa.assemble", uri)
+    assert answer["ok"], answer
+    assert answer["path"].endswith("untitled.isa")
+    assert "launch" in (await command(client, "visa.run", uri))["error"]
+    here = types.TextDocumentIdentifier(uri)
+    assert await client.text_document_hover_async(types.HoverParams(here, at(kernel.text, "mad (M1")))
 
 
 async def test_a_client_that_supports_nothing(tmp_path):
@@ -286,10 +262,10 @@ async def test_a_client_that_supports_nothing(tmp_path):
         await client.stop()
 
 
-async def test_work_shows_its_progress_and_partial_results(tmp_path):
+async def test_work_shows_its_progress_and_partial_results(client, tmp_path):
     for number in range(12):
         (tmp_path / f"k{number}.visaasm").write_text(BROKEN)
-    async with session(workspace_folders=[types.WorkspaceFolder(tmp_path.as_uri(), "a")]) as client:
+    async with in_folder(client, tmp_path):
         params = types.WorkspaceDiagnosticParams([], partial_result_token=PART, work_done_token=WORK)
         values = []
 
@@ -331,16 +307,15 @@ def test_a_cancelled_request_is_answered_as_such():
     assert wire.stop() == 0
 
 
-async def test_a_command_that_is_unknown_and_a_rename_that_is_refused_are_errors(tmp_path):
+async def test_a_command_that_is_unknown_and_a_rename_that_is_refused_are_errors(client, tmp_path):
     kernel = saxpy(tmp_path)
-    async with session() as client:
-        opened(client, kernel)
-        with pytest.raises(JsonRpcException):
-            await command(client, "visa.none")
-        with pytest.raises(JsonRpcException, match="already"):
-            await client.text_document_rename_async(
-                types.RenameParams(kernel.identifier, at(kernel.text, "V0061(0,0)"), "V0062")
-            )
+    opened(client, kernel)
+    with pytest.raises(JsonRpcException):
+        await command(client, "visa.none")
+    with pytest.raises(JsonRpcException, match="already"):
+        await client.text_document_rename_async(
+            types.RenameParams(kernel.identifier, at(kernel.text, "V0061(0,0)"), "V0062")
+        )
 
 
 async def test_trace_is_sent_when_asked_for(tmp_path):
@@ -403,9 +378,10 @@ def test_requests_at_the_wrong_time_get_errors():
     assert status == 0
 
 
-def test_random_messages():
+@pytest.mark.parametrize("count", first(1, [60, 1000]))
+def test_random_messages(count):
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.fuzz_lsp", "--count", "250", "--seed", "7"],
+        [sys.executable, "-m", "benchmarks.fuzz_lsp", "--count", str(count), "--seed", "7"],
         cwd=ROOT, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
@@ -448,17 +424,15 @@ ASKED = {
 }
 
 
-@pytest.mark.parametrize("name", ["workDoneToken", "partialResultToken"])
-def test_a_token_that_is_none_is_told(name: str):
+def test_a_token_that_is_none_is_told():
     """JSON values that no token can be: two of them cannot even be the key of a table."""
     odd = [[], {}, [1], {"a": []}, True, 1.5]
     good = ["t", 7, None]
     messages, wanted = [], {}
-    for method, params in ASKED.items():
-        for value in [*odd, *good]:
-            ident = len(messages) + 10
-            wanted[ident] = -32602 if any(value is o for o in odd) else None
-            messages.append(request(ident, method, {**params, name: value}))
+    for name, method, value in itertools.product(("workDoneToken", "partialResultToken"), ASKED, [*odd, *good]):
+        ident = len(messages) + 10
+        wanted[ident] = -32602 if any(value is o for o in odd) else None
+        messages.append(request(ident, method, {**ASKED[method], name: value}))
     cancels = [
         {"jsonrpc": "2.0", "method": "window/workDoneProgress/cancel", "params": {"token": value}} for value in odd
     ]

@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 
-from lsp_client import ROOT, plain
+from lsp_client import ROOT, command
 from lsprotocol import types
 
 SENDER = """.version 4.1
@@ -44,10 +44,6 @@ GUESSED = """.version 4.1
 .input V0040 offset=116 size=12
     svm_scatter.4.1 (M1, 16) V0043.0 V0044.0
 """
-
-
-async def command(client, name: str, *arguments):
-    return plain(await client.workspace_execute_command_async(types.ExecuteCommandParams(name, list(arguments))))
 
 
 def told(*arguments: object) -> subprocess.CompletedProcess[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lsp_client import at, line_of
+from lsp_client import at, line_of, opened, saxpy, session
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
@@ -50,15 +50,17 @@ async def test_outline_folding_and_colours(client, kernel):
     assert [symbol.name for symbol in found] == ["V0061"]
 
 
-@pytest.mark.parametrize(("header", "kinds"), [(None, ("imports", "imports")), (False, ("comment", "region"))])
-async def test_the_header_is_of_the_kind_that_editors_fold_when_a_text_opens(client, kernel, header, kinds):
-    if header is not None:
-        settings = types.DidChangeConfigurationParams({"visa": {"foldHeader": header}})
-        client.workspace_did_change_configuration(settings)
-    folds = await client.text_document_folding_range_async(types.FoldingRangeParams(kernel.identifier))
-    shown = {fold.start_line: fold.kind for fold in folds}
+async def test_the_header_is_of_the_kind_that_editors_fold_when_a_text_opens(tmp_path):
+    kernel = saxpy(tmp_path)
     texts = ("/// VISA Predefined", ".decl V0032", ".input", ".kernel ", "_0_004:")
-    assert [shown[line_of(kernel.text, text)] for text in texts] == [*kinds, "region", None, None]
+    async with session() as client:
+        here = opened(client, kernel.uri, kernel.text)
+        for kinds in (("imports", "imports"), ("comment", "region")):
+            folds = await client.text_document_folding_range_async(types.FoldingRangeParams(here))
+            shown = {fold.start_line: fold.kind for fold in folds}
+            assert [shown[line_of(kernel.text, text)] for text in texts] == [*kinds, "region", None, None]
+            settings = types.DidChangeConfigurationParams({"visa": {"foldHeader": False}})
+            client.workspace_did_change_configuration(settings)
 
 
 async def test_completion_with_its_page_and_signature(client, kernel):

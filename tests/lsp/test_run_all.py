@@ -8,7 +8,7 @@ import signal
 import threading
 
 import pytest
-from lsp_client import LAUNCH, line_of, no_process_left, plain
+from lsp_client import LAUNCH, command, line_of, no_process_left, plain
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
@@ -59,7 +59,7 @@ def told(client):
 
 async def run_all(client, uris, **more):
     argument = {"uris": uris, **more}
-    return plain(await client.workspace_execute_command_async(types.ExecuteCommandParams("visa.runAll", [argument])))
+    return await command(client, "visa.runAll", argument)
 
 
 async def test_all_run_in_one_process_and_each_is_told_when_it_ends(client, folder, told):
@@ -97,10 +97,10 @@ async def test_what_a_run_has_left_is_written_beside_its_lines(client, folder, k
 
 
 async def test_a_run_without_end_costs_only_itself(client, folder, told):
-    answer = await run_all(client, folder("good", "endless", "last"), timeout=6, partialResultToken=TOKEN)
+    answer = await run_all(client, folder("good", "endless", "last"), timeout=4, partialResultToken=TOKEN)
     good, endless, last = told[0]
     assert (good["ok"], endless["ok"], last["ok"]) == (True, False, True)
-    assert endless["error"] == "the run has no result: it took longer than 6 seconds and was ended"
+    assert endless["error"] == "the run has no result: it took longer than 4 seconds and was ended"
     assert good["process"] == endless["process"] != last["process"]
     assert answer["processes"] == [good["process"], last["process"]]
 
@@ -123,7 +123,7 @@ def test_a_process_that_the_system_ends_costs_only_its_run(tmp_path):
     def end_the_first():
         while not processes and not ended.wait(0.05):
             pass
-        ended.wait(2)  # it is at work by then
+        ended.wait(1)  # it is at work by then
         os.kill(processes[0], signal.SIGKILL)
 
     killer = threading.Thread(target=end_the_first)
@@ -172,7 +172,6 @@ async def test_a_mistake_in_one_file_costs_no_other(client, folder, kernel):
     ],
 )
 async def test_a_mistake_in_the_argument_is_said(client, argument, words):
-    params = types.ExecuteCommandParams("visa.runAll", [argument])
-    answer = plain(await client.workspace_execute_command_async(params))
+    answer = await command(client, "visa.runAll", argument)
     assert answer["ok"] is False
     assert words in answer["error"]

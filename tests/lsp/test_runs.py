@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 from corpus import place
-from lsp_client import at, line_of, no_process_left, plain
+from lsp_client import at, command, line_of, no_process_left, saxpy
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
+
+from visa_lsp.cli.services.runs import perform
 
 ENDLESS = """.version 4.1
 .kernel "endless"
@@ -35,10 +37,6 @@ BY_HAND = """.version 4.1
     gather4_scaled.R (M1, 8) x 0x0:ud V33.0 V32.0
     ret (M1, 1)
 """
-
-
-async def command(client, name: str, *arguments):
-    return plain(await client.workspace_execute_command_async(types.ExecuteCommandParams(name, list(arguments))))
 
 
 async def inline_values(client, uri: str):
@@ -144,6 +142,21 @@ async def test_sizes_that_have_to_be_tried_are_tried_in_another_process(client, 
     ("quick", "words"),
     [
         ({"args": [None, None, None, {"value": "many"}]}, "argument n: a number is expected here"),
+        ({"args": [{"value": float("nan")}]}, "argument y: "),
+        ([], "`quick` must be an object"),
+        ({"args": json.loads("[" * 200 + "]" * 200)}, "`quick` is nested too deeply"),
+    ],
+)
+async def test_a_mistake_in_a_quick_run_is_named(client, kernel, quick, words):
+    answer = await command(client, "visa.run", {"uri": kernel.uri, "quick": quick})
+    assert answer["ok"] is False
+    assert words in answer["error"]
+    assert ".launch.yaml" not in answer["error"]
+
+
+@pytest.mark.parametrize(
+    ("quick", "words"),
+    [
         ({"args": [{"buffer": {"dtype": "float23"}}]}, "argument y: unknown dtype 'float23'; did you mean 'float32'?"),
         ({"args": {"z": 1}}, "there is no argument 'z'; the arguments are y, x, a, n"),
         ({"args": [1, 2, 3, 4, 5]}, "the kernel has 4 arguments, these are 5"),
@@ -151,13 +164,11 @@ async def test_sizes_that_have_to_be_tried_are_tried_in_another_process(client, 
         ({"grups": [1, 1, 1]}, "grups: unknown key 'grups'; did you mean 'groups'?"),
         ({"args": [{"buffer": {"shape": [1 << 40]}}]}, "argument y: "),
         ({"kernel": "none"}, "no kernel 'none'"),
-        ([], "`quick` must be an object"),
-        ({"args": [{"value": float("nan")}]}, "argument y: "),
-        ({"args": json.loads("[" * 200 + "]" * 200)}, "`quick` is nested too deeply"),
     ],
 )
-async def test_a_mistake_in_a_quick_run_is_named(client, kernel, quick, words):
-    answer = await command(client, "visa.run", {"uri": kernel.uri, "quick": quick})
+def test_every_mistake_in_a_quick_run_is_named_by_what_runs_it(tmp_path, quick, words):
+    kernel = saxpy(tmp_path)
+    answer = perform(kernel.text, str(kernel.path), {"quick": quick})
     assert answer["ok"] is False
     assert words in answer["error"]
     assert ".launch.yaml" not in answer["error"]

@@ -7,10 +7,8 @@ import shutil
 
 import pytest
 from corpus import place
-from lsp_client import Kernel, at, line_of
+from lsp_client import Kernel, at, command, in_folder, line_of, opened
 from lsprotocol import types
-
-from tests.lsp.test_manners import command, opened, session
 
 TEXT = place("dev/TGLLP/axpy.g.saxpy.visaasm")
 SOURCE = place("cl/axpy.cl")
@@ -26,18 +24,14 @@ def dump(tmp_path):
     return Kernel(path, path.read_text())
 
 
-def folders(tmp_path):
-    return [types.WorkspaceFolder(tmp_path.as_uri(), "a")]
-
-
 async def definition(client, kernel, position):
     return await client.text_document_definition_async(types.DefinitionParams(kernel.identifier, position))
 
 
-async def test_an_instruction_leads_to_its_source_line_and_a_name_to_its_declaration(dump, tmp_path):
+async def test_an_instruction_leads_to_its_source_line_and_a_name_to_its_declaration(client, dump, tmp_path):
     source = (tmp_path / "axpy.cl").as_uri()
-    async with session(workspace_folders=folders(tmp_path)) as client:
-        opened(client, dump)
+    async with in_folder(client, tmp_path):
+        opened(client, dump.uri, dump.text)
         [link] = await definition(client, dump, at(dump.text, "cmp.lt", 1))
         assert (link.target_uri, link.target_range.start) == (source, types.Position(3, 0))
         assert link.origin_selection_range.start == at(dump.text, "cmp.lt")
@@ -60,44 +54,44 @@ async def test_an_instruction_leads_to_its_source_line_and_a_name_to_its_declara
         (r"C:\work\axpy.cl", "dump/axpy.cl"),
     ],
 )
-async def test_sources_are_found_where_builds_leave_them(dump, tmp_path, named, lies):
+async def test_sources_are_found_where_builds_leave_them(client, dump, tmp_path, named, lies):
     (tmp_path / "axpy.cl").unlink()
     (tmp_path / lies).parent.mkdir(exist_ok=True)
     shutil.copy(SOURCE, tmp_path / lies)
     text = dump.text.replace("axpy.cl", named.replace("ABSOLUTE", tmp_path.as_posix()))
-    async with session(workspace_folders=folders(tmp_path)) as client:
-        opened(client, dump, text)
+    async with in_folder(client, tmp_path):
+        opened(client, dump.uri, text)
         [link] = await definition(client, dump, at(text, "cmp.lt"))
         assert link.target_uri == (tmp_path / lies).as_uri()
         back = await command(client, "visa.instructionsOf", {"uri": link.target_uri, "line": 3})
         assert [place["uri"] for place in back["lines"][0]["locations"]] == [dump.uri]
 
 
-async def test_no_other_machine_is_asked(dump, tmp_path):
+async def test_no_other_machine_is_asked(client, dump, tmp_path):
     (tmp_path / "axpy.cl").unlink()
     for name in ("//host/share/axpy.cl", "\\\\\\\\host\\\\share\\\\axpy.cl"):
-        async with session(workspace_folders=folders(tmp_path)) as client:
+        async with in_folder(client, tmp_path):
             text = dump.text.replace("axpy.cl", name)
-            opened(client, dump, text)
+            opened(client, dump.uri, text)
             assert await definition(client, dump, at(text, "cmp.lt")) is None
 
 
-async def test_hover_of_a_mark_shows_the_source(dump, tmp_path):
-    async with session(workspace_folders=folders(tmp_path)) as client:
-        opened(client, dump)
+async def test_hover_of_a_mark_shows_the_source(client, dump, tmp_path):
+    async with in_folder(client, tmp_path):
+        opened(client, dump.uri, dump.text)
         shown = await client.text_document_hover_async(types.HoverParams(dump.identifier, at(dump.text, "LOC 4", 1)))
         line = SOURCE.read_text().splitlines()[3].strip()
         assert shown.contents.value.endswith(f"Line 4 of `axpy.cl`\n\n```c\n{line}\n```")
 
 
-async def test_a_source_line_leads_to_its_instructions_in_every_text_of_the_folder(dump, tmp_path):
+async def test_a_source_line_leads_to_its_instructions_in_every_text_of_the_folder(client, dump, tmp_path):
     source = (tmp_path / "axpy.cl").as_uri()
     (tmp_path / "more").mkdir()
     other = tmp_path / "more" / "second.visaasm"
     other.write_text(dump.text)
     (tmp_path / "more" / "foreign.visaasm").write_text(dump.text.replace("axpy.cl", "axpy2.cl"))
-    async with session(workspace_folders=folders(tmp_path)) as client:
-        opened(client, dump)
+    async with in_folder(client, tmp_path):
+        opened(client, dump.uri, dump.text)
         answer = await command(client, "visa.instructionsOf", {"uri": source})
         assert (answer["ok"], answer["cut"]) == (True, False)
         lines = {line["line"]: line for line in answer["lines"]}
@@ -139,13 +133,13 @@ async def test_a_file_that_no_text_names_has_none(client, tmp_path):
     }  # fmt: skip
 
 
-async def test_a_text_of_very_many_sources_is_answered_soon(tmp_path):
+async def test_a_text_of_very_many_sources_is_answered_soon(client, tmp_path):
     line = "    mov (M1, 8) V1(0,0)<1> V1(0,0)<1;1,0>\n"
     marks = "".join(f'FILE "{n}/{"x/" * 15}a.cl"\nLOC 1\n{line}' for n in range(4_000))
     path = tmp_path / "k.visaasm"
     path.write_text(f'.version 4.1\n.kernel "k"\nFILE "a.cl"\nLOC 2\n{line}{marks}')
     (tmp_path / "a.cl").write_text("\n\n")
-    async with session(workspace_folders=folders(tmp_path)) as client:
+    async with in_folder(client, tmp_path):
         ask = command(client, "visa.instructionsOf", {"uri": (tmp_path / "a.cl").as_uri()})
         answer = await asyncio.wait_for(ask, 30)
         assert {line["line"] for line in answer["lines"]} == {0, 1}

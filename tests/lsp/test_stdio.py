@@ -3,35 +3,23 @@
 from __future__ import annotations
 
 import pytest
-import pytest_lsp
-from lsp_client import SERVER, answering, at, line_of, plain, saxpy
+from lsp_client import at, command, line_of, opened, saxpy
 from lsprotocol import types
-from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 
 
-def capabilities(name: str, encodings: list[str] | None = None) -> types.ClientCapabilities:
-    found = client_capabilities(name)
-    if encodings is not None:
-        found.general = found.general or types.GeneralClientCapabilities()
-        found.general.position_encodings = [types.PositionEncodingKind(e) for e in encodings]
-    return found
+@pytest.fixture(params=["neovim", "visual_studio_code", "emacs"])
+async def each_client(request, servers):
+    async with servers.client(request.param) as client:
+        yield client
 
 
-@pytest_lsp.fixture(params=["neovim", "visual_studio_code", "emacs"], config=ClientServerConfig(server_command=SERVER))
-async def client(request: pytest.FixtureRequest, lsp_client: LanguageClient):
-    answering(lsp_client)
-    await lsp_client.initialize_session(types.InitializeParams(capabilities=capabilities(request.param)))
-    yield
-    await lsp_client.shutdown_session()
-
-
-def pulls(client: LanguageClient) -> bool:
+def pulls(client) -> bool:
     return bool(
         client.capabilities and client.capabilities.text_document and client.capabilities.text_document.diagnostic
     )
 
 
-async def findings(client: LanguageClient, uri: str) -> list[types.Diagnostic]:
+async def findings(client, uri: str) -> list[types.Diagnostic]:
     """What the client shows for a document after the last message."""
     if pulls(client):
         params = types.DocumentDiagnosticParams(types.TextDocumentIdentifier(uri))
@@ -50,74 +38,76 @@ def replace(start: types.Position, end: types.Position, text: str) -> types.Text
     return types.TextDocumentContentChangePartial(types.Range(start, end), text)
 
 
-async def test_dump_without_mistakes_has_no_finding(client, tmp_path):
+async def test_dump_without_mistakes_has_no_finding(each_client, tmp_path):
     kernel = saxpy(tmp_path)
-    client.text_document_did_open(types.DidOpenTextDocumentParams(kernel.item()))
-    assert await findings(client, kernel.uri) == []
+    opened(each_client, kernel.uri, kernel.text)
+    assert await findings(each_client, kernel.uri) == []
 
 
-async def test_edits_bring_and_take_away_findings(client, tmp_path):
+async def test_edits_bring_and_take_away_findings(each_client, tmp_path):
     kernel = saxpy(tmp_path)
-    client.text_document_did_open(types.DidOpenTextDocumentParams(kernel.item()))
-    assert await findings(client, kernel.uri) == []
+    opened(each_client, kernel.uri, kernel.text)
+    assert await findings(each_client, kernel.uri) == []
     # Two changes in one message: the second is counted on the result of the first.
     start = at(kernel.text, "mad (M1")
     name = at(kernel.text, "V0034(0,0)<0;1,0> V0061")
-    client.text_document_did_change(
+    each_client.text_document_did_change(
         change(
             kernel, 2,
             replace(start, types.Position(start.line, start.character + 3), "madd"),
             replace(types.Position(start.line - 1, 4), types.Position(start.line - 1, 4), ""),
         )
     )  # fmt: skip
-    [found] = await findings(client, kernel.uri)
+    [found] = await findings(each_client, kernel.uri)
     assert ("V201", types.Range(start, types.Position(start.line, start.character + 4))) == (found.code, found.range)
-    client.text_document_did_change(
+    each_client.text_document_did_change(
         change(
             kernel, 3,
             replace(start, types.Position(start.line, start.character + 4), "mad"),
             replace(name, types.Position(name.line, name.character + 5), "VNONE"),
         )
     )  # fmt: skip
-    [found] = await findings(client, kernel.uri)
+    [found] = await findings(each_client, kernel.uri)
     assert ("V101", name) == (found.code, found.range.start)
     label = at(kernel.text, "_0_004:")
-    client.text_document_did_change(
+    each_client.text_document_did_change(
         change(
             kernel, 4,
             replace(name, types.Position(name.line, name.character + 5), "V0034"),
             replace(label, types.Position(label.line, 6), "_0_999"),
         )
     )  # fmt: skip
-    codes = [d.code for d in await findings(client, kernel.uri)]
+    codes = [d.code for d in await findings(each_client, kernel.uri)]
     assert "V103" in codes
-    client.text_document_did_change(change(kernel, 5, types.TextDocumentContentChangeWholeDocument(kernel.text)))
-    assert await findings(client, kernel.uri) == []
+    each_client.text_document_did_change(change(kernel, 5, types.TextDocumentContentChangeWholeDocument(kernel.text)))
+    assert await findings(each_client, kernel.uri) == []
 
 
-async def test_closing_clears_what_was_published(client, tmp_path):
+async def test_closing_clears_what_was_published(each_client, tmp_path):
     kernel = saxpy(tmp_path)
-    client.text_document_did_open(
-        types.DidOpenTextDocumentParams(kernel.item(kernel.text.replace("mad (M1", "madd (M1")))
-    )
-    assert await findings(client, kernel.uri)
-    client.text_document_did_close(types.DidCloseTextDocumentParams(kernel.identifier))
-    assert await findings(client, kernel.uri) == []
+    opened(each_client, kernel.uri, kernel.text.replace("mad (M1", "madd (M1"))
+    assert await findings(each_client, kernel.uri)
+    each_client.text_document_did_close(types.DidCloseTextDocumentParams(kernel.identifier))
+    assert await findings(each_client, kernel.uri) == []
 
 
-async def test_hover_of_mnemonic_predefined_and_declared(client, tmp_path):
+async def test_hover_of_mnemonic_predefined_and_declared(each_client, tmp_path):
     kernel = saxpy(tmp_path)
-    client.text_document_did_open(types.DidOpenTextDocumentParams(kernel.item()))
+    opened(each_client, kernel.uri, kernel.text)
     place = at(kernel.text, "mad (M1", 1)
-    hover = await client.text_document_hover_async(types.HoverParams(kernel.identifier, place))
+    hover = await each_client.text_document_hover_async(types.HoverParams(kernel.identifier, place))
     assert "Multiply, then add" in hover.contents.value
     assert types.Range(types.Position(place.line, 4), types.Position(place.line, 7)) == hover.range
-    hover = await client.text_document_hover_async(types.HoverParams(kernel.identifier, at(kernel.text, "%r0, 0", 1)))
+    hover = await each_client.text_document_hover_async(
+        types.HoverParams(kernel.identifier, at(kernel.text, "%r0, 0", 1))
+    )
     assert "payload header" in hover.contents.value
-    hover = await client.text_document_hover_async(types.HoverParams(kernel.identifier, at(kernel.text, "V0037(0,1)")))
+    hover = await each_client.text_document_hover_async(
+        types.HoverParams(kernel.identifier, at(kernel.text, "V0037(0,1)"))
+    )
     assert "alias of `%r0` at byte 0" in hover.contents.value
     nowhere = types.HoverParams(kernel.identifier, types.Position(9999, 5))
-    assert None is await client.text_document_hover_async(nowhere)
+    assert None is await each_client.text_document_hover_async(nowhere)
 
 
 def start_line(answer) -> int:
@@ -126,22 +116,19 @@ def start_line(answer) -> int:
     return answer.range.start.line
 
 
-async def test_definition_of_variable_and_label(client, tmp_path):
+async def test_definition_of_variable_and_label(each_client, tmp_path):
     kernel = saxpy(tmp_path)
-    client.text_document_did_open(types.DidOpenTextDocumentParams(kernel.item()))
+    opened(each_client, kernel.uri, kernel.text)
     use = types.DefinitionParams(kernel.identifier, at(kernel.text, "V0061(0,0)<1;1,0>", 2))
-    assert line_of(kernel.text, ".decl V0061") == start_line(await client.text_document_definition_async(use))
+    assert line_of(kernel.text, ".decl V0061") == start_line(await each_client.text_document_definition_async(use))
     jump = types.DefinitionParams(kernel.identifier, at(kernel.text, "_0_004  ", 1))
-    assert line_of(kernel.text, "_0_004:") == start_line(await client.text_document_definition_async(jump))
+    assert line_of(kernel.text, "_0_004:") == start_line(await each_client.text_document_definition_async(jump))
 
 
 async def test_assemble_writes_the_object_of_the_unsaved_text(client, tmp_path):
     kernel = saxpy(tmp_path)
-    client.text_document_did_open(types.DidOpenTextDocumentParams(kernel.item(kernel.text + "// not saved\n")))
-    result = await client.workspace_execute_command_async(
-        types.ExecuteCommandParams("visa.assemble", [{"uri": kernel.uri}])
-    )
-    answer = plain(result)
+    opened(client, kernel.uri, kernel.text + "// not saved\n")
+    answer = await command(client, "visa.assemble", {"uri": kernel.uri})
     assert (True, str(tmp_path / "saxpy.isa")) == (answer["ok"], answer["path"])
     data = (tmp_path / "saxpy.isa").read_bytes()
     assert (b"CISA", answer["bytes"]) == (data[:4], len(data))
@@ -149,12 +136,8 @@ async def test_assemble_writes_the_object_of_the_unsaved_text(client, tmp_path):
 
 async def test_assemble_of_a_broken_text_writes_nothing(client, tmp_path):
     kernel = saxpy(tmp_path)
-    client.text_document_did_open(
-        types.DidOpenTextDocumentParams(kernel.item(kernel.text.replace("mad (M1", "madd (M1")))
-    )
-    answer = plain(
-        await client.workspace_execute_command_async(types.ExecuteCommandParams("visa.assemble", [kernel.uri]))
-    )
+    opened(client, kernel.uri, kernel.text.replace("mad (M1", "madd (M1"))
+    answer = await command(client, "visa.assemble", kernel.uri)
     assert not answer["ok"]
     assert [d["code"] for d in answer["diagnostics"]] == ["V201"]
     assert not (tmp_path / "saxpy.isa").exists()
@@ -162,8 +145,8 @@ async def test_assemble_of_a_broken_text_writes_nothing(client, tmp_path):
 
 async def test_run_gives_buffers_and_expectations(client, tmp_path):
     kernel = saxpy(tmp_path)
-    client.text_document_did_open(types.DidOpenTextDocumentParams(kernel.item()))
-    answer = plain(await client.workspace_execute_command_async(types.ExecuteCommandParams("visa.run", [kernel.uri])))
+    opened(client, kernel.uri, kernel.text)
+    answer = await command(client, "visa.run", kernel.uri)
     assert answer["ok"], answer
     assert answer["buffers"][0]["head"][:4] == [1.0, 3.5, 6.0, 8.5]
     assert ([e["ok"] for e in answer["expectations"]], answer["faults"]) == ([True], [])
@@ -171,7 +154,7 @@ async def test_run_gives_buffers_and_expectations(client, tmp_path):
 
 async def test_commands_answer_mistakes_with_words(client, tmp_path):
     kernel = saxpy(tmp_path)
-    client.text_document_did_open(types.DidOpenTextDocumentParams(kernel.item()))
+    opened(client, kernel.uri, kernel.text)
     for arguments in (
         [],
         [7],
@@ -180,13 +163,12 @@ async def test_commands_answer_mistakes_with_words(client, tmp_path):
         ["untitled:none"],
         [(tmp_path / "none.visaasm").as_uri()],
     ):
-        for command in ("visa.run", "visa.assemble"):
-            params = types.ExecuteCommandParams(command, arguments)
-            answer = plain(await client.workspace_execute_command_async(params))
+        for name in ("visa.run", "visa.assemble"):
+            answer = await command(client, name, *arguments)
             assert not answer["ok"]
             assert answer["error"]
     (tmp_path / "saxpy.launch.yaml").unlink()
-    answer = plain(await client.workspace_execute_command_async(types.ExecuteCommandParams("visa.run", [kernel.uri])))
+    answer = await command(client, "visa.run", kernel.uri)
     assert "launch" in answer["error"]
 
 
@@ -194,14 +176,10 @@ ENCODED = '.version 4.1\n.kernel "k"\n.decl Vy v_type=G type=d num_elts=8\n/* ù
 
 
 @pytest.mark.parametrize(("encoding", "column"), [("utf-8", 36), ("utf-16", 33), ("utf-32", 32)])
-async def test_columns_count_in_the_negotiated_encoding(encoding, column, tmp_path):
-    client = await ClientServerConfig(server_command=SERVER).start()
-    try:
-        await answering(client).initialize_session(
-            types.InitializeParams(capabilities=capabilities("emacs", [encoding]))
-        )
+async def test_columns_count_in_the_negotiated_encoding(servers, encoding, column, tmp_path):
+    async with servers.client("emacs", encoding) as client:
         uri = (tmp_path / "k.visaasm").as_uri()
-        client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "visa", 1, ENCODED)))
+        here = opened(client, uri, ENCODED)
         [found] = await findings(client, uri)
         assert (types.Position(3, column), types.Position(3, column + 2)) == (found.range.start, found.range.end)
         # An edit behind the wide characters lands where the client means it.
@@ -210,10 +188,5 @@ async def test_columns_count_in_the_negotiated_encoding(encoding, column, tmp_pa
             types.DidChangeTextDocumentParams(types.VersionedTextDocumentIdentifier(2, uri), [edit])
         )
         assert await findings(client, uri) == []
-        hover = await client.text_document_hover_async(
-            types.HoverParams(types.TextDocumentIdentifier(uri), found.range.start)
-        )
+        hover = await client.text_document_hover_async(types.HoverParams(here, found.range.start))
         assert found.range == hover.range
-    finally:
-        await client.shutdown_session()
-        await client.stop()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from corpus import faults, read, texts
+from each_case import each_of
 
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sema import instruction_templates
@@ -45,7 +46,8 @@ def same(text):
     return full
 
 
-@pytest.mark.parametrize("path", texts(), ids=lambda path: f"{path.parent.name}/{path.name}")
+@pytest.mark.corpus
+@each_of(texts(), lambda path: f"{path.parent.name}/{path.name}")
 def test_every_text_of_the_corpus_gives_the_same_program(path):
     text = read(path)
     assert same(text) is not None or "4.2" in text[:40]
@@ -58,6 +60,7 @@ def test_the_size_of_registers_is_found_as_without_templates(size):
         assert program_of(Document.parse(text), platform_named(platform or "")) == assemble(text, platform).module
 
 
+@pytest.mark.corpus
 def test_faulty_texts_give_no_program_by_both_ways():
     found = [same(Path(fault["path"]).read_text(encoding="utf-8", errors="surrogateescape")) for fault in faults()]
     assert None in found

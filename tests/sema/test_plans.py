@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from each_case import each_of
 
 from visa_lsp.isa.model import Shape
 from visa_lsp.isa.table import TABLE
@@ -17,7 +17,7 @@ HEAD = """.version 4.1
 """
 
 
-@pytest.mark.parametrize("row", TABLE.rows, ids=lambda row: f"{row.mnemonic}-{row.opcode}")
+@each_of(TABLE.rows, lambda row: str(row.key))
 def test_slots_are_filled_in_order(row):
     required = [slot for slot in row.slots if not slot.optional and slot.shape not in (Shape.RAWS, Shape.VECTORS)]
     for count in range(len(row.slots) + 3):
@@ -31,7 +31,7 @@ def test_slots_are_filled_in_order(row):
             assert set(map(id, required)) <= set(map(id, taken))
 
 
-@pytest.mark.parametrize("row", TABLE.rows, ids=lambda row: f"{row.mnemonic}-{row.opcode}")
+@each_of(TABLE.rows, lambda row: str(row.key))
 def test_every_field_has_a_value_from_the_start(row):
     assert tuple(wording_of(row, ()).values) == plan_of(row).names == tuple(row.index)
 

@@ -52,7 +52,7 @@ def test_programs_hold_every_flow_row(row):
         kernel, functions = program(number)
         for body in (kernel, *functions):
             used += body.used
-    tell("flow", used[row.mnemonic])
+    tell("flow", row.mnemonic, used[row.mnemonic])
     assert used[row.mnemonic] >= 3
 
 
@@ -62,7 +62,7 @@ def test_rows_without_effect_change_nothing(row):
     for _ in range(4):
         bench.step()
         bench.say(row)
-    tell("marks and fences", 4)
+    tell("marks and fences", row.mnemonic, 4)
     bench.finish()
     assert flow_runs.differences(bench, [], 0xFFFF) == []
 
@@ -73,7 +73,7 @@ def test_barriers_hold_every_thread(row):
     for ring in sync_cases.rings(row, SYNC):
         assert ring.differences() == []
         count += ring.count
-    tell("barriers", count)
+    tell("barriers", str(row.key), count)
 
 
 def test_a_named_barrier_waits_for_producers_and_for_consumers():
@@ -153,7 +153,7 @@ def test_predefined_variable(row):
         assert wanted is None or got[0][i] == wanted, f"element {i} of {row.name}"
     if keeps:
         assert got[1] == [100 + i for i in range(count)]
-    tell("predefined variables", count * (1 + keeps))
+    tell("predefined variables", row.name, count * (1 + keeps))
 
 
 def test_the_timestamp_rises():

@@ -1,6 +1,7 @@
 """Every row on lanes and on the matrix unit: cases made from its own slots and types, against ``tests/support/model``.
 
 Dimensions and their pairwise combination stand in ``tests/sim/generator``; the model shares no code with the simulator.
+In the default tier every value of a dimension meets a row twice, in the full one every pair of values does.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import pytest
 
 from tests.sim.generator import addresses, lane_cases, matrix_cases
 from tests.sim.generator.counts import prove
+from tests.sim.generator.pairwise import each_value
 from tests.support.model import lanes, matrix, moves
 from tests.support.model.numbers import SIZES, limits
 from visa_lsp.isa.lane import Effect, Lane
@@ -22,6 +24,9 @@ def named(row, effects):
     return isinstance(row.meaning, Effect) and row.meaning.name in effects
 
 
+SOME = pytest.mark.parametrize(
+    "some", [pytest.param(each_value, id="values"), pytest.param(iter, id="pairs", marks=pytest.mark.full)]
+)
 LANES = [
     r
     for r in TABLE.rows
@@ -31,9 +36,10 @@ ADDRESSES = [r for r in TABLE.rows if named(r, {*addresses.EFFECTS, "mov"})]
 MATRIX = [r for r in TABLE.rows if named(r, matrix.EFFECTS)]
 
 
+@SOME
 @pytest.mark.parametrize("row", LANES, ids=lambda r: r.mnemonic)
-def test_lane_row(row):
-    prove("lanes", row, lane_cases.benches(row))
+def test_lane_row(row, some):
+    prove("lanes", row, lane_cases.benches(row, some))
 
 
 @pytest.mark.parametrize("row", ADDRESSES, ids=lambda r: r.mnemonic)
@@ -42,9 +48,10 @@ def test_address_row(row):
     prove("addresses and handles", row, benches)
 
 
+@SOME
 @pytest.mark.parametrize("row", MATRIX, ids=lambda r: r.mnemonic)
-def test_matrix_row(row):
-    prove("matrix", row, matrix_cases.benches(row))
+def test_matrix_row(row, some):
+    prove("matrix", row, matrix_cases.benches(row, some))
 
 
 @pytest.mark.parametrize("kind", ["b", "ub", "w", "uw", "d", "ud"])

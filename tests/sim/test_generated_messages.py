@@ -6,6 +6,7 @@ import pytest
 
 from tests.sim.generator import message_cases, sampler_cases
 from tests.sim.generator.counts import prove
+from tests.sim.test_generated_lanes import SOME
 from tests.support.builders import Builder, final, imm
 from tests.support.model import lsc, messages, sampler, typed
 from visa_lsp.isa import types as ty
@@ -24,14 +25,16 @@ ROWS = [
 SAMPLER = [r for r in TABLE.rows if isinstance(r.meaning, Effect) and r.meaning.name in sampler.EFFECTS]
 
 
+@SOME
 @pytest.mark.parametrize(("family", "row"), ROWS)
-def test_message_row(family, row):
-    prove(family, row, message_cases.benches(row))
+def test_message_row(family, row, some):
+    prove(family, row, message_cases.benches(row, some))
 
 
+@SOME
 @pytest.mark.parametrize("row", SAMPLER, ids=lambda r: r.mnemonic)
-def test_sampler_row(row):
-    prove("sampler", row, sampler_cases.benches(row))
+def test_sampler_row(row, some):
+    prove("sampler", row, sampler_cases.benches(row, some))
 
 
 @pytest.mark.parametrize("name", ["gather_scaled", "scatter_scaled"])

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
+from each_case import check_each
 
 from tests.support.builders import Builder, final, imm, pred
 from visa_lsp.isa import types as ty
@@ -50,23 +53,25 @@ def test_overlapping_move_reads_before_it_writes():
     assert final(b, {x: COUNT[:32]})(x)[:17].tolist() == [0, *range(16)]
 
 
-@pytest.mark.parametrize("first", range(0, 24, 3))
 @pytest.mark.parametrize(
     ("stride", "region"), [(2, (1, 1, 0)), (4, (1, 1, 0)), (1, (2, 1, 0)), (1, (8, 4, 2)), (2, (4, 1, 0))]
 )
-@pytest.mark.parametrize("masked", [False, True])
-def test_a_move_within_a_variable_reads_all_lanes_before_it_writes_one(stride, region, first, masked):
-    b = Builder()
-    x, p = b.var(ty.W, 128), b.pred()
-    lanes = [lane for lane in range(16) if not masked or lane % 3]
-    b.op("setp", dst=PredicateOperand(p), src0=imm(sum(1 << lane for lane in lanes), ty.UW))
-    b.op("mov", dst=b.dst(x, stride, 0, first), src0=b.src(x, region), pred=pred(p) if masked else None)
-    b.ret()
-    before = np.arange(128, dtype=np.int16)
-    expected = before.copy()
-    sources = naive_region(*region, 16, 0)
-    expected[[first + stride * lane for lane in lanes]] = [before[sources[lane]] for lane in lanes]
-    assert final(b, {x: before})(x).tolist() == expected.tolist()
+def test_a_move_within_a_variable_reads_all_lanes_before_it_writes_one(stride, region):
+    def check(case):
+        first, masked = case
+        b = Builder()
+        x, p = b.var(ty.W, 128), b.pred()
+        lanes = [lane for lane in range(16) if not masked or lane % 3]
+        b.op("setp", dst=PredicateOperand(p), src0=imm(sum(1 << lane for lane in lanes), ty.UW))
+        b.op("mov", dst=b.dst(x, stride, 0, first), src0=b.src(x, region), pred=pred(p) if masked else None)
+        b.ret()
+        before = np.arange(128, dtype=np.int16)
+        expected = before.copy()
+        sources = naive_region(*region, 16, 0)
+        expected[[first + stride * lane for lane in lanes]] = [before[sources[lane]] for lane in lanes]
+        assert final(b, {x: before})(x).tolist() == expected.tolist()
+
+    check_each(itertools.product(range(0, 24, 3), (False, True)), check)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from visa_lsp.zeinfo.read import read
 HEADER = {"global_id_offset", "local_size"}
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("platform", ["BDW", "SKL", "BXT", "ICLLP", "TGLLP", "XeHP_SDV", "DG2", "PVCXT"])
 def test_every_input_of_the_corpus_is_one_payload_argument(platform):
     checked = 0

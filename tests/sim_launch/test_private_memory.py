@@ -53,7 +53,14 @@ def expected(items):
     return total
 
 
-@pytest.mark.parametrize(("device", "items"), [*((d, 256) for d in DEVICES), ("pvc", 768)])
+# Enough threads for each way to number them in the default tier.
+LAUNCHES = [("bdw", 64), ("xe_hp_sdv", 128), ("pvc", 256)]
+MORE = [*((device, 256) for device in DEVICES if device != "pvc"), ("pvc", 768)]
+
+
+@pytest.mark.parametrize(
+    ("device", "items"), [*LAUNCHES, *(pytest.param(*case, marks=pytest.mark.full) for case in MORE)]
+)
 def test_every_work_item_has_its_own_private_memory(device, items):
     text, launched = launch(device, items)
     report = run_text(text, launched, RunOptions(HERE / "x.visaasm"))

@@ -210,3 +210,12 @@ def test_recorded_messages_stand_in_both_reports(command, capsys):
     payload = {part["operand"]: part for part in message["payload"]}
     assert payload["src1"]["bytes"] == 32
     assert bytes.fromhex(payload["src1"]["head"])[4:8] == (4).to_bytes(4, "little")
+
+
+def test_no_word_is_told_of_a_file_that_is_no_visa_text(command, capsys):
+    Path("secret.txt").write_text("root:x:0\n")
+    Path("main.launch.yaml").write_text("file: secret.txt\ngroups: [1]\nlocal_size: [1]\nargs: []\n")
+    assert command("main.launch.yaml") == 1
+    out, err = capsys.readouterr()
+    assert "secret.txt: this is no vISA text" in out + err
+    assert "root" not in out + err

@@ -13,6 +13,8 @@ import pytest
 from visa_lsp.cli.launch.command import add_arguments, run_command
 from visa_lsp.cli.launch.file import read_launch_file
 from visa_lsp.cli.launch.runner import run_text
+from visa_lsp.isa.glossary import FAULTS, GROUPS
+from visa_lsp.sim.faults import FaultKind
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -307,3 +309,27 @@ def test_a_count_of_runs_is_a_number(run, count, capsys):
     with pytest.raises(SystemExit):
         run("saxpy.visaasm", "--repeat", count)
     assert "--repeat" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("kinds", "checks", "status", "last"),
+    [
+        ("out-of-bounds, data-race", "all", 0, "ok"),
+        ("out-of-bounds", "all", 1, "FAILED"),
+        ("out-of-bounds, data-race, bad-call", "all", 1, "FAILED"),
+        ("out-of-bounds, data-race", "none", 0, "ok"),
+        ("out-of-bounds, data-race", "bounds", 0, "ok"),
+    ],
+)
+def test_faults_that_are_expected_fail_nothing(run, capsys, kinds, checks, status, last):
+    with Path("average.launch.yaml").open("a") as launch:
+        launch.write(f"expect_faults: [{kinds}]\n")
+    assert run("average.visaasm", "--checks", checks) == status
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1] == f"  {last}"
+    assert ("  expect fault bad-call: FAILED, none was found" in lines) == ("bad-call" in kinds)
+    assert any(line.startswith("  expected fault: out-of-bounds: ") for line in lines) == (checks != "none")
+
+
+def test_kinds_of_fault_in_launch_files_are_those_of_the_simulator():
+    assert {term.name for term in GROUPS[FAULTS]} == {kind.value for kind in FaultKind}

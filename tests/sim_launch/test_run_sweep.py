@@ -125,6 +125,14 @@ def test_csv_and_json_have_a_record_for_each_point(run):
     assert values[1]["point"] == {"n": 1, "status": 2, "local_size": 8}
 
 
+def test_no_cell_of_csv_is_a_formula(run):
+    Path("=1+1.visaasm").write_text(Path("saxpy.visaasm").read_text())
+    Path("s.launch.yaml").write_text(LAUNCH.replace("k: [2, 3]", 'k: [2], file: ["=1+1.visaasm"]'))
+    assert run("--sweep", "s.launch.yaml", "--table", "t.csv")[0] == 0
+    (record, *_) = csv.DictReader(Path("t.csv").read_text().splitlines())
+    assert record["file"] == "'=1+1.visaasm"
+
+
 def test_parquet_has_a_typed_column_for_each_axis(run):
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed: pip install pyarrow")
     assert run("--sweep", "s.launch.yaml", "--table", "t.parquet")[0] == 0

@@ -1,13 +1,20 @@
-"""A client of the debug adapter over stdio, for tests: it sends requests, waits for answers and keeps events."""
+"""A client of the debug adapter over pipes, for tests: it sends requests, waits for answers and keeps events."""
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import json
 import queue
+import socket
 import subprocess
 import sys
 import threading
-from typing import Any, Self
+from typing import IO, Any, Self
+
+from visa_lsp import __version__
+from visa_lsp.cli.launch.debugging import open_launch
+from visa_lsp.dap import session
 
 Body = dict[str, Any]
 WAIT = 60.0
@@ -17,16 +24,11 @@ class Refused(Exception):  # noqa: N818 - it says what the adapter has done
     """A response with ``success`` false."""
 
 
-class Client:
-    """One ``visa-lsp dap`` process."""
+class _Client:
+    """What both kinds of clients do. ``to`` and ``back`` are pipes to and from an adapter."""
 
-    def __init__(self) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", "import sys; from visa_lsp.cli.main import main; sys.exit(main())", "dap"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+    def __init__(self, to: IO[bytes], back: IO[bytes]) -> None:
+        self._to, self._back = to, back
         self.events: list[Body] = []
         self._seq = 0
         self._messages: queue.Queue[Body | None] = queue.Queue()
@@ -38,16 +40,14 @@ class Client:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-            if stream is not None:
-                stream.close()
+        raise NotImplementedError
+
+    def over(self) -> int:
+        """Wait until the adapter has ended; its exit status."""
+        raise NotImplementedError
 
     def _read(self) -> None:
-        stream = self.process.stdout
-        assert stream is not None
+        stream = self._back
         try:
             while line := stream.readline():
                 length = int(line.split(b":")[1])
@@ -59,9 +59,8 @@ class Client:
 
     def raw(self, data: bytes) -> None:
         """Send bytes as they are."""
-        assert self.process.stdin is not None
-        self.process.stdin.write(data)
-        self.process.stdin.flush()
+        self._to.write(data)
+        self._to.flush()
 
     def message(self, value: Any) -> None:
         """Send any JSON value as a message."""
@@ -168,7 +167,38 @@ class Client:
             while True:
                 self._next()
         except EOFError:
-            return self.process.wait(timeout=WAIT)
+            return self.over()
+
+    def ends(self) -> int:
+        """Disconnect; the exit status of the adapter."""
+        self.ask("disconnect")
+        return self.over()
+
+
+class Client(_Client):
+    """One ``visa-lsp dap`` process."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", "import sys; from visa_lsp.cli.main import main; sys.exit(main())", "dap"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        super().__init__(self.process.stdin, self.process.stdout)
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            if stream is not None:
+                stream.close()
+
+    def over(self) -> int:
+        return self.process.wait(timeout=WAIT)
 
     def said(self) -> str:
         """What the process has written to its standard error; one that has not ended is made to."""
@@ -176,7 +206,42 @@ class Client:
         assert self.process.stderr is not None
         return self.process.stderr.read().decode()
 
-    def ends(self) -> int:
-        """Disconnect; the exit status of the process."""
-        self.ask("disconnect")
-        return self.process.wait(timeout=WAIT)
+
+# A session ends its process when its client is gone; here that process has other tests to do.
+session._leave_soon = lambda: None
+
+
+class ClientHere(_Client):
+    """A session in a thread of this process: it costs no start of an interpreter."""
+
+    def __init__(self) -> None:
+        self._mine, self._its = socket.socketpair()
+        self._ended: list[BaseException] = []
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+        super().__init__(self._mine.makefile("wb"), self._mine.makefile("rb"))
+
+    def _serve(self) -> None:
+        gone = contextlib.suppress(OSError)  # a peer that is gone takes nothing any more
+        with self._its as its, gone, its.makefile("rb", buffering=0) as source, its.makefile("wb") as target:
+            try:
+                session.DebugSession(source, target, open_launch, __version__).serve()
+            except BaseException as error:  # noqa: BLE001 - it is the test that fails
+                self._ended.append(error)
+            self._hang_up(its)
+
+    def __exit__(self, *_: object) -> None:
+        self._hang_up(self._mine)
+        self._thread.join(WAIT)
+        for stream in (self._to, self._back, self._mine):
+            stream.close()
+        gc.unfreeze()  # what a launch froze
+
+    def _hang_up(self, end: socket.socket) -> None:
+        with contextlib.suppress(OSError):  # the other side has done so
+            end.shutdown(socket.SHUT_RDWR)
+
+    def over(self) -> int:
+        self._thread.join(WAIT)
+        assert not self._thread.is_alive()
+        return len(self._ended)

@@ -19,5 +19,24 @@ def check_each(cases: Iterable[Case], check: Callable[[Case], object], name: Cal
             check(case)
         except AssertionError as error:
             wrong.append(f"{name(case)}: {error}")
+        except Exception as error:
+            error.add_note(f"in the case {name(case)}")
+            raise
     assert count
     assert not wrong, "\n".join(wrong)
+
+
+def each_of(
+    cases: Iterable[Case], name: Callable[[Case], str] = str
+) -> Callable[[Callable[[Case], object]], Callable[[], None]]:
+    """Make one test of all the cases out of a check of one."""
+    kept = list(cases)
+
+    def made(check: Callable[[Case], object]) -> Callable[[], None]:
+        def test() -> None:
+            check_each(kept, check, name)
+
+        test.__name__, test.__doc__ = check.__name__, check.__doc__
+        return test
+
+    return made

@@ -21,6 +21,10 @@ def sources_of(package: Path) -> dict[str, str]:
     return found
 
 
+def _last_name(node: ast.AST) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
 def names_of(node: ast.AST) -> Iterator[str]:
     """The dotted names that a statement or a call imports; ``from a import b`` names ``a.b``, module or not."""
     if isinstance(node, ast.Import):
@@ -28,21 +32,22 @@ def names_of(node: ast.AST) -> Iterator[str]:
     elif isinstance(node, ast.ImportFrom):
         assert node.level == 0, "relative imports are refused by the linter"
         yield from (f"{node.module}.{alias.name}" for alias in node.names)
-    elif isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("import_module", "__import__"):
+    elif isinstance(node, ast.Call) and _last_name(node.func) in ("import_module", "__import__"):
         (name, *_) = node.args
         assert isinstance(name, ast.Constant), f"line {node.lineno}: what is imported has to be written out"
         yield str(name.value)
 
 
-def _nodes(tree: ast.AST, *, at_once: bool) -> Iterator[ast.AST]:
-    """Every node but those that only a type checker reads; ``at_once``: but those of functions as well."""
+def _nodes(tree: ast.AST, *, at_once: bool, calls: bool) -> Iterator[ast.AST]:
+    """Every node but those that only a type checker reads; ``at_once``: but those of functions; not ``calls``: but expressions."""
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test).rpartition(".")[2] == "TYPE_CHECKING":
+        if isinstance(node, ast.If) and _last_name(node.test) == "TYPE_CHECKING":
             continue
         if at_once and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             continue
-        yield node
-        yield from _nodes(node, at_once=at_once)
+        if calls or not isinstance(node, ast.expr):
+            yield node
+            yield from _nodes(node, at_once=at_once, calls=calls)
 
 
 def _and_above(name: str) -> Iterator[str]:
@@ -53,7 +58,8 @@ def _and_above(name: str) -> Iterator[str]:
 
 def run_time_names(source: str, *, at_once: bool = False) -> set[str]:
     """The dotted names that a source imports when it runs; ``at_once``: when it is loaded."""
-    return {name for node in _nodes(ast.parse(source), at_once=at_once) for name in names_of(node)}
+    calls = "import_module" in source or "__import__" in source
+    return {name for node in _nodes(ast.parse(source), at_once=at_once, calls=calls) for name in names_of(node)}
 
 
 def graph_of(sources: Mapping[str, str], *, at_once: bool = False) -> Graph:

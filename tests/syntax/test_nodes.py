@@ -10,6 +10,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 import pytest
+from each_case import check_each
 from parsimonious.grammar import Grammar
 from work import calls_of
 
@@ -148,15 +149,16 @@ def test_threads_read_deep_lines_side_by_side():
     assert sys.getrecursionlimit() == usual
 
 
-@pytest.mark.parametrize(
-    "token",
-    [
+@pytest.mark.parametrize("head", ["", "mov (M1, 16) ", "mov (M1, 16) (", "mov (M1, 16) flat[", ".decl V1 "])
+def test_what_a_line_takes_grows_as_it_does(head: str):
+    grammar()
+
+    def check(token: str):
+        once, twice = (calls_of(lambda count=count: parsed(head + token * count)) for count in (12, 24))
+        assert twice < 2.2 * once + 500, (once, twice)
+
+    tokens = [
         "V1(0,0)<", "<", "(", ")", "1 ", "1+", "1&", "1?1:", '"', '"a', "V1[1]", "(V1,", "flat[V1+1,", ".a", "%sizeof(a) ", "L1,", "[",
         "attrs={a=1,", "-", "\u00e9", "\x1c", "(-)", "r[",
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("head", ["", "mov (M1, 16) ", "mov (M1, 16) (", "mov (M1, 16) flat[", ".decl V1 "])
-def test_what_a_line_takes_grows_as_it_does(head: str, token: str):
-    grammar()
-    once, twice = (calls_of(lambda count=count: parsed(head + token * count)) for count in (12, 24))
-    assert twice < 2.2 * once + 500, (once, twice)
+    ]  # fmt: skip
+    check_each(tokens, check, repr)

@@ -54,6 +54,7 @@ def damaged(line: str, chooser: random.Random) -> str:
             return line[:at] + chooser.choice('()<>[]{},;:.&!%0aZ_ "') + line[at + 1 :]
 
 
+@pytest.mark.corpus
 def test_real_and_damaged_lines_are_read_alike():
     print(f"\nseed {SEED}")
     parser, chooser = Parser(), random.Random(SEED)

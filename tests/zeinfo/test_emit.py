@@ -23,6 +23,7 @@ from visa_lsp.sim.launch.prepare import prepare
 from visa_lsp.sim.machine import run
 from visa_lsp.zeinfo.against import disagreements
 from visa_lsp.zeinfo.emit.document import ArgumentHint, EmitError, emit
+from visa_lsp.zeinfo.input_use import InputUse
 from visa_lsp.zeinfo.layout import registers
 from visa_lsp.zeinfo.read import read
 from visa_lsp.zeinfo.source import ZeInfoSource
@@ -94,6 +95,16 @@ def test_emit_reads_the_code():
     assert (info.env.grf_count, info.env.slm_size, info.env.barrier_count) == (256, 2048, 1)
     assert "has_global_atomics: true" in made(text, platform="DG2")
     assert [(b.bti_value, b.arg_index) for b in info.bindings] == [(3, 3)]
+
+
+@pytest.mark.parametrize(
+    ("message", "typed"), [("lsc_load_quad.tgm (M1, 16) x:d32.x", True), ("lsc_load.ugm (M1, 16) x:d32", False)]
+)
+def test_a_surface_that_a_typed_message_reaches_is_typed(message, typed):
+    decls = ".decl o v_type=G type=ud num_elts=16 align=GRF\n.decl x v_type=G type=f num_elts=16 align=GRF\n"
+    text = BODY.replace("    ret", f"    {message} bti(0x3)[o]:a32\n    ret").replace(".input", decls + ".input", 1)
+    (kernel,) = kernel_texts(Analysis.of(text, "DG2"), "k.visaasm")
+    assert InputUse(kernel.kernel).surfaces[3].typed == typed
 
 
 def test_emit_takes_hints_by_name():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from visa_lsp.cli.assemble import assemble_text
 from visa_lsp.cli.common import (
@@ -39,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write a zebin (.zebin): the object with its ze_info, that of a sibling or a made one",
     )
     parser.add_argument("--stdin-filename", metavar="PATH", help="what the text on standard input is called")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="form of what is said of the texts")
     add_platform(parser)
 
 
@@ -49,19 +50,31 @@ def asm_command(args: argparse.Namespace) -> int:
         return EXIT_USAGE
     status = EXIT_OK
     written: dict[str, str] = {}
+    told: list[dict[str, Any]] = []
     for path in args.inputs:
+        about: dict[str, Any] = {"input": path, "output": None, "findings": []}
         try:
-            status = max(status, _assemble(args, path, written))
+            status = max(status, _assemble(args, path, written, about))
         except CliError as error:
             complain(str(error))
+            about["error"] = str(error)
             status = EXIT_USAGE
+        told.append(about)
+    if args.format == "json":
+        import json
+
+        # An object on standard output has it for itself.
+        stream = sys.stderr if args.output == STDIN or (STDIN in args.inputs and not args.output) else sys.stdout
+        print(json.dumps(told, indent=2), file=stream)
     return status
 
 
-def _assemble(args: argparse.Namespace, path: str, written: dict[str, str]) -> int:
-    """Assemble one input; ``written`` are the objects written so far, each with its text."""
+def _assemble(args: argparse.Namespace, path: str, written: dict[str, str], about: dict[str, Any]) -> int:
+    """Assemble one input; ``written`` are the objects written so far, each with its text, ``about`` is told as JSON."""
     # Asked first: where nothing can be written, what is wrong with the text is of no interest.
     suffix = ".zebin" if args.zebin else ".isa"
+    if path.endswith(".isa") and not args.output:
+        raise CliError(f"{path}: this is an object, which is what asm makes of a text; visa-lsp dis makes its text")
     output = args.output or (STDIN if path == STDIN else str(_beside(path, suffix)))
     inputs = [*args.inputs, *(str(_beside(path, ".zeinfo.yaml")) for _ in range(args.zebin))]
     check_output(output, inputs)
@@ -69,7 +82,13 @@ def _assemble(args: argparse.Namespace, path: str, written: dict[str, str]) -> i
         raise CliError(f"{path}: its object would replace that of {written[output]}: {output}; assemble one with -o")
     source = read_source(path, args.stdin_filename)
     result = assemble_text(source.text, args.platform)
-    report(source.name, result)
+    if args.format == "json":
+        from visa_lsp.cli.check.formats.data import finding_object
+        from visa_lsp.cli.check.report import findings_of
+
+        about["findings"] = [finding_object(f) for f in findings_of(source.name, source.text, result.diagnostics)]
+    else:
+        report(source.name, result)
     if result.data is None:
         return EXIT_FINDINGS
     data = result.data
@@ -82,6 +101,7 @@ def _assemble(args: argparse.Namespace, path: str, written: dict[str, str]) -> i
         data = zebin
     write_output(output, data, inputs)
     written[output] = source.name
+    about["output"] = output
     return EXIT_OK
 
 

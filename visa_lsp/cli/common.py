@@ -44,6 +44,7 @@ _OPENCL_ELF: Final = tuple(bytes((kind, 0xFF)) for kind in range(1, 6))  # ELF t
 _SPIRV: Final = (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03")
 _TEXTS: Final = (".visaasm", ".isaasm")
 _OPENCL: Final = (".cl", ".clh", ".clcpp", ".ocl")
+_ZE_INFO: Final = (".zeinfo.yaml", ".zeinfo.yml", ".zeinfo", ".ze_info")
 _OURS: Final = rb"(?m)^[ \t]*\.(?:version|kernel|function|global_function|decl)\b"
 _KERNEL: Final = rb"(?m)^[^\n/*]{0,80}\b(?:__)?kernel\b[^;{}=]{0,200}\bvoid\b[^;{}=(]{0,200}\("
 _COMPILE: Final = (
@@ -64,16 +65,19 @@ class SourceText(Struct, frozen=True):
         return (_BOM if self.bom else b"") + text.encode("utf-8", "surrogateescape")
 
 
-def decode(name: str, data: bytes, *, embedded: bool = False) -> SourceText:
+def decode(name: str, data: bytes, *, embedded: bool = False, is_ze_info: bool = False) -> SourceText:
     """A text from bytes; bytes that are no UTF-8 are kept as lone surrogates. ``CliError`` for what is no text of ours.
 
-    ``embedded``: it may be a text of another language, with vISA in its strings.
+    ``embedded``: it may be a text of another language, with vISA in its strings; ``is_ze_info``: ze_info is asked for.
     """
     if data.startswith(OBJECT_MAGIC):
         raise CliError(f"{name}: this is an object, not a text (visa-lsp dis makes a text of it)")
     other = "" if embedded else foreign(name, data)
     if other:
         raise CliError(f"{name}: {other}")
+    if not is_ze_info and name.lower().endswith(_ZE_INFO):
+        words = f"visa-lsp zeinfo check {_word(name, 'NAME.zeinfo.yaml')} judges it"
+        raise CliError(f"{name}: this is ze_info, not vISA; {words}")
     bom = data.startswith(_BOM)
     return SourceText(name, data[len(_BOM) if bom else 0 :].decode("utf-8", "surrogateescape"), bom)
 

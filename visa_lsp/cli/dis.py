@@ -36,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--summary", action="store_true", help="list kernels, inputs, attributes, sizes, Gen binaries")
     parser.add_argument("--no-comments", action="store_true", help="leave out the comments that compilers print")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the texts")
     parser.add_argument("--stdin-filename", metavar="PATH", help="what the object on standard input is called")
     add_platform(parser)
 
@@ -46,33 +47,39 @@ def dis_command(args: argparse.Namespace) -> int:
         complain("dis: -o takes one input; without it every text goes to standard output")
         return EXIT_USAGE
     status = EXIT_OK
+    told: list[dict[str, str]] = []
     for path in args.inputs:
         name = (args.stdin_filename or "<stdin>") if path == STDIN else path
         try:
             check_output(args.output, args.inputs)
             data = read_bytes(path)
-            if is_elf(data):
-                _zebin(args, data, name)
-                continue
-            text = _text(args, data, name)
+            text = _zebin(args, data, name) if is_elf(data) else _text(args, data, name)
+            told.append({"input": name, "text": text} if not args.output else {"input": name, "output": args.output})
             _write(args, text)
         except CliError as error:
             complain(str(error))
+            told.append({"input": name, "error": str(error)})
             status = EXIT_USAGE
+    if args.format == "json":
+        import json
+
+        print(json.dumps(told, indent=2))
     return status
 
 
-def _zebin(args: argparse.Namespace, data: bytes, name: str) -> None:
+def _zebin(args: argparse.Namespace, data: bytes, name: str) -> str:
+    """Return the text of a zebin; empty where it was written into a folder."""
     zebin = zebin_of(name, data)
     platform = platform_named(args.platform) if args.platform else None
     if args.output and not args.summary:
         extract_zebin(name, zebin, args.output, platform, comments=not args.no_comments)
-        return
-    text = zebin_text(name, zebin, platform, comments=not args.no_comments, summary=args.summary)
-    _write(args, text)
+        return ""
+    return zebin_text(name, zebin, platform, comments=not args.no_comments, summary=args.summary)
 
 
 def _write(args: argparse.Namespace, text: str) -> None:
+    if not text or (args.format == "json" and not args.output):
+        return
     if args.summary:
         write_report(args.output or STDIN, text, args.inputs)
     else:

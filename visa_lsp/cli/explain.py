@@ -5,6 +5,7 @@ Everything comes from the tables that the other commands use; nothing is written
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import TYPE_CHECKING
 
@@ -32,27 +33,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "words", nargs="+", metavar="WORD", help="a mnemonic, the code or name of a finding, a %%variable, a type, an attribute, a platform, or a word of the glossary",
     )  # fmt: skip
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the pages")
     add_platform(parser)
 
 
 def explain_command(args: argparse.Namespace) -> int:
     """Print the page of each word; status 2 when one is unknown."""
     status = 0
-    platform = getattr(args, "platform", None)
-    named = getattr(args, "words", None) or [args.word]
+    named = args.words
     if term_called(" ".join(named)) is not None:
         named = [" ".join(named)]  # a term of several words, typed without quotes
-    for number, word in enumerate(named):
-        text = explain_text(word, platform)
+    pages: list[dict[str, str]] = []
+    for word in named:
+        text = explain_text(word, args.platform)
         if text is None:
             found = nearest(word, known_words())
             hint = f"; did you mean `{found}`?" if found else ""
             print(f"visa-lsp explain: nothing is known of `{word}`{hint}", file=sys.stderr)
             status = EXIT_USAGE
             continue
-        if number:
-            print()
-        print(text.rstrip("\n"))
+        pages.append({"word": word, "text": text.rstrip("\n")})
+    if args.format == "json":
+        print(json.dumps(pages, indent=2, ensure_ascii=False))
+    else:
+        print("\n\n".join(one["text"] for one in pages), end="\n" * bool(pages))
     return status
 
 

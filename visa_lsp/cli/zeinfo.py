@@ -127,7 +127,7 @@ def _check_file(path: str, args: argparse.Namespace) -> FileResult:
     try:
         data = read_bytes(path)
         zebin = _zebin(name, data) if is_elf(data) else None
-        source = ZeInfoSource.of(zebin.ze_info if zebin is not None else decode(name, data).text)
+        source = ZeInfoSource.of(zebin.ze_info if zebin is not None else decode(name, data, is_ze_info=True).text)
         platform = _platform(args.platform, zebin)
         where = registers(platform.grf_bytes, platform.generation) if platform else None
         found = list(validate_source(source, where))
@@ -286,7 +286,7 @@ def packed(name: str, result: Assembled, platform_name: str | None) -> bytes | N
     stem = path.stem.strip("<>") or "visa"
     own = path.with_suffix(".zeinfo.yaml")
     if _is_file(own):
-        return pack_zebin(stem, result.data, decode(str(own), read_bytes(str(own), named=False)).text)
+        return pack_zebin(stem, result.data, decode(str(own), read_bytes(str(own), named=False), is_ze_info=True).text)
     texts = [text for text in kernel_texts(result.analysis, name) if text.kernel.is_kernel]
     kernels = [text.kernel for text in texts]
     # A zebin is what is written here: one that lies there already may be our own of an older text.

@@ -21,6 +21,7 @@ class Term(Struct, frozen=True):
     see: tuple[str, ...] = ()
 
 
+FAULTS: Final = "What a kernel does wrong"  # the group of the kinds of fault, by the names that reports have
 # A group is a heading of the page.
 GROUPS: Final[dict[str, tuple[Term, ...]]] = {
     "What runs": (
@@ -33,7 +34,7 @@ GROUPS: Final[dict[str, tuple[Term, ...]]] = {
         Term("thread group", "The threads that share a barrier and shared local memory; the work items of one local size. Short: group.", also=("work group", "work-group", "workgroup", "group"), never=("work group", "work-group", "workgroup"), see=("shared local memory",)),
         Term("SIMD width", "How many work items a thread runs: 8, 16 or 32, or 1 where the text says so itself. It belongs to the kernel, as the execution size belongs to an instruction. ze_info has it as `simd_size`, the text as `.kernel_attr SimdSize`.", also=("SIMD", "SIMD size", "dispatch width"), never=("SIMD size", "dispatch width"), see=("execution size",)),
         Term("execution size", "How many lanes an instruction has: the number in its parenthesis, 1, 2, 4, 8, 16 or 32.", also=("exec size", "execution width"), never=("exec size", "execution width", "instruction width"), see=("execution mask", "SIMD width")),
-        Term("execution mask", "Which lanes of a thread are switched on. The word in the parenthesis says with which lane an instruction begins, `M1` with lane 0, `M5` with lane 16; `_NM` behind it switches all lanes of the instruction on.", also=("emask", "mask offset", "NoMask"), never=("emask", "exec mask"), see=("predicate", "divergence")),
+        Term("execution mask", "Which lanes of a thread are switched on. The word in the parenthesis says with which lane an instruction begins, `M1` with lane 0, `M5` with lane 16; `_NM` behind it switches all lanes of the instruction on.", also=("emask", "mask offset", "NoMask", "M1", "M2", "M3", "M4", "M5", "M6", "M7", "M8"), never=("emask", "exec mask"), see=("predicate", "divergence")),
         Term("divergence", "That lanes of a thread are in different places of the program. The lanes that are elsewhere are off until they meet again.", also=("divergent control flow",), see=("execution mask",)),
         Term("block", "Instructions one after another that are entered at the first and left behind the last: a node of the control-flow graph.", also=("basic block",), see=("divergence",)),
         Term("payload", "What a thread finds in its registers when it starts: the header in r0, local ids, arguments. `.input` lines say where.", also=("thread payload",), see=("input", "register")),
@@ -85,6 +86,24 @@ GROUPS: Final[dict[str, tuple[Term, ...]]] = {
         Term("rule", "What makes findings of one kind, with a code and a name: `V101 undeclared-name`.", see=("finding",)),
         Term("fix", "An edit that takes a finding away.", also=("quick fix", "code action"), see=("finding",)),
         Term("fault", "What a kernel did wrong in a run, with the place, and the other party where there is one. A note is worth telling and fails no run.", also=("run-time error",), see=("launch file",)),
+        Term("item-races", "The check for races between work items of one thread. The hardware orders them, so it is off by default; a compiler with another SIMD width need not. `--checks all,item-races` turns it on.", see=("data-race", "SIMD width")),
+        Term("interp", "The engine that executes one instruction after another and shows each of them. Slower than `jit` in long runs.", also=("interpreter",), see=("jit",)),
+        Term("jit", "The engine that compiles a kernel to code of this machine before it runs. `--engine auto` chooses between the two.", also=("compiled engine",), see=("interp",)),
+        Term("spill", "A store of registers to scratch where a kernel needs more registers than there are; the load back is a fill. Both cost time.", also=("fill", "spilling"), see=("scratch", "register")),
+    ),
+    FAULTS: (
+        Term("out-of-bounds", "A lane reads or writes memory that no buffer, image or shared local memory of the launch has. `--checks bounds` finds it.", also=("bounds",), see=("fault", "buffer")),
+        Term("region-outside-variable", "An operand reads or writes registers beyond the elements of its variable. `--checks bounds` finds it.", see=("region", "general variable")),
+        Term("uninitialised-read", "An instruction reads registers or memory that nothing has written. `--checks uninitialised` finds it.", also=("uninitialised", "uninitialized"), see=("register", "fault")),
+        Term("data-race", "Two threads reach the same bytes, one of them writes, and no barrier or atomic orders them: the result depends on which comes first. `--checks races` finds it.", also=("races", "race"), see=("item-races", "thread group")),
+        Term("barrier-divergence", "Threads of a group wait at different barriers, or some end while others wait. `--checks barriers` finds it.", also=("barriers",), see=("thread group", "divergence")),
+        Term("misaligned-access", "The address of a message is not a multiple of what the message needs. `--checks alignment` finds it.", also=("alignment",), see=("message",)),
+        Term("wrong-access", "A kernel writes an argument that ze_info says is only read, or reads one that is only written. `--checks access` finds it.", also=("access",), see=("argument", "ze_info")),
+        Term("division-by-zero", "A whole number is divided by zero, or its remainder is taken. `--checks division` finds it.", also=("division",), see=("fault",)),
+        Term("step-budget", "The run executed as many instructions as `--budget` allows and was ended: the kernel may never end.", also=("budget",), see=("fault",)),
+        Term("not-modelled", "The instruction is known and has no model in the simulator; `docs/instructions.md` lists these.", see=("interp",)),
+        Term("bad-call", "A call goes to no function, calls a subroutine that is open already, or is nested too deeply.", see=("function", "subroutine")),
+        Term("bad-operand", "A value that an operand takes in the run is none that the instruction has, such as an index of `switchjmp` beyond its labels.", see=("operand",)),
     ),
 }  # fmt: skip
 

@@ -101,6 +101,10 @@ class _LaunchReader(ArrayChecks):
         entries = self.sequence(top["expect"]) if "expect" in top else None
         found = [self._expect(item) for item in entries or ()]
         out.expect = tuple(e for e in found if e is not None)
+        kinds = self.sequence(top["expect_faults"]) if "expect_faults" in top else None
+        words = words_of(ROOT, "expect_faults")
+        named = [self.word(item, words, "kind of fault") for item in kinds or ()]
+        out.expect_faults = tuple(kind for kind in named if kind is not None)
         if "file" in top:
             out.file = self._path(top["file"])
         files = self.sequence(top["files"]) if "files" in top else None

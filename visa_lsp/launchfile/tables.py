@@ -9,6 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from visa_lsp.isa.glossary import FAULTS, GROUPS
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS
 from visa_lsp.launchfile.formulas import ARRAY_FUNCTIONS, FUNCTIONS, MOST_CHARACTERS, MOST_DEPTH
 from visa_lsp.launchfile.model import LaunchKey, LaunchTable, LaunchWord
@@ -32,6 +33,7 @@ _MODES: Final = _words(
     gpgpu="thread groups of work items: `groups` and `local_size`",
     media="threads of a media walker, each with its place in a plane: `threads`",
 )
+_FAULTS: Final = tuple(LaunchWord(term.name, term.doc) for term in GROUPS[FAULTS])
 _ACCESSES: Final = _words(
     readonly="a store is a fault",
     writeonly="a load is a fault",
@@ -164,6 +166,11 @@ _LAUNCH: Final = LaunchTable(
         LaunchKey(
             "expect", "Expectation[]", "What buffers and images hold after the run. The first differences are reported.",
             "expect: [{arg: 0, values: [1, 2, 3], rtol: 1.0e-6}]", default="nothing is compared",
+        ),
+        LaunchKey(
+            "expect_faults", "word[]", "The kinds of fault that the run has to find. They are notes then, and fail nothing; a kind "
+            "that is not found fails the run, unless `--checks` leaves it out.", "expect_faults: [data-race]", default="none",
+            words=_FAULTS,
         ),
     ),
 )  # fmt: skip

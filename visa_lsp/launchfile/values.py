@@ -159,6 +159,7 @@ class LaunchText(Struct):
     args: tuple[GivenArg | None, ...] | dict[str, GivenArg | None] = ()
     symbols: dict[str, GivenArray] = field(default_factory=dict)
     expect: tuple[GivenExpectation, ...] = ()
+    expect_faults: tuple[str, ...] = ()
     places: dict[int | str, tuple[int, int]] = field(default_factory=dict)
     reads: list[Path] = field(default_factory=list)
     sweep: Sweep | None = None

@@ -9,7 +9,7 @@ import contextlib
 import sys
 from functools import cache
 from threading import Lock
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from msgspec import Struct
 from parsimonious.exceptions import ParseError
@@ -18,9 +18,11 @@ from parsimonious.grammar import Grammar
 from visa_lsp.syntax.grammar import grammar_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from parsimonious.nodes import Node as FullNode
+
+Result = TypeVar("Result")
 
 BLANK: Final = "_"
 # Parsimonious calls itself some 60 deep for each parenthesis around an expression.
@@ -68,13 +70,18 @@ def _named(nodes: Iterable[FullNode]) -> list[Node]:
     return found
 
 
-@contextlib.contextmanager
-def deeper_calls() -> Iterator[None]:
-    """Let calls nest as deep as the most nested line that ``parse`` admits takes them: deeper than Python usually allows."""
+def deeply(read: Callable[[], Result]) -> Result:
+    """What ``read`` returns, which may call itself as deep as the most nested line that ``parse`` admits makes it.
+
+    One thread at a time, and its first try too: a thread that has gone beyond Python's usual limit while another had it
+    raised would end the process when the limit is back.
+    """
     with _LIMIT:
+        with contextlib.suppress(RecursionError):
+            return read()
         usual = sys.getrecursionlimit()
         sys.setrecursionlimit(usual + _DEEPER)
         try:
-            yield
+            return read()
         finally:
             sys.setrecursionlimit(usual)

@@ -223,11 +223,7 @@ class Parser:
         from visa_lsp.syntax import nodes
 
         self.full_parses += 1
-        try:
-            statement = _of_node(nodes.parsed(code))
-        except RecursionError:
-            with nodes.deeper_calls():
-                statement = _of_node(nodes.parsed(code))
+        statement = nodes.deeply(lambda: _of_node(nodes.parsed(code)))
         return statement or _refused(code, "this is neither a directive, a label nor an instruction")
 
 

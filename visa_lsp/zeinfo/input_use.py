@@ -186,7 +186,7 @@ class InputUse:
         if number is None:
             return
         surface = self.surfaces.setdefault(number, Surface())
-        if inst.row.has(Trait.IMAGE) or (inst.get("u") is not None and "sfid" in inst.row.index):
+        if inst.row.has(Trait.IMAGE) or inst.get("u") is not None:
             surface.typed = True
             surface.sampled |= inst.row.has(Trait.SAMPLES | Trait.LOADS_PIXELS)
             surface.coordinates = max(surface.coordinates, _coordinates(inst))

@@ -19,7 +19,7 @@ from visa_lsp.isa.types import ExecControl
 from visa_lsp.program.model import General, RawOperand
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from visa_lsp.isa.model import Instruction
 
@@ -52,13 +52,13 @@ def numbers(rng, precision: int, size: int) -> bytes:
     return values.astype(FLOATS[precision]).tobytes()
 
 
-def benches(row: Instruction) -> Iterator[Bench]:
-    """One kernel per register size."""
+def benches(row: Instruction, some: Callable[[Iterable[dict]], Iterable[dict]] = iter) -> Iterator[Bench]:
+    """One kernel per register size, with all cases or some."""
     words = {m.field: sorted(set(m.words.values())) for m in row.modifiers}
     dims = {"pair": pairs_of(row), "depth": words["depth"], "count": words["count"], "grf": platforms_of(row),
             "acc": [0, 1], "dst": [0, 1], "null": [False, False, True]}  # fmt: skip
     made: dict[str, Bench] = {}
-    for case in cases(dims):
+    for case in some(cases(dims)):
         bench = made.setdefault(case["grf"], Bench(row.mnemonic, platform=case["grf"]))
         first, second = case["pair"]
         lanes = bench.grf // 4

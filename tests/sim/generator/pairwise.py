@@ -1,13 +1,18 @@
-"""A small set of combinations in which every pair of values of every two dimensions occurs.
+"""A small set of combinations in which every pair of values of every two dimensions occurs, or every value.
 
 Greedy and seeded: the same dimensions always give the same set.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 SEED = 20_240_607
 
@@ -43,3 +48,15 @@ def cases(dimensions: dict[str, list], seed: int = SEED) -> list[dict]:
     names = list(dimensions)
     table = pairwise(tuple(len(dimensions[n]) for n in names), seed)
     return [{n: dimensions[n][i] for n, i in zip(names, row, strict=True)} for row in table]
+
+
+def each_value(found: Iterable[dict], times: int = 2) -> list[dict]:
+    """As many of the combinations as it takes for every value of every dimension to occur in ``times`` of them."""
+    seen: Counter[tuple[str, str]] = Counter()
+    kept = []
+    for case in found:
+        values = [(name, repr(value)) for name, value in case.items()]
+        if any(seen[value] < times for value in values):
+            kept.append(case)
+            seen.update(values)
+    return kept

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentTypeError
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.cli.common import EXIT_FINDINGS, EXIT_OK, CliError, add_platform, whole_number
 from visa_lsp.cli.progress import Progress
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from visa_lsp.cli.parsing import CommandParser
+
+
+# A program that reads or writes beyond its buffers differs from one that does not, also where the values are the same.
+_CHECKS: Final = "bounds"
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -67,7 +71,7 @@ def compare_runs_command(args: Namespace) -> int:
     from visa_lsp.cli.launch.program import TextProblems
 
     programs = program_at(args.a), program_at(args.b)
-    options = RunOptions(platform=args.platform, engine=args.engine, checks="none", budget=args.budget)
+    options = RunOptions(platform=args.platform, engine=args.engine, checks=_CHECKS, budget=args.budget)
     try:
         launches = launches_for(programs[0], args.launch, options)
         with Progress() as line:

@@ -13,9 +13,10 @@ from msgspec import Struct
 
 from visa_lsp.cli.clusters import ClusterWork, InputFile, Said, complained, listened
 from visa_lsp.cli.common import STDIN, STDIN_NAME, CliError, complain
-from visa_lsp.cli.diff.pairing import by_name, files_of, is_folder
+from visa_lsp.cli.diff.pairing import by_name
 from visa_lsp.cli.diff.sides import Side, side_of
 from visa_lsp.cli.files import read_bytes
+from visa_lsp.cli.folders import files_of, is_folder
 from visa_lsp.compare.programs import compare_programs, counterparts
 
 if TYPE_CHECKING:

@@ -1,7 +1,8 @@
 """What a launch file expects in words: expressions over arrays, and what a reference program makes of the same arguments.
 
 Computes and compares arrays; who runs the reference is the caller's affair. Invariants: nothing but the functions that
-``launchfile.formulas`` lists is called, and no array is made that has more bytes than all arrays of a launch may have.
+``launchfile.formulas`` lists is called, no array is made that has more bytes than all arrays of a launch may have, and an
+expression takes time in proportion to the arrays of the launch, or some seconds.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     Key = int | str
 
 _MOST_MULTIPLIED: Final = 1 << 33  # products of numbers in one matrix product: some ten seconds
+_LEAST_BUDGET: Final = 1 << 28  # elements that the operations of one expression may make: a second or two
+_BUDGET_PER_ELEMENT: Final = 64  # the same for each element of the launch's arrays: an expression has 400 characters
 
 
 def _reshape(array: Array, *shape: int) -> Array:
@@ -151,6 +154,8 @@ class _NamedArrays:
             self.values |= {f"{words[key]}0": value for key, value in given.items()}
             self.values |= {words[key]: prepared.arrays.get(key, value) for key, value in given.items()}
             self.keys |= {words[key]: key for key in given}
+        elements = sum(np.size(value) for value in self.values.values())
+        self.elements_left = max(_LEAST_BUDGET, _BUDGET_PER_ELEMENT * elements)
 
     def argument(self, formula: Formula) -> Key:
         """The argument that an expression is about: the first array that it names."""
@@ -164,7 +169,29 @@ class _NamedArrays:
     def array(self, node: ast.AST) -> Array:
         """What a part of an expression is."""
         with np.errstate(all="ignore"):
-            return np.asarray(compute(node, self.values, _FUNCTIONS, _on_arrays))
+            return np.asarray(compute(node, self.values, _FUNCTIONS, self.apply))
+
+    def apply(self, operation: Callable[..., Any], values: tuple[Any, ...]) -> Any:
+        """Carry out an operation on arrays and numbers, unless its result would be too large or take too long."""
+        if all(type(value) in (int, float) for value in values) and operation not in _FUNCTIONS.values():
+            return on_numbers(operation, values)
+        try:
+            self._pay(operation, values)
+            return operation(*values)
+        except FormulaError:
+            raise
+        except (TypeError, ValueError, IndexError, ArithmeticError, MemoryError) as error:
+            words = str(error).splitlines()[0] if str(error) else type(error).__name__
+            name = getattr(operation, "__name__", "a function").strip("_")
+            raise FormulaError(f"{name} cannot take these: {words:.200}") from None
+
+    def _pay(self, operation: Callable[..., Any], values: tuple[Any, ...]) -> None:
+        size = _result_size(operation, [np.shape(value) for value in values], values)
+        self.elements_left -= size * (size.bit_length() if operation is np.sort else 1)
+        if self.elements_left < 0:
+            raise FormulaError(
+                "this would take too long: it makes far more elements than the arrays of the launch have"
+            )
 
 
 def _of_expression(condition: Condition, names: _NamedArrays) -> ExpectationReport:
@@ -183,7 +210,7 @@ def _of_expression(condition: Condition, names: _NamedArrays) -> ExpectationRepo
         whole = isinstance(tree.left, ast.Name) and left is names.prepared.arrays[key]
         left = left if whole else _spread(left, right)
         return condition.compared(left, _spread(right, left), key, condition.expr, shown=whole)
-    holds = np.asarray(_on_arrays(compare, (left, right)))
+    holds = np.asarray(names.apply(compare, (left, right)))
     if holds.all():
         return ExpectationReport(key, ok=True, message="holds")
     first = tuple(int(n) for n in np.argwhere(~holds)[0])
@@ -201,22 +228,8 @@ def _spread(array: Array, like: Array) -> Array:
         return array
 
 
-def _on_arrays(operation: Callable[..., Any], values: tuple[Any, ...]) -> Any:
-    """Carry out an operation on arrays and numbers, unless its result would be too large."""
-    if all(type(value) in (int, float) for value in values) and operation not in _FUNCTIONS.values():
-        return on_numbers(operation, values)
-    try:
-        _refuse_large(operation, [np.shape(value) for value in values], values)
-        return operation(*values)
-    except FormulaError:
-        raise
-    except (TypeError, ValueError, IndexError, ArithmeticError, MemoryError) as error:
-        words = str(error).splitlines()[0] if str(error) else type(error).__name__
-        name = getattr(operation, "__name__", "a function").strip("_")
-        raise FormulaError(f"{name} cannot take these: {words:.200}") from None
-
-
-def _refuse_large(operation: Callable[..., Any], shapes: list[tuple[int, ...]], values: tuple[Any, ...]) -> None:
+def _result_size(operation: Callable[..., Any], shapes: list[tuple[int, ...]], values: tuple[Any, ...]) -> int:
+    """Return the number of elements that a result has at most. Raises FormulaError where it would be too large."""
     sizes = [math.prod(shape) for shape in shapes]
     if operation is np.arange:
         size = max((abs(float(value)) for value in values if np.ndim(value) == 0), default=0.0)
@@ -234,3 +247,4 @@ def _refuse_large(operation: Callable[..., Any], shapes: list[tuple[int, ...]], 
         size = float(math.prod(np.broadcast_shapes(*shapes)))
     if size * np.dtype(np.float64).itemsize > MAX_BUFFER_BYTES:
         raise FormulaError(f"a result would have {int(size)} elements; at most {MAX_BUFFER_BYTES} bytes are allowed")
+    return int(size)

@@ -59,6 +59,7 @@ class LaunchFile:
     sweep: Sweep | None = None
     names: Mapping[str, Number] = field(default_factory=dict)  # what expressions may use beside arguments
     conditions: tuple[Condition, ...] = ()  # expectations beside the arrays of the configuration
+    expect_faults: tuple[str, ...] = ()  # kinds of fault that the run has to find
     point: SweepPoint = ()  # that of the sweep which was asked for; empty where none was
 
     @property
@@ -152,6 +153,7 @@ class _Maker:
             reads=tuple(said.reads),
             sweep=said.sweep,
             names=said.names,
+            expect_faults=said.expect_faults,
             conditions=tuple(
                 Condition(at, e.arg, e.expr, e.reference, e.rtol, e.atol, e.ulp)
                 for at, e in enumerate(said.expect)

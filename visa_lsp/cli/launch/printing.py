@@ -112,11 +112,15 @@ def text_lines(outcome: Outcome, *, timed: bool = False) -> Iterator[str]:
     for expectation in report.expectations:
         words = "holds" if expectation.ok else f"FAILED, {expectation.message}"
         yield f"  expect arg {expectation.arg if expectation.ok else _named(report, expectation.arg)}: {words}"
+    for kind, is_found in report.expected_faults.items():
+        yield f"  expect fault {kind}: {'holds' if is_found else 'FAILED, none was found'}"
     for line in report.printed.splitlines():
         yield f"  printed: {line}"
-    for word, faults in (("fault", report.faults), ("note", report.findings)):
-        for fault in faults:
-            yield from _fault_lines(report, word, fault)
+    for fault in report.faults:
+        yield from _fault_lines(report, "fault", fault)
+    for fault in report.findings:
+        is_expected = fault.kind.value in report.expected_faults
+        yield from _fault_lines(report, "expected fault" if is_expected else "note", fault)
     if report.more_faults:
         yield f"  {_count(report.more_faults, 'more fault')}: a larger --max-errors lists more"
     for sent in report.sent:
@@ -243,6 +247,7 @@ def report_values(report: RunReport, head: int = _HEAD, *, whole: bool = False) 
             expectation_values(e, report.title(e.arg), arrays[e.arg], head=head, whole=whole)
             for e in report.expectations
         ],
+        "expected_faults": [{"kind": kind, "ok": is_found} for kind, is_found in report.expected_faults.items()],
         "faults": [_fault(report, fault) for fault in report.faults],
         "more_faults": report.more_faults,
         "findings": [_fault(report, fault) for fault in report.findings],

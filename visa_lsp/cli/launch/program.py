@@ -105,6 +105,10 @@ def _assembled(text: str, path: Path | None, platform: Platform) -> tuple[Module
 
 
 def _problems(text: str, path: Path | None, platform: Platform | None, result: AssembleResult | None) -> TextProblems:
+    if ".version" not in text and ".kernel" not in text:
+        # A launch file may name any file: no word of what is no vISA text is told.
+        words = f"{path or 'text'}: this is no vISA text: it has neither `.version` nor `.kernel`"
+        return TextProblems(path, text, (), [words])
     diagnostics = Analysis.of(text, platform.name if platform else None).diagnostics
     index = LineIndex(text)
     lines = []

@@ -51,7 +51,7 @@ from visa_lsp.sim.contents import Contents
 from visa_lsp.sim.launch.config import PLATFORM, LaunchError, ValueArg
 from visa_lsp.sim.launch.prepare import choose_kernel, prepare, with_budget
 from visa_lsp.sim.machine import run as interpret
-from visa_lsp.sim.observers.checkers import CHECKERS, checkers
+from visa_lsp.sim.observers.checkers import CHECKERS, checkers, watched_kinds
 from visa_lsp.sim.observers.profile import Profiler
 from visa_lsp.sim.printf import text_of as text_printed
 
@@ -215,13 +215,15 @@ class ReadyRun:
                 f"the run was ended at its first fault, in group {result.groups + 1} of {groups}: nothing is compared"
             )
         faults = with_sources(with_declarations(result.faults, self.texts), self.module)
+        expected = watched_kinds(self.launch.expect_faults, self.options.checks)
+        notes = tuple(fault for fault in faults if fault.is_note or fault.kind.value in expected)
         return RunReport(
             prepared.dispatch.kernel.name,
             self.platform.name,
             "interp" if result.interpreted else engine,
             buffer_reports(prepared, config),
             () if result.ended else self._expectations(),
-            tuple(fault for fault in faults if not fault.is_note),
+            tuple(fault for fault in faults if fault not in notes),
             result.threads,
             result.groups,
             sum(result.instructions.values()),
@@ -231,7 +233,7 @@ class ReadyRun:
             result.barriers,
             result.reads,
             result.writes,
-            tuple(fault for fault in faults if fault.is_note),
+            notes,
             self.texts,
             result.sent,
             values=self.values,
@@ -240,6 +242,9 @@ class ReadyRun:
             profile=profile_of(self.module.bodies, result.executions, profiler)
             if self.options.counts or profiler
             else None,
+            expected_faults={
+                kind: any(fault.kind.value == kind for fault in faults) for kind in expected if not result.ended
+            },
         )
 
 

@@ -88,9 +88,9 @@ def row_of(job: LaunchJob) -> SweepRow:
     report = outcome.report
     if report is None:
         return SweepRow(job.point, "error", outcome.status, _one_line(outcome.error))
-    wrong = [e for e in report.expectations if not e.ok]
     faulty = bool(report.faults or report.more_faults)
-    status = "FAILED" if wrong else "fault" if faulty else "ok"
+    holds = all(e.ok for e in report.expectations) and all(report.expected_faults.values())
+    status = "FAILED" if not holds else "fault" if faulty else "ok"
     return SweepRow(
         job.point, status, outcome.status, _difference(report), report.kernel, report.platform, report.engine,
         sum(report.time.run), report.groups, report.threads, report.instructions,
@@ -108,7 +108,9 @@ def _difference(report: RunReport) -> str:
         array = next(buffer.array for buffer in report.buffers if buffer.arg == expectation.arg)
         lines = difference_lines(array, wrong)
         return f"{title}: {lines[1] if wrong.count else lines[0]}"
-    return _one_line(str(report.faults[0])) if report.faults else ""
+    if report.faults:
+        return _one_line(str(report.faults[0]))
+    return next((f"no {kind} was found" for kind, is_found in report.expected_faults.items() if not is_found), "")
 
 
 def _one_line(text: str) -> str:

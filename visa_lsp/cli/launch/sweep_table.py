@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from visa_lsp.cli.launch.sweep import SweepRow
     from visa_lsp.launchfile.values import Sweep
 
+_FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 _SECONDS: Final = 9  # characters of a column that says how long
 
 
@@ -117,9 +118,14 @@ def _csv(columns: dict[str, list[Any]], _: Sequence[SweepRow]) -> bytes:
 
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
+    writer.writerow(map(_cell, columns))
+    writer.writerows(map(_cell, row) for row in zip(*columns.values(), strict=True))
     return out.getvalue().encode("utf-8", "replace")
+
+
+def _cell(value: Any) -> Any:
+    """Return a cell that no spreadsheet takes for a formula."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
 
 
 def _json_table(_: dict[str, list[Any]], rows: Sequence[SweepRow]) -> bytes:

@@ -27,6 +27,7 @@ from visa_lsp.cli.common import (
     whole_number,
 )
 from visa_lsp.cli.files import check_output
+from visa_lsp.cli.folders import files_of, is_folder
 from visa_lsp.cli.progress import Progress
 from visa_lsp.cli.stats.inputs import figures_of_data, platform_of_launch
 from visa_lsp.cli.stats.limits import complaints, read_known, write_known
@@ -46,7 +47,9 @@ _GUESS: Final = 0.05  # seconds for an input
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
-    parser.add_argument("inputs", nargs="+", metavar="IN", help="a text or an object; - is standard input")
+    parser.add_argument(
+        "inputs", nargs="+", metavar="IN", help="a text, an object or a folder with some; - is standard input"
+    )
     parser.add_argument("--launch", metavar="FILE", help="take the platform that this launch file names")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the report")
     parser.add_argument(
@@ -66,6 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def stats_command(args: argparse.Namespace) -> int:
     """Report the figures of each input."""
+    args.inputs = [path for named in args.inputs for path in _inputs(named)]
     baseline = _baseline_to_write(args)
     known = read_known(args.baseline) if args.baseline and baseline is None else None
     platform = args.platform or (platform_of_launch(args.launch) if args.launch else None)
@@ -86,6 +90,16 @@ def stats_command(args: argparse.Namespace) -> int:
         print(printable(words), file=sys.stderr)
         status = max(status, EXIT_FINDINGS)
     return status
+
+
+def _inputs(path: str) -> list[str]:
+    """Return the texts and objects of a folder; a path that names none is an input itself."""
+    if not is_folder(path):
+        return [path]
+    found = list(files_of(path).values())
+    if not found:
+        raise CliError(f"{path}: this folder has no texts and no objects")
+    return found
 
 
 class InputFigures(Struct, frozen=True):

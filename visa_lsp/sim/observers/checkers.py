@@ -19,7 +19,7 @@ from visa_lsp.sim.observers.hooks import (
 from visa_lsp.sim.observers.races import ItemRaceChecker, RaceChecker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 CHECKERS: Final[dict[str, Callable[[], Checker]]] = {
     "bounds": BoundsChecker,
@@ -32,6 +32,13 @@ CHECKERS: Final[dict[str, Callable[[], Checker]]] = {
     "item-races": ItemRaceChecker,
 }
 ASKED_FOR: Final = frozenset({"item-races"})  # not part of ``all``: they look at more than what this run depends on
+
+
+def watched_kinds(kinds: Iterable[str], names: str) -> tuple[str, ...]:
+    """Leave out the kinds of fault that only checkers find which are not in the list ``names``."""
+    watched = {kind.value for checker in checkers(names) for kind in checker.kinds}
+    known = {kind.value for make in CHECKERS.values() for kind in make().kinds}
+    return tuple(dict.fromkeys(kind for kind in kinds if kind in watched or kind not in known))
 
 
 def checkers(names: str = "all") -> tuple[Checker, ...]:

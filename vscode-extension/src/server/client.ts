@@ -10,7 +10,7 @@ import { debugLenses } from '../debug/lens.ts';
 import { HeaderFolds } from '../views/folding.ts';
 
 // Launch files and ze_info may be called YAML, as settings of the user say; the server knows them by name.
-const HOSTS = ['opencl', 'c', 'cpp', 'python'];
+const HOSTS = ['opencl', 'c', 'cpp', 'cuda-cpp', 'python', 'llvm', 'mlir'];
 const BESIDE = ['**/*.launch.{yaml,yml}', '**/*.zeinfo.{yaml,yml}', '**/*.{zeinfo,ze_info}'];
 
 /** Whether any folder wants the vISA inside of other languages; which of them do, the server asks. */

@@ -25,7 +25,7 @@ def range_of(place: TextRange) -> dict[str, int]:
 
 
 def finding_object(finding: ReportedFinding) -> dict[str, Any]:
-    """A finding exactly as the contract describes it; the places that belong to it are in ``sarif`` and ``full``."""
+    """Return a finding as the contract describes it."""
     return {
         "path": printable(finding.path),
         **range_of(finding.place),
@@ -41,6 +41,7 @@ def finding_object(finding: ReportedFinding) -> dict[str, Any]:
             }
             for r in finding.remedies
         ],
+        "related": [{"path": n.path, **range_of(n.place), "message": n.message} for n in finding.notes],
     }
 
 
