@@ -134,6 +134,13 @@ def test_a_barrier_that_cannot_complete_has_that_group_interpreted():
     assert report.replayed_groups == 1
 
 
+def test_a_barrier_that_cannot_complete_is_passed_unwatched_as_the_interpreter_passes_it():
+    """One of two threads of group 41 ends before the barrier that the other waits at."""
+    out = "    cmp.lt (M1, 16) P2 value(0,0)<1;1,0> 0x10:d\n    and (M1, 16) P1 P1 P2\n    (P1) goto (M1, 16) out\n    barrier\n"
+    report = both(only(41) + out + STORE + "out:\n", local=32, checks="none")
+    assert report.groups == 64
+
+
 def test_shared_memory_that_holds_nothing_in_one_group():
     body = (
         "    mov (M1, 16) never(0,0)<1> value(0,0)<1;1,0>\n    shl (M1, 16) never(0,0)<1> never(0,0)<1;1,0> 0x2:ud\n"
