@@ -5,8 +5,10 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import signal
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 import pytest
@@ -31,6 +33,9 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    # A shell has jobs in the background ignore Ctrl-C, and they hand that on to the programs that tests interrupt.
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if config.getoption("--beside"):
         import corpus
 

@@ -702,6 +702,9 @@ def test_shared_memory_is_a_scope_that_can_be_watched(client, shift):
     client.go("next", 2)
     frame = client.top(2)["id"]
     assert client.scope("SLM", frame)["slm"]["value"].startswith("[0, 2, 4, 6, 8, 10, 12, 14, 16, 18")
+    reference = client.ask("evaluate", expression="slm", frameId=frame)["memoryReference"]
+    data = client.ask("readMemory", memoryReference=reference, offset=16, count=8)["data"]
+    assert struct.unpack("<2i", base64.b64decode(data)) == (8, 10)
 
 
 def test_source_lines_that_loc_names_have_frames_and_breakpoints(client, tmp_path):

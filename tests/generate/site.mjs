@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { LONG, openBrowser, steps } from '../editors/vscode/lib.mjs';
 
 const [origin, pictures, word, wanted] = process.argv.slice(2);
-const { context, page } = await openBrowser();
+const context = await openBrowser();
+const page = context.pages()[0] ?? (await context.newPage());
+await page.setViewportSize({ width: 1280, height: 800 });
 const elsewhere = [];
 await context.route('**/*', (route) => {
   const url = route.request().url();

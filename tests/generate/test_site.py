@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from vscode import drive, missing
+from vscode import environment, missing
 
 from visa_lsp.cli.main import COMMANDS
 from visa_lsp.cli.settings import TYPES
@@ -180,8 +180,13 @@ def test_the_site_in_a_browser(site, tmp_path):
         origin = f"http://127.0.0.1:{server.server_port}"
         pictures = tmp_path / "pictures"
         pictures.mkdir()
-        lines = drive(Path(__file__).with_name("site.mjs"), origin, pictures, SOUGHT, f"{page_name(SOUGHT)}.html")
+        script = str(Path(__file__).with_name("site.mjs"))
+        command = ["node", script, origin, str(pictures), SOUGHT, f"{page_name(SOUGHT)}.html"]
+        done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=900, check=False)
         server.shutdown()
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert [line for line in lines if line.get("ok") is False] == []
     assert len(lines) == 4
     assert {"first-light.png", "first-dark.png", "search.png", "instruction.png"} <= {
         path.name for path in pictures.iterdir()

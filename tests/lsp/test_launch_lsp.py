@@ -52,10 +52,10 @@ class Launch:
         found = await self.client.text_document_hover_async(types.HoverParams(self.here, place))
         return found.contents.value if found is not None else ""
 
-    async def definition(self, text: str) -> tuple[str, int]:
+    async def definition(self, text: str) -> tuple[str, int] | None:
         place = self.open_marked(text)
         found = await self.client.text_document_definition_async(types.DefinitionParams(self.here, place))
-        return found.uri.rpartition("/")[2], found.range.start.line
+        return found and (found.uri.rpartition("/")[2], found.range.start.line)
 
     async def fix(self, title: str) -> str:
         """The text after the only fix with a title, of all that the first finding's place offers."""
@@ -256,6 +256,7 @@ async def test_definition_leads_to_files_kernel_and_argument(launch):
     assert await launch.definition(LAUNCH.replace("file: s", "file: s^")) == ("saxpy.visaasm", 0)
     name, line = await launch.definition(LAUNCH.replace("{value: 70", "{va^lue: 70"))
     assert (name, info[line].split()) == ("saxpy.zeinfo.yaml", ["name:", "n"])
+    assert await launch.definition(LAUNCH.replace("groups", "gr^oups")) is None
 
 
 async def test_links_lead_to_the_files_that_are_there(launch):

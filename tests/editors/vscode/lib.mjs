@@ -85,7 +85,7 @@ async function startCode(vsix) {
 }
 
 /** A browser with a new profile; pictures are drawn at the size of the page. */
-function openBrowser() {
+export function openBrowser() {
   return chromium.launchPersistentContext(temporary('visa-chromium-'), {
     executablePath: process.env.VISA_LSP_TEST_CHROMIUM ?? '/usr/bin/chromium',
     headless: true,
