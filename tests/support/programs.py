@@ -6,6 +6,7 @@ in the order of their use, as an assembler would number them.
 
 from __future__ import annotations
 
+import string
 from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
@@ -73,8 +74,12 @@ source_regions = st.builds(
 )
 destination_regions = st.builds(Region, st.none(), st.none(), st.sampled_from([1, 2, 4]))
 multi_regions = st.builds(Region, st.none(), st.sampled_from([1, 2, 4, 8, 16]), st.sampled_from([0, 1, 2, 4]))
-strings = st.text(st.characters(min_codepoint=1, max_codepoint=255), min_size=1, max_size=12)
-identifiers = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,12}", fullmatch=True)
+strings = st.text(st.sampled_from([chr(code) for code in range(1, 256)]), min_size=1, max_size=12)
+identifiers = st.builds(
+    str.__add__,
+    st.sampled_from(string.ascii_letters + "_"),
+    st.text(st.sampled_from(string.ascii_letters + string.digits + "_"), max_size=12),
+)
 
 
 @st.composite

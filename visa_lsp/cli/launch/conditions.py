@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     Key = int | str
 
 _MOST_MULTIPLIED: Final = 1 << 33  # products of numbers in one matrix product: some ten seconds
-_LEAST_BUDGET: Final = 1 << 28  # elements that the operations of one expression may make: a second or two
+_LEAST_BUDGET: Final = 1 << 26  # elements that the operations of one expression may make: half a second
 _BUDGET_PER_ELEMENT: Final = 64  # the same for each element of the launch's arrays: an expression has 400 characters
 
 
