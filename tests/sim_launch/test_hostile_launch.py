@@ -287,7 +287,11 @@ def test_input_outside_of_the_payload():
     def far(kernel, replace):
         return replace(kernel, inputs=(replace(kernel.inputs[0], offset=-32, size=32),))
 
+    def at_start(kernel, replace):
+        return replace(kernel, inputs=(replace(kernel.inputs[0], offset=0, size=32),))
+
     assert "an input takes bytes -32 to 0 of the payload" in refused(object_of(text, far))
+    assert "of the payload, which cannot be" not in refused(object_of(text, at_start))
 
 
 @pytest.mark.parametrize("seed", first(1, range(4)))
