@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import shutil
 import signal
@@ -60,6 +61,19 @@ def pytest_collection_modifyitems(config, items):
         kept = set(chosen)
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
         items[:] = chosen
+
+
+def pytest_collection_finish():
+    """Leave the tests themselves out of every collection of garbage from now on: they stay to the end."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _collected():
+    """Give back what the tests of a module have left in cycles, before those of the next one fill as much again."""
+    yield
+    gc.collect()
 
 
 PEAKS = []  # of the workers that are done
