@@ -335,9 +335,10 @@ def test_variables_memory_and_places_can_be_changed_and_the_run_goes_on_with_the
     assert client.go("continue")["exitCode"] == 1  # what was expected is no more
 
 
-def test_memory_is_read_from_the_place_of_an_expression(client):
+@pytest.mark.parametrize("expression", ["y", "argy"])
+def test_memory_is_read_from_the_place_of_an_expression(client, expression):
     entered(client)
-    reference = client.ask("evaluate", expression="y")["memoryReference"]
+    reference = client.ask("evaluate", expression=expression)["memoryReference"]
     first = client.ask("readMemory", memoryReference=reference, count=16)
     second = client.ask("readMemory", memoryReference=reference, offset=8, count=8)
     assert int(second["address"], 16) == int(first["address"], 16) + 8

@@ -23,7 +23,7 @@ from visa_lsp.sim.launch.config import BufferArg, LaunchConfig, LocalArg, ValueA
 from visa_lsp.sim.launch.prepare import prepare
 from visa_lsp.sim.machine import run
 from visa_lsp.zeinfo.against import disagreements
-from visa_lsp.zeinfo.emit.document import ArgumentHint, EmitError, emit
+from visa_lsp.zeinfo.emit.document import ArgumentHint, EmitError, emit, emitted
 from visa_lsp.zeinfo.emit.entries import type_bytes
 from visa_lsp.zeinfo.input_use import InputUse
 from visa_lsp.zeinfo.layout import registers
@@ -107,6 +107,21 @@ def test_a_surface_that_a_typed_message_reaches_is_typed(message, typed):
     text = BODY.replace("    ret", f"    {message} bti(0x3)[o]:a32\n    ret").replace(".input", decls + ".input", 1)
     (kernel,) = kernel_texts(Analysis.of(text, "DG2"), "k.visaasm")
     assert InputUse(kernel.kernel).surfaces[3].typed == typed
+
+
+@pytest.mark.parametrize(("address", "is_doubted"), [("of.0", False), ("o.0", True)])
+def test_shared_memory_beside_that_of_arguments_is_doubted(address, is_doubted):
+    decls = (
+        ".decl o v_type=G type=ud num_elts=16 align=GRF\n.decl of v_type=G type=ud num_elts=16 align=GRF\n"
+        ".decl x v_type=G type=f num_elts=16 align=GRF\n"
+    )
+    code = f"    mov (M1, 16) of(0,0)<1> surf_at(0,0)<0;1,0>\n    scatter4_scaled.R (M1, 16) %slm 0x0:ud {address} x.0\n"
+    text = BODY.replace("    ret", f"{code}    ret").replace(".input", decls + ".input", 1)
+    text = text.replace(".decl surf v_type=T", ".decl surf_at v_type=G type=ud").replace(".input surf ", ".input surf_at ")
+    kernels = kernel_texts(Analysis.of(text, "TGLLP"), "k.visaasm")
+    hints = {"n": ArgumentHint("value"), "data": ArgumentHint("buffer"), "surf_at": ArgumentHint("local")}
+    found = emitted([kernels[0].kernel], where("TGLLP"), {"k": hints})
+    assert any(doubt.message.startswith("slm_size: ") for doubt in found.doubts) == is_doubted
 
 
 def test_numbers_by_value_have_the_sizes_of_their_types():
