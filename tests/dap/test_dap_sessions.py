@@ -343,6 +343,11 @@ def test_memory_is_read_from_the_place_of_an_expression(client, expression):
     second = client.ask("readMemory", memoryReference=reference, offset=8, count=8)
     assert int(second["address"], 16) == int(first["address"], 16) + 8
     data = base64.b64decode(first["data"])
+    whole, part = (
+        base64.b64decode(client.ask("readMemory", memoryReference=start, offset=8, count=count)["data"])
+        for start, count in (("buffer:0:0", 16), ("buffer:0:8", 8))
+    )
+    assert part == whole[8:]
     assert data[8:] == base64.b64decode(second["data"])
     assert [f"{value:g}" for value in struct.unpack("<4f", data)] == [client.value(f"y[{n}]") for n in range(4)]
 

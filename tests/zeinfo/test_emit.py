@@ -115,9 +115,13 @@ def test_shared_memory_beside_that_of_arguments_is_doubted(address, is_doubted):
         ".decl o v_type=G type=ud num_elts=16 align=GRF\n.decl of v_type=G type=ud num_elts=16 align=GRF\n"
         ".decl x v_type=G type=f num_elts=16 align=GRF\n"
     )
-    code = f"    mov (M1, 16) of(0,0)<1> surf_at(0,0)<0;1,0>\n    scatter4_scaled.R (M1, 16) %slm 0x0:ud {address} x.0\n"
+    code = (
+        f"    mov (M1, 16) of(0,0)<1> surf_at(0,0)<0;1,0>\n    scatter4_scaled.R (M1, 16) %slm 0x0:ud {address} x.0\n"
+    )
     text = BODY.replace("    ret", f"{code}    ret").replace(".input", decls + ".input", 1)
-    text = text.replace(".decl surf v_type=T", ".decl surf_at v_type=G type=ud").replace(".input surf ", ".input surf_at ")
+    text = text.replace(".decl surf v_type=T", ".decl surf_at v_type=G type=ud").replace(
+        ".input surf ", ".input surf_at "
+    )
     kernels = kernel_texts(Analysis.of(text, "TGLLP"), "k.visaasm")
     hints = {"n": ArgumentHint("value"), "data": ArgumentHint("buffer"), "surf_at": ArgumentHint("local")}
     found = emitted([kernels[0].kernel], where("TGLLP"), {"k": hints})
