@@ -368,6 +368,13 @@ def test_conditions_join_as_in_c(client, expression, value):
     assert client.value(expression) == value
 
 
+def test_a_row_shows_64_elements(client):
+    entered(client)
+    (whole,) = [row["value"] for name, row in client.scope("Arguments").items() if name.startswith("y")]
+    assert whole.endswith(", ...]")
+    assert whole.count(",") == 64
+
+
 def test_a_shift_is_by_less_than_64_bits(client):
     entered(client)
     with pytest.raises(Refused, match="a shift is by 0 to 63 bits"):
