@@ -88,7 +88,7 @@ def test_going_back_and_forth_by_chance_leads_to_the_same_states_and_the_same_en
         debugger = debugger_of(dispatch, observers)
         chance = random.Random(7)
         seen = {0: state(debugger)}
-        for _ in range(300):
+        for _ in range(100):
             if step(debugger).reason == "end":
                 break
             seen[debugger.time] = state(debugger)
