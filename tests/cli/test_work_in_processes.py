@@ -27,13 +27,15 @@ def test_results_stand_in_the_order_of_the_work(count):
 
 
 def test_a_process_that_ends_is_an_error_of_one_line_and_no_hang():
+    before = set(active_children())  # a cluster of other tests may be there
     with pytest.raises(CliError, match="a process has ended before its work was done"):
         list(in_processes(dies, range(40), 2))
-    assert active_children() == []
+    assert set(active_children()) <= before
 
 
 def test_who_stops_asking_leaves_no_process_behind():
+    before = set(active_children())
     results = in_processes(doubled, range(1000), 2)
     assert next(results) == 0
     results.close()
-    assert active_children() == []
+    assert set(active_children()) <= before
