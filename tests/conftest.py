@@ -91,10 +91,12 @@ def _peak_megabytes():
 
 def pytest_sessionfinish(session):
     """A worker of xdist hands its counts and its peak of memory to the process that prints."""
-    if hasattr(session.config, "workeroutput"):
-        session.config.workeroutput["peak"] = _peak_megabytes()
-    if COUNTS in sys.modules and hasattr(session.config, "workeroutput"):
-        session.config.workeroutput["generated"] = sys.modules[COUNTS].as_data()
+    output = getattr(session.config, "workeroutput", None)
+    if output is None:
+        return
+    output["peak"] = _peak_megabytes()
+    if COUNTS in sys.modules:
+        output["generated"] = sys.modules[COUNTS].as_data()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 def chosen(items: list[pytest.Item], config: pytest.Config) -> list[pytest.Item]:
     """Return the items of the tier that the options name; without an option, those of the default tier.
 
-    With `--beside` only those marked `corpus` are left of them. A slice is told by a digest of the item's name, so that a new test moves no other test to another slice.
+    With `--beside` only those marked `corpus` are left of them. A slice is told by a digest of the item's name, so that a
+    new test moves no other test to another slice.
     """
     if config.getoption("--beside"):
         items = [item for item in items if item.get_closest_marker("corpus")]

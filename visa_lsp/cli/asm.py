@@ -71,10 +71,10 @@ def asm_command(args: argparse.Namespace) -> int:
 
 def _assemble(args: argparse.Namespace, path: str, written: dict[str, str], about: dict[str, Any]) -> int:
     """Assemble one input; ``written`` are the objects written so far, each with its text, ``about`` is told as JSON."""
-    # Asked first: where nothing can be written, what is wrong with the text is of no interest.
-    suffix = ".zebin" if args.zebin else ".isa"
     if path.endswith(".isa") and not args.output:
         raise CliError(f"{path}: this is an object, which is what asm makes of a text; visa-lsp dis makes its text")
+    # Asked first: where nothing can be written, what is wrong with the text is of no interest.
+    suffix = ".zebin" if args.zebin else ".isa"
     output = args.output or (STDIN if path == STDIN else str(_beside(path, suffix)))
     inputs = [*args.inputs, *(str(_beside(path, ".zeinfo.yaml")) for _ in range(args.zebin))]
     check_output(output, inputs)

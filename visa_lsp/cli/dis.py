@@ -54,8 +54,8 @@ def dis_command(args: argparse.Namespace) -> int:
             check_output(args.output, args.inputs)
             data = read_bytes(path)
             text = _zebin(args, data, name) if is_elf(data) else _text(args, data, name)
-            told.append({"input": name, "text": text} if not args.output else {"input": name, "output": args.output})
             _write(args, text)
+            told.append({"input": name, "output": args.output} if args.output else {"input": name, "text": text})
         except CliError as error:
             complain(str(error))
             told.append({"input": name, "error": str(error)})

@@ -71,7 +71,7 @@ def _named(nodes: Iterable[FullNode]) -> list[Node]:
 
 
 def deeply(read: Callable[[], Result]) -> Result:
-    """What ``read`` returns, which may call itself as deep as the most nested line that ``parse`` admits makes it.
+    """Call ``read``, which may call itself as deep as the most nested line that ``parse`` admits makes it; return its result.
 
     One thread at a time, and its first try too: a thread that has gone beyond Python's usual limit while another had it
     raised would end the process when the limit is back.

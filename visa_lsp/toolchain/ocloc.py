@@ -101,12 +101,7 @@ def compile_source(source: Path, data: bytes, call: CompilerCall) -> Compiled:
         inline = [_read_text(path) for path in sorted(folder.glob("*.inline.visaasm"))]
         messages = messages_in(ran.said, inline, str(source))
         if ran.failure or not program:
-            return Compiled(
-                None,
-                (),
-                messages,
-                failure=ran.failure or _last_words(data.decode("utf-8", "replace"), ran.said, ran.status),
-            )
+            return Compiled(None, (), messages, failure=ran.failure or _last_words(data, ran.said, ran.status))
         return Compiled(program, tuple(_texts(folder)), messages, _intermediate(folder))
 
 
@@ -124,8 +119,8 @@ def _with_includes(options: str, source: Path, data: bytes) -> str:
     return f'{options} -I "{folder}"'.strip()
 
 
-def _last_words(source: str, said: str, status: int) -> str:
-    if "kernel" not in source:
+def _last_words(source: bytes, said: str, status: int) -> str:
+    if b"kernel" not in source:
         return "found no kernel: one begins with `kernel void`"
     lines = [
         line.strip() for line in said.splitlines() if line.strip() and not line.startswith(("Command was", "Build "))

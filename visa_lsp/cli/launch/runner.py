@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Kernel, Module
     from visa_lsp.sim.dispatch import Dispatch, RunResult
+    from visa_lsp.sim.faults import Fault
     from visa_lsp.sim.launch.config import Arg, Array
     from visa_lsp.sim.launch.prepare import PreparedLaunch
     from visa_lsp.sim.observers.hooks import Observer
@@ -216,14 +217,17 @@ class ReadyRun:
             )
         faults = with_sources(with_declarations(result.faults, self.texts), self.module)
         expected = watched_kinds(self.launch.expect_faults, self.options.checks)
-        notes = tuple(fault for fault in faults if fault.is_note or fault.kind.value in expected)
+        wrong: list[Fault] = []
+        notes: list[Fault] = []
+        for fault in faults:
+            (notes if fault.is_note or fault.kind.value in expected else wrong).append(fault)
         return RunReport(
             prepared.dispatch.kernel.name,
             self.platform.name,
             "interp" if result.interpreted else engine,
             buffer_reports(prepared, config),
             () if result.ended else self._expectations(),
-            tuple(fault for fault in faults if fault not in notes),
+            tuple(wrong),
             result.threads,
             result.groups,
             sum(result.instructions.values()),
@@ -233,7 +237,7 @@ class ReadyRun:
             result.barriers,
             result.reads,
             result.writes,
-            notes,
+            tuple(notes),
             self.texts,
             result.sent,
             values=self.values,
