@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from visa_lsp.cli.services.serving import services
 from visa_lsp.lsp.offered import OFFERED
 from visa_lsp.lsp.server import create_server
+from visa_lsp.lsp.work.serving import services
 
 
 def _requests() -> dict[str, frozenset[str]]:

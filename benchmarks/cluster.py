@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 
 from benchmarks.disguise import disguised
 from benchmarks.measure import PRODUCT, Machine, asked, compiled, folder, timed, work_of_process
-from visa_lsp.cli.check.runner import guess, judged_on_worker
-from visa_lsp.cli.check.suppress import Selection
-from visa_lsp.cli.check.verdict import Task
+from visa_lsp.app.check.runner import guess, judged_on_worker
+from visa_lsp.app.check.suppress import Selection
+from visa_lsp.app.check.verdict import Task
 from visa_lsp.cluster import job
 from visa_lsp.cluster.crew import crew_at, workers_here
 

@@ -23,21 +23,21 @@ from typing import TYPE_CHECKING
 from benchmarks.disguise import disguised
 from benchmarks.inputs import CORPUS
 from benchmarks.planted import EDITS
-from visa_lsp.cli.common import CliError
-from visa_lsp.cli.compare_runs.grid import launches_for
-from visa_lsp.cli.compare_runs.points import Tolerance
-from visa_lsp.cli.compare_runs.programs import program_at
-from visa_lsp.cli.compare_runs.search import ComparedRuns, compare
-from visa_lsp.cli.launch.file import parse_launch
-from visa_lsp.cli.launch.options import RunOptions
-from visa_lsp.cli.launch.program import TextProblems
-from visa_lsp.cli.launch.runner import LaunchError, run_launch
+from visa_lsp.app.compare_runs.grid import launches_for
+from visa_lsp.app.compare_runs.points import Tolerance
+from visa_lsp.app.compare_runs.programs import program_at
+from visa_lsp.app.compare_runs.search import ComparedRuns, compare
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.launch.file import parse_launch
+from visa_lsp.app.launch.options import RunOptions
+from visa_lsp.app.launch.program import TextProblems
+from visa_lsp.app.launch.runner import LaunchError, run_launch
 from visa_lsp.launchfile.values import point_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.cli.compare_runs.grid import GridLaunch
+    from visa_lsp.app.compare_runs.grid import GridLaunch
     from visa_lsp.launchfile.values import SweepPoint
 
 KINDS = ("opcode", "operand", "immediate", "delete")
@@ -95,7 +95,7 @@ def planted(path: Path, folder: Path, draw: random.Random) -> PlantedRun | None:
     original = beside(path, text, folder, "a")
     try:
         launches = launches_for(program_at(str(original)), None, _OPTIONS)
-    except (CliError, TextProblems):
+    except (UserError, TextProblems):
         return None
     shown = [(launch, launch.points[0]) for launch in launches]
     before = [leaves(original, launch, point) for launch, point in shown]

@@ -96,7 +96,7 @@ def _backs(path: Path, steps: int, rounds: int) -> list[list[object]]:
 
 def _runs(path: Path, rounds: int) -> list[list[object]]:
     """A run in the debugger against ``run``, both with all checks."""
-    from visa_lsp.cli.launch.debugging import open_launch
+    from visa_lsp.dap.open_launch import open_launch
     from visa_lsp.debug.breakpoints import Wish
     from visa_lsp.debug.goals import Goal
     from visa_lsp.sim.machine import run

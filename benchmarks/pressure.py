@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchmarks.inputs import kernel
 from benchmarks.measure import PEER, percentile, table
-from visa_lsp.cli.stats.figures import figures_of
+from visa_lsp.app.stats.figures import figures_of
 from visa_lsp.flow.registers import registers_of
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sema.lower import assemble, program_of

@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING
 
 from benchmarks.inputs import CORPUS
 from benchmarks.measure import PRODUCT
-from visa_lsp.cli.build import built, read_source
+from visa_lsp.app.compile.build import built, read_source
 from visa_lsp.toolchain.ocloc import COMPILERS_OWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from visa_lsp.cli.build import Build
+    from visa_lsp.app.compile.build import Build
 
 # The device of the corpus by the name of its folder.
 _DEVICES = {"TGLLP": "tgllp", "DG2": "acm-g10", "PVCXT": "pvc"}
@@ -93,7 +93,7 @@ def _built(path: Path, device: str) -> Build:
 
 def _runs(build: Build) -> Iterator[tuple[str, str]]:
     """Runs each kernel of a build from the files that ``compile`` would write, without a launch file."""
-    from visa_lsp.cli.compile.outputs import file_name, files_of
+    from visa_lsp.app.compile.outputs import file_name, files_of
 
     with tempfile.TemporaryDirectory() as folder:
         for name, data in files_of(build).items():

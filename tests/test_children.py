@@ -18,7 +18,7 @@ SLEEPS = "import os, time; print(os.getpid(), flush=True); time.sleep(1000)"
 # Each prints the numbers of the processes that it starts, and then waits for ever.
 POOL = r"""
 import os, time
-from visa_lsp.cli.processes import in_processes
+from visa_lsp.app.parallel import in_processes
 def work(piece):
     os.write(1, f"{os.getpid()}\n".encode())
     time.sleep(1000)

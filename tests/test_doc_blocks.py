@@ -19,9 +19,9 @@ from ruamel.yaml import YAML
 from tiers import first
 
 from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.app.settings import interpret
 from visa_lsp.cli.main import LOADERS, main
 from visa_lsp.cli.parsing import parser_of
-from visa_lsp.cli.settings import interpret
 from visa_lsp.isa.rows import arith, shapes
 
 if TYPE_CHECKING:

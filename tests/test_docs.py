@@ -10,7 +10,7 @@ import pytest
 
 from tests.test_layers import ALLOWED, imports, room_of
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.cli.assemble import assemble_text
+from visa_lsp.app.assemble import assemble_text
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode, instruction_offsets
 from visa_lsp.codec.instruction_reader import OLD_FIELDS, OLD_TYPED_UNTIL

@@ -58,13 +58,13 @@ class LaunchTest(pytest.Item):
     def runtest(self) -> None:
         """Run it; raises LaunchFailure with what ``visa-lsp run`` prints."""
         try:
-            from visa_lsp.cli.launch import runner
-            from visa_lsp.cli.launch.file import read_launch_file
+            from visa_lsp.app.launch import runner
+            from visa_lsp.app.launch.file import read_launch_file
         except ModuleNotFoundError as error:
             if error.name != "numpy":
                 raise
             raise LaunchFailure("running kernels needs NumPy: pip install 'visa-lsp[run]'") from None
-        from visa_lsp.cli.launch.printing import Outcome, text_lines
+        from visa_lsp.app.launch.printing import Outcome, text_lines
         from visa_lsp.launchfile.values import point_words
 
         engine, checks = self.config.getoption("visa_engine"), self.config.getoption("visa_checks")

@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.attack.core import Target, Wrong
 from benchmarks.attack.launches import clear
-from visa_lsp.cli.launch.file import parse_launch
+from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.sim.launch.config import BufferArg, LaunchError
 
 if TYPE_CHECKING:

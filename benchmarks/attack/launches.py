@@ -11,8 +11,8 @@ import numpy as np
 
 from benchmarks.attack.core import EXAMPLES, Target, Wrong
 from benchmarks.attack.documents import VALUES, changed, document, odd_text
-from visa_lsp.cli.launch.file import read_launch_file
-from visa_lsp.cli.launch.runner import LaunchError, RunOptions, TextProblems, run_text
+from visa_lsp.app.launch.file import read_launch_file
+from visa_lsp.app.launch.runner import LaunchError, RunOptions, TextProblems, run_text
 from visa_lsp.program.elements import DTYPES
 
 if TYPE_CHECKING:

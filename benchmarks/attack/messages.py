@@ -21,10 +21,10 @@ from benchmarks.attack.kernels import Kernels
 from benchmarks.attack.oddities import TOKENS, odd
 from benchmarks.client_text import apply
 from visa_lsp import __version__
-from visa_lsp.cli.services.serving import services
 from visa_lsp.lsp.server import create_server
 from visa_lsp.lsp.transport.inflow import Inflow
 from visa_lsp.lsp.transport.wire import serve_stdio
+from visa_lsp.lsp.work.serving import services
 
 if TYPE_CHECKING:
     import random

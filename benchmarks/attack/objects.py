@@ -12,7 +12,7 @@ from benchmarks.attack.core import EXAMPLES, Target, Wrong
 from benchmarks.attack.kernels import Kernels
 from benchmarks.attack.texts import without_errors
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.cli.assemble import assemble_text
+from visa_lsp.app.assemble import assemble_text
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.codec.errors import CodecError

@@ -15,9 +15,9 @@ import numpy as np
 
 from benchmarks.attack.core import Target, Wrong
 from benchmarks.attack.program_texts import ASTRAY, program
-from visa_lsp.cli.launch import runner
-from visa_lsp.cli.launch.file import parse_launch
-from visa_lsp.cli.launch.runner import RunOptions, run_module
+from visa_lsp.app.launch import runner
+from visa_lsp.app.launch.file import parse_launch
+from visa_lsp.app.launch.runner import RunOptions, run_module
 from visa_lsp.sema.lower import assemble
 from visa_lsp.sim import machine as sim_machine
 from visa_lsp.sim.jit import engine, machine, native, replay
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import random
 
     from benchmarks.attack.program_texts import Program
-    from visa_lsp.cli.launch.report import RunReport
+    from visa_lsp.app.launch.report import RunReport
 
 # How many of all programs are compiled at the full level, run with checkers, and run on several threads of the host.
 _FULL: Final = 0.08

@@ -12,7 +12,7 @@ from benchmarks.attack.core import EXAMPLES, Target, Wrong
 from benchmarks.attack.kernels import PLATFORMS, Kernels
 from benchmarks.attack.oddities import edit, odd
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.cli.assemble import assemble_text
+from visa_lsp.app.assemble import assemble_text
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.ide.features.call_hierarchy import callables, incoming, outgoing, prepare

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 from benchmarks.attack.core import EXAMPLES, Target, Wrong
 from benchmarks.attack.launches import clear
 from benchmarks.attack.objects import damaged
-from visa_lsp.cli.assemble import assemble_text
-from visa_lsp.cli.common import CliError
-from visa_lsp.cli.launch.zebin import program_data
-from visa_lsp.cli.zebins import zebin_text
+from visa_lsp.app.assemble import assemble_text
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.launch.zebin import program_data
+from visa_lsp.app.zebins import zebin_text
 from visa_lsp.sim.launch.config import LaunchError
 from visa_lsp.zeinfo.pack import pack_zebin
 from visa_lsp.zeinfo.validate import validate
@@ -71,7 +71,7 @@ class Zebins(Target):
         outcome = "printed"
         try:
             zebin_text("x.zebin", found, None, comments=draw.random() < 0.5, summary=draw.random() < 0.5)
-        except CliError as error:
+        except UserError as error:
             clear(str(error))
             outcome = "its vISA refused"
         try:

@@ -87,7 +87,7 @@ def loaded_by(code):
 
 def test_the_interface_is_loaded_when_it_is_asked_for():
     assert {name for name in loaded_by("import visa_lsp") if name.startswith("visa_lsp")} == {"visa_lsp"}
-    assert "visa_lsp.api" not in loaded_by("import visa_lsp.cli.main, visa_lsp.cli.asm, visa_lsp.cli.check.command")
+    assert "visa_lsp.api" not in loaded_by("import visa_lsp.cli.main, visa_lsp.cli.asm, visa_lsp.cli.check")
 
 
 def test_texts_and_objects_need_no_numpy():

@@ -10,7 +10,7 @@ from tiers import first
 
 from benchmarks.mutation import mutants
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.cli.check.fixes import mend
+from visa_lsp.app.check.fixes import mend
 from visa_lsp.diagnostics import Severity
 from visa_lsp.ide.suppressions import visible
 

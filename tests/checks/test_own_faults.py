@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from each_case import check_each
 
-from visa_lsp.cli.assemble import assemble_text
+from visa_lsp.app.assemble import assemble_text
 from visa_lsp.codec.decode import decode
 
 HEAD = """.version 4.1

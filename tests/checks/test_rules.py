@@ -6,12 +6,12 @@ from pathlib import Path
 from each_case import check_each
 from markers import findings
 
+from visa_lsp.app.explain import explain_text
+from visa_lsp.app.rules import known_rules
 from visa_lsp.checks.collected import CHECKS
 from visa_lsp.checks.rule import ERROR, rule
 from visa_lsp.checks.run import RULES, handles
 from visa_lsp.checks.support.pages import examples, index_page, rule_page
-from visa_lsp.cli.explain import explain_text
-from visa_lsp.cli.rules import known_rules
 
 ROOT = Path(__file__).parents[2]
 

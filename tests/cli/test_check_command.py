@@ -14,8 +14,8 @@ import pytest
 from check_support import check, run, words  # noqa: F401 - fixtures
 from tiers import first, one_of_each
 
-from visa_lsp.cli.check.formats.table import FORMATS
-from visa_lsp.cli.check.watch import watch
+from visa_lsp.app.check.formats.table import FORMATS
+from visa_lsp.app.check.watch import watch
 
 pytestmark = pytest.mark.usefixtures("words")
 
@@ -354,7 +354,7 @@ def test_watch_command_reports_a_changed_file_only_anew(words, run, monkeypatch)
             raise KeyboardInterrupt
         write(words, "a.visaasm", "fine again\n")
 
-    monkeypatch.setattr("visa_lsp.cli.check.command.watch", lambda files, check: watch(files, check, pause))
+    monkeypatch.setattr("visa_lsp.cli.check.watch", lambda files, check: watch(files, check, pause))
     status, out, _ = run("check", "--watch", "a.visaasm", "b.visaasm")
     assert status == 130
     assert [line.split(":")[0] for line in out.splitlines()] == ["a.visaasm", "b.visaasm", "b.visaasm"]
@@ -480,7 +480,7 @@ def test_a_mistake_in_the_settings_does_not_end_watching(words, run, monkeypatch
             raise KeyboardInterrupt
         write(words, "visa-lsp.toml", "igore = 1" if len(rounds) == 1 else "ignore = ['V902']")
 
-    monkeypatch.setattr("visa_lsp.cli.check.command.watch", lambda files, check: watch(files, check, pause))
+    monkeypatch.setattr("visa_lsp.cli.check.watch", lambda files, check: watch(files, check, pause))
     _, out, err = run("check", "--watch", "a.visaasm")
     assert len(out.splitlines()) == 2
     assert "did you mean 'ignore'" in err

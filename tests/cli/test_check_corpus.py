@@ -9,8 +9,8 @@ from corpus import faults, read
 from tiers import first
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.cli.check.fixes import mend
-from visa_lsp.cli.check.formats.table import FORMATS
+from visa_lsp.app.check.fixes import mend
+from visa_lsp.app.check.formats.table import FORMATS
 from visa_lsp.ide.suppressions import visible
 
 # ruff: noqa: F811 - a fixture is asked for by its name

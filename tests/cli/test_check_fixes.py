@@ -9,7 +9,7 @@ from check_support import run  # noqa: F401 - a fixture
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from visa_lsp.cli.check.fixes import apply, mend
+from visa_lsp.app.check.fixes import apply, mend
 from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Rule, Severity
 from visa_lsp.text import Span
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import compare_runs as planted_runs
-from visa_lsp.cli.compare_runs.shrink import MOST_TRIALS, shrunk
+from visa_lsp.app.compare_runs.shrink import MOST_TRIALS, shrunk
 from visa_lsp.cli.main import main
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

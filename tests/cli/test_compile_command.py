@@ -15,9 +15,9 @@ from corpus import BESIDE, HAS_MORE, OWN
 from fake_tools import fake_tool
 from tiers import first
 
-from visa_lsp.cli.build import built, read_source
-from visa_lsp.cli.check.formats.table import FORMATS
-from visa_lsp.cli.rules import rule_called
+from visa_lsp.app.check.formats.table import FORMATS
+from visa_lsp.app.compile.build import built, read_source
+from visa_lsp.app.rules import rule_called
 
 needs_compiler = pytest.mark.skipif(
     shutil.which("ocloc") is None, reason="ocloc is not installed: apt-get install intel-opencl-icd"

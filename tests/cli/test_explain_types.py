@@ -2,7 +2,7 @@
 
 import pytest
 
-from visa_lsp.cli.launch.runner import ENGINES
+from visa_lsp.app.launch.runner import ENGINES
 from visa_lsp.cli.main import main
 from visa_lsp.isa.glossary import term_called
 from visa_lsp.sim.faults import FaultKind

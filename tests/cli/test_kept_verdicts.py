@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from tiers import first
 
-from visa_lsp.cli.check import kept_verdicts, runner
-from visa_lsp.cli.check.formats.table import FORMATS
+from visa_lsp.app.check import kept_verdicts, runner
+from visa_lsp.app.check.formats.table import FORMATS
 from visa_lsp.cli.main import main
 from visa_lsp.ide import suppressions
 from visa_lsp.ide.suppressions import visible
@@ -166,7 +166,7 @@ def test_a_cache_that_is_no_good_is_harmless(checked, folder, harm):
 
 def test_a_wrong_value_of_a_right_form_is_not_taken(checked, folder):
     """Bytes that fail their checksum are none; what has one but no form of a verdict is none either."""
-    from visa_lsp.cli.check.kept_verdicts import KeptVerdicts
+    from visa_lsp.app.check.kept_verdicts import KeptVerdicts
 
     plain = checked(cache="")
     store = KeptVerdicts(folder.parent / "cache", "checked")

@@ -13,8 +13,8 @@ import corpus
 import pytest
 
 from visa_lsp.cli.main import main
-from visa_lsp.cli.services.serving import stats as figures
 from visa_lsp.codec.encode import encode
+from visa_lsp.lsp.work.serving import stats as figures
 from visa_lsp.sema.lower import assemble
 
 if TYPE_CHECKING:

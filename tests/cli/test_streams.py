@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from visa_lsp.app.output_files import replacing
 from visa_lsp.cli import entry, streams
-from visa_lsp.cli.files import replacing
 from visa_lsp.cli.main import main
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from visa_lsp.cli.check.formats.table import FORMATS
+from visa_lsp.app.check.formats.table import FORMATS
 from visa_lsp.cli.main import main
 from visa_lsp.zeinfo.zebin import read_zebin
 

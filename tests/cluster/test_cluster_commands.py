@@ -15,9 +15,9 @@ import pytest
 from tiers import first
 
 from benchmarks.disguise import disguised
-from visa_lsp.cli.check.formats.table import FORMATS
-from visa_lsp.cli.clusters import InputFile
-from visa_lsp.cli.common import CliError
+from visa_lsp.app.check.formats.table import FORMATS
+from visa_lsp.app.clusters import InputFile
+from visa_lsp.app.errors import UserError
 from visa_lsp.cli.main import main
 from visa_lsp.cluster.crew import workers_here
 
@@ -191,7 +191,7 @@ def test_what_holds_a_file_is_no_longer_read(tmp_path):
     path.unlink()
     assert sent.read() == b"text"
     (tmp_path / "gone").write_bytes(b"there now")
-    with pytest.raises(CliError, match="no such file"):
+    with pytest.raises(UserError, match="no such file"):
         gone.read()
 
 

@@ -6,7 +6,7 @@ import pytest
 from codec_builders import read, small_kernel, small_module, write
 from msgspec.structs import replace
 
-from visa_lsp.cli.assemble import assemble_text
+from visa_lsp.app.assemble import assemble_text
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.codec.errors import CodecError

@@ -1,6 +1,6 @@
 """Small kernels for tests of comparison."""
 
-from visa_lsp.cli.diff.sides import side_of_text
+from visa_lsp.app.diff.sides import side_of_text
 from visa_lsp.compare.programs import compare_programs
 
 HEAD = """\

@@ -8,7 +8,7 @@ from tiers import first
 
 from benchmarks.disguise import disguised
 from benchmarks.planted import EDITS, is_found, is_same, planted
-from visa_lsp.cli.diff.sides import side_of_text
+from visa_lsp.app.diff.sides import side_of_text
 from visa_lsp.compare.programs import compare_programs
 
 TEXTS = texts()

@@ -6,7 +6,7 @@ import pytest
 from productions import FRAME
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.cli.assemble import assemble_text
+from visa_lsp.app.assemble import assemble_text
 
 OLD = FRAME.replace(".version 4.2", ".version 4.1")
 NEWER = (

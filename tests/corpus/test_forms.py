@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from corpus import HAS_MORE, Form, at_least, code_of_lines, forms, framed
 
-from visa_lsp.cli.assemble import assemble_text
+from visa_lsp.app.assemble import assemble_text
 from visa_lsp.codec.encode import encode
 from visa_lsp.sema.lower import assemble
 

@@ -19,8 +19,8 @@ from finalizer import finalizer, normal, truncated
 from tiers import first
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.cli.launch.file import LaunchFile
-from visa_lsp.cli.launch.runner import RunOptions, run_module
+from visa_lsp.app.launch.file import LaunchFile
+from visa_lsp.app.launch.runner import RunOptions, run_module
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.codec.layout import summary

@@ -27,7 +27,7 @@ from tiers import first
 
 import visa_lsp
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.cli.check.fixes import mend
+from visa_lsp.app.check.fixes import mend
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.ide.features.code_actions import fix_all

@@ -11,7 +11,7 @@ import test_run_corpus as corpus
 from debugging import debugger_of, state, step, through
 from tiers import first, in_turns, one_of_each
 
-from visa_lsp.cli.launch import runner
+from visa_lsp.app.launch import runner
 from visa_lsp.debug.goals import Goal, StepGoal
 from visa_lsp.sim.machine import run as interpret
 

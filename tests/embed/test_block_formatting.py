@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from visa_lsp.cli.assemble import assemble_text
+from visa_lsp.app.assemble import assemble_text
 from visa_lsp.embed.formatting import block_around, format_blocks
 from visa_lsp.embed.host_text import HostText
 from visa_lsp.embed.languages import Host, host_of

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from visa_lsp.cli.check.formats.table import FORMATS
+from visa_lsp.app.check.formats.table import FORMATS
 from visa_lsp.cli.main import main
 
 FAULTY = """kernel void k(global int *d) {

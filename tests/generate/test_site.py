@@ -17,8 +17,8 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from vscode import environment, missing
 
+from visa_lsp.app.settings import TYPES
 from visa_lsp.cli.main import COMMANDS
-from visa_lsp.cli.settings import TYPES
 from visa_lsp.generate.site.forms import MORE, forms
 from visa_lsp.generate.site.opcode_pages import FOLDER, page_name
 from visa_lsp.generate.site.pages import pages

@@ -10,7 +10,8 @@ from cursor import marked
 from each_case import each_of
 from prose import sentences
 
-from visa_lsp.cli.explain import explain_text, known_words
+from visa_lsp.app.explain import explain_text
+from visa_lsp.app.words import known_words
 from visa_lsp.cli.main import main
 from visa_lsp.generate.glossary_page import page
 from visa_lsp.ide.features.hover import hover

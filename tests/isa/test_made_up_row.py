@@ -83,7 +83,7 @@ misc.ROWS = (*misc.ROWS, ROW)
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.features.completion import complete
 from visa_lsp.ide.features.hover import hover
-from visa_lsp.cli.assemble import assemble_text
+from visa_lsp.app.assemble import assemble_text
 text = sys.argv[2]
 analysis = Analysis.of(text, "TGLLP")
 shown = hover(analysis, text.index("frobnicate") + 2)

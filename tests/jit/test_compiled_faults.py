@@ -11,8 +11,8 @@ pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 from compiled import compile_at_once
 from unjudged import run_unjudged
 
-from visa_lsp.cli.launch.file import parse_launch
-from visa_lsp.cli.launch.runner import RunOptions
+from visa_lsp.app.launch.file import parse_launch
+from visa_lsp.app.launch.runner import RunOptions
 from visa_lsp.sim.jit import making
 
 HEAD = """.version 4.1

@@ -15,8 +15,8 @@ import test_compiled_faults as faults
 from compiled import compile_at_once
 from tiers import first
 
-from visa_lsp.cli.launch.file import parse_launch
-from visa_lsp.cli.launch.runner import RunOptions, run_text
+from visa_lsp.app.launch.file import parse_launch
+from visa_lsp.app.launch.runner import RunOptions, run_text
 from visa_lsp.sim import machine
 from visa_lsp.sim.jit import native
 

@@ -14,7 +14,7 @@ import test_run_corpus as corpus  # noqa: E402
 from compiled import compile_at_once  # noqa: E402
 from tiers import in_turns, one_of_each  # noqa: E402
 
-from visa_lsp.cli.launch import runner  # noqa: E402
+from visa_lsp.app.launch import runner  # noqa: E402
 from visa_lsp.sim.jit import engine, native  # noqa: E402
 from visa_lsp.sim.machine import run as interpret  # noqa: E402
 

@@ -10,8 +10,8 @@ pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
 from compiled import compile_at_once
 
-from visa_lsp.cli.launch.file import parse_launch
-from visa_lsp.cli.launch.runner import RunOptions, run_text
+from visa_lsp.app.launch.file import parse_launch
+from visa_lsp.app.launch.runner import RunOptions, run_text
 from visa_lsp.sema.lower import assemble
 from visa_lsp.sim import machine
 from visa_lsp.sim.interp import Code

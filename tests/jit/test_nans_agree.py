@@ -17,8 +17,8 @@ from llvmlite import ir
 from tiers import first
 from unjudged import run_unjudged
 
-from visa_lsp.cli.launch.file import parse_launch
-from visa_lsp.cli.launch.runner import RunOptions
+from visa_lsp.app.launch.file import parse_launch
+from visa_lsp.app.launch.runner import RunOptions
 from visa_lsp.sim.jit import arithmetic, native
 from visa_lsp.sim.jit.emitter import F32, F64, vector
 

@@ -16,8 +16,8 @@ from test_compiled_faults import HEAD as ONE
 from test_engines_agree import differences
 from unjudged import run_unjudged
 
-from visa_lsp.cli.launch.file import parse_launch
-from visa_lsp.cli.launch.runner import RunOptions
+from visa_lsp.app.launch.file import parse_launch
+from visa_lsp.app.launch.runner import RunOptions
 from visa_lsp.sim.jit import native, replay
 from visa_lsp.sim.jit.replay import Replay
 
@@ -201,7 +201,7 @@ def test_a_budget_is_used_up_in_the_same_place(budget, end, checks):
 
 
 def test_a_group_that_is_too_long_for_the_interpreter_ends_as_it_ends_there(monkeypatch):
-    monkeypatch.setattr("visa_lsp.cli.launch.runner.INTERPRETED_STEPS", 3_000)
+    monkeypatch.setattr("visa_lsp.app.launch.runner.INTERPRETED_STEPS", 3_000)
     long = LOOP.replace("0x20:d", "0x2000:d").replace("again:", "    (!P1) goto (M1, 16) out\nagain:") + "out:\n"
     report = both(only(2) + FAR + STORE + long)
     assert kinds(report) == ["out-of-bounds", "step-budget"]

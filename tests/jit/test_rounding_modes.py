@@ -13,8 +13,8 @@ pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 from compiled import compile_at_once
 from tiers import first
 
-from visa_lsp.cli.launch.file import parse_launch
-from visa_lsp.cli.launch.runner import RunOptions, run_text
+from visa_lsp.app.launch.file import parse_launch
+from visa_lsp.app.launch.runner import RunOptions, run_text
 from visa_lsp.sim.jit.machine import CompiledThread
 
 HEAD = """.version 4.1

@@ -17,8 +17,8 @@ from test_compiled_faults import AT, HEAD, LAUNCH
 from test_engines_agree import differences, launches, means_of, named
 from unjudged import run_unjudged
 
-from visa_lsp.cli.launch import runner
-from visa_lsp.cli.launch.file import parse_launch
+from visa_lsp.app.launch import runner
+from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.sim.jit import engine, native
 from visa_lsp.sim.machine import run as interpret
 

@@ -7,7 +7,7 @@ import pytest
 from broken_launches import BROKEN
 from each_case import check_each
 
-from visa_lsp.cli.launch.file import parse_launch
+from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.launchfile.folder import LaunchFolder
 from visa_lsp.launchfile.judge import judge
 from visa_lsp.launchfile.rules import RULES

@@ -9,7 +9,7 @@ import pytest
 from corpus import files
 from tiers import one_of_each
 
-from visa_lsp.cli.launch.file import parse_launch
+from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.launchfile.folder import LaunchFolder
 from visa_lsp.launchfile.judge import judge

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from visa_lsp.cli.launch.file import parse_launch
+from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.launchfile.folder import LaunchFolder
 from visa_lsp.launchfile.judge import judge
 from visa_lsp.launchfile.source import launch_source

@@ -15,7 +15,6 @@ from lsprotocol import types
 from lsprotocol.converters import get_converter
 from tiers import first
 
-from visa_lsp.cli.services.serving import services
 from visa_lsp.generate.offers import source
 from visa_lsp.ide.features.token_legend import MODIFIERS, TYPES
 from visa_lsp.lsp.by_handlers import offers_of, plain_offers
@@ -24,6 +23,7 @@ from visa_lsp.lsp.offered import OFFERED
 from visa_lsp.lsp.server import create_server
 from visa_lsp.lsp.transport.greeting import greet
 from visa_lsp.lsp.transport.inflow import inflow_of
+from visa_lsp.lsp.work.serving import services
 
 if TYPE_CHECKING:
     from visa_lsp.lsp.session import VisaServer

@@ -14,11 +14,11 @@ import pytest
 from tiers import first
 
 from visa_lsp import __version__
-from visa_lsp.cli.services.serving import services
 from visa_lsp.lsp.capabilities import initialize_result
 from visa_lsp.lsp.server import create_server
 from visa_lsp.lsp.transport.greeting import greet
 from visa_lsp.lsp.transport.inflow import inflow_of
+from visa_lsp.lsp.work.serving import services
 
 SERVER = (sys.executable, "-c", "from visa_lsp.cli.main import main; raise SystemExit(main())")
 PLAIN: dict[str, Any] = {"capabilities": {}}

@@ -35,7 +35,7 @@ class Sink:
 
 def a_server(text: str, *, colours: bool) -> tuple[VisaServer, Protocol]:
     """A server that was greeted and has a document open."""
-    server = create_server(import_module("visa_lsp.cli.services.serving").services(), "0")
+    server = create_server(import_module("visa_lsp.lsp.work.serving").services(), "0")
     protocol = server.protocol
     assert isinstance(protocol, Protocol)
     protocol.set_writer(Sink())

@@ -18,8 +18,8 @@ from own_cases import NO_READ_ON_PVC as OWN_NO_READ_ON_PVC
 from tiers import first, in_turns, one_of_each
 
 from visa_lsp.beside import kernels_in
-from visa_lsp.cli.launch.command import add_arguments, run_command
-from visa_lsp.cli.services.runs import perform
+from visa_lsp.cli.run import add_arguments, run_command
+from visa_lsp.lsp.work.run_process import perform
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 from tiers import in_turns, one_of_each
 
-from visa_lsp.cli.launch.file import parse_launch
-from visa_lsp.cli.launch.runner import RunOptions, run_text
+from visa_lsp.app.launch.file import parse_launch
+from visa_lsp.app.launch.runner import RunOptions, run_text
 
 SOURCE = Path(__file__).with_name("orders.cl")
 pytestmark = pytest.mark.skipif(shutil.which("ocloc") is None, reason="ocloc is not installed")

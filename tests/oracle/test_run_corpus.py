@@ -19,9 +19,9 @@ import pytest
 from corpus import HAS_MORE, HAS_OWN, OWN, ROOTS, files, place
 from tiers import in_turns, one_of_each
 
-from visa_lsp.cli.launch.file import LaunchFile
-from visa_lsp.cli.launch.program import module_of_text
-from visa_lsp.cli.launch.runner import RunOptions, run_module
+from visa_lsp.app.launch.file import LaunchFile
+from visa_lsp.app.launch.program import module_of_text
+from visa_lsp.app.launch.runner import RunOptions, run_module
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.model import Module
 from visa_lsp.sim.faults import FaultKind
@@ -29,7 +29,7 @@ from visa_lsp.sim.launch.config import BufferArg, ImageArg, LaunchConfig
 from visa_lsp.sim.launch.expect import ulp_distance
 
 if TYPE_CHECKING:
-    from visa_lsp.cli.launch.report import RunReport
+    from visa_lsp.app.launch.report import RunReport
 
 PLATFORMS = ("TGLLP", "DG2", "PVCXT")
 SYMBOLS = "Intel_Symbol_Table_Void_Program"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from visa_lsp.cli.assemble import assemble_text
+from visa_lsp.app.assemble import assemble_text
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.isa.platforms import platform_named

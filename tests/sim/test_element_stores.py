@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from visa_lsp.cli.launch.file import parse_launch
-from visa_lsp.cli.launch.program import module_of_text
-from visa_lsp.cli.launch.runner import RunOptions, ready
+from visa_lsp.app.launch.file import parse_launch
+from visa_lsp.app.launch.program import module_of_text
+from visa_lsp.app.launch.runner import RunOptions, ready
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sim.machine import run
 from visa_lsp.sim.observers.stores import StoreRecorder, first_difference

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from visa_lsp.cli.launch.file import parse_launch
-from visa_lsp.cli.launch.printing import Outcome, print_text, report_values
-from visa_lsp.cli.launch.runner import RunOptions, run_text
+from visa_lsp.app.launch.file import parse_launch
+from visa_lsp.app.launch.printing import Outcome, report_values
+from visa_lsp.app.launch.runner import RunOptions, run_text
+from visa_lsp.cli.run import print_text
 
 FEW = "{out: {buffer: {dtype: uint32, shape: [3]}}}"
 CASES = Path(__file__).parent / "cases"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from visa_lsp.cli.launch.program import module_of_text
+from visa_lsp.app.launch.program import module_of_text
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sim.launch.config import BufferArg, LaunchConfig
 from visa_lsp.sim.launch.prepare import prepare

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from visa_lsp.cli.launch.file import parse_launch
-from visa_lsp.cli.launch.runner import RunOptions, run_text
+from visa_lsp.app.launch.file import parse_launch
+from visa_lsp.app.launch.runner import RunOptions, run_text
 from visa_lsp.sim.observers.checkers import CHECKERS
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*.visaasm"))

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from visa_lsp.cli.launch.file import parse_launch
-from visa_lsp.cli.launch.runner import RunOptions, run_text
+from visa_lsp.app.launch.file import parse_launch
+from visa_lsp.app.launch.runner import RunOptions, run_text
 from visa_lsp.sim import group as group_module
 from visa_lsp.sim.group import Barrier
 from visa_lsp.sim.memory import Buffer

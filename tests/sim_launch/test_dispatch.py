@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from corpus import place
 
-from visa_lsp.cli.launch.command import add_arguments, run_command
-from visa_lsp.cli.launch.file import parse_launch
-from visa_lsp.cli.launch.runner import RunOptions, run_text
+from visa_lsp.app.launch.file import parse_launch
+from visa_lsp.app.launch.runner import RunOptions, run_text
+from visa_lsp.cli.run import add_arguments, run_command
 
 HEAD = """.version 4.1
 .kernel "k"

@@ -17,9 +17,9 @@ import pytest
 from each_case import check_each
 from tiers import first
 
-from visa_lsp.cli.launch.file import parse_launch
-from visa_lsp.cli.launch.forms import QuickError, template
-from visa_lsp.cli.launch.runner import RunOptions, run_object
+from visa_lsp.app.launch.file import parse_launch
+from visa_lsp.app.launch.forms import QuickError, template
+from visa_lsp.app.launch.runner import RunOptions, run_object
 from visa_lsp.codec.encode import encode
 from visa_lsp.sema.lower import assemble
 from visa_lsp.sim.launch.config import LaunchError

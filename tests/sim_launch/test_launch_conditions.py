@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from opencl import missing
 
-from visa_lsp.cli.launch import conditions
-from visa_lsp.cli.launch.file import parse_launch
-from visa_lsp.cli.launch.printing import report_values
-from visa_lsp.cli.launch.runner import LaunchError, RunOptions, run_launch
+from visa_lsp.app.launch import conditions
+from visa_lsp.app.launch.file import parse_launch
+from visa_lsp.app.launch.printing import report_values
+from visa_lsp.app.launch.runner import LaunchError, RunOptions, run_launch
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 LAUNCH = """\
@@ -185,7 +185,7 @@ def test_a_source_that_does_not_fit_is_an_error(expect, tmp_path, source, words)
 
 def test_without_pyopencl_a_source_is_refused_with_the_command_that_installs_it(expect, tmp_path, monkeypatch):
     (tmp_path / "k.cl").write_text(SOURCE)
-    monkeypatch.setattr("visa_lsp.cli.launch.on_cpu.find_spec", lambda name: None)
+    monkeypatch.setattr("visa_lsp.app.launch.on_cpu.find_spec", lambda name: None)
     with pytest.raises(LaunchError, match="pip install pyopencl"):
         expect("reference: k.cl")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from visa_lsp.cli.launch.file import parse_launch, read_launch_file
+from visa_lsp.app.launch.file import parse_launch, read_launch_file
 from visa_lsp.sim.launch.config import ImageArg, LaunchError, LocalArg, SamplerArg
 
 FULL = """\

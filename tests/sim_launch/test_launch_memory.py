@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from visa_lsp.cli.launch.file import parse_launch
-from visa_lsp.cli.launch.program import module_of_text
-from visa_lsp.cli.launch.runner import RunOptions, run_text
+from visa_lsp.app.launch.file import parse_launch
+from visa_lsp.app.launch.program import module_of_text
+from visa_lsp.app.launch.runner import RunOptions, run_text
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.payload import BindingTableEntry, ExecutionEnv, KernelInfo, PayloadArgument
 from visa_lsp.sim.launch.config import BufferArg, ImageArg, LaunchConfig, LaunchError, NullArg

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from visa_lsp.cli.launch.options import RunOptions
-from visa_lsp.cli.launch.printing import as_json
-from visa_lsp.cli.launch.unit import LaunchJob, perform
+from visa_lsp.app.launch.options import RunOptions
+from visa_lsp.app.launch.printing import as_json
+from visa_lsp.app.launch.unit import LaunchJob, perform
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SAXPY = EXAMPLES / "saxpy.launch.yaml"

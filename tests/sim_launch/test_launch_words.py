@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from visa_lsp.cli.launch.file import parse_launch
-from visa_lsp.cli.launch.program_info import choose_platform
-from visa_lsp.cli.launch.runner import RunOptions, run_text
+from visa_lsp.app.launch.file import parse_launch
+from visa_lsp.app.launch.program_info import choose_platform
+from visa_lsp.app.launch.runner import RunOptions, run_text
 from visa_lsp.cli.main import main
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sim.launch.config import LaunchError

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from visa_lsp.cli.launch.command import add_arguments, run_command
-from visa_lsp.cli.launch.file import parse_launch
-from visa_lsp.cli.launch.program import linked, merged
-from visa_lsp.cli.launch.runner import RunOptions, run_module
+from visa_lsp.app.launch.file import parse_launch
+from visa_lsp.app.launch.program import linked, merged
+from visa_lsp.app.launch.runner import RunOptions, run_module
 from visa_lsp.cli.main import main
+from visa_lsp.cli.run import add_arguments, run_command
 from visa_lsp.isa import types as ty
 from visa_lsp.program.model import FileVariable
 from visa_lsp.sema.lower import assemble

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from visa_lsp.cli.launch.command import add_arguments, run_command
-from visa_lsp.cli.launch.file import read_launch_file
-from visa_lsp.cli.launch.runner import run_text
+from visa_lsp.app.launch.file import read_launch_file
+from visa_lsp.app.launch.runner import run_text
+from visa_lsp.cli.run import add_arguments, run_command
 from visa_lsp.isa.glossary import FAULTS, GROUPS
 from visa_lsp.sim.faults import FaultKind
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from visa_lsp.cli.launch.file import parse_launch
-from visa_lsp.cli.launch.profile import profile_values
-from visa_lsp.cli.launch.runner import LaunchError, RunOptions, run_text
+from visa_lsp.app.launch.file import parse_launch
+from visa_lsp.app.launch.profile import profile_values
+from visa_lsp.app.launch.runner import LaunchError, RunOptions, run_text
 from visa_lsp.cli.main import main
 from visa_lsp.sim.observers.profile import bank_conflicts, distinct_bytes, pieces
 

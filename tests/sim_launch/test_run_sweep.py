@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from visa_lsp.cli.launch import sweep_table
-from visa_lsp.cli.launch.options import RunOptions
-from visa_lsp.cli.launch.sweep import jobs_of, row_of, sweep_of
-from visa_lsp.cli.launch.unit import LaunchJob
+from visa_lsp.app.launch import sweep_table
+from visa_lsp.app.launch.options import RunOptions
+from visa_lsp.app.launch.sweep import jobs_of, row_of, sweep_of
+from visa_lsp.app.launch.unit import LaunchJob
 from visa_lsp.cli.main import main
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -144,7 +144,7 @@ def test_parquet_has_a_typed_column_for_each_axis(run):
 
 def test_parquet_without_its_library_is_refused_before_anything_runs(run, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(sweep_table.CliError, match="pip install pyarrow"):
+    with pytest.raises(sweep_table.UserError, match="pip install pyarrow"):
         sweep_table.refuse_table("t.parquet")
 
 

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from corpus import place
 
-from visa_lsp.cli.assemble import assemble_text
-from visa_lsp.cli.launch.command import add_arguments, run_command
+from visa_lsp.app.assemble import assemble_text
 from visa_lsp.cli.main import main
+from visa_lsp.cli.run import add_arguments, run_command
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 DUMP = "OCL_asm0123456789abcdef_simd32_entry_0001.visaasm"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 def everywhere() -> None:
     """Put the compiled engine in the interpreter's place, before tests import either."""
-    from visa_lsp.cli.launch import runner
+    from visa_lsp.app.launch import runner
     from visa_lsp.sim import machine
     from visa_lsp.sim.jit import engine
 

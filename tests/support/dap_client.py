@@ -13,8 +13,8 @@ import threading
 from typing import IO, Any, Self
 
 from visa_lsp import __version__
-from visa_lsp.cli.launch.debugging import open_launch
 from visa_lsp.dap import session
+from visa_lsp.dap.open_launch import open_launch
 
 Body = dict[str, Any]
 WAIT = 60.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from visa_lsp.cli.launch.debugging import open_launch
+from visa_lsp.dap.open_launch import open_launch
 from visa_lsp.debug.debugger import Debugger
 from visa_lsp.debug.goals import Goal, StepGoal, key_of
 from visa_lsp.debug.stops import Launch

@@ -8,9 +8,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from visa_lsp.app.rules import known_rules, page
 from visa_lsp.cli.main import COMMANDS, LOADERS
 from visa_lsp.cli.parsing import parser_of
-from visa_lsp.cli.rules import known_rules, page
 from visa_lsp.isa import predefined
 from visa_lsp.isa.attributes import ATTRIBUTES
 from visa_lsp.isa.platforms import PLATFORMS

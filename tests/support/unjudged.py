@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from visa_lsp.cli.launch.program import module_of_text, sources_of
-from visa_lsp.cli.launch.runner import RunOptions, RunReport, run_module
+from visa_lsp.app.launch.program import module_of_text, sources_of
+from visa_lsp.app.launch.runner import RunOptions, RunReport, run_module
 from visa_lsp.isa.platforms import platform_named
 
 

@@ -13,7 +13,7 @@ import pytest
 from tiers import first
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.cli.check.fixes import apply
+from visa_lsp.app.check.fixes import apply
 from visa_lsp.diagnostics import Edit, Fix
 from visa_lsp.ide.features.folding import folding_ranges
 from visa_lsp.ide.features.formatting import format_runs, format_text

@@ -12,9 +12,9 @@ from corpus import HAS_MORE, HAS_OWN, place
 from tiers import one_of_each
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.cli.launch.file import read_launch_file
-from visa_lsp.cli.launch.program import module_of_text
-from visa_lsp.cli.launch.runner import RunOptions, run_text
+from visa_lsp.app.launch.file import read_launch_file
+from visa_lsp.app.launch.program import module_of_text
+from visa_lsp.app.launch.runner import RunOptions, run_text
 from visa_lsp.cli.zeinfo import zeinfo_command
 from visa_lsp.ide.zeinfo.facts import kernel_texts
 from visa_lsp.isa.platforms import platform_named

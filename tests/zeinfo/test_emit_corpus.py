@@ -23,9 +23,9 @@ from tiers import first  # noqa: E402
 from zeinfo_answers import answers, same, where  # noqa: E402
 
 from visa_lsp.analysis.analysis import Analysis  # noqa: E402
-from visa_lsp.cli.launch.program_info import hint_of  # noqa: E402
-from visa_lsp.cli.launch.runner import module_of_text  # noqa: E402
-from visa_lsp.cli.launch.zebin import program_data  # noqa: E402
+from visa_lsp.app.launch.program_info import hint_of  # noqa: E402
+from visa_lsp.app.launch.runner import module_of_text  # noqa: E402
+from visa_lsp.app.launch.zebin import program_data  # noqa: E402
 from visa_lsp.ide.zeinfo.facts import kernel_texts  # noqa: E402
 from visa_lsp.isa.platforms import platform_named  # noqa: E402
 from visa_lsp.program.model import Module  # noqa: E402

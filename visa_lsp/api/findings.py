@@ -13,8 +13,8 @@ from visa_lsp.api import html
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from visa_lsp.cli.check.report import ReportedFinding
-    from visa_lsp.cli.launch.report import RunReport
+    from visa_lsp.app.check.report import ReportedFinding
+    from visa_lsp.app.launch.report import RunReport
     from visa_lsp.sim.faults import Fault
 
 

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.api.findings import TextError, text_findings
 from visa_lsp.api.inputs import known_platform, material, path_of
+from visa_lsp.app.check.report import findings_of
+from visa_lsp.app.inputs import foreign
+from visa_lsp.app.launch.file import LaunchFile, read_launch_file
+from visa_lsp.app.launch.options import RunOptions
+from visa_lsp.app.launch.program import TextProblems, decoded, linked, merged, module_of_text, sources_of, text_of
+from visa_lsp.app.launch.program_info import platform_told
 from visa_lsp.beside import LAUNCH, kernels_in
-from visa_lsp.cli.check.report import findings_of
-from visa_lsp.cli.common import foreign
-from visa_lsp.cli.launch.file import LaunchFile, read_launch_file
-from visa_lsp.cli.launch.options import RunOptions
-from visa_lsp.cli.launch.program import TextProblems, decoded, linked, merged, module_of_text, sources_of, text_of
-from visa_lsp.cli.launch.program_info import platform_told
 from visa_lsp.sim.launch.config import LaunchConfig, LaunchError
 from visa_lsp.zeinfo.zebin import ZebinError, is_elf, read_zebin
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from visa_lsp.api.inputs import Material, Source
-    from visa_lsp.cli.launch.program import BodySource
+    from visa_lsp.app.launch.program import BodySource
     from visa_lsp.program.model import Module
 
 _MAGIC: Final = b"CISA"

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from visa_lsp.api import html
 from visa_lsp.api.findings import FindingList, RunFinding, run_findings
-from visa_lsp.cli.launch.comparison import numbers
-from visa_lsp.cli.launch.printing import Outcome, report_values, text_lines
+from visa_lsp.app.launch.comparison import numbers
+from visa_lsp.app.launch.printing import Outcome, report_values, text_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from visa_lsp.cli.launch.report import ExpectationReport, RunReport, RunTime
+    from visa_lsp.app.launch.report import ExpectationReport, RunReport, RunTime
     from visa_lsp.sim.launch.config import Array
 
 _HEAD = 8

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.api.findings import FindingList, ObjectError, TextError, TextFinding, text_findings
 from visa_lsp.api.inputs import known_platform, material
-from visa_lsp.cli.assemble import assemble_text
-from visa_lsp.cli.check.report import findings_of
-from visa_lsp.cli.check.runner import check_file
-from visa_lsp.cli.check.suppress import Selection
-from visa_lsp.cli.check.verdict import Task
-from visa_lsp.cli.common import CliError, decode
+from visa_lsp.app.assemble import assemble_text
+from visa_lsp.app.check.report import findings_of
+from visa_lsp.app.check.runner import check_file
+from visa_lsp.app.check.suppress import Selection
+from visa_lsp.app.check.verdict import Task
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.inputs import decode
 from visa_lsp.diagnostics import Severity
 
 if TYPE_CHECKING:
     from visa_lsp.api.inputs import Source
-    from visa_lsp.cli.common import SourceText
+    from visa_lsp.app.inputs import SourceText
 
 
 def check(path_or_text: Source, platform: str | None = None) -> FindingList[TextFinding]:
@@ -57,7 +58,7 @@ def disassemble(data: Source, platform: str | None = None) -> str:
     A ``str`` or a path-like object names a file. Raises ObjectError where the bytes are neither, OSError where the file
     cannot be read, and ValueError for an unknown platform.
     """
-    from visa_lsp.cli.zebins import zebin_of, zebin_text
+    from visa_lsp.app.zebins import zebin_of, zebin_text
     from visa_lsp.codec.decode import decode as decoded
     from visa_lsp.codec.errors import CodecError
     from visa_lsp.isa.platforms import platform_named
@@ -71,7 +72,7 @@ def disassemble(data: Source, platform: str | None = None) -> str:
             zebin = zebin_of(given.name, given.data)
             return zebin_text(given.name, zebin, where, comments=True, summary=False)
         return module_text(decoded(given.data), where)
-    except (CodecError, CliError) as error:
+    except (CodecError, UserError) as error:
         raise ObjectError(f"not a vISA object that can be read: {error}") from None
 
 
@@ -79,5 +80,5 @@ def _source(given: Source) -> SourceText:
     found = material(given)
     try:
         return decode(found.name, found.data)
-    except CliError as error:
+    except UserError as error:
         raise ValueError(str(error)) from None

@@ -6,25 +6,17 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from visa_lsp.cli.assemble import assemble_text
-from visa_lsp.cli.common import (
-    EXIT_FINDINGS,
-    EXIT_OK,
-    EXIT_USAGE,
-    STDIN,
-    CliError,
-    add_platform,
-    complain,
-    printable,
-    read_source,
-)  # fmt: skip
-from visa_lsp.cli.files import check_output, write_output
-from visa_lsp.diagnostics import Severity
+from visa_lsp.app.assemble import assemble_text
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
+from visa_lsp.app.inputs import STDIN, read_source
+from visa_lsp.app.output_files import check_output
+from visa_lsp.cli.common import add_platform, tell_problems
+from visa_lsp.cli.exits import complain  # fmt: skip
+from visa_lsp.cli.files import write_output
 
 if TYPE_CHECKING:
     import argparse
-
-    from visa_lsp.cli.assemble import Assembled, CheckedProgram
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,7 +47,7 @@ def asm_command(args: argparse.Namespace) -> int:
         about: dict[str, Any] = {"input": path, "output": None, "findings": []}
         try:
             status = max(status, _assemble(args, path, written, about))
-        except CliError as error:
+        except UserError as error:
             complain(str(error))
             about["error"] = str(error)
             status = EXIT_USAGE
@@ -72,23 +64,23 @@ def asm_command(args: argparse.Namespace) -> int:
 def _assemble(args: argparse.Namespace, path: str, written: dict[str, str], about: dict[str, Any]) -> int:
     """Assemble one input; ``written`` are the objects written so far, each with its text, ``about`` is told as JSON."""
     if path.endswith(".isa") and not args.output:
-        raise CliError(f"{path}: this is an object, which is what asm makes of a text; visa-lsp dis makes its text")
+        raise UserError(f"{path}: this is an object, which is what asm makes of a text; visa-lsp dis makes its text")
     # Asked first: where nothing can be written, what is wrong with the text is of no interest.
     suffix = ".zebin" if args.zebin else ".isa"
     output = args.output or (STDIN if path == STDIN else str(_beside(path, suffix)))
     inputs = [*args.inputs, *(str(_beside(path, ".zeinfo.yaml")) for _ in range(args.zebin))]
     check_output(output, inputs)
     if output != STDIN and output in written:
-        raise CliError(f"{path}: its object would replace that of {written[output]}: {output}; assemble one with -o")
+        raise UserError(f"{path}: its object would replace that of {written[output]}: {output}; assemble one with -o")
     source = read_source(path, args.stdin_filename)
     result = assemble_text(source.text, args.platform)
     if args.format == "json":
-        from visa_lsp.cli.check.formats.data import finding_object
-        from visa_lsp.cli.check.report import findings_of
+        from visa_lsp.app.check.formats.data import finding_object
+        from visa_lsp.app.check.report import findings_of
 
         about["findings"] = [finding_object(f) for f in findings_of(source.name, source.text, result.diagnostics)]
     else:
-        report(source.name, result)
+        tell_problems(source.name, result)
     if result.data is None:
         return EXIT_FINDINGS
     data = result.data
@@ -109,13 +101,4 @@ def _beside(path: str, suffix: str) -> Path:
     try:
         return Path(path).with_suffix(suffix)
     except ValueError:
-        raise CliError(f"{path!r}: this names no file") from None
-
-
-def report(name: str, result: Assembled | CheckedProgram) -> None:
-    """Errors and warnings to stderr, a line each, as ``--check --format concise`` writes them."""
-    for finding in result.diagnostics:
-        if finding.severity in (Severity.ERROR, Severity.WARNING):
-            line, column = result.analysis.document.position(finding.span.start)
-            text = f"{name}:{line + 1}:{column + 1}: {finding.severity.value} {finding.code} {finding.name}: {finding.message}"
-            print(printable(text), file=sys.stderr)
+        raise UserError(f"{path!r}: this names no file") from None

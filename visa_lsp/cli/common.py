@@ -1,8 +1,4 @@
-"""What every command shares: its user's mistakes, reading inputs as text, colour, platform names, suggestions.
-
-Knows nothing of any one command; how the program ends stands in ``exits`` and is found here too. A text is decoded so
-that any bytes survive a round trip (``surrogateescape``); ``printable`` makes such a text fit to be written out.
-"""
+"""What commands share: types of options, colour, findings on standard error."""
 
 from __future__ import annotations
 
@@ -10,163 +6,19 @@ import os
 import sys
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct
-
-from visa_lsp.cli.exits import (
-    EXIT_FINDINGS,
-    EXIT_INTERNAL,
-    EXIT_OK,
-    EXIT_USAGE,
-    CliError,
-    complain,
-    one_line,
-    printable,
-)
+from visa_lsp.app.errors import printable
+from visa_lsp.app.suggestions import platform_problem
 from visa_lsp.isa.platforms import PLATFORMS, platform_named
-from visa_lsp.reading import MOST_TEXT, read_file, read_stream
-from visa_lsp.suggest import nearest
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable
     from typing import TextIO
 
-_LONGEST_TIME: Final = 86_400  # seconds
-STDIN: Final = "-"
-STDIN_NAME: Final = "<stdin>"
-OBJECT_MAGIC: Final = b"CISA"
-_BOM: Final = b"\xef\xbb\xbf"
-_HEAD: Final = 1 << 16
+    from visa_lsp.app.assemble import Assembled, CheckedProgram
+    from visa_lsp.app.check.report import ReportedFinding
+
 _MOST_DIGITS: Final = 18
-_ELF: Final = b"\x7fELF"
-_PATCH_TOKENS: Final = b"CTNI"
-_OPENCL_ELF: Final = tuple(bytes((kind, 0xFF)) for kind in range(1, 6))  # ELF types of the container before zebin
-_SPIRV: Final = (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03")
-_TEXTS: Final = (".visaasm", ".isaasm")
-_OPENCL: Final = (".cl", ".clh", ".clcpp", ".ocl")
-_ZE_INFO: Final = (".zeinfo.yaml", ".zeinfo.yml", ".zeinfo", ".ze_info")
-_OURS: Final = rb"(?m)^[ \t]*\.(?:version|kernel|function|global_function|decl)\b"
-_KERNEL: Final = rb"(?m)^[^\n/*]{0,80}\b(?:__)?kernel\b[^;{}=]{0,200}\bvoid\b[^;{}=(]{0,200}\("
-_COMPILE: Final = (
-    "compile it first: `IGC_ShaderDumpEnable=1 IGC_DumpToCurrentDir=1 ocloc compile {} -device tgllp --format zebin` "
-    "writes the vISA text of each of its kernels (*.visaasm) into this folder"
-)
-
-
-class SourceText(Struct, frozen=True):
-    """A text as it was read. ``bom`` tells that a byte-order mark was taken off its front."""
-
-    name: str
-    text: str
-    bom: bool = False
-
-    def to_bytes(self, text: str) -> bytes:
-        """The bytes that another text of this source has in a file."""
-        return (_BOM if self.bom else b"") + text.encode("utf-8", "surrogateescape")
-
-
-def decode(name: str, data: bytes, *, embedded: bool = False, is_ze_info: bool = False) -> SourceText:
-    """A text from bytes; bytes that are no UTF-8 are kept as lone surrogates. ``CliError`` for what is no text of ours.
-
-    ``embedded``: it may be a text of another language, with vISA in its strings; ``is_ze_info``: ze_info is asked for.
-    """
-    if data.startswith(OBJECT_MAGIC):
-        raise CliError(f"{name}: this is an object, not a text (visa-lsp dis makes a text of it)")
-    other = "" if embedded else foreign(name, data)
-    if other:
-        raise CliError(f"{name}: {other}")
-    if not is_ze_info and name.lower().endswith(_ZE_INFO):
-        words = f"visa-lsp zeinfo check {_word(name, 'NAME.zeinfo.yaml')} judges it"
-        raise CliError(f"{name}: this is ze_info, not vISA; {words}")
-    bom = data.startswith(_BOM)
-    return SourceText(name, data[len(_BOM) if bom else 0 :].decode("utf-8", "surrogateescape"), bom)
-
-
-def read_source(
-    path: str, stdin_filename: str | None = None, *, named: bool = True, embedded: bool = False
-) -> SourceText:
-    """The text of a file, or of standard input for ``-``; ``CliError`` when it cannot be read, or is too long.
-
-    ``named``: the user named it, so that it may be a pipe. ``embedded``: it may be a text of another language.
-    """
-    if path == STDIN:
-        name = stdin_filename or STDIN_NAME
-        try:
-            return decode(name, read_stream(sys.stdin.buffer, MOST_TEXT), embedded=embedded)
-        except (OSError, ValueError) as error:
-            raise CliError(f"{name}: {reason(error)}") from None
-    if not path:
-        raise CliError("an empty path names no file")
-    try:
-        return decode(path, read_file(path, MOST_TEXT, named=named), embedded=embedded)
-    except (OSError, ValueError) as error:
-        raise CliError(f"{path}: {reason(error)}") from None
-
-
-def foreign(name: str, data: bytes) -> str:
-    """What a file is that belongs to a step before or behind ours, and what to do with it; empty where it is none.
-
-    ``data`` may be its beginning only. A file is OpenCL C by its name or by its first kernel, unless it begins as ours do.
-    """
-    # Loaded by what works on a text in any case; not by what only asks for a platform's name.
-    import re
-
-    head = data[:_HEAD]
-    suffix = os.path.splitext(name)[1].lower()  # noqa: PTH122 - the library for paths is not loaded for this
-    if head.startswith(_PATCH_TOKENS) or (head.startswith(_ELF) and head[16:18] in _OPENCL_ELF):
-        return "this is a patch-token binary, the container of OpenCL drivers before zebin, not a text"
-    if head.startswith(_ELF):
-        return "this is a zebin or another ELF file, not a text (visa-lsp dis shows what is in it)"
-    if head.startswith(_SPIRV):
-        return f"this is SPIR-V, not vISA; {_COMPILE.format('-spirv_input -file ' + _word(name, 'K.spv'))}"
-    if suffix in _TEXTS or re.search(_OURS, head):
-        return ""
-    if head.startswith(b"//.kernel ") and b"\n//.platform " in head:
-        return (
-            "this is native code as a compiler writes it down (.asm), not vISA; the vISA text lies beside it (.visaasm)"
-        )
-    if suffix in _OPENCL or re.search(_KERNEL, head):
-        return f"this is OpenCL C, not vISA; {_opencl(_word(name, 'K.cl'))}"
-    return ""
-
-
-def is_opencl(path: str) -> bool:
-    """Whether a name is that of OpenCL C."""
-    return os.path.splitext(path)[1].lower() in _OPENCL  # noqa: PTH122 - the library for paths is not loaded for this
-
-
-def _opencl(word: str) -> str:
-    return _COMPILE.format(f"-file {word}").replace(
-        "compile it first: ", f"compile it first: `visa-lsp compile {word}`, or "
-    )
-
-
-def _word(name: str, otherwise: str) -> str:
-    """A file's name as a shell takes it."""
-    from shlex import quote
-
-    return otherwise if name.startswith("<") else quote(name)
-
-
-def reason(error: OSError | ValueError) -> str:
-    """What went wrong with a file, in lower case and without its number."""
-    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return text[:1].lower() + text[1:]
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """``; did you mean 'x'?`` for the nearest known word, or nothing."""
-    near = nearest(word, known)
-    return f"; did you mean {near!r}?" if near else ""
-
-
-def platform_problem(name: str) -> str | None:
-    """Why a platform name is wrong; None when it is right."""
-    if platform_named(name) is not None:
-        return None
-    known = [p.name for p in PLATFORMS]
-    words = [*known, *(device for p in PLATFORMS for device in p.devices)]
-    return f"unknown platform {name!r}{did_you_mean(name, words)} (known: {', '.join(known)})"
 
 
 def platform_argument(name: str) -> str:
@@ -195,17 +47,6 @@ def whole_number(least: int) -> Callable[[str], int]:
     return number
 
 
-def seconds_of(text: str) -> float:
-    """A time limit. Raises ValueError, in words, where it is none."""
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds <= _LONGEST_TIME:
-        raise ValueError(f"{text!r} is no number of seconds, up to {_LONGEST_TIME}")
-    return seconds
-
-
 def add_platform(parser: argparse.ArgumentParser) -> None:
     """Add ``--platform NAME``."""
     parser.add_argument(
@@ -225,27 +66,21 @@ def wants_colour(stream: TextIO, choice: str = "auto") -> bool:
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
-__all__ = [
-    "EXIT_FINDINGS",
-    "EXIT_INTERNAL",
-    "EXIT_OK",
-    "EXIT_USAGE",
-    "OBJECT_MAGIC",
-    "STDIN",
-    "STDIN_NAME",
-    "CliError",
-    "SourceText",
-    "add_platform",
-    "complain",
-    "decode",
-    "did_you_mean",
-    "is_opencl",
-    "one_line",
-    "platform_argument",
-    "platform_problem",
-    "printable",
-    "read_source",
-    "reason",
-    "wants_colour",
-    "whole_number",
-]
+def say(line: str) -> None:
+    """Print a line to standard error."""
+    print(line, file=sys.stderr)
+
+
+def tell_problems(name: str, result: Assembled | CheckedProgram) -> None:
+    """Print errors and warnings of a text to standard error, a line each."""
+    from visa_lsp.app.assemble import problem_lines
+
+    for line in problem_lines(name, result):
+        say(line)
+
+
+def tell(findings: Iterable[ReportedFinding]) -> None:
+    """Findings to standard error, a line each, as ``check --format concise`` writes them."""
+    for f in findings:
+        place = f"{f.path}:{f.place.line}:{f.place.column}"
+        print(printable(f"{place}: {f.severity.value} {f.code} {f.name}: {f.message}"), file=sys.stderr)

@@ -13,8 +13,9 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from visa_lsp import __version__
+from visa_lsp.app.exits import EXIT_OK, EXIT_USAGE
 from visa_lsp.cli.common import whole_number
-from visa_lsp.cli.exits import EXIT_OK, EXIT_USAGE, complain
+from visa_lsp.cli.exits import complain
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -74,7 +75,7 @@ def _on_port(port: int, platform: str | None) -> int:
 
 
 def _serve(source: RawIOBase, target: BinaryIO, platform: str | None) -> None:
-    from visa_lsp.cli.launch.debugging import open_launch
+    from visa_lsp.dap.open_launch import open_launch
     from visa_lsp.dap.session import DebugSession
 
     def opened(arguments: dict[str, Any], say: Callable[[str], None]) -> Launched:

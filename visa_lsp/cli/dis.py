@@ -7,9 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from visa_lsp.cli.common import EXIT_OK, EXIT_USAGE, STDIN, CliError, add_platform, complain, foreign
-from visa_lsp.cli.files import check_output, read_bytes, write_output, write_report
-from visa_lsp.cli.zebins import extract_zebin, zebin_of, zebin_text
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.exits import EXIT_OK, EXIT_USAGE
+from visa_lsp.app.inputs import STDIN, foreign, read_bytes
+from visa_lsp.app.output_files import check_output
+from visa_lsp.app.zebins import extract_zebin, zebin_of, zebin_text
+from visa_lsp.cli.common import add_platform
+from visa_lsp.cli.exits import complain
+from visa_lsp.cli.files import write_output, write_report
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.errors import CodecError
 from visa_lsp.codec.layout import BodySummary, Summary, summary
@@ -56,7 +61,7 @@ def dis_command(args: argparse.Namespace) -> int:
             text = _zebin(args, data, name) if is_elf(data) else _text(args, data, name)
             _write(args, text)
             told.append({"input": name, "output": args.output} if args.output else {"input": name, "text": text})
-        except CliError as error:
+        except UserError as error:
             complain(str(error))
             told.append({"input": name, "error": str(error)})
             status = EXIT_USAGE
@@ -93,7 +98,7 @@ def _text(args: argparse.Namespace, data: bytes, name: str) -> str:
         platform = platform_named(args.platform) if args.platform else None
         return module_text(decode(data), platform, comments=not args.no_comments)
     except CodecError as error:
-        raise CliError(f"{name}: {foreign(name, data) or error}") from None
+        raise UserError(f"{name}: {foreign(name, data) or error}") from None
 
 
 def _summary(name: str, value: Summary) -> Iterator[str]:

@@ -14,17 +14,11 @@ import sys
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from visa_lsp import __version__
-from visa_lsp.cli.exits import (
-    EXIT_BROKEN_PIPE,
-    EXIT_INTERNAL,
-    EXIT_INTERRUPTED,
-    EXIT_OK,
-    EXIT_USAGE,
-    CliError,
-    complain,
-)
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.exits import EXIT_BROKEN_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
+from visa_lsp.app.learning import keeping
+from visa_lsp.cli.exits import complain
 from visa_lsp.cli.interrupts import end_at_interrupts, hear_interrupts
-from visa_lsp.cli.keeping import keeping
 from visa_lsp.cli.plain import Plain
 from visa_lsp.cli.streams import OutputFull, OutputGone, give_up_output, shown_streams
 
@@ -54,7 +48,7 @@ _ARGFILES_DEEP: Final = 8
 
 
 def _check() -> Command:
-    from visa_lsp.cli.check.command import add_arguments, check_command
+    from visa_lsp.cli.check import add_arguments, check_command
 
     return add_arguments, check_command
 
@@ -72,31 +66,31 @@ def _dis() -> Command:
 
 
 def _diff() -> Command:
-    from visa_lsp.cli.diff.command import add_arguments, diff_command
+    from visa_lsp.cli.diff import add_arguments, diff_command
 
     return add_arguments, diff_command
 
 
 def _run() -> Command:
-    from visa_lsp.cli.launch.command import add_arguments, run_command
+    from visa_lsp.cli.run import add_arguments, run_command
 
     return add_arguments, run_command
 
 
 def _compare_runs() -> Command:
-    from visa_lsp.cli.compare_runs.command import add_arguments, compare_runs_command
+    from visa_lsp.cli.compare_runs import add_arguments, compare_runs_command
 
     return add_arguments, compare_runs_command
 
 
 def _gen() -> Command:
-    from visa_lsp.cli.gen.command import add_arguments, gen_command
+    from visa_lsp.cli.gen import add_arguments, gen_command
 
     return add_arguments, gen_command
 
 
 def _compile() -> Command:
-    from visa_lsp.cli.compile.command import add_arguments, compile_command
+    from visa_lsp.cli.compile import add_arguments, compile_command
 
     return add_arguments, compile_command
 
@@ -108,7 +102,7 @@ def _zeinfo() -> Command:
 
 
 def _stats() -> Command:
-    from visa_lsp.cli.stats.command import add_arguments, stats_command
+    from visa_lsp.cli.stats import add_arguments, stats_command
 
     return add_arguments, stats_command
 
@@ -209,7 +203,7 @@ def _outcome_of(argv: list[str]) -> int:
             complain(leaving.code)
             return EXIT_USAGE
         return leaving.code or 0
-    except CliError as error:
+    except UserError as error:
         complain(str(error))
         return EXIT_USAGE
     except BrokenPipeError:
@@ -292,8 +286,8 @@ def _with_argfiles(argv: list[str], depth: int = 0) -> list[str]:
             out.append(word)
             continue
         if depth >= _ARGFILES_DEEP:
-            raise CliError(f"{word}: argument files name each other without end")
-        from visa_lsp.cli.common import read_source
+            raise UserError(f"{word}: argument files name each other without end")
+        from visa_lsp.app.inputs import read_source
         from visa_lsp.text import lines_of
 
         lines = (line.strip() for line in lines_of(read_source(word[1:]).text))
@@ -303,7 +297,7 @@ def _with_argfiles(argv: list[str], depth: int = 0) -> list[str]:
 
 def _serve(argv: list[str]) -> int:
     if argv and not argv[0].startswith("-"):
-        raise CliError(_no_such_command(argv[0]))
+        raise UserError(_no_such_command(argv[0]))
     add_arguments, serve = LOADERS[""]()
     if argv in ([], ["--stdio"]):
         # As editors start it; the parser would take as long as the answer to their first message.
@@ -321,7 +315,7 @@ def _serve(argv: list[str]) -> int:
 
 
 def _no_such_command(word: str) -> str:
-    from visa_lsp.cli.common import did_you_mean
+    from visa_lsp.app.suggestions import did_you_mean
 
     if os.path.exists(word):  # noqa: PTH110 - the library for paths would be loaded for this alone
         return f"{word!r} is no command; to check that file: visa-lsp check {word}"

@@ -7,8 +7,9 @@ import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from visa_lsp import __version__
-from visa_lsp.cli.common import add_platform, did_you_mean, seconds_of
-from visa_lsp.cli.exits import EXIT_USAGE
+from visa_lsp.app.exits import EXIT_USAGE
+from visa_lsp.app.suggestions import did_you_mean, seconds_of
+from visa_lsp.cli.common import add_platform
 from visa_lsp.cli.help_examples import example_lines
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import sys
 import time
 from typing import Final, Self
 
-from visa_lsp.cli.exits import printable
+from visa_lsp.app.errors import printable
 from visa_lsp.cli.streams import steer
 
 _SLOW: Final = 1.0

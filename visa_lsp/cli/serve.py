@@ -14,7 +14,9 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp import __version__
-from visa_lsp.cli.exits import EXIT_USAGE, CliError, complain
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.exits import EXIT_USAGE
+from visa_lsp.cli.exits import complain
 from visa_lsp.lsp.transport.greeting import greet
 from visa_lsp.lsp.transport.inflow import inflow_of
 
@@ -63,12 +65,12 @@ def serve(args: Namespace) -> int:
 
 
 def _check_log(path: str) -> None:
-    """Raises CliError where a log cannot be written: a later failure would go unseen, and a FIFO would be waited for."""
+    """Raises UserError where a log cannot be written: a later failure would go unseen, and a FIFO would be waited for."""
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0), 0o666))
     except OSError as error:
         why = "this is a FIFO that nobody reads" if error.errno == errno.ENXIO else error.strerror or str(error)
-        raise CliError(f"--log {path}: {why}") from None
+        raise UserError(f"--log {path}: {why}") from None
 
 
 def _log(**how: Any) -> None:
@@ -78,8 +80,8 @@ def _log(**how: Any) -> None:
 
 
 def _serve(args: Namespace, inflow: Inflow, answered: int | str | None) -> int:
-    from visa_lsp.cli.services.serving import services
     from visa_lsp.lsp.server import create_server
+    from visa_lsp.lsp.work.serving import services
 
     server = create_server(services(), __version__)
     # A long text is a million objects that live: looking through them for garbage costs a keystroke half a second.
@@ -118,7 +120,7 @@ def main() -> int:
     add_arguments(parser)
     try:
         return serve(parser.parse_args())
-    except CliError as error:
+    except UserError as error:
         complain(str(error))
         return EXIT_USAGE
 

@@ -10,18 +10,14 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import re
 import sys
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, cast
+
+from visa_lsp.app.visible_text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import TextIO
-
-# C0 but line feed and tab, DEL, C1, and what changes the direction of text or breaks lines.
-_CONTROLS: Final = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-_SECRET: Final = os.urandom(8).hex()  # in our own sequences, so that no text can hold one
-_INK: Final = re.compile(rf"\x1b\[([0-9;]*):{_SECRET}m")
 
 
 # Nothing on the way is to take these for a mistake in an input.
@@ -31,27 +27,6 @@ class OutputGone(BaseException):
 
 class OutputFull(BaseException):
     """Standard output takes no more, and why."""
-
-
-def visible(text: str) -> str:
-    """The text with control characters as escapes, and the colours of ``paint`` as the sequences of terminals."""
-    if _CONTROLS.search(text) is None:
-        return text
-    pieces = _INK.split(text)
-    pieces[::2] = [_CONTROLS.sub(_escape, piece) for piece in pieces[::2]]
-    pieces[1::2] = [f"\033[{style}m" for style in pieces[1::2]]
-    return "".join(pieces)
-
-
-def _escape(match: re.Match[str]) -> str:
-    # JSON has no raw character below the blank, and no escape of two digits.
-    number = ord(match[0])
-    return f"\\x{number:02x}" if number < 0x20 else f"\\u{number:04x}"
-
-
-def paint(text: str, style: str) -> str:
-    """The text in a style of terminals, for a stream or for ``visible``."""
-    return f"\033[{style}:{_SECRET}m{text}\033[0:{_SECRET}m" if text else text
 
 
 def steer(stream: TextIO, sequence: str) -> None:

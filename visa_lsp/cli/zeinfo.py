@@ -14,24 +14,17 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec.structs import replace
 
 from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.app.check.formats.table import FORMATS, Look
+from visa_lsp.app.check.report import CheckReport, FileResult, findings_of, numbered
+from visa_lsp.app.described import made_for, registers_for
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
+from visa_lsp.app.inputs import OBJECT_MAGIC, STDIN, STDIN_NAME, decode, read_bytes
+from visa_lsp.app.output_files import check_output
 from visa_lsp.beside import Beside, described_in
-from visa_lsp.cli.check.formats.table import FORMATS, Look
-from visa_lsp.cli.check.report import CheckReport, FileResult, findings_of, numbered
-from visa_lsp.cli.common import (
-    EXIT_FINDINGS,
-    EXIT_OK,
-    EXIT_USAGE,
-    OBJECT_MAGIC,
-    STDIN,
-    STDIN_NAME,
-    CliError,
-    add_platform,
-    complain,
-    decode,
-    wants_colour,
-)  # fmt: skip
-from visa_lsp.cli.described import made_for, registers_for
-from visa_lsp.cli.files import check_output, read_bytes, write_output
+from visa_lsp.cli.common import add_platform, wants_colour
+from visa_lsp.cli.exits import complain  # fmt: skip
+from visa_lsp.cli.files import write_output
 from visa_lsp.codec.decode import decode as decode_object
 from visa_lsp.codec.errors import CodecError
 from visa_lsp.diagnostics import Severity
@@ -52,9 +45,9 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping, Sequence
 
-    from visa_lsp.cli.assemble import Assembled
-    from visa_lsp.cli.check.report import ReportedFinding
-    from visa_lsp.cli.launch.file import LaunchFile
+    from visa_lsp.app.assemble import Assembled
+    from visa_lsp.app.check.report import ReportedFinding
+    from visa_lsp.app.launch.file import LaunchFile
     from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.zeinfo.zebin import Zebin
@@ -140,7 +133,7 @@ def _check_file(path: str, args: argparse.Namespace) -> FileResult:
                 kernels += _kernels(text, args.platform, texts, named=bool(args.text))
             found += in_document(disagreements(source, kernels, where))
         return FileResult(name, _findings(name, source.text, found, texts))
-    except CliError as error:
+    except UserError as error:
         return FileResult(name, error=str(error))
 
 
@@ -157,9 +150,9 @@ def _zebin(name: str, data: bytes) -> Zebin:
     try:
         zebin = read_zebin(data)
     except ZebinError as error:
-        raise CliError(f"{name}: {error}") from None
+        raise UserError(f"{name}: {error}") from None
     if not zebin.ze_info_bytes:
-        raise CliError(f"{name}: {zebin.without('no section .ze_info')}")
+        raise UserError(f"{name}: {zebin.without('no section .ze_info')}")
     return zebin
 
 
@@ -192,7 +185,7 @@ def _kernels(path: Path, platform: str | None, texts: dict[str, str], *, named: 
         try:
             return tuple(KernelText(kernel, name) for kernel in decode_object(data).bodies)
         except CodecError as error:
-            raise CliError(f"{name}: {error}") from None
+            raise UserError(f"{name}: {error}") from None
     texts[name] = decode(name, data).text
     found = kernel_texts(Analysis.of(texts[name], platform), name)
     if not found:
@@ -233,7 +226,7 @@ def _emit(args: argparse.Namespace) -> int:
     launch = _launch(args, Path(name))
     chosen = args.platform or (launch.platform if launch is not None else None)
     if chosen is not None and platform_named(chosen) is None:
-        raise CliError(f"zeinfo emit: unknown platform '{chosen}'")
+        raise UserError(f"zeinfo emit: unknown platform '{chosen}'")
     kernels = _programs(name, data, chosen)
     if kernels is None:
         return EXIT_FINDINGS
@@ -242,7 +235,7 @@ def _emit(args: argparse.Namespace) -> int:
         said = read_answers(args.say)
         made = emitted([k.kernel for k in kernels], registers_for(chosen, [k.kernel for k in kernels]), hints, said)
     except SayError as error:
-        raise CliError(f"zeinfo emit: --say {error}") from None
+        raise UserError(f"zeinfo emit: --say {error}") from None
     except EmitError as error:
         print(f"{_place(name, data, kernels, error)}: error: {error}", file=sys.stderr)
         return EXIT_FINDINGS
@@ -257,7 +250,7 @@ def _programs(name: str, data: bytes, platform: str | None) -> list[KernelText] 
         try:
             found = [KernelText(kernel, name) for kernel in decode_object(data).kernels]
         except CodecError as error:
-            raise CliError(f"{name}: {error}") from None
+            raise UserError(f"{name}: {error}") from None
     else:
         source = decode(name, data)
         analysis = Analysis.of(source.text, platform)
@@ -275,7 +268,7 @@ def _programs(name: str, data: bytes, platform: str | None) -> list[KernelText] 
             return None
         found = [text for text in texts if text.kernel.is_kernel]
     if not found:
-        raise CliError(f"{name}: there is no kernel, only functions; ze_info describes kernels")
+        raise UserError(f"{name}: there is no kernel, only functions; ze_info describes kernels")
     return found
 
 
@@ -326,20 +319,20 @@ def _launch(args: argparse.Namespace, path: Path) -> LaunchFile | None:
     where = Path(args.launch) if args.launch else path.with_suffix(".launch.yaml")
     if not where.is_file():
         if args.launch:
-            raise CliError(f"{args.launch}: there is no such file")
+            raise UserError(f"{args.launch}: there is no such file")
         return None
     try:
-        from visa_lsp.cli.launch.file import read_launch_file
+        from visa_lsp.app.launch.file import read_launch_file
     except ModuleNotFoundError:
         if not args.launch:
             return None
-        raise CliError("zeinfo emit: launch files need NumPy: pip install 'visa-lsp[run]'") from None
+        raise UserError("zeinfo emit: launch files need NumPy: pip install 'visa-lsp[run]'") from None
     from visa_lsp.sim.launch.config import LaunchError
 
     try:
         return read_launch_file(where)
     except LaunchError as error:
-        raise CliError(str(error)) from None
+        raise UserError(str(error)) from None
 
 
 def _hints(launch: LaunchFile | None, names: Sequence[str]) -> dict[str, Any] | None:
@@ -347,8 +340,8 @@ def _hints(launch: LaunchFile | None, names: Sequence[str]) -> dict[str, Any] | 
         return None
     name = launch.config.kernel or (names[0] if len(names) == 1 else None)
     if name is None:
-        raise CliError(f"{launch.path}: several kernels, say which one is launched: kernel: {' | '.join(names)}")
-    from visa_lsp.cli.launch.program_info import hint_of
+        raise UserError(f"{launch.path}: several kernels, say which one is launched: kernel: {' | '.join(names)}")
+    from visa_lsp.app.launch.program_info import hint_of
 
     args = launch.config.args
     given = [hint_of(a) for a in args] if isinstance(args, tuple) else {k: hint_of(a) for k, a in args.items()}

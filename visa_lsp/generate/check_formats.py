@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.cli.check.formats.table import FORMATS
+from visa_lsp.app.check.formats.table import FORMATS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.cli.files import replacing
+from visa_lsp.app.output_files import replacing
 from visa_lsp.generate import (
     check_formats,
     extension_settings,

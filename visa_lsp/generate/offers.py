@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.cli.services.serving import services
 from visa_lsp.lsp.by_handlers import plain_offers
 from visa_lsp.lsp.server import create_server
+from visa_lsp.lsp.work.serving import services
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from visa_lsp.lsp.handlers import blocks, commands, diagnostics, editing, hierar
 from visa_lsp.lsp.session import VisaServer
 
 if TYPE_CHECKING:
-    from visa_lsp.lsp.services import Services
+    from visa_lsp.lsp.work.model import Services
 
 HANDLERS: Final = (sync, diagnostics, language, structure, editing, hierarchy, hints, commands, blocks)
 

@@ -21,10 +21,10 @@ from pygls.lsp.server import LanguageServer
 from visa_lsp.ide.workspace import Language, Workspace
 from visa_lsp.lsp.files import Files
 from visa_lsp.lsp.idle import Idle
-from visa_lsp.lsp.services import FileRules
 from visa_lsp.lsp.transport.inflow import Inflow, inflow_of
 from visa_lsp.lsp.transport.protocol import Protocol
 from visa_lsp.lsp.transport.wire import serve_stdio
+from visa_lsp.lsp.work.model import FileRules
 
 if TYPE_CHECKING:
     import asyncio
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from visa_lsp.embed.host_text import HostText
     from visa_lsp.ide.features.inline_values import RunValues
     from visa_lsp.ide.workspace import OpenDocument
-    from visa_lsp.lsp.services import Services
+    from visa_lsp.lsp.work.model import Services
     from visa_lsp.syntax.document import Document
     from visa_lsp.text import Encoding
 

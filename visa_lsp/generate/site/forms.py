@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from warnings import catch_warnings, simplefilter
 
-from visa_lsp.cli.assemble import assemble_text
+from visa_lsp.app.assemble import assemble_text
 from visa_lsp.codec.encode import instruction_offsets
 from visa_lsp.codec.layout import summary
 from visa_lsp.isa import predefined
@@ -29,7 +29,7 @@ from visa_lsp.sim.values import DTYPE
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from visa_lsp.cli.assemble import Assembled
+    from visa_lsp.app.assemble import Assembled
     from visa_lsp.program.model import Inst, Kernel
     from visa_lsp.sim.registers import Frame
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.cli.explain import instruction_text
+from visa_lsp.app.explain import instruction_text
 from visa_lsp.generate.site.forms import forms, seen_in_texts
 from visa_lsp.generate.support_records import record_of
 from visa_lsp.generate.support_table import simulated

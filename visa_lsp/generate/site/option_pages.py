@@ -11,9 +11,9 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.app.settings import TYPES
 from visa_lsp.cli.main import COMMANDS, LOADERS
 from visa_lsp.cli.parsing import parser_of, parser_of_program
-from visa_lsp.cli.settings import TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -41,8 +41,8 @@ from visa_lsp.lsp.capabilities import (
 from visa_lsp.lsp.convert import raw_range
 from visa_lsp.lsp.handlers import info, sources
 from visa_lsp.lsp.progress import send_partial, working
-from visa_lsp.lsp.services import Stop
 from visa_lsp.lsp.session import MachineCode
+from visa_lsp.lsp.work.model import Stop
 from visa_lsp.reading import MOST_OBJECT, read_file
 from visa_lsp.syntax.document import Document
 from visa_lsp.text import Span
@@ -52,8 +52,8 @@ if TYPE_CHECKING:
 
     from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.ide.zeinfo.document import HeldArgument
-    from visa_lsp.lsp.services import Result, RunJob
     from visa_lsp.lsp.session import VisaServer
+    from visa_lsp.lsp.work.model import Result, RunJob
 
 logger = logging.getLogger(__name__)
 

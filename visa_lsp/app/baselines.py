@@ -1,0 +1,54 @@
+"""Files that hold what is known, so that only what is new or worse counts: JSON with a version and one list of items.
+
+Knows no command: ``check`` keeps findings in one, ``stats`` the figures of kernels. Paths in it are relative to its folder.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.app.errors import UserError, printable, reason
+from visa_lsp.app.output_files import write_file
+from visa_lsp.reading import read_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_VERSION: Final = 1
+
+
+def read_items(path: str, key: str) -> list[dict[str, Any]]:
+    """The items of the list ``key``; ``UserError`` where the file cannot be read or is no baseline of the known version."""
+    import json
+
+    try:
+        value = json.loads(read_file(path, named=True).decode("utf-8"))
+    except OSError as error:
+        raise UserError(f"{path}: {reason(error)}") from None
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{path}: this is no baseline: {' '.join(str(error).split())}") from None
+    if not isinstance(value, dict) or value.get("version") != _VERSION or not isinstance(value.get(key), list):
+        raise UserError(f"{path}: this is no baseline of version {_VERSION} with {key}")
+    return [item if isinstance(item, dict) else {} for item in value[key]]
+
+
+def write_items(path: str, key: str, items: list[dict[str, Any]], inputs: Iterable[str] = ()) -> None:
+    """Write a list as the new baseline, sorted; ``inputs`` are never written over."""
+    import json
+
+    items.sort(key=lambda item: tuple(map(str, item.values())))
+    text = json.dumps({"version": _VERSION, "tool": "visa-lsp", key: items}, indent=1) + "\n"
+    write_file(path, text.encode(), inputs)
+
+
+def relative(path: str, baseline: str) -> str:
+    """A path as a baseline has it: relative to the baseline's folder; standard input stays what it is."""
+    if path.startswith("<"):
+        return path
+    folder = Path(baseline).absolute().parent
+    try:
+        return printable(Path(os.path.relpath(path, folder)).as_posix())
+    except ValueError:  # another drive
+        return printable(Path(path).absolute().as_posix())

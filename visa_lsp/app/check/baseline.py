@@ -1,0 +1,64 @@
+"""A baseline: findings that are known and not reported again, told by fingerprints that survive line moves.
+
+The file is JSON, sorted, with paths relative to its folder. An equal finding more than it lists is a new one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
+
+from visa_lsp.app.baselines import read_items, relative, write_items
+from visa_lsp.app.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from visa_lsp.app.check.report import FileResult, ReportedFinding
+
+_KEY: Final = "findings"
+Baseline = Counter[tuple[str, str]]
+
+
+def read_baseline(path: str) -> Baseline:
+    """The known findings as counts of (path, fingerprint).
+
+    Raises UserError where the file cannot be read or is no baseline of the known version.
+    """
+    known: Baseline = Counter()
+    for item in read_items(path, _KEY):
+        if not {"path", "fingerprint"} <= item.keys():
+            raise UserError(f"{path}: a finding without path and fingerprint")
+        known[str(item["path"]), str(item["fingerprint"])] += 1
+    return known
+
+
+def write_baseline(path: str, findings: Iterable[ReportedFinding], inputs: Iterable[str] = ()) -> int:
+    """Write the findings as the new baseline, and tell how many they are; ``inputs`` are never written over."""
+    items = [
+        {
+            "path": relative(f.path, path),
+            "code": f.code,
+            "name": f.name,
+            "fingerprint": f.fingerprint,
+            "message": f.message,
+        }
+        for f in findings
+    ]
+    write_items(path, _KEY, items, inputs)
+    return len(items)
+
+
+def without_known(result: FileResult, known: Baseline, path: str) -> FileResult:
+    """A file's result without the findings that the baseline of this path lists."""
+    left = Counter(known)
+    kept = []
+    for finding in result.findings:
+        key = relative(finding.path, path), finding.fingerprint
+        if left[key] > 0:
+            left[key] -= 1
+        else:
+            kept.append(finding)
+    return replace(result, findings=tuple(kept))

@@ -1,0 +1,61 @@
+"""``json`` (one array) and ``jsonl`` (one object to a line): all of a finding, under the names of the contract."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from visa_lsp.app.errors import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.app.check.formats.text import Look
+    from visa_lsp.app.check.report import CheckReport, ReportedFinding, TextRange
+
+
+def range_of(place: TextRange) -> dict[str, int]:
+    """A range under the contract's names."""
+    return {
+        "line": place.line,
+        "column": place.column,
+        "end_line": place.end_line,
+        "end_column": place.end_column,
+    }
+
+
+def finding_object(finding: ReportedFinding) -> dict[str, Any]:
+    """Return a finding as the contract describes it."""
+    return {
+        "path": printable(finding.path),
+        **range_of(finding.place),
+        "severity": finding.severity.value,
+        "code": finding.code,
+        "name": finding.name,
+        "message": finding.message,
+        "fixes": [
+            {
+                "title": r.title,
+                "safe": r.safe,
+                "edits": [{**range_of(e.place), "new_text": e.new_text} for e in r.edits],
+            }
+            for r in finding.remedies
+        ],
+        "related": [{"path": n.path, **range_of(n.place), "message": n.message} for n in finding.notes],
+    }
+
+
+def as_json(report: CheckReport, look: Look) -> Iterator[str]:  # noqa: ARG001 - all formats are called alike
+    """One array."""
+    first = True
+    for finding in report.findings:
+        yield "[\n  " if first else ",\n  "
+        yield json.dumps(finding_object(finding))
+        first = False
+    yield "[]\n" if first else "\n]\n"
+
+
+def as_jsonl(report: CheckReport, look: Look) -> Iterator[str]:  # noqa: ARG001
+    """One object to a line."""
+    for finding in report.findings:
+        yield json.dumps(finding_object(finding)) + "\n"

@@ -1,0 +1,87 @@
+"""The report formats, by name: each a function from a report to text, written piece by piece, and what the documents say of it.
+
+A format gets the whole ``CheckReport`` and a ``Look`` and yields strings. It knows no files and no options.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from visa_lsp.app.check.formats.text import Look, concise, full
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from visa_lsp.app.check.report import CheckReport
+
+    Writer = Callable[[CheckReport, Look], Iterator[str]]
+
+
+class Format(Struct, frozen=True):
+    """A format: what the table in ``docs/check.md`` says of it, and the function that writes."""
+
+    what: str
+    write: Writer
+
+
+def _json(report: CheckReport, look: Look) -> Iterator[str]:
+    from visa_lsp.app.check.formats.data import as_json
+
+    return as_json(report, look)
+
+
+def _jsonl(report: CheckReport, look: Look) -> Iterator[str]:
+    from visa_lsp.app.check.formats.data import as_jsonl
+
+    return as_jsonl(report, look)
+
+
+def _sarif(report: CheckReport, look: Look) -> Iterator[str]:
+    from visa_lsp.app.check.formats.sarif import sarif
+
+    return sarif(report, look)
+
+
+def _github(report: CheckReport, look: Look) -> Iterator[str]:
+    from visa_lsp.app.check.formats.ci import github
+
+    return github(report, look)
+
+
+def _gitlab(report: CheckReport, look: Look) -> Iterator[str]:
+    from visa_lsp.app.check.formats.ci import gitlab
+
+    return gitlab(report, look)
+
+
+def _junit(report: CheckReport, look: Look) -> Iterator[str]:
+    from visa_lsp.app.check.formats.ci import junit
+
+    return junit(report, look)
+
+
+def _rdjson(report: CheckReport, look: Look) -> Iterator[str]:
+    from visa_lsp.app.check.formats.ci import rdjson
+
+    return rdjson(report, look)
+
+
+# A new format is one line here; one that takes long to load has a function above.
+FORMATS: Final[dict[str, Format]] = {
+    "full": Format(
+        "the source line underlined, places that belong to the finding, fixes; the default on a terminal", full
+    ),
+    "concise": Format("`path:line:col: severity CODE slug: message`; the default elsewhere", concise),
+    "json": Format("one array", _json),
+    "jsonl": Format("one object to a line", _jsonl),
+    "sarif": Format("SARIF 2.1.0 with relative addresses, rule pages, fixes and fingerprints", _sarif),
+    "github": Format("workflow commands, shown beside the lines of a pull request", _github),
+    "gitlab": Format("a code quality report", _gitlab),
+    "junit": Format("a suite for each file", _junit),
+    "rdjson": Format("for reviewdog", _rdjson),
+}
+FOR_PEOPLE: Final = ("full", "concise")
+
+__all__ = ["FORMATS", "FOR_PEOPLE", "Look"]

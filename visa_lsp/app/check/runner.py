@@ -1,0 +1,240 @@
+"""Checking files: one after another, or many at once with the same outcome in the same order.
+
+Every text goes through ``Analysis`` and ``visible``, as in the server. One file's failure is its own: it becomes the error
+of that file's result. Knows nothing of formats and exit statuses.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
+
+from visa_lsp.app.check.report import FileResult, findings_of
+from visa_lsp.app.check.verdict import Task, Verdict, is_launch, key_of, outgoing, result_of, source_of
+from visa_lsp.app.clusters import Cluster, ClusterWork
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.learning import learning
+from visa_lsp.embed.languages import Host, may_hold_visa
+from visa_lsp.isa.platforms import platform_named
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Sequence
+
+    from visa_lsp.analysis.analysis import Analysis
+    from visa_lsp.app.check.kept_verdicts import KeptVerdicts
+    from visa_lsp.app.inputs import SourceText
+    from visa_lsp.diagnostics import Diagnostic
+
+_BYTES_A_SECOND: Final = 400_000  # of text that are checked
+_WORTH_A_PROCESS: Final = _BYTES_A_SECOND
+_LEAST: Final = 0.002  # seconds that any file takes
+
+
+def check_file(task: Task) -> FileResult:
+    """Check one file, and with ``fix`` mend it first."""
+    return result_of(task, judged(task))
+
+
+def judged(task: Task) -> Verdict:
+    """What is to be said of one file. Writes nothing; what goes wrong is the verdict's error."""
+    try:
+        source = source_of(task)
+        if task.fix:
+            return _mended(task, source)
+        key = key_of(task, source.text)
+        others = _of_other_kinds(task, source.text)
+        if others is not None:
+            return Verdict(findings_of(task.name, source.text, others), key=key)
+        analysis = _analysis(task, source.text)
+        # What the text was cut into is the text: the longest is not to be held twice while it is looked at.
+        del source
+        found = _shown(task, analysis)
+        return Verdict(findings_of(task.name, analysis.document.text if found else "", found), key=key)
+    except UserError as error:
+        return Verdict(error=str(error))
+    except (Exception, RecursionError) as error:
+        if os.environ.get("VISA_LSP_DEBUG"):
+            raise
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        return Verdict(error=f"{task.name}: internal error: {text} (VISA_LSP_DEBUG=1 shows where)", internal=True)
+
+
+def _inspect(task: Task, text: str) -> tuple[Diagnostic, ...]:
+    others = _of_other_kinds(task, text)
+    return others if others is not None else _shown(task, _analysis(task, text))
+
+
+def _of_other_kinds(task: Task, text: str) -> tuple[Diagnostic, ...] | None:
+    """What is wrong with a text that is no vISA by itself; None where it is."""
+    if is_launch(task.name):
+        return _launch_findings(text, Path(task.name))
+    if task.host is not None:
+        return _embedded_findings(text, task.host, task.platform, task.selection.extra())
+    return None
+
+
+def _analysis(task: Task, text: str) -> Analysis:
+    # Loaded here: of most texts it is known what was found in them.
+    from visa_lsp.analysis.analysis import Analysis
+
+    return Analysis.of(text, task.platform)
+
+
+def _shown(task: Task, analysis: Analysis) -> tuple[Diagnostic, ...]:
+    from visa_lsp.ide.suppressions import visible
+    from visa_lsp.syntax.chunk_facts import forget_chunks
+
+    found = visible(analysis, task.selection.extra())
+    # The next text is another one: of hundreds of short ones a tenth of the memory would be chunks of those before.
+    forget_chunks()
+    return found
+
+
+def _mended(task: Task, source: SourceText) -> Verdict:
+    from visa_lsp.app.check.fixes import mend
+
+    mended = mend(
+        source.text, partial(_inspect, task), lambda d: task.selection.shows(d.rule, task.name), unsafe=task.unsafe
+    )
+    found = findings_of(task.name, mended.text, mended.diagnostics)
+    return Verdict(found, "", key_of(task, mended.text), mended.count, source, mended.text)
+
+
+def _embedded_findings(text: str, host: Host, platform: str | None, extra: Collection[str]) -> tuple[Diagnostic, ...]:
+    """What is wrong with the vISA inside of a text of another language."""
+    if not may_hold_visa(text):
+        return ()
+    # Loaded here: most files of a source tree have no vISA in them.
+    from visa_lsp.embed.findings import findings
+    from visa_lsp.embed.host_text import HostText
+
+    return findings(HostText.of(text, host, platform_named(platform) if platform else None), extra)
+
+
+def _launch_findings(text: str, path: Path) -> tuple[Diagnostic, ...]:
+    """What is wrong in a launch file, alone, with the files that it names, and against its kernel."""
+    # Loaded here: a text needs no YAML.
+    from visa_lsp.launchfile.folder import LaunchFolder
+    from visa_lsp.launchfile.judge import judge
+    from visa_lsp.launchfile.source import launch_source
+
+    return judge(launch_source(text), LaunchFolder(path)).diagnostics
+
+
+def check_files(
+    tasks: Sequence[Task],
+    jobs: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+    cluster: Cluster | None = None,
+    kept: KeptVerdicts | None = None,
+) -> list[FileResult]:
+    """Check files in as many processes as pay (``jobs`` 0), as are said, or on a cluster; results in the order of the tasks.
+
+    ``progress`` hears after each how many are done, and how much was found in them. What ``kept`` knows is not checked.
+    """
+    gc.freeze()
+    with contextlib.ExitStack() as stack:
+        known = {}
+        if kept is not None:
+            tasks = [replace(task, keep=True) for task in tasks]
+            known = kept.known(tasks)
+        if len(known) < len(tasks):
+            stack.enter_context(learning())
+        fresh = _verdicts([task for number, task in enumerate(tasks) if number not in known], jobs, cluster)
+        results = []
+        found = 0
+        for number, task in enumerate(tasks):
+            verdict = known.pop(number, None)
+            if verdict is None:
+                verdict = next(fresh)
+                if kept is not None:
+                    kept.put(verdict)
+            results.append(result_of(task, verdict))
+            found += len(results[-1].findings)
+            if progress is not None:
+                progress(len(results), found)
+        next(fresh, None)  # whoever has worked may end now, and write what it learnt
+        if kept is not None:
+            kept.flush()
+        return results
+
+
+def _verdicts(tasks: Sequence[Task], jobs: int, cluster: Cluster | None) -> Iterator[Verdict]:
+    if cluster is not None:
+        return _on_cluster(tasks, cluster)
+    count = min(jobs or _processes(tasks), len(tasks))
+    if count <= 1:
+        return map(judged, tasks)
+    from visa_lsp.app.parallel import MOST_PROCESSES, in_processes
+
+    return in_processes(_judged_and_flushed, tasks, min(count, MOST_PROCESSES), _begin)
+
+
+def _on_cluster(tasks: Sequence[Task], cluster: Cluster) -> Iterator[Verdict]:
+    # A launch file is judged with the files around it, which are not sent.
+    here = {number for number, task in enumerate(tasks) if cluster.sends and is_launch(task.name)}
+    sent = [task for number, task in enumerate(tasks) if number not in here]
+    guesses = [guess(task) for task in sent]
+    work = ClusterWork(judged_on_worker, _lost, partial(outgoing, whole=cluster.sends))
+    done = cluster.results(work, sent, guesses)
+    for number, task in enumerate(tasks):
+        yield judged(task) if number in here else next(done)
+
+
+def guess(task: Task) -> float:
+    """The seconds that a check may take."""
+    return _LEAST + size_of(task.path) / _BYTES_A_SECOND
+
+
+def _lost(task: Task, why: str) -> Verdict:
+    return Verdict(error=f"{task.name}: {why}")
+
+
+def judged_on_worker(task: Task) -> Verdict:
+    """``judged`` in a process that lives as long as its worker."""
+    _begin_once()
+    return _judged_and_flushed(task)
+
+
+def _processes(tasks: Sequence[Task]) -> int:
+    if len(tasks) < 2:
+        return 1
+    from visa_lsp.app.parallel import processors
+
+    size = sum(size_of(t.path) for t in tasks)
+    return max(1, min(processors(), size // _WORTH_A_PROCESS))
+
+
+def size_of(path: str) -> int:
+    """The size of a file in bytes, 0 where there is none."""
+    try:
+        return Path(path).stat().st_size
+    except (OSError, ValueError):
+        return 0
+
+
+def _begin() -> None:
+    from multiprocessing.util import Finalize
+
+    learnt = learning()
+    learnt.__enter__()
+    # Runs when the process has no more to do.
+    Finalize(None, learnt.__exit__, (None, None, None), exitpriority=0)
+
+
+_begin_once = cache(_begin)
+
+
+def _judged_and_flushed(task: Task) -> Verdict:
+    """``judged`` in a process that may end at any time: what the parser learnt is written at once."""
+    from visa_lsp.syntax.parse import flush_statement_cache
+
+    verdict = judged(task)
+    flush_statement_cache()
+    return verdict

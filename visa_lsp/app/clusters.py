@@ -1,0 +1,123 @@
+"""Work on a Dask cluster: items with what a worker cannot read, results with what was said on the way.
+
+Invariant: what goes wrong with a cluster is a ``UserError``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from visa_lsp.app.errors import UserError, complaint
+from visa_lsp.app.inputs import read_bytes
+from visa_lsp.reading import is_regular
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from visa_lsp.cluster.crew import Crew
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def as_it_is(item: Item) -> Item:
+    """An item that is sent as it is: the worker can read what it names."""
+    return item
+
+
+class ClusterWork(Struct, Generic[Item, Result], frozen=True):
+    """What is to be done with items of a kind.
+
+    ``function`` is called by a worker, and pickled; ``lost`` makes a result of an item that could not be done, and why;
+    ``outgoing`` makes of an item the one that is sent, with what the worker cannot read.
+    """
+
+    function: Callable[[Item], Result]
+    lost: Callable[[Item, str], Result]
+    outgoing: Callable[[Item], Item]
+
+
+class InputFile(Struct, frozen=True):
+    """A file that a command is to read: ``data`` is what it holds, ``problem`` why it cannot be read, where that is known.
+
+    ``named``: the user named it, so that it may be a pipe.
+    """
+
+    path: str
+    named: bool = True
+    data: bytes | None = None
+    problem: str = ""
+
+    def read(self) -> bytes:
+        """What it holds; UserError where it cannot be read."""
+        if self.problem:
+            raise UserError(self.problem)
+        return read_bytes(self.path, named=self.named) if self.data is None else self.data
+
+    def outgoing(self, *, whole: bool) -> InputFile:
+        """The file as a worker can have it, with what it holds: if ``whole`` or where it is a pipe or the like."""
+        if self.data is not None or (is_regular(self.path) and not whole):
+            return self
+        try:
+            return replace(self, data=self.read())
+        except UserError as error:
+            return replace(self, problem=str(error))
+
+
+class Said(Struct, Generic[Result], frozen=True):
+    """A result, what was said on standard error on the way, and what was printed."""
+
+    result: Result
+    said: str
+    printed: str = ""
+
+
+def listened(function: Callable[[Item], Result], item: Item) -> Said[Result]:
+    """What a function gives, says and prints."""
+    with contextlib.redirect_stderr(io.StringIO()) as said, contextlib.redirect_stdout(io.StringIO()) as printed:
+        result = function(item)
+    return Said(result, said.getvalue(), printed.getvalue())
+
+
+def complained(result: Result, message: str) -> Said[Result]:
+    """A result, and a complaint on the way."""
+    return Said(result, f"{complaint(message)}\n")
+
+
+class Cluster:
+    """The cluster of a command line, as ``--cluster`` names it."""
+
+    def __init__(self, crew: Crew, limit: float, *, sends: bool) -> None:
+        self._crew = crew
+        self._limit = limit
+        self.sends = sends  # the workers do not see the files of this machine
+
+    def results(
+        self, work: ClusterWork[Item, Result], items: Sequence[Item], guesses: Sequence[float]
+    ) -> Iterator[Result]:
+        """The result for each item, in order; ``guesses``: seconds that they may take, in proportion."""
+        from visa_lsp.cluster.job import results
+
+        if items:
+            folder = "" if self.sends else os.getcwd()  # noqa: PTH109 - a name for another machine
+            with cluster_errors():
+                yield from results(
+                    self._crew, work.function, items, guesses, work.lost, work.outgoing, self._limit, folder
+                )
+
+
+@contextlib.contextmanager
+def cluster_errors() -> Iterator[None]:
+    """Turn errors of a cluster into ``UserError``."""
+    from visa_lsp.cluster.crew import ClusterError
+
+    try:
+        yield
+    except ClusterError as error:
+        raise UserError(f"--cluster: {error}") from None

@@ -1,0 +1,92 @@
+"""The launches at which two programs are compared: those of a launch file, or a grid that is proposed for the first program.
+
+Knows launch files as text. Invariant: what is proposed says all that a launch needs, so that it is read like any other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.launch import forms, runner
+from visa_lsp.app.launch.file import launch_file_text, parse_launch
+from visa_lsp.app.launch.proposal import proposed
+from visa_lsp.app.launch.unit import program_of
+from visa_lsp.launchfile.source import launch_source
+
+if TYPE_CHECKING:
+    from visa_lsp.app.compare_runs.programs import ComparedProgram
+    from visa_lsp.app.launch.options import RunOptions
+    from visa_lsp.launchfile.values import Sweep, SweepPoint
+
+# The largest first: it shows most, and what it shows is made smaller afterwards.
+_GROUPS: Final = [[5, 1, 1], [2, 1, 1], [1, 1, 1]]
+_SEEDS: Final = [1, 2]
+_SCALARS: Final = [3, 1]
+_SCALAR: Final = "scalar"
+
+
+@dataclass(frozen=True, slots=True)
+class GridLaunch:
+    """A launch file's text, what it is called and relative to, and its points; without a sweep there is one without axes."""
+
+    name: str
+    text: str
+    path: Path
+    sweep: Sweep | None
+    points: tuple[SweepPoint, ...]
+
+
+def launches_for(a: ComparedProgram, launch: str | None, options: RunOptions) -> list[GridLaunch]:
+    """The launch file that is named, else the sibling of the first program, else a grid; each with its points.
+
+    Raises UserError where the file cannot be read or is wrong, or no launch can be proposed, and TextProblems for a text with
+    errors.
+    """
+    path = Path(launch) if launch else a.path.with_suffix(".launch.yaml")
+    try:
+        if launch or path.is_file():
+            return [_read(str(path), launch_file_text(path, named=bool(launch)), path)]
+        return [_read("a grid by default", text, path) for text in _proposed(a, path, options)]
+    except runner.LaunchError as error:
+        raise UserError(str(error)) from None
+
+
+def _read(name: str, text: str, path: Path) -> GridLaunch:
+    sweep = parse_launch(text, path).sweep
+    return GridLaunch(name, text, path, sweep, tuple(sweep.points()) if sweep is not None else ((),))
+
+
+def _proposed(a: ComparedProgram, path: Path, options: RunOptions) -> list[str]:
+    """Two launch files: buffers that count up with some numbers of groups, and random ones with numbers passed by value too."""
+    made = proposed(program_of(a.data, a.path), replace(options, path=a.path), path).proposal
+    root = launch_source(made.written.text).root
+    assert root is not None
+    launch: Any = root.plain()
+    assert isinstance(launch, dict)
+    counting = {**launch, "sweep": {"groups": _GROUPS}}
+    axes: dict[str, Any] = {"groups": _GROUPS[:2]}
+    args = launch.get("args") or []
+    keyed = args.items() if isinstance(args, dict) else enumerate(args)
+    changed = {key: _varied(arg, axes) for key, arg in keyed}
+    random = {**launch, "args": changed if isinstance(args, dict) else list(changed.values()), "sweep": axes}
+    return [_text(one) for one in (counting, random)]
+
+
+def _varied(arg: Any, axes: dict[str, Any]) -> Any:
+    """An argument with random contents, or with a number of the sweep; adds the axis that it needs."""
+    for kind in ("buffer", "image"):
+        if isinstance(arg.get(kind), dict):
+            axes["seed"] = _SEEDS
+            return {**arg, kind: {**arg[kind], "init": "random"}}
+    if arg.get("value") == 1:
+        axes[_SCALAR] = _SCALARS
+        return {**arg, "value": _SCALAR}
+    return arg
+
+
+def _text(launch: dict[str, Any]) -> str:
+    """A launch file, its arguments by name where they are so."""
+    return "".join(f"{forms.flow(key)}: {forms.flow(value)}\n" for key, value in launch.items())

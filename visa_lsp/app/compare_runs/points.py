@@ -1,0 +1,202 @@
+"""Two programs at one point of a sweep: run both, say whether they differ, and in which store first.
+
+Prints nothing. Invariant: a point is different only if at least one of the programs could be run there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from visa_lsp.app.launch import runner
+from visa_lsp.app.launch.comparison import difference_lines
+from visa_lsp.app.launch.file import parse_launch
+from visa_lsp.sim.launch.config import Expectation
+from visa_lsp.sim.launch.expect import mismatch
+from visa_lsp.sim.machine import run as interpret
+from visa_lsp.sim.observers.stores import StoreRecorder, first_difference
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from visa_lsp.app.compare_runs.programs import ComparedProgram
+    from visa_lsp.app.launch.file import LaunchFile
+    from visa_lsp.app.launch.options import RunOptions
+    from visa_lsp.app.launch.report import RunReport
+    from visa_lsp.launchfile.values import SweepPoint
+    from visa_lsp.sim.launch.config import Array
+    from visa_lsp.sim.launch.expect import Mismatch
+    from visa_lsp.sim.observers.stores import ElementStore
+
+BUDGET: Final = 10_000_000  # instructions of a launch: half a minute in the interpreter
+_SLOWER: Final = 100  # times as many instructions as A has taken, and B is believed never to end
+_LEAST_BUDGET: Final = 100_000
+_WATCHED: Final = 4096  # elements whose stores are kept
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How far results may be off, as in an expectation; exact where none is given."""
+
+    rtol: float | None = None
+    atol: float | None = None
+    ulp: int | None = None
+
+    def mismatch(self, a: Array, b: Array) -> Mismatch | None:
+        """How the second array differs from the first."""
+        return mismatch(b, Expectation(0, a, typed=False, rtol=self.rtol, atol=self.atol, ulp=self.ulp))
+
+
+@dataclass(frozen=True, slots=True)
+class StorePair:
+    """The store of each program, None where it has none, and the line of its text, empty where it has none."""
+
+    a: ElementStore | None
+    b: ElementStore | None
+    a_text: str = ""
+    b_text: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Differing:
+    """How two runs differ: ``kind`` is values, faults, printed or launch; ``words`` is one line.
+
+    Of values also the argument's number or name and title, how many elements of how many differ, and the first with its value
+    in both. ``at`` are its indexes.
+    """
+
+    kind: str
+    words: str
+    arg: int | str | None = None
+    title: str = ""
+    count: int = 0
+    of: int = 0
+    at: tuple[int, ...] = ()
+    a: Array | None = None
+    b: Array | None = None
+    store: StorePair | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PointOutcome:
+    """What came of a point: ``difference`` None is the same; ``skipped`` says why neither could be run."""
+
+    difference: Differing | None = None
+    skipped: str = ""
+
+
+class PointComparer:
+    """Compares two programs at points of one launch file."""
+
+    def __init__(
+        self,
+        programs: tuple[ComparedProgram, ComparedProgram],
+        text: str,
+        path: Path,
+        options: RunOptions,
+        tolerance: Tolerance,
+    ) -> None:
+        self._programs = programs
+        self._text = text
+        self._path = path
+        self._options = options
+        self._tolerance = tolerance
+
+    def launch(self, point: SweepPoint) -> LaunchFile:
+        """The launch at a point, without what it expects. Raises LaunchError where there is none."""
+        launch = parse_launch(self._text, self._path, point)
+        return replace(launch, config=replace(launch.config, expect=()), conditions=())
+
+    def at(self, point: SweepPoint) -> PointOutcome:
+        """Run both programs at a point."""
+        try:
+            launch = self.launch(point)
+        except runner.LaunchError as error:
+            return PointOutcome(skipped=str(error))
+        budget = self._options.budget or BUDGET
+        a = self._run(self._programs[0], launch, budget)
+        if not isinstance(a, str):
+            budget = min(budget, max(_LEAST_BUDGET, _SLOWER * a.instructions))
+        b = self._run(self._programs[1], launch, budget)
+        if isinstance(a, str) and isinstance(b, str):
+            return PointOutcome(skipped=a)
+        if isinstance(a, str) or isinstance(b, str):
+            which, words = ("A", a) if isinstance(a, str) else ("B", b)
+            return PointOutcome(Differing("launch", f"{which} cannot be run: {words}"))
+        kinds = [sorted({fault.kind.value for fault in report.faults}) for report in (a, b)]
+        if kinds[0] != kinds[1]:
+            words = " and ".join(f"{n} {_fault_words(report)}" for n, report in zip("AB", (a, b), strict=True))
+            return PointOutcome(Differing("faults", words))
+        found = self._values(a, b)
+        if found is None and a.printed != b.printed:
+            found = Differing("printed", "they print something else")
+        if found is None and "step-budget" in kinds[0]:
+            return PointOutcome(skipped=f"neither ends within {budget} instructions")
+        return PointOutcome(found)
+
+    def _run(self, program: ComparedProgram, launch: LaunchFile, budget: int) -> RunReport | str:
+        """What came of one run, or why there was none."""
+        try:
+            return runner.carried_out(program.ready(launch, replace(self._options, budget=budget)))
+        except runner.LaunchError as error:
+            return str(error)
+
+    def _values(self, a: RunReport, b: RunReport) -> Differing | None:
+        """The first buffer or image that does not hold the same."""
+        others = {buffer.arg: buffer.array for buffer in b.buffers}
+        for buffer in a.buffers:
+            other = others.get(buffer.arg)
+            if other is None:
+                continue
+            wrong = self._tolerance.mismatch(buffer.array, other)
+            if wrong is not None and wrong.differs is not None:
+                first = wrong.first[0]
+                at = tuple(int(n) for n in np.unravel_index(first, other.shape)) if other.shape else ()
+                words = f"{buffer.title}: {difference_lines(other, wrong)[0]}"
+                one, two = (side.reshape(-1)[first : first + 1] for side in (buffer.array, other))
+                return Differing("values", words, buffer.arg, buffer.title, wrong.count, other.size, at, one, two)
+        return None
+
+    # The first store.
+
+    def with_store(self, point: SweepPoint, found: Differing) -> Differing:
+        """A difference in values with the first store that the programs disagree on, from a second run in the interpreter."""
+        if found.arg is None:
+            return found
+        launch, arg = self.launch(point), found.arg
+        budget = self._options.budget or BUDGET
+        runs = [program.ready(launch, replace(self._options, budget=budget)) for program in self._programs]
+        for run in runs:  # first without a listener, to know which elements to listen for
+            interpret(run.dispatch(budget), ())
+        a, b = (run.prepared.arrays[arg] for run in runs)
+        wrong = self._tolerance.mismatch(a, b)
+        if wrong is None or wrong.differs is None:
+            return found
+        elements = np.flatnonzero(wrong.differs)[:_WATCHED]
+        recorders = []
+        runs = [program.ready(launch, replace(self._options, budget=budget)) for program in self._programs]
+        for run in runs:
+            recorders.append(StoreRecorder(run.prepared.buffers[arg], elements, a.dtype.itemsize))
+            interpret(run.dispatch(budget), recorders[-1:])
+        pair = first_difference(*recorders)
+        if pair is None:
+            return found
+        element, one, other = pair
+        at = tuple(int(n) for n in np.unravel_index(element, a.shape)) if a.shape else ()
+        texts = (_line(run, store) for run, store in zip(runs, (one, other), strict=True))
+        values = (side.reshape(-1)[element : element + 1] for side in (a, b))
+        first, second = values
+        return replace(found, at=at, a=first, b=second, store=StorePair(one, other, *texts))
+
+
+def _fault_words(report: RunReport) -> str:
+    return f"fails ({report.faults[0]})" if report.faults else "does not fail"
+
+
+def _line(run: runner.ReadyRun, store: ElementStore | None) -> str:
+    source = run.texts.get(store.kernel) if store is not None else None
+    if store is None or source is None or not 0 <= store.line < len(source.lines):
+        return ""
+    return source.lines[store.line].strip()

@@ -1,0 +1,99 @@
+"""The two programs of a comparison, and one launch of either.
+
+A text is what it is, an object the text that ``visa-lsp dis`` prints of it, so that both have lines to point at. Knows nothing
+of sweeps. Invariant: a program is assembled once for each platform.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.inputs import foreign
+from visa_lsp.app.launch import runner
+from visa_lsp.app.launch.program import decoded, module_of_text, sources_of
+from visa_lsp.app.launch.program_info import platform_told
+from visa_lsp.program.text_form import module_text
+
+if TYPE_CHECKING:
+    from visa_lsp.app.launch.file import LaunchFile
+    from visa_lsp.app.launch.options import RunOptions
+    from visa_lsp.app.launch.program import BodySource
+    from visa_lsp.app.launch.runner import ReadyRun
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.program.model import Module
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedProgram:
+    """A text or an object: what it is called, where it lies, and what it holds."""
+
+    name: str
+    path: Path
+    data: bytes
+    _made: dict[str, tuple[Module, dict[str, BodySource]]] = field(default_factory=dict)
+
+    @property
+    def is_object(self) -> bool:
+        """Whether this is an object."""
+        return self.data[:4] == b"CISA" or self.path.suffix == ".isa"
+
+    def made(self, platform: Platform | None) -> tuple[Module, dict[str, BodySource]]:
+        """The program for a platform, None if nothing tells it, and the lines of its bodies.
+
+        Raises TextProblems for a text with errors, and LaunchError for what is no program.
+        """
+        name = platform.name if platform else ""
+        known = self._made.get(name)
+        if known is None:
+            known = self._made[name] = self._make(platform)
+        return known
+
+    def _make(self, platform: Platform | None) -> tuple[Module, dict[str, BodySource]]:
+        if not self.is_object:
+            text = runner.text_of(self.data, self.path)
+            module = module_of_text(text, self.path, platform, [])
+            return module, sources_of(module, text, self.path)
+        carried = decoded(self.data, self.path)
+        text = module_text(carried, platform)
+        try:
+            module = module_of_text(text, self.path, platform, [], judged=False)
+        except runner.TextProblems:
+            return carried, {}  # an object that no text can say runs all the same
+        return module, sources_of(module, text, self.path, judged=False)
+
+    def ready(self, launch: LaunchFile, options: RunOptions) -> ReadyRun:
+        """Make a launch ready; raises as ``runner.ready`` and ``made`` do.
+
+        The kernel is the one that the launch names, or the only one where there is none of that name.
+        """
+        options = replace(options, path=self.path)
+        module, sources = self.made(platform_told(launch, options))
+        name = launch.config.kernel
+        names = [kernel.name for kernel in module.kernels]
+        if name is not None and name not in names and len(names) == 1:
+            config = replace(launch.config, kernel=names[0])
+            launch = replace(launch, config=config, ze_info=None, zebin=None, document=None)
+        return runner.ready(module, launch, options, (), sources)
+
+
+def program_at(name: str) -> ComparedProgram:
+    """The program of a file. Raises UserError where it cannot be read, or is neither a text nor an object."""
+    path = Path(name)
+    if not path.exists() or path.is_dir():
+        raise UserError(f"{name}: {'is a directory' if path.is_dir() else 'there is no such file'}")
+    try:
+        program = ComparedProgram(name, path, runner.read_bytes(path, named=True))
+        other = "" if program.is_object else foreign(name, program.data)
+        if other:
+            raise UserError(f"{name}: {other}")
+        # What is neither is told before anything runs.
+        if program.is_object:
+            decoded(program.data, path)
+        else:
+            runner.text_of(program.data, path)
+    except runner.LaunchError as error:
+        raise UserError(str(error)) from None
+    return program

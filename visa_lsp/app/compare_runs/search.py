@@ -1,0 +1,101 @@
+"""The points of a sweep one after another, up to the first where two programs differ, and from there to the smallest.
+
+Prints nothing. Invariant: what is told of a difference holds at the smallest point, which was run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from visa_lsp.app.compare_runs.points import PointComparer
+from visa_lsp.app.compare_runs.shrink import shrunk
+from visa_lsp.launchfile.source import launch_source
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from visa_lsp.app.compare_runs.grid import GridLaunch
+    from visa_lsp.app.compare_runs.points import Differing, Tolerance
+    from visa_lsp.app.compare_runs.programs import ComparedProgram
+    from visa_lsp.app.launch.options import RunOptions
+    from visa_lsp.app.progress import ProgressLine
+    from visa_lsp.launchfile.values import SweepPoint
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRuns:
+    """What came of a comparison: ``found`` None is the same at all of the ``compared`` points.
+
+    ``point`` is the first at which they differ, of ``launch``, and ``smallest`` what it was shrunk to. ``skipped`` are the reasons
+    of points that could not be compared.
+    """
+
+    points: int
+    compared: int
+    skipped: tuple[str, ...]
+    launch: str = ""
+    point: SweepPoint = ()
+    smallest: SweepPoint = ()
+    found: Differing | None = None
+
+
+def compare(
+    programs: tuple[ComparedProgram, ComparedProgram],
+    launches: Sequence[GridLaunch],
+    options: RunOptions,
+    tolerance: Tolerance,
+    line: ProgressLine | None = None,
+) -> ComparedRuns:
+    """Compare at one point after another, up to the first that differs, which is shrunk; ``line`` tells how far it is.
+
+    Raises TextProblems for a text with errors.
+    """
+    count = sum(len(launch.points) for launch in launches)
+    done, skipped = 0, list[str]()
+    for launch in launches:
+        comparer = PointComparer(programs, launch.text, launch.path, options, tolerance)
+        for point in launch.points:
+            if line is not None and line.is_due():
+                line.show(f"{done + len(skipped):,} of {count:,} points")
+            outcome = comparer.at(point)
+            if outcome.skipped:
+                skipped.append(outcome.skipped)
+                continue
+            done += 1
+            if outcome.difference is not None:
+                smallest, found = _smallest(comparer, launch, point, outcome.difference)
+                return ComparedRuns(count, done, tuple(skipped), launch.name, point, smallest, found)
+    return ComparedRuns(count, done, tuple(skipped))
+
+
+def _smallest(
+    comparer: PointComparer, launch: GridLaunch, point: SweepPoint, first: Differing
+) -> tuple[SweepPoint, Differing]:
+    """The smallest point where the programs differ in the same kind of thing, and how."""
+    known: dict[SweepPoint, Differing] = {}
+
+    def differs(other: SweepPoint) -> bool:
+        found = comparer.at(other).difference
+        if found is None or found.kind != first.kind:
+            return False
+        known[other] = found
+        return True
+
+    axes = launch.sweep.axes if launch.sweep is not None else ()
+    start = _with_sizes(comparer, launch, point)
+    smallest = shrunk(start, {axis.name: axis.values for axis in axes}, differs)
+    return smallest, comparer.with_store(smallest, known.get(smallest, first))
+
+
+def _with_sizes(comparer: PointComparer, launch: GridLaunch, point: SweepPoint) -> SweepPoint:
+    """A point with how many groups or work items are run, where the file says it in numbers: they can be made fewer as well."""
+    root = launch_source(launch.text).root
+    written: Any = root.plain() if root is not None else {}
+    config = comparer.launch(point).config
+    for name, size in (("groups", config.groups), ("global_size", config.global_size)):
+        said = written.get(name)
+        numbers = said if isinstance(said, list) else [said]
+        if name not in dict(point) and size is not None and all(isinstance(number, int) for number in numbers):
+            return (*point, (name, size))
+    return point

@@ -1,0 +1,194 @@
+"""OpenCL C to a program of texts, ze_info and zebin: the one way that ``compile`` and ``run K.cl`` share.
+
+Joins the compiler and the ze_info of what it made, which says which of several attempts is in the program. Writes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.app.check.report import findings_of
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.inputs import STDIN, read_bytes
+from visa_lsp.app.tools import settings_for, tool_for
+from visa_lsp.children import temporary_folder
+from visa_lsp.diagnostics import Diagnostic, Related
+from visa_lsp.embed.compiled_lines import place_of_line
+from visa_lsp.embed.languages import Host, is_installed
+from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS, platform_named, platform_of_product
+from visa_lsp.reading import is_regular
+from visa_lsp.text import LineIndex, Span, lines_of
+from visa_lsp.toolchain.ocloc import SECONDS, CompilerCall, compile_source
+from visa_lsp.toolchain.process import ToolError
+from visa_lsp.toolchain.rules import COMPILER_ERROR, COMPILER_WARNING
+from visa_lsp.toolchain.tools import OCLOC
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from visa_lsp.app.check.report import ReportedFinding
+    from visa_lsp.embed.host_text import HostText
+    from visa_lsp.toolchain.build_log import BuildMessage
+    from visa_lsp.toolchain.ocloc import Compiled, CompiledText
+    from visa_lsp.zeinfo.zebin import Zebin
+
+_WORD: Final = re.compile(r"\w+|.")
+
+
+@dataclass(frozen=True, slots=True)
+class BuildSource:
+    """A source that was read: what it is called, its bytes and its text. One from standard input is no file."""
+
+    name: str
+    data: bytes
+    text: str
+    is_file: bool = True
+
+    @property
+    def path(self) -> Path:
+        """The path that it is called by: what is made of it is named after it."""
+        return Path(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """A source compiled for one device. Without errors there is a ``program`` (a zebin), and the texts that are in it."""
+
+    source: BuildSource
+    device: str
+    platform: str
+    program: bytes | None
+    zebin: Zebin | None
+    texts: tuple[CompiledText, ...]
+    findings: tuple[ReportedFinding, ...]
+    ir: dict[str, bytes]
+
+
+def read_source(path: str, stdin_filename: str | None = None) -> BuildSource:
+    """Read a source; one from standard input is called ``stdin_filename``. Raises UserError where it cannot be read."""
+    data = read_bytes(path)
+    name = (stdin_filename or "stdin.cl") if path == STDIN else path
+    return BuildSource(name, data, data.decode("utf-8", "surrogateescape"), path != STDIN)
+
+
+def device_of(name: str | None, platform: str | None) -> str:
+    """The device that is meant by ``--device``, which may be a platform's name; else by the settings' platform."""
+    named = next((p for p in PLATFORMS if p.name == (name or platform or DEFAULT_PLATFORM)), None)
+    return named.devices[0] if named is not None else str(name)
+
+
+def built(
+    source: BuildSource,
+    device: str,
+    options: str = "",
+    tool: str | None = None,
+    seconds: float = SECONDS,
+    stop: Callable[[], bool] | None = None,
+) -> Build:
+    """Compile a source for a device; ``stop`` tells whether nobody waits any more.
+
+    Raises UserError where the compiler is missing, or does not know the device or an option.
+    """
+    chosen = tool_for(OCLOC, tool, settings_for(source.name if source.is_file else STDIN))
+    with temporary_folder() as folder:
+        path = source.path.absolute()
+        if not is_regular(path) or not source.is_file:
+            path = folder / (path.name or "source.cl")
+            path.write_bytes(source.data)
+        try:
+            made = compile_source(path, source.data, CompilerCall(chosen, device, options, seconds, stop))
+        except ToolError as error:
+            raise UserError(f"{source.name}: {error}") from None
+    return _joined(source, device, made)
+
+
+def _joined(source: BuildSource, device: str, made: Compiled) -> Build:
+    from visa_lsp.zeinfo.zebin import ZebinError, read_zebin
+
+    zebin: Zebin | None = None
+    if made.program is not None:
+        try:
+            zebin = read_zebin(made.program)
+        except ZebinError as error:
+            raise UserError(f"{source.name}: the compiler made no zebin that can be read: {error}") from None
+    findings = findings_of(source.name, source.text, _diagnostics(source, made))
+    family = zebin.product_family if zebin is not None else None
+    platform = (platform_of_product(family) if family is not None else None) or platform_named(device)
+    texts = tuple(_in_program(made.texts, zebin)) if zebin is not None else ()
+    name = platform.name if platform is not None else DEFAULT_PLATFORM
+    return Build(source, device, name, made.program, zebin, texts, findings, made.ir)
+
+
+def _in_program(texts: tuple[CompiledText, ...], zebin: Zebin) -> Iterator[CompiledText]:
+    """Of several finished attempts at a kernel the one whose SIMD size the ze_info tells, and the functions once."""
+    from visa_lsp.zeinfo.read import ZeInfoError, read
+
+    try:
+        sizes = {kernel.name: kernel.env.simd_size for kernel in read(zebin.ze_info)} if zebin.ze_info_bytes else {}
+    except ZeInfoError:
+        sizes = {}
+    chosen: dict[str, CompiledText] = {}
+    for text in texts:
+        if text.is_kernel and (text.name not in chosen or text.simd == sizes.get(text.name)):
+            chosen[text.name] = text
+    attempts = {text.attempt for text in chosen.values()}
+    yield from chosen.values()
+    functions: dict[str, CompiledText] = {}
+    for text in texts:
+        if not text.is_kernel and (text.name not in functions or text.attempt in attempts):
+            functions[text.name] = text
+    yield from functions.values()
+
+
+def _diagnostics(source: BuildSource, made: Compiled) -> Iterator[Diagnostic]:
+    lines, index = lines_of(source.text), LineIndex(source.text)
+    host = _host(source) if any(message.inline for message in made.messages) else None
+    for message in made.messages:
+        rule = COMPILER_ERROR if message.is_error else COMPILER_WARNING
+        notes = tuple(Related(_span(lines, index, note), note.message) for note in message.notes)
+        known = place_of_line(host, message.inline) if host is not None and message.inline else None
+        yield Diagnostic(rule, known or _span(lines, index, message), _words(message), notes)
+    if made.failure and not any(message.is_error for message in made.messages):
+        yield Diagnostic(COMPILER_ERROR, Span(0, 0), f"the compiler {made.failure}")
+
+
+def _host(source: BuildSource) -> HostText | None:
+    """The source with what its strings say; None where that cannot be told for want of a grammar."""
+    from visa_lsp.embed.host_text import HostText
+
+    return HostText.of(source.text, Host.OPENCL) if is_installed(Host.OPENCL) else None
+
+
+def _words(message: BuildMessage) -> str:
+    inside = message.place.inside if message.place is not None else ""
+    words = f"{inside}: {message.message}" if inside else message.message
+    return f"{words}: `{message.inline}`" if message.inline else words
+
+
+def _span(lines: list[str], index: LineIndex, message: BuildMessage) -> Span:
+    """The word that a message is about; of what is in an included file the line that includes it."""
+    place = message.place
+    if place is None:
+        return _quoted(lines, index, message.inline)
+    at = min(max(place.line - 1, 0), len(lines) - 1)
+    if place.inside:
+        return Span(index.start(at), index.start(at) + len(lines[at]))
+    # Columns count bytes.
+    before = lines[at].encode("utf-8", "surrogateescape")[: max(place.column - 1, 0)]
+    column = min(len(before.decode("utf-8", "replace")), len(lines[at]))
+    word = _WORD.match(lines[at], column)
+    return Span(index.start(at) + column, index.start(at) + (word.end() if word else column))
+
+
+def _quoted(lines: list[str], index: LineIndex, code: str) -> Span:
+    """The first word of a line of inline assembly, where the source has it, if possible behind ``asm``; else the first line."""
+    word = code.replace("(", " ").split()[0] if code else ""
+    having = [at for at, line in enumerate(lines) if word and word in line]
+    at = next((at for at in having if "asm" in lines[at]), having[0] if having else None)
+    if at is None:
+        return Span(0, 0)
+    start = index.start(at) + lines[at].find(word)
+    return Span(start, start + len(word))

@@ -1,0 +1,101 @@
+"""The files of a build: texts, listings, zebin, ze_info and a launch file for each kernel.
+
+Knows files and launch files. Invariant: a launch file that is there is kept, for it may have been filled in; everything else is
+replaced as a whole, and nothing of it is the source.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.app.errors import UserError, reason
+from visa_lsp.app.output_files import check_output, write_file
+from visa_lsp.text import stored
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from visa_lsp.app.compile.build import Build
+
+
+_COLUMNS: Final = ("kernel", "device", "SIMD", "Gen instructions", "GRF", "spilled bytes")
+
+
+def figures_table(rows: Iterable[tuple[str, ...]]) -> list[str]:
+    """A line for each kernel and device, below one of titles; a row has as many cells as there are titles."""
+    cells = [_COLUMNS, *rows]
+    widths = [max(len(row[at]) for row in cells) for at in range(len(_COLUMNS))]
+    return [
+        "  ".join(cell.ljust(width) if at < 2 else cell.rjust(width) for at, (cell, width) in enumerate(zip(row, widths, strict=True)))
+        for row in cells
+    ]  # fmt: skip
+
+
+def file_name(name: str) -> str:
+    """A name of a kernel, fit to be that of a file."""
+    return "".join(c if c.isalnum() or c in "_-" else "_" for c in name) or "_"
+
+
+def files_of(build: Build, *, ir: bool = False) -> dict[str, bytes]:
+    """The files of a build by name: what stands in each."""
+    stem = build.source.path.stem or "program"
+    files: dict[str, bytes] = {}
+    if build.program is not None and build.zebin is not None:
+        files[f"{stem}.zebin"] = build.program
+        if build.zebin.ze_info_bytes:
+            files[f"{stem}.zeinfo.yaml"] = build.zebin.ze_info_bytes
+    for text in build.texts:
+        files[f"{file_name(text.name)}.visaasm"] = stored(text.text)
+        if text.listing_text:
+            files[f"{file_name(text.name)}.asm"] = stored(text.listing_text)
+    if ir:
+        files.update({f"{stem}.{end}": data for end, data in build.ir.items()})
+    return files
+
+
+def write_build(build: Build, folder: Path, *, ir: bool = False) -> tuple[list[str], list[str]]:
+    """Write a build into a folder; gives the files written, and notes. Raises UserError where one cannot be written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{folder}: {reason(error)}") from None
+    files = files_of(build, ir=ir)
+    source = [str(build.source.path)]
+    for name in files:
+        check_output(str(folder / name), source)
+    for name, data in files.items():
+        write_file(str(folder / name), data, source)
+    written = [str(folder / name) for name in files]
+    launches, notes = _write_launches(build, folder)
+    return written + launches, notes
+
+
+def _write_launches(build: Build, folder: Path) -> tuple[list[str], list[str]]:
+    """A launch file for each kernel that has none, as ``run --init`` makes it."""
+    kernels = [text for text in build.texts if text.is_kernel]
+    if find_spec("numpy") is None:
+        return [], ["launch files need NumPy: pip install 'visa-lsp[run]'"] if kernels else []
+    from visa_lsp.app.launch.init import write_launch
+    from visa_lsp.app.launch.options import RunOptions
+    from visa_lsp.app.launch.program import TextProblems
+    from visa_lsp.app.launch.proposal import proposed
+    from visa_lsp.sim.launch.config import LaunchError
+
+    written, notes = [], []
+    for text in kernels:
+        path = folder / f"{file_name(text.name)}.visaasm"
+        launch = path.with_suffix(".launch.yaml")
+        if os.path.lexists(launch):
+            notes.append(f"{launch} is there already, and is kept")
+            continue
+        try:
+            proposal = proposed(text.text, RunOptions(path), launch).proposal
+            written += [str(one) for one in write_launch(launch, proposal, proposal.read(launch), None)]
+        except (LaunchError, TextProblems) as error:
+            notes.append(f"{launch} is not written: {error}")
+        except OSError as error:
+            raise UserError(f"{launch}: {reason(error)}") from None
+    return written, notes

@@ -1,0 +1,182 @@
+"""The comparison that the command prints: pairs of files, each with how its kernels differ.
+
+Reads files. What leaves no program is told on standard error and counts as unreadable.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from visa_lsp.app.clusters import ClusterWork, InputFile, Said, complained, listened
+from visa_lsp.app.diff.pairing import by_name
+from visa_lsp.app.diff.sides import Side, side_of
+from visa_lsp.app.errors import UserError, complaint
+from visa_lsp.app.folders import files_of, is_folder
+from visa_lsp.app.inputs import STDIN, STDIN_NAME, read_bytes
+from visa_lsp.compare.programs import compare_programs, counterparts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from visa_lsp.app.clusters import Cluster
+    from visa_lsp.app.progress import ProgressLine
+    from visa_lsp.compare.model import KernelDiff
+
+_GUESS: Final = 0.05  # seconds for a pair
+
+
+class FileDiff(Struct, frozen=True):
+    """Two files; one of them is None where a folder has no file of its kind."""
+
+    a: Side | None
+    b: Side | None
+    kernels: Sequence[KernelDiff]
+
+    @property
+    def same(self) -> bool:
+        """Every kernel has an equal one."""
+        return all(kernel.same for kernel in self.kernels)
+
+
+class ProgramComparison(Struct, frozen=True):
+    """All pairs of files; ``folders`` tells whether folders were compared, ``unreadable`` how many files could not be read."""
+
+    files: Sequence[FileDiff]
+    folders: bool
+    unreadable: int
+
+    @property
+    def same(self) -> bool:
+        """Nothing differs."""
+        return all(file.same for file in self.files)
+
+
+def compared(
+    a: str,
+    b: str,
+    platform: str | None,
+    stdin_filename: str | None,
+    progress: ProgressLine,
+    cluster: Cluster | None,
+    say: Callable[[str], None],
+) -> ProgramComparison:
+    """Compare two files or two folders, those on a cluster if there is one. ``say`` gets what is said on the way.
+
+    Raises UserError where that cannot be.
+    """
+    if is_folder(a) != is_folder(b):
+        raise UserError(f"{a} and {b}: compare two files or two folders, not a file with a folder")
+    if is_folder(a):
+        return _folders(a, b, platform, progress, cluster, say)
+    if a == b == STDIN:
+        raise UserError("- can be one of the two files: standard input is read once")
+    names = [(stdin_filename or STDIN_NAME) if path == STDIN else path for path in (a, b)]
+    sides = [_side(name, read_bytes(path), platform, say) for name, path in zip(names, (a, b), strict=True)]
+    unreadable = sum(side is None for side in sides)
+    return ProgramComparison([] if unreadable else [_diff(*sides)], folders=False, unreadable=unreadable)
+
+
+class PairOfFiles(Struct, frozen=True):
+    """Two files of one name."""
+
+    a: InputFile
+    b: InputFile
+
+    def outgoing(self, *, whole: bool) -> PairOfFiles:
+        """The pair as a worker can have it."""
+        return PairOfFiles(self.a.outgoing(whole=whole), self.b.outgoing(whole=whole))
+
+
+def _folders(
+    a: str, b: str, platform: str | None, progress: ProgressLine, cluster: Cluster | None, say: Callable[[str], None]
+) -> ProgramComparison:
+    ours, theirs = files_of(a), files_of(b)
+    if not ours and not theirs:
+        raise UserError(f"{a} and {b}: these folders have no texts and no objects")
+    pairs = by_name(ours, theirs)
+    out: list[FileDiff] = []
+    unreadable = 0
+    for done, (name, one) in enumerate(
+        zip(pairs, _pairs(ours, theirs, pairs, partial(_pair, platform, say), cluster), strict=True)
+    ):
+        if progress.is_due():
+            progress.show(f"{done} of {len(pairs)} files, {name}")
+        for line in one.said.splitlines():
+            say(line)
+        if isinstance(one.result, FileDiff):
+            out.append(one.result)
+        else:
+            unreadable += one.result
+    taken = set(pairs.values())
+    left = [_read(InputFile(path, named=False), platform, say) for name, path in ours.items() if name not in pairs]
+    others = [_read(InputFile(path, named=False), platform, say) for name, path in theirs.items() if name not in taken]
+    unreadable += left.count(None) + others.count(None)
+    out += _by_kernels([side for side in left if side], [side for side in others if side])
+    return ProgramComparison(out, folders=True, unreadable=unreadable)
+
+
+def _pairs(
+    ours: Mapping[str, str],
+    theirs: Mapping[str, str],
+    pairs: Mapping[str, str],
+    compare: Callable[[PairOfFiles], FileDiff | int],
+    cluster: Cluster | None,
+) -> Iterator[Said[FileDiff | int]]:
+    """What comes of each pair of files."""
+    todo = [
+        PairOfFiles(InputFile(ours[name], named=False), InputFile(theirs[other], named=False))
+        for name, other in pairs.items()
+    ]
+    if cluster is None:
+        return (listened(compare, pair) for pair in todo)
+    work = ClusterWork(partial(listened, compare), _lost, partial(PairOfFiles.outgoing, whole=cluster.sends))
+    return cluster.results(work, todo, [_GUESS] * len(todo))
+
+
+def _pair(platform: str | None, say: Callable[[str], None], pair: PairOfFiles) -> FileDiff | int:
+    """How two files differ, or how many of them cannot be read."""
+    one, its = _read(pair.a, platform, say), _read(pair.b, platform, say)
+    return (one is None) + (its is None) if one is None or its is None else _diff(one, its)
+
+
+def _lost(pair: PairOfFiles, why: str) -> Said[FileDiff | int]:
+    return complained(2, f"{pair.a.path} and {pair.b.path}: {why}")
+
+
+def _by_kernels(a: Sequence[Side], b: Sequence[Side]) -> Iterator[FileDiff]:
+    """Files of other names: by the first kernel of each."""
+    ours, theirs = [side for side in a if side.bodies], [side for side in b if side.bodies]
+    pairs = counterparts([side.bodies[0] for side in ours], [side.bodies[0] for side in theirs])
+    taken = set(pairs.values())
+    for i, side in enumerate(ours):
+        yield _diff(side, theirs[pairs[i]] if i in pairs else None)
+    yield from (_diff(None, side) for j, side in enumerate(theirs) if j not in taken)
+
+
+def _diff(a: Side | None, b: Side | None) -> FileDiff:
+    kernels = compare_programs(a.bodies if a else (), b.bodies if b else (), a.end if a else 0, b.end if b else 0)
+    return FileDiff(a, b, kernels)
+
+
+def _read(file: InputFile, platform: str | None, say: Callable[[str], None]) -> Side | None:
+    """One file of a folder; None, and told, where it cannot be read."""
+    try:
+        return _side(file.path, file.read(), platform, say)
+    except UserError as error:
+        say(complaint(str(error)))
+        return None
+
+
+def _side(name: str, data: bytes, platform: str | None, say: Callable[[str], None]) -> Side | None:
+    """The side of a file; None where it is a text with errors, which are told as ``asm`` tells them."""
+    side = side_of(name, data, platform)
+    if isinstance(side, Side):
+        return side
+    from visa_lsp.app.assemble import assemble_text, problem_lines
+
+    for line in problem_lines(name, assemble_text(side.document.text, platform)):
+        say(line)
+    return None

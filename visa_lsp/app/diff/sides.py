@@ -1,0 +1,124 @@
+"""One side of a comparison: the bodies of a text or an object, with the lines that they are told by.
+
+An object has no lines of its own: it is told by those of the text that ``visa-lsp dis`` prints of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.inputs import OBJECT_MAGIC
+from visa_lsp.app.inputs import decode as decode_text
+from visa_lsp.codec.decode import decode
+from visa_lsp.codec.errors import CodecError
+from visa_lsp.compare.model import ComparedBody, Ref
+from visa_lsp.isa.platforms import platform_named
+from visa_lsp.program.grf import default_platform, grf_in_comment, grf_of
+from visa_lsp.program.text_form import Subject, module_lines, names_of
+from visa_lsp.sema.lower import assemble
+from visa_lsp.sema.model import VARIABLE_LETTER
+from visa_lsp.text import lines_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from visa_lsp.program.model import Kernel, Module
+    from visa_lsp.program.operand_text import OperandNames
+    from visa_lsp.program.text_form import TextLine
+    from visa_lsp.sema.lower import AssembleResult
+    from visa_lsp.sema.model import Body
+
+
+class Side(Struct, frozen=True):
+    """A file that is compared: its name, its text, its kernels and functions in the order of the object."""
+
+    name: str
+    lines: Sequence[str]
+    bodies: Sequence[ComparedBody]
+
+    @property
+    def end(self) -> int:
+        """The line behind the last one."""
+        return len(self.lines) - (self.lines[-1:] == [""])
+
+
+def side_of(name: str, data: bytes, platform: str | None) -> Side | AssembleResult:
+    """The side of a file's bytes; for a text that leaves no program, what was found of it.
+
+    Raises UserError for what is neither a text nor an object that can be read.
+    """
+    if data.startswith(OBJECT_MAGIC):
+        try:
+            return side_of_object(name, decode(data), platform)
+        except CodecError as error:
+            raise UserError(f"{name}: not an object that can be read: {error}") from None
+    return side_of_text(name, decode_text(name, data).text, platform)
+
+
+def side_of_text(name: str, text: str, platform: str | None) -> Side | AssembleResult:
+    """The side of a text; what was found of it where it leaves no program."""
+    result = assemble(text, platform)
+    if result.module is None:
+        return result
+    bound = sorted(result.bound.bodies, key=lambda body: not body.is_kernel)
+    chosen = platform_named(platform) if platform else None
+    row = chosen.grf_bytes if chosen is not None else grf_in_comment(text) or grf_of(result.module).bytes
+    bodies = [_of_text(body, kernel, row) for body, kernel in zip(bound, result.module.bodies, strict=True)]
+    return Side(name, list(lines_of(text)), bodies)
+
+
+def _of_text(bound: Body, kernel: Kernel, grf_bytes: int) -> ComparedBody:
+    lines: dict[Ref, int] = {}
+    for letter, kind in VARIABLE_LETTER.items():
+        lines |= {(letter, s.id): s.place.line for s in bound.of_kind(kind) if s.place is not None}
+    filled = {
+        id(s.input): s.input_place.line for s in bound.symbols if s.input is not None and s.input_place is not None
+    }
+    code = tuple(inst.line for inst in kernel.instructions)
+    inputs = tuple(filled.get(id(entry), bound.first_line) for entry in bound.inputs)
+    attributes = tuple(place.line for _, place in bound.attributes)
+    last = max((*code, *inputs, *attributes, *lines.values()), default=bound.first_line)
+    return ComparedBody(
+        kernel, names_of(kernel, bound.platform), bound.first_line, last, lines, code, inputs, attributes, grf_bytes
+    )
+
+
+def side_of_object(name: str, module: Module, platform: str | None) -> Side:
+    """The side of an object, by the lines of its text."""
+    chosen = platform_named(platform) if platform else None
+    lines = list(module_lines(module, chosen))
+    starts = [n for n, line in enumerate(lines) if line.subject is Subject.BODY]
+    ends = [*starts[1:], len(lines)]
+    shown = chosen or default_platform(grf_of(module).bytes)
+    bodies = [
+        _of_object(kernel, names_of(kernel, shown), lines[first:end], first, shown.grf_bytes)
+        for kernel, first, end in zip(module.bodies, starts, ends, strict=True)
+    ]
+    return Side(name, [line.text for line in lines], bodies)
+
+
+def _of_object(
+    kernel: Kernel, names: OperandNames, lines: Sequence[TextLine], first: int, grf_bytes: int
+) -> ComparedBody:
+    places: dict[Subject, dict[int, int]] = {subject: {} for subject in Subject}
+    for n, line in enumerate(lines, first):
+        places[line.subject][line.number] = n
+    letters: set[str] = {s.value for s in Subject} & set(VARIABLE_LETTER)
+    declared: dict[Ref, int] = {
+        (s.value, number): n for s, found in places.items() if s.value in letters for number, n in found.items()
+    }
+    last = max((n for n, line in enumerate(lines, first) if line.subject is not Subject.NONE), default=first)
+    return ComparedBody(
+        kernel,
+        names,
+        first,
+        last,
+        declared,
+        tuple(places[Subject.CODE].get(n, first) for n in range(len(kernel.instructions))),
+        tuple(places[Subject.INPUT].get(n, first) for n in range(len(kernel.inputs))),
+        tuple(places[Subject.ATTRIBUTE].get(n, first) for n in range(len(kernel.attributes))),
+        grf_bytes,
+    )

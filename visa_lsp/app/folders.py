@@ -1,0 +1,47 @@
+"""The texts and objects of a folder that the command line names."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Final
+
+from visa_lsp.app.errors import UserError, reason
+from visa_lsp.app.inputs import STDIN
+
+_SUFFIXES: Final = (".visaasm", ".isaasm", ".isa")
+
+
+def is_folder(path: str) -> bool:
+    """Whether a path of the command line names a folder; UserError for an empty path."""
+    if not path:
+        raise UserError("an empty path names no file")
+    try:
+        return path != STDIN and Path(path).is_dir()
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path}: {reason(error)}") from None
+
+
+def files_of(folder: str) -> dict[str, str]:
+    """The texts and objects of a folder and those below: path inside of it to path. UserError where one cannot be looked into."""
+
+    def unreadable(error: OSError) -> None:
+        raise UserError(f"{error.filename}: {reason(error)}")
+
+    found = {}
+    for here, folders, names in os.walk(folder, onerror=unreadable):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            path = os.path.join(here, name)  # noqa: PTH118 - keeps "./"
+            if name.lower().endswith(_SUFFIXES) and _is_regular(path):
+                found[os.path.relpath(path, folder)] = path
+    return found
+
+
+def _is_regular(path: str) -> bool:
+    """Whether something with the name of a text is a file; a link to nothing is told when it is read."""
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116 - a Path for each of many names costs
+    except OSError:
+        return True

@@ -1,0 +1,123 @@
+"""Source, vISA and Gen as columns of lines that are tied to each other: what the page and the views of editors show.
+
+Values only: a page makes HTML of them, an editor's view elements. Invariant: two lines belong together where both have the
+same ``v``, the line of the text, or one of them is of the source and both have the same ``s``, the line of the source.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.app.gen.highlight import gen_line, living_in, source_lines, visa_lines
+from visa_lsp.app.gen.printing import figures
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from visa_lsp.app.check.report import ReportedFinding
+    from visa_lsp.app.gen.document import GenDocument
+    from visa_lsp.app.gen.highlight import Part
+    from visa_lsp.app.gen.sources import TiedSource
+    from visa_lsp.toolchain.finalize import FinalizedKernel
+
+_HUES: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class PressureBar:
+    """The register pressure at a line, and how many percent of the highest that is."""
+
+    registers: int
+    percent: int
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnLine:
+    """A line of a column. ``number`` is shown before it; ``v`` and ``s`` count from 1; ``hue`` is one of six colours.
+
+    ``kind`` is a class of the page (``error``, ``inserted``), ``title`` what is told of the line as a whole.
+    """
+
+    number: str
+    parts: list[Part]
+    v: int | None = None
+    s: int | None = None
+    hue: int | None = None
+    kind: str = ""
+    title: str = ""
+    live: PressureBar | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GenBlock:
+    """The lines of a kernel's machine code, its figures above them, and which variables live in each GRF register."""
+
+    head: str
+    living: dict[int, str]
+    lines: list[ColumnLine]
+
+
+class Columns:
+    """The columns of a text with its machine code, and with its source, where there is one."""
+
+    def __init__(self, document: GenDocument, source: TiedSource | None) -> None:
+        self._document = document
+        self._source = source
+        self._kernels = document.result.kernels
+        self._by_line = source.by_line if source is not None else {}
+        self._hue = self._hues()
+
+    def _hues(self) -> dict[int, int]:
+        """A colour for each line of the text that has Gen: one for each line of the source, else one after another."""
+        lines = sorted({one.line for kernel in self._kernels for one in kernel.lines if one.gen})
+        if self._source is None:
+            return {line: at % _HUES for at, line in enumerate(lines)}
+        return {line: self._by_line[line] % _HUES for line in lines if line in self._by_line}
+
+    @property
+    def registers(self) -> dict[str, str]:
+        """Where each variable of the text was put."""
+        return {name: where for kernel in self._kernels for name, where in kernel.listing.registers.items()}
+
+    def source(self) -> Iterator[ColumnLine]:
+        """The lines of the source; none where there is no source."""
+        used = {number for line, number in self._by_line.items() if line in self._hue}
+        for number, parts in enumerate(source_lines(self._source.lines if self._source else ()), 1):
+            yield ColumnLine(str(number), parts, s=number, hue=number % _HUES if number in used else None)
+
+    def visa(self, findings: Sequence[ReportedFinding]) -> Iterator[ColumnLine]:
+        """The lines of the text, with the first finding of each."""
+        pressure = {
+            one.line: one.pressure for kernel in self._kernels for one in kernel.lines if one.pressure is not None
+        }
+        peak = max(pressure.values(), default=0) or 1
+        wrong = {finding.place.line - 1: finding for finding in reversed(findings)}
+        made_from = self._document.source
+        for line, parts in enumerate(visa_lines(made_from.text, made_from.platform)):
+            found = wrong.get(line)
+            live = PressureBar(pressure[line], 100 * pressure[line] // peak) if line in pressure else None
+            yield ColumnLine(
+                str(line + 1), parts, line + 1, self._by_line.get(line), self._hue.get(line),
+                found.severity.value if found else "", found.message if found else "", live,
+            )  # fmt: skip
+
+    def gen(self) -> Iterator[GenBlock]:
+        """The machine code of each kernel."""
+        for kernel in self._kernels:
+            living = living_in(kernel, self._document.source.platform)
+            yield GenBlock(f"{kernel.body.name}: {figures(kernel)}", living, list(self._gen_lines(kernel)))
+
+    def _gen_lines(self, kernel: FinalizedKernel) -> Iterator[ColumnLine]:
+        number = 0
+        for gen, line in kernel.placed():
+            v, s = line + 1, self._by_line.get(line)
+            if gen.is_label:
+                yield ColumnLine("", [("lab", gen.text)], v, s)
+                continue
+            number += 1
+            added = gen.number is None
+            yield ColumnLine(
+                str(number), gen_line(gen.text), v, s, self._hue.get(line),
+                "inserted" if added else "", "inserted by the finalizer" if added else "",
+            )  # fmt: skip

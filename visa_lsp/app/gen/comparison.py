@@ -1,0 +1,136 @@
+"""Two results of one text, of two finalizers or two sets of options, beside each other: in sum, and line by line.
+
+Knows nothing of how they were made. Invariant: a kernel that only one side has is there, with nothing on the other side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.app.errors import printable
+from visa_lsp.text import lines_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.app.gen.document import GenDocument
+    from visa_lsp.toolchain.finalize import FinalizedKernel
+
+Pair = tuple[int | None, int | None]
+
+_INDENT: Final = " " * 24
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedLine:
+    """A line of the text, from 0, with its Gen instructions on both sides as the tools wrote them."""
+
+    line: int
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedKernel:
+    """A kernel's figures on both sides, None where a side does not know it, and its lines."""
+
+    name: str
+    figures: dict[str, Pair]
+    lines: tuple[ComparedLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two results of one text."""
+
+    left: GenDocument
+    right: GenDocument
+    kernels: tuple[ComparedKernel, ...]
+
+
+def compared(left: GenDocument, right: GenDocument) -> Comparison:
+    """Put two results of one text beside each other, body by body."""
+    sides = [{kernel.body.line: kernel for kernel in side.result.kernels} for side in (left, right)]
+    places = sorted({*sides[0], *sides[1]})
+    return Comparison(left, right, tuple(_kernel(sides[0].get(at), sides[1].get(at)) for at in places))
+
+
+def _kernel(left: FinalizedKernel | None, right: FinalizedKernel | None) -> ComparedKernel:
+    one = left or right
+    assert one is not None
+    figures = [_figures(left), _figures(right)]
+    codes = [{u.line: u.instructions for u in side.lines} if side else {} for side in (left, right)]
+    lines = tuple(
+        ComparedLine(at, *(tuple(gen.text for gen in code.get(at, ())) for code in codes))
+        for at in sorted({*codes[0], *codes[1]})
+    )
+    return ComparedKernel(one.body.name, {key: (figures[0].get(key), figures[1].get(key)) for key in _FIGURES}, lines)
+
+
+_FIGURES: Final = {
+    "gen_instructions": "Gen instructions",
+    "grf_used": "GRF",
+    "spill_bytes": "bytes spilled",
+    "bank_conflicts": "bank conflicts",
+    "max_pressure": "pressure",
+}
+
+
+def _figures(kernel: FinalizedKernel | None) -> dict[str, int | None]:
+    if kernel is None:
+        return {}
+    listing = kernel.listing
+    return {
+        "gen_instructions": listing.instructions,
+        "grf_used": listing.grf_used,
+        "spill_bytes": listing.spill_bytes,
+        "bank_conflicts": listing.bank_conflicts,
+        "max_pressure": kernel.max_pressure,
+    }
+
+
+def comparison_json(comparison: Comparison) -> dict[str, Any]:
+    """Both calls, and of each kernel pairs: the left value, the right one; null where a side does not know it."""
+    return {
+        "platform": comparison.left.source.platform,
+        "calls": [{"tool": side.tool, "options": list(side.options)} for side in (comparison.left, comparison.right)],
+        "kernels": [
+            {
+                "name": printable(kernel.name),
+                **kernel.figures,
+                "lines": [{"line": line.line + 1, "gen": [list(line.left), list(line.right)]} for line in kernel.lines],
+            }
+            for kernel in comparison.kernels
+        ],
+    }
+
+
+def comparison_text(comparison: Comparison) -> Iterator[str]:
+    """The sums, then each line of the text that has another number of Gen instructions on the other side."""
+    lines = lines_of(comparison.left.source.text)
+    for side, document in zip("AB", (comparison.left, comparison.right), strict=True):
+        yield f"{side}: {' '.join([document.tool, '-platform', document.source.platform, *document.options])}"
+    for kernel in comparison.kernels:
+        yield f"kernel {printable(kernel.name)}"
+        yield f"  {'':<18}{'A':>8}{'B':>8}"
+        for key, words in _FIGURES.items():
+            left, right = kernel.figures[key]
+            if (left, right) != (None, None):
+                yield f"  {words:<18}{_shown(left):>8}{_shown(right):>8}{_difference(left, right):>8}"
+        other = [line for line in kernel.lines if len(line.left) != len(line.right)]
+        same = len(kernel.lines) - len(other)
+        for line in other:
+            yield f"{line.line + 1:>6} {len(line.left):>4} -> {len(line.right):<4} {printable(lines[line.line].strip())}"
+            yield from (f"{_INDENT}A {text}" for text in line.left)
+            yield from (f"{_INDENT}B {text}" for text in line.right)
+        yield f"  {same} of {len(kernel.lines)} lines have as many Gen instructions on both sides"
+        yield ""
+
+
+def _shown(value: int | None) -> str:
+    return "-" if value is None else str(value)
+
+
+def _difference(left: int | None, right: int | None) -> str:
+    return "" if left is None or right is None or left == right else f"{right - left:+}"

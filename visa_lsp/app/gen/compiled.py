@@ -1,0 +1,58 @@
+"""OpenCL C as input of ``gen``: compiled first, and the text of each kernel is then an input like any other.
+
+Texts are compiled with ``-g``, so that their lines are tied to the source. Knows devices; writes nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.app.compile.build import built, device_of, read_source
+from visa_lsp.app.compile.outputs import figures_table, file_name
+from visa_lsp.app.errors import printable
+from visa_lsp.app.gen.document import Source
+from visa_lsp.app.inputs import STDIN
+from visa_lsp.app.tools import settings_for
+from visa_lsp.toolchain.ocloc import SECONDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from visa_lsp.app.compile.build import Build
+    from visa_lsp.app.gen.document import GenDocument
+
+_LINES: Final = "-g"
+
+
+def builds_of(
+    path: str, stdin_filename: str | None, devices: Sequence[str], platform: str | None, options: str, tool: str | None
+) -> Iterator[Build]:
+    """A source built for each device; without one for that of the platform, else of the settings.
+
+    Raises UserError where the source cannot be read, the compiler is missing, or does not know the device or an option.
+    """
+    source = read_source(path, stdin_filename)
+    usual = platform or settings_for(source.name if source.is_file else STDIN).platform
+    for device in dict.fromkeys(device_of(name, usual) for name in devices or ("",)):
+        yield built(source, device, f"{_LINES} {options}".strip(), tool, SECONDS)
+
+
+def sources_of(build: Build) -> Iterator[Source]:
+    """The texts of a build's kernels."""
+    made_from = build.source.name if build.source.is_file else None
+    for text in build.texts:
+        if text.is_kernel:
+            name = f"{build.source.name}: {file_name(text.name)}.visaasm"
+            yield Source(name, text.text, build.platform, made_from=made_from, device=build.device, simd=text.simd)
+
+
+def table(documents: Sequence[GenDocument]) -> list[str]:
+    """A row for each kernel of a source and device; a kernel's rows stand together."""
+    rows = []
+    for document in documents:
+        for kernel in document.result.kernels:
+            listing, source = kernel.listing, document.source
+            grf = "-" if listing.grf_used is None else f"{listing.grf_used} of {listing.grf_total or '-'}"
+            figures = (str(source.simd), str(listing.instructions), grf, str(listing.spill_bytes))
+            rows.append((printable(kernel.body.name), source.device, *figures))
+    return figures_table(sorted(rows, key=lambda row: row[0]))

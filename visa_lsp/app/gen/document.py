@@ -1,0 +1,145 @@
+"""A text with its machine code: what every form of ``gen`` shows, made once.
+
+Joins reader, analysis and finalizer. Invariant: lines are those of ``text``, which for an object is its disassembly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from visa_lsp.app.check.report import findings_of
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.inputs import OBJECT_MAGIC, STDIN, STDIN_NAME, decode, foreign, read_bytes
+from visa_lsp.app.tools import is_file_name, reported, settings_for, tool_for
+from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named, platform_of_product
+from visa_lsp.program.grf import LONG, grf_by_contents, grf_in_comment
+from visa_lsp.reading import read_file
+from visa_lsp.syntax.document import Document
+from visa_lsp.toolchain.finalize import FinalizerCall, finalize
+from visa_lsp.toolchain.process import ToolError
+from visa_lsp.toolchain.tools import FINALIZER
+from visa_lsp.zeinfo.zebin import ZebinError, read_zebin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from visa_lsp.app.check.report import ReportedFinding
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.toolchain.finalize import Finalized
+
+_LONG_PLATFORM = "PVCXT"  # the only one of the finalizer's whose registers have 64 bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A text to make code of: its name, the text, its platform, and whether it was an object.
+
+    Of one that was compiled by us: the source's path, None where that is no file, the device, and the SIMD width.
+    """
+
+    name: str
+    text: str
+    platform: str
+    is_object: bool = False
+    made_from: str | None = None
+    device: str = ""
+    simd: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GenDocument:
+    """A text, its machine code by one tool with some options, and what the tool says against the text."""
+
+    source: Source
+    tool: str
+    options: tuple[str, ...]
+    result: Finalized
+    findings: tuple[ReportedFinding, ...]
+
+
+def read_input(path: str, stdin_filename: str | None, platform: str | None) -> Source:
+    """Read a text or an object, which is disassembled. Raises UserError where it is neither, or cannot be read."""
+    name = (stdin_filename or STDIN_NAME) if path == STDIN else path
+    data = read_bytes(path)
+    is_object = data.startswith(OBJECT_MAGIC)
+    asked = platform or settings_for(path).platform
+    text = _disassembled(name, data, asked) if is_object else decode(name, data).text
+    return Source(name, text, asked or platform_for(path, text), is_object)
+
+
+def _disassembled(name: str, data: bytes, platform: str | None) -> str:
+    from visa_lsp.codec.decode import decode as decoded
+    from visa_lsp.codec.errors import CodecError
+    from visa_lsp.program.text_form import module_text
+
+    try:
+        return module_text(decoded(data), platform_named(platform) if platform else None)
+    except CodecError as error:
+        raise UserError(f"{name}: {foreign(name, data) or error}") from None
+
+
+def platform_for(path: str, text: str) -> str:
+    """The platform of a text where nobody names one: a zebin's of its folder, else what its registers show, else the default."""
+    if is_file_name(path):
+        # It loads the reader of YAML, which most runs do not need.
+        from visa_lsp.beside import Beside, kernels_in
+
+        finder = Beside()
+        for kernel in kernels_in(text):
+            told = finder.zebin(kernel, Path(path))
+            platform = _platform_of_zebin(told.path) if told is not None else None
+            if platform is not None:
+                return platform.name
+    return _LONG_PLATFORM if _has_long_registers(text) else DEFAULT_PLATFORM
+
+
+def _platform_of_zebin(path: Path) -> Platform | None:
+    try:
+        family = read_zebin(read_file(path)).product_family
+    except (ZebinError, OSError):
+        return None
+    return None if family is None else platform_of_product(family)
+
+
+def _has_long_registers(text: str) -> bool:
+    from visa_lsp.sema.bind import bind
+    from visa_lsp.sema.lower import lower
+
+    said = grf_in_comment(text)
+    if said is not None:
+        return said == LONG
+    module = lower(bind(Document.parse(text), None))
+    shown = grf_by_contents(module.bodies) if module is not None else None
+    return shown is not None and shown.bytes == LONG
+
+
+def made(
+    source: Source,
+    tool: str | None,
+    options: tuple[str, ...],
+    seconds: float,
+    path: str = STDIN,
+    stop: Callable[[], bool] | None = None,
+) -> GenDocument:
+    """Make the machine code of a text; ``path`` is where its settings are looked for, ``stop`` whether nobody waits any more.
+
+    Raises UserError where the tool is missing or refuses the call.
+    """
+    chosen = tool_for(FINALIZER, tool, settings_for(path))
+    document = Document.parse(source.text)
+    codes = [code for chunk in document.chunks for code in chunk.codes()]
+    try:
+        result = finalize(codes, FinalizerCall(chosen, source.platform, options, seconds, stop))
+    except ToolError as error:
+        raise UserError(f"{source.name}: {error}") from None
+    return GenDocument(source, chosen, options, result, reported(source.name, source.text, result.findings))
+
+
+def own_findings(source: Source) -> tuple[ReportedFinding, ...]:
+    """What we say of a text ourselves, comments that suppress respected."""
+    from visa_lsp.analysis.analysis import Analysis
+    from visa_lsp.ide.suppressions import visible
+
+    return findings_of(source.name, source.text, visible(Analysis.of(source.text, source.platform)))

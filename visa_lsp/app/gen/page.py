@@ -1,0 +1,156 @@
+"""One page to share: source, vISA and Gen side by side, with figures and findings, in one file that needs no network.
+
+The page is whole without its script, which marks what belongs together. Everything that comes from a text is escaped, and the page
+forbids itself to load anything.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from importlib.resources import files
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp import __version__
+from visa_lsp.app.errors import printable
+from visa_lsp.app.gen.columns import Columns
+from visa_lsp.app.gen.document import own_findings
+from visa_lsp.app.gen.highlight import row_of
+from visa_lsp.app.gen.printing import figures
+from visa_lsp.app.gen.sources import source_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from visa_lsp.app.check.report import ReportedFinding
+    from visa_lsp.app.gen.columns import ColumnLine, GenBlock, PressureBar
+    from visa_lsp.app.gen.document import GenDocument
+
+_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+_HELP: Final = (
+    "Up and down move the line, left and right the column; n and p go to the next and previous finding, "
+    "t changes between light and dark."
+)
+
+
+def page(documents: Sequence[GenDocument], source: str | None = None) -> str:
+    """The page of some texts. ``source`` is the file of the source, where the user names it; UserError where it cannot be read."""
+    names = ", ".join(dict.fromkeys(document.source.name for document in documents))
+    return "\n".join(
+        [
+            "<!DOCTYPE html>",
+            '<html lang="en"><head><meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{_text(names)}: machine code</title>",
+            f"<style>\n{_asset('page.css')}</style></head><body>",
+            *_choice(documents),
+            *(line for number, one in enumerate(documents) for line in _document(number, one, source)),
+            f"<footer>{_text(_HELP)} Made by visa-lsp {_text(__version__)}.</footer>",
+            f"<script>\n{_asset('page.js')}</script></body></html>",
+            "",
+        ]
+    )  # fmt: skip
+
+
+def _asset(name: str) -> str:
+    return files("visa_lsp.app.gen").joinpath(name).read_text(encoding="utf-8")
+
+
+def _text(words: str) -> str:
+    return escape(printable(words))
+
+
+def _choice(documents: Sequence[GenDocument]) -> Iterator[str]:
+    """What goes above all texts: the theme, and which text is shown."""
+    yield '<div class="bar"><button type="button" id="theme">light / dark</button>'
+    if len(documents) > 1:
+        yield '<label>text <select id="which">'
+        for number, document in enumerate(documents):
+            yield f'<option value="{number}">{_text(document.source.name)}</option>'
+        yield "</select></label>"
+    yield "</div>"
+
+
+def _document(number: int, document: GenDocument, named: str | None) -> Iterator[str]:
+    made_from = document.source
+    source = source_for(made_from.name, made_from.text, named or made_from.made_from)
+    call = " ".join([document.tool, "-platform", made_from.platform, *document.options])
+    yield f'<section class="document" data-number="{number}">'
+    yield f"<header><h1>{_text(made_from.name)}</h1><p>{_text(made_from.platform)} <code>{_text(call)}</code></p>"
+    yield '<ul class="figures">'
+    for kernel in document.result.kernels:
+        yield f"<li><b>{_text(kernel.body.name)}</b>: {_text(figures(kernel))}</li>"
+    yield "</ul>"
+    findings = (*document.findings, *own_findings(made_from))
+    yield from _findings(findings, {id(f) for f in document.findings})
+    yield f'</header><div class="columns{"" if source else " two"}">'
+    columns = Columns(document, source)
+    if source is not None:
+        yield from _column("source", _text(source.name), map(_line, columns.source()))
+    yield from _column("visa", "vISA", _visa(columns, findings))
+    yield from _column("gen", "Gen", _gen(columns))
+    yield "</div></section>"
+
+
+def _findings(findings: Sequence[ReportedFinding], theirs: set[int]) -> Iterator[str]:
+    if not findings:
+        return
+    yield '<ol class="findings">'
+    for finding in findings:
+        who = "finalizer" if id(finding) in theirs else "visa-lsp"
+        yield (
+            f'<li class="{finding.severity.value}"><a href="#" data-line="{finding.place.line}">line {finding.place.line}</a> '
+            f'<span class="who">{who}</span> {finding.severity.value} {finding.code}: {_text(finding.message)}</li>'
+        )
+    yield "</ol>"
+
+
+def _column(name: str, title: str, lines: Iterable[str]) -> Iterator[str]:
+    yield f'<div class="column {name}"><h2>{title}</h2><div class="lines" role="listbox" tabindex="0" aria-label="{title}">'
+    yield from lines
+    yield "</div></div>"
+
+
+def _visa(columns: Columns, findings: Sequence[ReportedFinding]) -> Iterator[str]:
+    registers = columns.registers
+    for line in columns.visa(findings):
+        yield _line(line, lambda kind, text: registers.get(text, "") if kind == "var" else "", _live(line.live))
+
+
+def _gen(columns: Columns) -> Iterator[str]:
+    blocks = list(columns.gen())
+    if not blocks:
+        yield '<div class="head">no machine code: the findings say why</div>'
+    for block in blocks:
+        yield f'<div class="head">{_text(block.head)}</div>'
+        yield from (_line(line, _living(block)) for line in block.lines)
+
+
+def _living(block: GenBlock) -> Callable[[str, str], str]:
+    def title(kind: str, text: str) -> str:
+        row = row_of(text) if kind == "reg" else None
+        return "" if row is None else block.living.get(row, "")
+
+    return title
+
+
+def _line(line: ColumnLine, title: Callable[[str, str], str] = lambda _kind, _text: "", live: str = "") -> str:
+    """A line of a column; ``title`` tells what is known of a part, given by its kind and text."""
+    classes = f"{'' if line.hue is None else f' h{line.hue}'}{f' {line.kind}' if line.kind else ''}"
+    ties = "".join(f' data-{key}="{at}"' for key, at in (("v", line.v), ("s", line.s)) if at is not None)
+    told = f' title="{_text(line.title)}"' if line.title else ""
+    code = "".join(_part(kind, text, title(kind, text)) for kind, text in line.parts) or " "
+    return f'<div class="line{classes}" role="option"{ties}{told}><i>{line.number}</i>{live}<code>{code}</code></div>'
+
+
+def _live(live: PressureBar | None) -> str:
+    if live is None:
+        return '<b class="live"></b>'
+    return (
+        f'<b class="live" style="--live:{live.percent}%" title="{live.registers} registers live">{live.registers}</b>'
+    )
+
+
+def _part(kind: str, text: str, title: str) -> str:
+    told = f' title="{_text(title)}"' if title else ""
+    return f'<span class="{kind}"{told}>{_text(text)}</span>' if kind else _text(text)

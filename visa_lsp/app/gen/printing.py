@@ -1,0 +1,90 @@
+"""Machine code as text for people and as JSON for programs. Loads and runs nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from visa_lsp.app.errors import printable
+from visa_lsp.text import lines_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from visa_lsp.app.check.report import ReportedFinding
+    from visa_lsp.app.gen.document import GenDocument
+    from visa_lsp.toolchain.finalize import FinalizedKernel
+    from visa_lsp.toolchain.listing import GenListing
+
+_INDENT = " " * 12
+
+
+def as_json(document: GenDocument) -> dict[str, Any]:
+    """The object for one input: lines from 1, each Gen instruction as the finalizer wrote it. ``findings`` only where there are any."""
+    value: dict[str, Any] = {
+        "platform": document.source.platform,
+        "tool": document.tool,
+        "kernels": [_kernel(kernel) for kernel in document.result.kernels],
+    }
+    if document.findings:
+        value["findings"] = findings_json(document.findings, "finalizer")
+    return value
+
+
+def findings_json(findings: Iterable[ReportedFinding], who: str) -> list[dict[str, Any]]:
+    """What another program says, with the keys of ``check --format json``; ``who`` it is goes to ``source``."""
+    return [
+        {
+            "path": printable(f.path), "line": f.place.line, "column": f.place.column, "end_line": f.place.end_line,
+            "end_column": f.place.end_column, "severity": f.severity.value, "code": f.code, "name": f.name,
+            "source": who, "message": f.message,
+        }
+        for f in findings
+    ]  # fmt: skip
+
+
+def _kernel(kernel: FinalizedKernel) -> dict[str, Any]:
+    listing = kernel.listing
+    return {
+        "name": printable(kernel.body.name),
+        "gen_instructions": listing.instructions,
+        "spill_bytes": listing.spill_bytes,
+        "bank_conflicts": listing.bank_conflicts,
+        "max_pressure": kernel.max_pressure,
+        "registers": listing.registers,
+        "lines": [
+            {"line": under.line + 1, "pressure": under.pressure, "gen": [line.text for line in under.instructions]}
+            for under in kernel.lines
+        ],
+    }
+
+
+def figures(kernel: FinalizedKernel) -> str:
+    """The figures of a kernel in a line: ``24 Gen instructions, 37 of 128 GRF, no spill``; what is not known is left out."""
+    return figures_of(kernel.listing, kernel.max_pressure)
+
+
+def figures_of(listing: GenListing, pressure: int | None = None) -> str:
+    """The same of a listing, whoever has written it."""
+    words = [f"{listing.instructions} Gen instruction{'s' * (listing.instructions != 1)}"]
+    if listing.grf_used is not None:
+        words.append(f"{listing.grf_used}{f' of {listing.grf_total}' if listing.grf_total else ''} GRF")
+    words.append(f"{listing.spill_bytes} bytes spilled" if listing.spill_bytes else "no spill")
+    if listing.bank_conflicts is not None:
+        words.append(f"{listing.bank_conflicts} bank conflict{'s' * (listing.bank_conflicts != 1)}")
+    if pressure is not None:
+        words.append(f"pressure {pressure}")
+    return ", ".join(words)
+
+
+def as_text(document: GenDocument) -> Iterator[str]:
+    """A line of the text with its number and pressure, and below it the Gen lines that come from it."""
+    source = document.source
+    lines = lines_of(source.text)
+    for kernel in document.result.kernels:
+        kind = "kernel" if kernel.body.is_kernel else "function"
+        yield f"{kind} {printable(kernel.body.name)} on {source.platform}: {figures(kernel)}"
+        for under in kernel.lines:
+            pressure = "" if under.pressure is None else str(under.pressure)
+            yield f"{under.line + 1:>6} {pressure:>4} {printable(lines[under.line].strip())}"
+            yield from (f"{_INDENT}{line.text}" for line in under.gen)
+        yield ""

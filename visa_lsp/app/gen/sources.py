@@ -1,0 +1,75 @@
+"""The source that a text was compiled from, for the page: found in the text's folder, or named by the user.
+
+A text's ``FILE`` lines may name any file of the disk, and a page is made to be given away: what is found lies in the folder
+of the text or below. Knows no Gen.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.app.errors import UserError, reason
+from visa_lsp.ide.features.source_lines import names_of, stretches_of_text
+from visa_lsp.reading import MIB, is_regular, read_file
+from visa_lsp.text import lines_of
+
+if TYPE_CHECKING:
+    from visa_lsp.ide.features.source_lines import Stretch
+
+_MOST_SOURCE: Final = 16 * MIB
+
+
+@dataclass(frozen=True, slots=True)
+class TiedSource:
+    """A source: its path and name, its lines, and by line of the text, from 0, its own line, from 1."""
+
+    path: str
+    name: str
+    lines: list[str]
+    by_line: dict[int, int] = field(default_factory=dict)
+
+
+def source_for(name: str, text: str, named: str | None) -> TiedSource | None:
+    """The source of a text, or ``named``; None where there is none. Raises UserError where the named one cannot be read."""
+    marks = list(stretches_of_text(text))
+    files = [file for file, _ in Counter(mark.source.file for mark in marks).most_common()]
+    if named is not None:
+        try:
+            found = read_source_file(named)
+        except OSError as error:
+            raise UserError(f"{named}: {reason(error)}") from None
+        base = Path(named).name
+        meant = [file for file in files if names_of(file)[-1] == base] or files[:1]
+        return TiedSource(str(Path(named).absolute()), base, found, _by_line(marks, meant[0] if meant else ""))
+    for file in files:
+        path = _beside(Path(name), file)
+        if path is not None:
+            return TiedSource(str(path), path.name, read_source_file(path), _by_line(marks, file))
+    return None
+
+
+def read_source_file(path: str | Path) -> list[str]:
+    """The lines of a source. Raises OSError where it cannot be read."""
+    return lines_of(read_file(path, _MOST_SOURCE, named=isinstance(path, str)).decode("utf-8", "replace"))
+
+
+def _beside(text: Path, file: str) -> Path | None:
+    """The file of a ``FILE`` line, if it lies in the folder of the text or below, also behind links."""
+    folder = text.resolve().parent
+    for name in names_of(file):
+        path = (folder / name).resolve()
+        if path.is_relative_to(folder) and is_regular(path):
+            return path
+    return None
+
+
+def _by_line(marks: list[Stretch], file: str) -> dict[int, int]:
+    return {
+        line: mark.source.line
+        for mark in marks
+        if mark.source.file == file
+        for line in range(mark.first, mark.last + 1)
+    }

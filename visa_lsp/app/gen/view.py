@@ -1,0 +1,44 @@
+"""The columns beside an editor as JSON: Gen, and the source where there is one; the editor itself is the column of vISA.
+
+The same lines, ties and classes as the page's. Keys that say nothing are left out, for an answer has thousands of lines.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from visa_lsp.app.errors import printable
+from visa_lsp.app.gen.columns import Columns
+from visa_lsp.app.gen.sources import source_for
+
+if TYPE_CHECKING:
+    from visa_lsp.app.gen.columns import ColumnLine
+    from visa_lsp.app.gen.document import GenDocument
+
+
+def view_columns(document: GenDocument, source: str | None = None) -> dict[str, Any]:
+    """``{"source": {"name", "path", "lines", "ties"} or None, "gen": [{"head", "living", "lines"}]}``.
+
+    A line is ``{"number", "parts": [[kind, text]], "v"?, "s"?, "hue"?, "kind"?, "title"?}``; ``ties`` has the line of the source by
+    that of the text, both from 1, ``living`` by the number of a GRF register the variables that live in it. ``source`` is
+    the file of the source, where the user names it; UserError where it cannot be read.
+    """
+    tied = source_for(document.source.name, document.source.text, source)
+    columns = Columns(document, tied)
+    shown = None
+    if tied is not None:
+        lines = [_line(line) for line in columns.source()]
+        ties = {line + 1: number for line, number in tied.by_line.items()}
+        shown = {"name": tied.name, "path": tied.path, "lines": lines, "ties": ties}
+    gen = [
+        {"head": printable(block.head), "living": block.living, "lines": [_line(line) for line in block.lines]}
+        for block in columns.gen()
+    ]
+    return {"source": shown, "gen": gen}
+
+
+def _line(line: ColumnLine) -> dict[str, Any]:
+    value: dict[str, Any] = {"number": line.number, "parts": line.parts}
+    more = (("v", line.v), ("s", line.s), ("hue", line.hue), ("kind", line.kind or None), ("title", line.title or None))
+    value.update({key: told for key, told in more if told is not None})
+    return value

@@ -1,0 +1,143 @@
+"""Inputs as text or bytes: files, or standard input, and files of other steps recognised by their contents.
+
+A text is decoded so that any bytes survive a round trip (``surrogateescape``); ``errors.printable`` makes such a text fit to be written out.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Final
+
+from msgspec import Struct
+
+from visa_lsp.app.errors import UserError, reason
+from visa_lsp.reading import MOST_OBJECT, MOST_TEXT, read_file, read_stream
+
+STDIN: Final = "-"
+STDIN_NAME: Final = "<stdin>"
+OBJECT_MAGIC: Final = b"CISA"
+_BOM: Final = b"\xef\xbb\xbf"
+_HEAD: Final = 1 << 16
+_ELF: Final = b"\x7fELF"
+_PATCH_TOKENS: Final = b"CTNI"
+_OPENCL_ELF: Final = tuple(bytes((kind, 0xFF)) for kind in range(1, 6))  # ELF types of the container before zebin
+_SPIRV: Final = (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03")
+_TEXTS: Final = (".visaasm", ".isaasm")
+_OPENCL: Final = (".cl", ".clh", ".clcpp", ".ocl")
+_ZE_INFO: Final = (".zeinfo.yaml", ".zeinfo.yml", ".zeinfo", ".ze_info")
+_OURS: Final = rb"(?m)^[ \t]*\.(?:version|kernel|function|global_function|decl)\b"
+_KERNEL: Final = rb"(?m)^[^\n/*]{0,80}\b(?:__)?kernel\b[^;{}=]{0,200}\bvoid\b[^;{}=(]{0,200}\("
+_COMPILE: Final = (
+    "compile it first: `IGC_ShaderDumpEnable=1 IGC_DumpToCurrentDir=1 ocloc compile {} -device tgllp --format zebin` "
+    "writes the vISA text of each of its kernels (*.visaasm) into this folder"
+)
+
+
+class SourceText(Struct, frozen=True):
+    """A text as it was read. ``bom`` tells that a byte-order mark was taken off its front."""
+
+    name: str
+    text: str
+    bom: bool = False
+
+    def to_bytes(self, text: str) -> bytes:
+        """The bytes that another text of this source has in a file."""
+        return (_BOM if self.bom else b"") + text.encode("utf-8", "surrogateescape")
+
+
+def decode(name: str, data: bytes, *, embedded: bool = False, is_ze_info: bool = False) -> SourceText:
+    """A text from bytes; bytes that are no UTF-8 are kept as lone surrogates. ``UserError`` for what is no text of ours.
+
+    ``embedded``: it may be a text of another language, with vISA in its strings; ``is_ze_info``: ze_info is asked for.
+    """
+    if data.startswith(OBJECT_MAGIC):
+        raise UserError(f"{name}: this is an object, not a text (visa-lsp dis makes a text of it)")
+    other = "" if embedded else foreign(name, data)
+    if other:
+        raise UserError(f"{name}: {other}")
+    if not is_ze_info and name.lower().endswith(_ZE_INFO):
+        words = f"visa-lsp zeinfo check {_word(name, 'NAME.zeinfo.yaml')} judges it"
+        raise UserError(f"{name}: this is ze_info, not vISA; {words}")
+    bom = data.startswith(_BOM)
+    return SourceText(name, data[len(_BOM) if bom else 0 :].decode("utf-8", "surrogateescape"), bom)
+
+
+def read_source(
+    path: str, stdin_filename: str | None = None, *, named: bool = True, embedded: bool = False
+) -> SourceText:
+    """The text of a file, or of standard input for ``-``; ``UserError`` when it cannot be read, or is too long.
+
+    ``named``: the user named it, so that it may be a pipe. ``embedded``: it may be a text of another language.
+    """
+    if path == STDIN:
+        name = stdin_filename or STDIN_NAME
+        try:
+            return decode(name, read_stream(sys.stdin.buffer, MOST_TEXT), embedded=embedded)
+        except (OSError, ValueError) as error:
+            raise UserError(f"{name}: {reason(error)}") from None
+    if not path:
+        raise UserError("an empty path names no file")
+    try:
+        return decode(path, read_file(path, MOST_TEXT, named=named), embedded=embedded)
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path}: {reason(error)}") from None
+
+
+def foreign(name: str, data: bytes) -> str:
+    """What a file is that belongs to a step before or behind ours, and what to do with it; empty where it is none.
+
+    ``data`` may be its beginning only. A file is OpenCL C by its name or by its first kernel, unless it begins as ours do.
+    """
+    # Loaded by what works on a text in any case; not by what only asks for a platform's name.
+    import re
+
+    head = data[:_HEAD]
+    suffix = os.path.splitext(name)[1].lower()  # noqa: PTH122 - the library for paths is not loaded for this
+    if head.startswith(_PATCH_TOKENS) or (head.startswith(_ELF) and head[16:18] in _OPENCL_ELF):
+        return "this is a patch-token binary, the container of OpenCL drivers before zebin, not a text"
+    if head.startswith(_ELF):
+        return "this is a zebin or another ELF file, not a text (visa-lsp dis shows what is in it)"
+    if head.startswith(_SPIRV):
+        return f"this is SPIR-V, not vISA; {_COMPILE.format('-spirv_input -file ' + _word(name, 'K.spv'))}"
+    if suffix in _TEXTS or re.search(_OURS, head):
+        return ""
+    if head.startswith(b"//.kernel ") and b"\n//.platform " in head:
+        return (
+            "this is native code as a compiler writes it down (.asm), not vISA; the vISA text lies beside it (.visaasm)"
+        )
+    if suffix in _OPENCL or re.search(_KERNEL, head):
+        return f"this is OpenCL C, not vISA; {_opencl(_word(name, 'K.cl'))}"
+    return ""
+
+
+def is_opencl(path: str) -> bool:
+    """Whether a name is that of OpenCL C."""
+    return os.path.splitext(path)[1].lower() in _OPENCL  # noqa: PTH122 - the library for paths is not loaded for this
+
+
+def _opencl(word: str) -> str:
+    return _COMPILE.format(f"-file {word}").replace(
+        "compile it first: ", f"compile it first: `visa-lsp compile {word}`, or "
+    )
+
+
+def _word(name: str, otherwise: str) -> str:
+    """A file's name as a shell takes it."""
+    from shlex import quote
+
+    return otherwise if name.startswith("<") else quote(name)
+
+
+def read_bytes(path: str, *, named: bool = True) -> bytes:
+    """The bytes of a file, or of standard input for ``-``; ``UserError`` when it cannot be read, or is too long.
+
+    ``named``: the user named it, so that it may be a pipe.
+    """
+    try:
+        if path == STDIN:
+            return read_stream(sys.stdin.buffer, MOST_OBJECT)
+        return read_file(path, MOST_OBJECT, named=named)
+    except (OSError, ValueError) as error:
+        name = "<stdin>" if path == STDIN else path
+        raise UserError(f"{name}: {reason(error)}") from None

@@ -1,0 +1,250 @@
+"""What a launch file expects in words: expressions over arrays, and what a reference program makes of the same arguments.
+
+Computes and compares arrays; who runs the reference is the caller's affair. Invariants: nothing but the functions that
+``launchfile.formulas`` lists is called, no array is made that has more bytes than all arrays of a launch may have, and an
+expression takes time in proportion to the arrays of the launch, or some seconds.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from visa_lsp.app.launch.report import ExpectationReport
+from visa_lsp.launchfile.formulas import (
+    ARRAY_FUNCTIONS,
+    ARRAYS,
+    COMPARISONS,
+    FormulaError,
+    compute,
+    is_comparison,
+    on_numbers,
+    read_formula,
+)
+from visa_lsp.program.elements import MAX_BUFFER_BYTES
+from visa_lsp.sim.launch.config import BufferArg, Expectation, ImageArg, LaunchError, ValueArg
+from visa_lsp.sim.launch.expect import mismatch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from visa_lsp.launchfile.formulas import Formula
+    from visa_lsp.launchfile.values import Number
+    from visa_lsp.sim.launch.config import Arg, Array, LaunchConfig
+    from visa_lsp.sim.launch.prepare import PreparedLaunch
+
+    Key = int | str
+
+_MOST_MULTIPLIED: Final = 1 << 33  # products of numbers in one matrix product: some ten seconds
+_LEAST_BUDGET: Final = 1 << 26  # elements that the operations of one expression may make: half a second
+_BUDGET_PER_ELEMENT: Final = 64  # the same for each element of the launch's arrays: an expression has 400 characters
+
+
+def _reshape(array: Array, *shape: int) -> Array:
+    return np.reshape(array, shape)
+
+
+def _transpose(array: Array, *axes: int) -> Array:
+    return np.transpose(array, axes or None)
+
+
+_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
+    **{name: getattr(np, name) for name in ARRAY_FUNCTIONS},
+    # Expressions have no tuples.
+    "reshape": _reshape,
+    "transpose": _transpose,
+}
+# Functions whose result has as many elements as one of their arguments, or fewer.
+_NOT_LARGER: Final = frozenset(
+    _FUNCTIONS[name]
+    for name in ("all", "any", "argmax", "argmin", "cumsum", "flip", "max", "mean", "min", "prod", "ravel",
+                 "reshape", "roll", "size", "sort", "sum", "transpose")
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """An expectation that is no array: ``expr``, or the program ``reference``. ``at`` is its place among all from 0."""
+
+    at: int
+    arg: int | str | None
+    expr: str = ""
+    reference: Path | None = None
+    rtol: float | None = None
+    atol: float | None = None
+    ulp: int | None = None
+
+    def compared(self, actual: Array, wanted: Array, key: Key, words: str, *, shown: bool) -> ExpectationReport:
+        """Compare by the tolerances that are given; a difference is ``shown`` where ``actual`` is the argument's array."""
+        given = Expectation(key, wanted, typed=False, rtol=self.rtol, atol=self.atol, ulp=self.ulp)
+        wrong = mismatch(actual, given)
+        if wrong is None:
+            return ExpectationReport(key, ok=True, message="holds")
+        return ExpectationReport(key, False, f"{words}: {wrong.message}", wrong if shown else None)
+
+
+def condition_reports(
+    conditions: tuple[Condition, ...],
+    prepared: PreparedLaunch,
+    config: LaunchConfig,
+    names: Mapping[str, Number],
+    run: Callable[[Path], Mapping[Key, Array]],
+) -> Iterator[tuple[int, ExpectationReport]]:
+    """What becomes of each condition after a run, with its place; ``run`` gives the arrays that a reference leaves.
+
+    Raises LaunchError for an expression that cannot be computed, and what ``run`` raises.
+    """
+    for condition in conditions:
+        if condition.reference is not None:
+            for report in _of_reference(condition, prepared, config, run(condition.reference)):
+                yield condition.at, report
+        else:
+            try:
+                yield condition.at, _of_expression(condition, _NamedArrays(prepared, config, names))
+            except FormulaError as error:
+                raise LaunchError(f"expect: '{condition.expr}': {error}", condition.arg) from None
+
+
+def _of_reference(
+    condition: Condition, prepared: PreparedLaunch, config: LaunchConfig, left: Mapping[Key, Array]
+) -> Iterator[ExpectationReport]:
+    """A report for the argument that is compared, or for each that the reference changes."""
+    before = _given(config)
+    keys = [condition.arg] if condition.arg is not None else [
+        key for key, array in left.items() if _bytes(array) != _bytes(before[key])
+    ]  # fmt: skip
+    assert condition.reference is not None
+    for key in keys or list(left):
+        words = f"as {condition.reference.name} leaves it"
+        if key not in left or key not in prepared.arrays:
+            raise LaunchError(f"argument {key} is expected to be {words}, but it is no buffer", key)
+        yield condition.compared(prepared.arrays[key], left[key], key, words, shown=True)
+
+
+def _given(config: LaunchConfig) -> dict[Key, Any]:
+    """What arguments held before the run; a number without a type of its own is one of Python, which takes that of others."""
+    args: Iterable[tuple[Key, Arg]] = enumerate(config.args) if isinstance(config.args, tuple) else config.args.items()
+    return {
+        key: arg.array.item() if isinstance(arg, ValueArg) and not arg.typed and not arg.array.ndim else arg.array
+        for key, arg in args
+        if isinstance(arg, BufferArg | ImageArg | ValueArg)
+    }
+
+
+def _bytes(array: Array) -> bytes:
+    return bytes(array.tobytes())
+
+
+class _NamedArrays:
+    """What the names in expressions are: arrays after the run and before it, values, axes of the sweep."""
+
+    def __init__(self, prepared: PreparedLaunch, config: LaunchConfig, names: Mapping[str, Number]) -> None:
+        self.prepared = prepared
+        self.keys: dict[str, Key] = {}
+        self.values: dict[str, Any] = dict(names)
+        given = _given(config)
+        by_place = {key: f"arg{key}" for key in given}
+        for words in (by_place, {key: prepared.names.get(key, "") or str(key) for key in given}):
+            self.values |= {f"{words[key]}0": value for key, value in given.items()}
+            self.values |= {words[key]: prepared.arrays.get(key, value) for key, value in given.items()}
+            self.keys |= {words[key]: key for key in given}
+        elements = sum(np.size(value) for value in self.values.values())
+        self.elements_left = max(_LEAST_BUDGET, _BUDGET_PER_ELEMENT * elements)
+
+    def argument(self, formula: Formula) -> Key:
+        """The argument that an expression is about: the first array that it names."""
+        found = [node.id for node in ast.walk(formula.tree) if isinstance(node, ast.Name)]
+        for name in found:
+            key = self.keys.get(name, self.keys.get(name.removesuffix("0")))
+            if key is not None and key in self.prepared.arrays:
+                return key
+        raise FormulaError("names no buffer or image")
+
+    def array(self, node: ast.AST) -> Array:
+        """What a part of an expression is."""
+        with np.errstate(all="ignore"):
+            return np.asarray(compute(node, self.values, _FUNCTIONS, self.apply))
+
+    def apply(self, operation: Callable[..., Any], values: tuple[Any, ...]) -> Any:
+        """Carry out an operation on arrays and numbers, unless its result would be too large or take too long."""
+        if all(type(value) in (int, float) for value in values) and operation not in _FUNCTIONS.values():
+            return on_numbers(operation, values)
+        try:
+            self._pay(operation, values)
+            return operation(*values)
+        except FormulaError:
+            raise
+        except (TypeError, ValueError, IndexError, ArithmeticError, MemoryError) as error:
+            words = str(error).splitlines()[0] if str(error) else type(error).__name__
+            name = getattr(operation, "__name__", "a function").strip("_")
+            raise FormulaError(f"{name} cannot take these: {words:.200}") from None
+
+    def _pay(self, operation: Callable[..., Any], values: tuple[Any, ...]) -> None:
+        size = _result_size(operation, [np.shape(value) for value in values], values)
+        self.elements_left -= size * (size.bit_length() if operation is np.sort else 1)
+        if self.elements_left < 0:
+            raise FormulaError(
+                "this would take too long: it makes far more elements than the arrays of the launch have"
+            )
+
+
+def _of_expression(condition: Condition, names: _NamedArrays) -> ExpectationReport:
+    formula = read_formula(condition.expr, ARRAYS)
+    key = condition.arg if condition.arg is not None else names.argument(formula)
+    if key not in names.prepared.arrays:
+        raise FormulaError(f"argument {key} is no buffer")
+    tree = formula.tree
+    if not is_comparison(formula):
+        actual, wanted = names.prepared.arrays[key], names.array(tree)
+        return condition.compared(actual, _spread(wanted, actual), key, condition.expr, shown=True)
+    assert isinstance(tree, ast.Compare)
+    sign, compare = COMPARISONS[type(tree.ops[0])]
+    left, right = names.array(tree.left), names.array(tree.comparators[0])
+    if sign == "==":
+        whole = isinstance(tree.left, ast.Name) and left is names.prepared.arrays[key]
+        left = left if whole else _spread(left, right)
+        return condition.compared(left, _spread(right, left), key, condition.expr, shown=whole)
+    holds = np.asarray(names.apply(compare, (left, right)))
+    if holds.all():
+        return ExpectationReport(key, ok=True, message="holds")
+    first = tuple(int(n) for n in np.argwhere(~holds)[0])
+    shown = (np.broadcast_to(side, holds.shape)[first] for side in (left, right))
+    place = f"[{', '.join(map(str, first))}]: " if first else ""
+    words = f"{np.count_nonzero(~holds)} of {holds.size} do not hold: {place}{f' {sign} '.join(map(str, shown))}"
+    return ExpectationReport(key, ok=False, message=f"{condition.expr}: {words}")
+
+
+def _spread(array: Array, like: Array) -> Array:
+    """An array as NumPy spreads it over another; as it is where it does not fit, which the comparison tells."""
+    try:
+        return np.broadcast_to(array, np.broadcast_shapes(array.shape, like.shape))
+    except ValueError:
+        return array
+
+
+def _result_size(operation: Callable[..., Any], shapes: list[tuple[int, ...]], values: tuple[Any, ...]) -> int:
+    """Return the number of elements that a result has at most. Raises FormulaError where it would be too large."""
+    sizes = [math.prod(shape) for shape in shapes]
+    if operation is np.arange:
+        size = max((abs(float(value)) for value in values if np.ndim(value) == 0), default=0.0)
+        if len(values) == 3:
+            raise FormulaError("arange takes an end, or a start and an end")
+        size *= len(values)
+    elif operation in (operator.matmul, np.dot):
+        inner = shapes[0][-1] if shapes[0] else 1
+        if sizes[0] * sizes[-1] // max(1, inner) > _MOST_MULTIPLIED:
+            raise FormulaError("the matrices are too large to be multiplied here")
+        size = float(sizes[0] * sizes[-1] // max(1, inner) // max(1, inner))
+    elif operation is operator.getitem or operation in _NOT_LARGER:
+        size = float(max(sizes, default=0))
+    else:
+        size = float(math.prod(np.broadcast_shapes(*shapes)))
+    if size * np.dtype(np.float64).itemsize > MAX_BUFFER_BYTES:
+        raise FormulaError(f"a result would have {int(size)} elements; at most {MAX_BUFFER_BYTES} bytes are allowed")
+    return int(size)

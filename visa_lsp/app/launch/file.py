@@ -1,0 +1,187 @@
+"""Launch files (``NAME.launch.yaml``) to launch configurations: what ``launchfile`` has read and judged, made into arrays.
+
+Knows where files lie, not what a kernel is. The first mistake of a file is a ``LaunchError`` with file, line and column;
+``visa-lsp check`` tells all of them. Invariant: nothing larger than the limit of a launch is allocated, whatever the
+file says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from visa_lsp.app.launch.arrays import made
+from visa_lsp.app.launch.conditions import Condition
+from visa_lsp.diagnostics import Severity
+from visa_lsp.launchfile.folder import LaunchFolder
+from visa_lsp.launchfile.read import read_launch
+from visa_lsp.launchfile.source import launch_source
+from visa_lsp.launchfile.values import GivenBuffer, GivenImage, GivenLocal, GivenSampler, GivenValue, point_words
+from visa_lsp.reading import read_file
+from visa_lsp.sim.launch.config import (
+    Arg,
+    BufferArg,
+    Expectation,
+    ImageArg,
+    LaunchConfig,
+    LaunchError,
+    LocalArg,
+    NullArg,
+    SamplerArg,
+    ValueArg,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from visa_lsp.launchfile.values import GivenArg, GivenArray, LaunchText, Number, Sweep, SweepPoint
+    from visa_lsp.sim.launch.config import Array
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchFile:
+    """One launch, as its file says it: the files it names (absolute, existing) and the configuration.
+
+    A launch that no file says has no ``path``, and may have its ze_info, or its zebin, in ``document``.
+    """
+
+    path: Path | None
+    file: Path | None
+    config: LaunchConfig
+    files: tuple[Path, ...] = ()
+    ze_info: Path | None = None
+    zebin: Path | None = None
+    platform: str | None = None
+    places: dict[int | str, str] = field(default_factory=dict)  # argument -> path:line:column
+    reads: tuple[Path, ...] = ()  # every file that it names, arrays included
+    document: bytes | None = None
+    sweep: Sweep | None = None
+    names: Mapping[str, Number] = field(default_factory=dict)  # what expressions may use beside arguments
+    conditions: tuple[Condition, ...] = ()  # expectations beside the arrays of the configuration
+    expect_faults: tuple[str, ...] = ()  # kinds of fault that the run has to find
+    point: SweepPoint = ()  # that of the sweep which was asked for; empty where none was
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a report of a run has to say of the launch: that it is one of many."""
+        if self.sweep is None or self.point:
+            return ()
+        first = point_words(next(self.sweep.points()))
+        return (f"the first of {self.sweep.count} points of its sweep: {first}; --sweep runs all",)
+
+    def locate(self, error: LaunchError) -> LaunchError:
+        """Give the error with a place: that of its argument, else the file's first line."""
+        if error.place or self.path is None:
+            return error
+        place = self.places.get(error.arg) if error.arg is not None else None
+        return LaunchError(error.message, error.arg, place or f"{self.path}:1:1")
+
+
+def read_launch_file(path: Path, *, named: bool = False, point: SweepPoint = ()) -> LaunchFile:
+    """Read a launch file from disk, at a point of its sweep; one that the user ``named`` may be a pipe.
+
+    Raises LaunchError, with a place, where the file cannot be read, is not UTF-8, or says what no launch file can.
+    """
+    return parse_launch(launch_file_text(path, named=named), path, point)
+
+
+def launch_file_text(path: Path, *, named: bool = False) -> str:
+    """The text of a launch file. Raises LaunchError, with a place, where it cannot be read or is not UTF-8."""
+    try:
+        return read_file(path, named=named).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise LaunchError(f"is not UTF-8 text (byte {error.start})", place=str(path)) from None
+    except (OSError, ValueError) as error:
+        raise LaunchError(f"cannot be read: {getattr(error, 'strerror', None) or error}", place=str(path)) from None
+
+
+def parse_launch(text: str, path: Path, point: SweepPoint = ()) -> LaunchFile:
+    """Read the text of a launch file; ``path`` is what file names are relative to and what errors name.
+
+    Of one with a sweep it is the launch at ``point``, by default the first.
+
+    Raises LaunchError, with line and column from 1, where the text is no YAML, or has keys or values that no launch
+    file has.
+    """
+    source = launch_source(text)
+    if source.error is not None:
+        raise LaunchError(source.error.message, place=f"{path}:{source.error.line}:{source.error.column}")
+    launched, found = read_launch(source, LaunchFolder(path), point)
+    wrong = next((d for d in found if d.severity is Severity.ERROR), None)
+    if wrong is not None:
+        line, column = source.index.position(wrong.span.start)
+        raise LaunchError(wrong.message, place=f"{path}:{line + 1}:{column + 1}")
+    return replace(_Maker(path).launch(launched), point=point)
+
+
+class _Maker:
+    """Makes the configuration of a launch file without mistakes."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def launch(self, said: LaunchText) -> LaunchFile:
+        args = said.args
+        config = LaunchConfig(
+            kernel=said.kernel,
+            groups=said.groups,
+            local_size=said.local_size,
+            global_size=said.global_size,
+            global_offset=said.global_offset,
+            threads=said.threads,
+            args={name: self._arg(given) for name, given in args.items()}
+            if isinstance(args, dict)
+            else tuple(self._arg(given) for given in args),
+            symbols={name: self._array(given) for name, given in said.symbols.items()},
+            expect=tuple(
+                Expectation(e.arg, self._array(e.array), e.array.typed, rtol=e.rtol, atol=e.atol, ulp=e.ulp)
+                for e in said.expect
+                if e.array is not None and e.arg is not None
+            ),
+        )
+        places = {key: f"{self.path}:{line}:{column}" for key, (line, column) in said.places.items()}
+        return LaunchFile(
+            self.path,
+            said.file,
+            config,
+            files=said.files,
+            ze_info=said.ze_info,
+            zebin=said.zebin,
+            platform=said.platform,
+            places=places,
+            reads=tuple(said.reads),
+            sweep=said.sweep,
+            names=said.names,
+            expect_faults=said.expect_faults,
+            conditions=tuple(
+                Condition(at, e.arg, e.expr, e.reference, e.rtol, e.atol, e.ulp)
+                for at, e in enumerate(said.expect)
+                if e.array is None
+            ),
+        )
+
+    def _arg(self, given: GivenArg | None) -> Arg:
+        match given:
+            case GivenBuffer(array=None) | None:
+                return NullArg()
+            case GivenBuffer():
+                assert given.array is not None
+                return BufferArg(self._array(given.array), given.undefined, given.access)
+            case GivenValue():
+                return ValueArg(self._array(given.array), given.array.typed)
+            case GivenLocal():
+                return LocalArg(given.size)
+            case GivenImage():
+                array = self._array(given.array)
+                return ImageArg(array, given.format, given.channels, given.dims, given.undefined, given.access)
+            case GivenSampler():
+                return SamplerArg(given.address, given.filter, given.normalized)
+
+    def _array(self, given: GivenArray) -> Array:
+        try:
+            return made(given)
+        except (OSError, ValueError) as error:  # a file that has changed since it was judged
+            line, column = given.place
+            words = getattr(error, "strerror", None) or str(error)
+            raise LaunchError(words, place=f"{self.path}:{line}:{column}") from None

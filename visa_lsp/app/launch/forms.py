@@ -1,0 +1,223 @@
+"""What a form asks before a run: the arguments of a kernel with defaults from ze_info, and back the text of a launch file.
+
+A ``quick`` launch is a launch file as an object: what it leaves out is the template's. Knows launch files as text only;
+their reader is the one who judges. Invariant: each line that is written is about one thing, and says which.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.app.launch.defaults import default_argument
+from visa_lsp.isa.predefined import FIRST_SURFACE
+from visa_lsp.program.elements import element_of
+from visa_lsp.program.model import Immediate, RawOperand, State
+from visa_lsp.program.traits import Trait
+from visa_lsp.sim.launch.args import MAX_ARGUMENTS
+from visa_lsp.zeinfo.read import ZeInfoError, read
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from visa_lsp.program.model import Kernel
+    from visa_lsp.program.payload import KernelInfo
+
+Spec = dict[str, Any]
+
+_PLAIN: Final = re.compile(r"[A-Za-z_][\w./-]*", re.ASCII)
+_WORDS: Final = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
+
+
+class QuickError(ValueError):
+    """A quick launch that cannot be made into a launch file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The text of a launch file; ``about`` names what each of its lines is about."""
+
+    text: str
+    about: tuple[str, ...]
+
+    def said(self, message: str, path: str) -> str:
+        """A message of the file's reader, with the name of the thing instead of the file's place."""
+        found = re.match(rf"{re.escape(path)}:(\d+):\d+: ", message)
+        if found is None:
+            return message
+        number = int(found[1]) - 1
+        return f"{self.about[number]}: {message[found.end() :]}" if number < len(self.about) else message[found.end() :]
+
+
+def element_types(kernel: Kernel) -> dict[str, str]:
+    """The element types of a kernel's surfaces: that of the data which its messages move.
+
+    By the surface's name, and as ``bti(N)`` where the code says its place in the binding table. For texts without ze_info,
+    where nothing else tells what a buffer holds.
+    """
+    found: dict[str, str] = {}
+    places: dict[int, int] = {}
+    for inst in kernel.instructions:
+        if inst.row.has(Trait.MOVES_STATE):
+            target, value = inst.get("dst"), inst.get("src0")
+            if isinstance(target, State) and isinstance(value, Immediate) and not target.sampler:
+                places[target.var] = value.bits
+            continue
+        # What scattered messages move may be numbers of any kind in variables of another one.
+        surface = inst.get("surface") if inst.row.has(Trait.BLOCK) else None
+        surface = next((v.var for v in inst.values if isinstance(v, State) and not v.sampler), surface)
+        data = [v for v in inst.values if isinstance(v, RawOperand)]
+        held = kernel.variable_type(data[-1].var) if data else None
+        if not isinstance(surface, int) or held is None:
+            continue
+        at, dtype = surface - FIRST_SURFACE, element_of(held)
+        if 0 <= at < len(kernel.surfaces):
+            found.setdefault(kernel.string(kernel.surfaces[at].name_index), dtype)
+        if surface in places:
+            found.setdefault(f"bti({places[surface]})", dtype)
+    return found
+
+
+def template(
+    ze_info: str, kernel: str = "", types: Mapping[str, str] | None = None, local_size: Sequence[int] | None = None
+) -> Spec:
+    """What ze_info tells of a kernel's launch; raises ``QuickError``.
+
+    ``types`` are element types of buffers by name, where the ze_info was made from a text and knows none. ``local_size`` are
+    the work items of a group, where the ze_info requires no others; without it they are those of one thread.
+
+    Keys: ``kernel``, ``kernels``, ``localSize``, ``required`` (the ze_info says that size), ``shares`` (work items wait for each
+    other, and the ze_info does not say of how many a group is), ``simdSize``, and ``arguments``, each with ``index``, ``name``,
+    ``kind``, ``default`` as text, ``launch``, the default as an object, and ``words`` for it.
+    """
+    try:
+        kernels = read(ze_info)
+    except ZeInfoError as error:
+        raise QuickError(f":{error}") from error
+    if not kernels:
+        raise QuickError(": ze_info describes no kernel")
+    info = next((k for k in kernels if k.name == kernel), None) if kernel else kernels[0]
+    if info is None:
+        raise QuickError(f": there is no kernel '{kernel}'; there are {', '.join(k.name for k in kernels)}")
+    if info.argument_count > MAX_ARGUMENTS:
+        raise QuickError(
+            f": the ze_info of '{info.name}' speaks of {info.argument_count} arguments; at most {MAX_ARGUMENTS} can be given"
+        )
+    required = tuple(info.env.required_work_group_size)
+    local = list(required if any(required) else local_size or (max(1, info.env.simd_size), 1, 1))
+    items = local[0] * local[1] * local[2]
+    arguments = [_argument(info, index, items, types) for index in range(info.argument_count)]
+    return {
+        "kernel": info.name,
+        "kernels": [k.name for k in kernels],
+        "localSize": local,
+        "required": any(required),
+        "simdSize": info.env.simd_size,
+        "shares": bool(info.env.barrier_count) and not any(required),
+        "arguments": arguments,
+    }
+
+
+def _argument(info: KernelInfo, index: int, items: int, types: Mapping[str, str] | None) -> Spec:
+    """An argument: its kind and its default."""
+    made = default_argument(info, index, items, types)
+    return {
+        "index": index,
+        "name": info.argument_name(index),
+        "kind": made.kind,
+        "default": flow(made.launch),
+        "launch": made.launch,
+        "words": made.words,
+    }
+
+
+# ---- from an object to the text of a launch file ----
+
+
+def completed(quick: Spec, told: Spec | None) -> Spec:
+    """A quick launch with the template's defaults where it says nothing; raises ``QuickError``."""
+    launch = dict(quick)
+    if told is None:
+        return launch
+    given, arguments = launch.get("args"), told["arguments"]
+    if isinstance(given, dict):
+        names = {a["name"]: a["index"] for a in arguments if a["name"]}
+        listed: list[Any] = [None] * len(arguments)
+        for name, value in given.items():
+            if name not in names:
+                raise QuickError(f"there is no argument '{name}'; the arguments are {', '.join(names) or 'nameless'}")
+            listed[names[name]] = value
+        given = listed
+    if given is None:
+        given = []
+    if isinstance(given, list):
+        if len(given) > len(arguments):
+            raise QuickError(f"the kernel has {len(arguments)} arguments, these are {len(given)}")
+        given = [*given, *[None] * (len(arguments) - len(given))]
+        given = [_merged(value, spec) for value, spec in zip(given, arguments, strict=True)]
+    rest = {"kernel": told["kernel"], "groups": [1, 1, 1], "local_size": told["localSize"]}
+    if "threads" in launch:
+        rest = {"kernel": told["kernel"]}
+    return {**rest, **launch, "args": given}
+
+
+def _merged(value: Any, spec: Spec) -> Any:
+    """An argument, completed: a bare number or list goes where the template's kind has its values."""
+    default, kind = spec["launch"], spec["kind"]
+    if value is None:
+        return default
+    if kind == "buffer" and isinstance(value, list):
+        value = {"buffer": {"values": value}}
+    elif kind == "value" and not isinstance(value, dict):
+        value = {"value": value}
+    elif kind == "local" and not isinstance(value, dict):
+        value = {"local": value}
+    if not isinstance(value, dict):
+        return value
+    buffer = value.get("buffer")
+    if kind == "buffer" and isinstance(buffer, dict):
+        sized = any(key in buffer for key in ("shape", "values", "npy")) or isinstance(buffer.get("init"), dict)
+        first = {"dtype": default["buffer"]["dtype"], **({} if sized else {"shape": default["buffer"]["shape"]})}
+        return {**value, "buffer": {**({} if "npy" in buffer else first), **buffer}}
+    if kind == "value" and "value" in value and "dtype" not in value and "dtype" in default:
+        return {**value, "dtype": default["dtype"]}
+    return value
+
+
+def write(launch: Spec, names: Sequence[str] = (), *, named: bool = False) -> Written:
+    """The text of a launch file with each argument on a line of its own.
+
+    ``names`` stand behind the arguments as comments; with ``named`` before them, as the names that they go by.
+    """
+    named = named and all(names) and len(set(names)) == len(names)
+    lines: list[tuple[str, str]] = []
+    for key, value in launch.items():
+        if key == "args" and isinstance(value, list) and value:
+            lines.append(("args:", "args"))
+            for index, item in enumerate(value):
+                name = names[index] if index < len(names) else ""
+                if named:
+                    line = f"  {flow(name)}: {flow(item)}"
+                else:
+                    line = f"  - {flow(item)}" + (
+                        f"  # {name if _PLAIN.fullmatch(name) else flow(name)}" if name else ""
+                    )
+                lines.append((line, f"argument {name or index}"))
+        else:
+            lines.append((f"{flow(str(key))}: {flow(value)}", str(key)))
+    return Written("".join(f"{line}\n" for line, _ in lines), tuple(about for _, about in lines))
+
+
+def flow(value: Any) -> str:
+    """A JSON value as YAML on one line."""
+    match value:
+        case dict():
+            return "{" + ", ".join(f"{flow(str(k))}: {flow(v)}" for k, v in value.items()) + "}"
+        case list() | tuple():
+            return "[" + ", ".join(flow(v) for v in value) + "]"
+        case str() if _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
+            return value
+        case _:
+            return json.dumps(value, ensure_ascii=False)

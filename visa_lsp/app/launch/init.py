@@ -1,0 +1,87 @@
+"""``visa-lsp run --init``: the launch file of a launch by default, and with ``--expect`` what came of it as expectations.
+
+Knows launch files as text and how to write files. Invariant: no file that is there is replaced, and a launch file is
+written after the arrays that it names.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.launch.forms import flow
+from visa_lsp.app.output_files import replacing
+from visa_lsp.beside import stem_of
+from visa_lsp.sim.launch.config import BufferArg, ImageArg
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from visa_lsp.app.launch.file import LaunchFile
+    from visa_lsp.app.launch.proposal import Proposal
+    from visa_lsp.app.launch.report import BufferReport, RunReport
+    from visa_lsp.sim.launch.config import Array
+
+_MOST_VALUES: Final = 64  # a longer array has a file of its own
+
+
+def refuse_existing(path: Path) -> None:
+    """Raise UserError where something stands at a path."""
+    if os.path.lexists(path):
+        raise UserError(f"{path}: is there already, and --init replaces no file; run it, or remove it first")
+
+
+def launch_text(proposal: Proposal) -> str:
+    """The text of a launch file, with what was assumed in comments."""
+    comments = "".join(f"# {line}\n" for line in ("Assumed, for nobody has said it:", *proposal.assumed))
+    return comments + proposal.written.text
+
+
+def write_launch(path: Path, proposal: Proposal, launch: LaunchFile, report: RunReport | None) -> list[Path]:
+    """Write a launch file, with the arrays that a run has changed as expectations; gives the files written.
+
+    Raises UserError where one is there already, and OSError where one cannot be written.
+    """
+    arrays: dict[Path, Array] = {}
+    text = launch_text(proposal)
+    changed = _changed(launch, report) if report is not None else []
+    if changed:
+        lines = [_expectation(path, buffer, arrays) for buffer in changed]
+        text += "expect:\n" + "".join(f"  - {flow(line)}\n" for line in lines)
+    elif report is not None:
+        text += "# The run has changed no buffer: there is nothing to expect.\n"
+    for target in (path, *arrays):
+        refuse_existing(target)
+    for target, array in arrays.items():
+        with replacing(target) as stream:
+            np.save(stream, array, allow_pickle=False)
+    with replacing(path) as stream:
+        stream.write(text.encode("utf-8", "surrogateescape"))
+    return [path, *arrays]
+
+
+def _changed(launch: LaunchFile, report: RunReport) -> list[BufferReport]:
+    """The buffers that hold something else than before the run."""
+    args = launch.config.args
+    given: dict[Any, Any] = dict(enumerate(args)) if isinstance(args, tuple) else dict(args)
+    found = []
+    for buffer in report.buffers:
+        arg = given.get(buffer.arg)
+        before = arg.array if isinstance(arg, BufferArg | ImageArg) else None
+        if before is None or before.tobytes() != buffer.array.tobytes():
+            found.append(buffer)
+    return found
+
+
+def _expectation(path: Path, buffer: BufferReport, arrays: dict[Path, Array]) -> dict[str, Any]:
+    """What an array has to hold: as values, or as the name of a file that goes to ``arrays``."""
+    values = buffer.array.reshape(-1)
+    if values.size <= _MOST_VALUES and (values.dtype.kind != "f" or bool(np.isfinite(values).all())):
+        return {"arg": buffer.arg, "values": values.tolist(), "dtype": values.dtype.name}
+    safe = "".join(c if c.isalnum() or c in "_-" else "_" for c in str(buffer.arg))
+    target = path.with_name(f"{stem_of(path)}.arg{safe}.npy")
+    arrays[target] = buffer.array
+    return {"arg": buffer.arg, "npy": target.name}

@@ -1,0 +1,146 @@
+"""Functions that a program calls and does not have: taken from the other texts and objects of its folder.
+
+Compilers write each function into a file of its own. Knows names, not launches: the files that a launch names are part of
+the program before anything is looked for. Invariant: only bodies that are called come in, and each is said in a note.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from msgspec import structs
+
+from visa_lsp.app.launch.program import decoded, merged, module_of_text, read_bytes, sources_of, text_of
+from visa_lsp.beside import OBJECT, stem_of
+from visa_lsp.isa.model import STRING_KINDS
+from visa_lsp.program.traits import FlowClass
+from visa_lsp.reading import MIB
+from visa_lsp.sim.launch.config import LaunchError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from visa_lsp.app.launch.program import BodySource
+    from visa_lsp.beside import Beside
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.program.model import Kernel, Module
+
+_MOST_OBJECTS: Final = 200  # of a folder that are looked into
+_MOST_TEXTS: Final = 16  # with a function of one name
+_MOST_READ: Final = 64 * MIB  # bytes of them
+
+
+def with_callees(
+    module: Module,
+    kernel: Kernel,
+    path: Path,
+    platform: Platform | None,
+    finder: Beside,
+    notes: list[str],
+    texts: dict[str, BodySource],
+) -> Module:
+    """Give a program with the functions of its folder that a kernel calls, directly or by way of others.
+
+    Their lines go to ``texts``, what was taken to ``notes``. Raises LaunchError where two files have a function, and
+    TextProblems where the text of one has errors.
+    """
+    bodies = {body.name: body for body in module.bodies}
+    sought, wanted = {kernel.name}, [kernel.name]
+    objects: dict[Path, Module] | None = None
+    folder: dict[str, list[Path]] | None = None
+    simd = kernel.int_attribute("SimdSize") or 0
+    while wanted:
+        for name in named_in(bodies[wanted.pop()]):
+            if name in sought:
+                continue
+            sought.add(name)
+            if name not in bodies:
+                folder = finder.texts_by_body(path) if folder is None else folder
+                found = _text_of_function(name, folder.get(name, []), platform, finder, simd, texts)
+                if found is None:
+                    objects = _objects(path, finder) if objects is None else objects
+                    found = _object_of_function(name, objects)
+                if found is None:
+                    continue
+                source, function = found
+                module = merged(module, function, {body.name: "the program" for body in module.bodies}, str(source))
+                notes.append(f"function '{name}' is that of {source.name}")
+                bodies = {body.name: body for body in module.bodies}
+            wanted.append(name)
+    return module
+
+
+def named_in(body: Kernel, *, calls: bool = True) -> Iterator[str]:
+    """The names that a body takes the address of, and with ``calls`` those that it calls, each once."""
+    found: dict[str, None] = {}
+    for inst in body.instructions:
+        if inst.row.marks_source is not None or (inst.row.flow is FlowClass.FUNCTION_CALL and not calls):
+            continue
+        for field in inst.row.fields:
+            value = inst.get(field.name) if field.kind in STRING_KINDS else None
+            if isinstance(value, int):
+                found[body.string(value)] = None
+    yield from found
+
+
+def _text_of_function(
+    name: str, paths: Sequence[Path], platform: Platform | None, finder: Beside, simd: int, texts: dict[str, BodySource]
+) -> tuple[Path, Module] | None:
+    modules = []
+    for source in paths[:_MOST_TEXTS]:
+        text = finder.opened(source)
+        text = text_of(read_bytes(source), source) if text is None else text
+        module = module_of_text(text, source, platform, [])
+        if any(body.name == name for body in module.functions):
+            modules.append((source, module, text))
+    fitting = [m for m in modules if _simd_of(m[1], name) in (0, simd)]
+    chosen = fitting or modules
+    if len(chosen) > 1:
+        raise _ambiguous(name, chosen[0][0], chosen[1][0])
+    if not chosen:
+        return None
+    source, module, text = chosen[0]
+    texts[name] = sources_of(module, text, source)[name]
+    return source, _only(module, name)
+
+
+def _objects(path: Path, finder: Beside) -> dict[Path, Module]:
+    """The objects of a folder that are not those of a text beside them."""
+    programs = finder.programs(path)
+    stems = {stem_of(p) for p in (*programs, path) if p.suffix != OBJECT}
+    found: dict[Path, Module] = {}
+    room = _MOST_READ
+    for source in [p for p in programs if p.suffix == OBJECT and stem_of(p) not in stems][:_MOST_OBJECTS]:
+        try:
+            data = read_bytes(source)
+            room -= len(data)
+            if room < 0:
+                break
+            found[source] = decoded(data, source)
+        except LaunchError:  # nobody has named it: what it is does not matter
+            continue
+    return found
+
+
+def _object_of_function(name: str, objects: dict[Path, Module]) -> tuple[Path, Module] | None:
+    found = [(source, m) for source, m in objects.items() if any(body.name == name for body in m.functions)]
+    if len(found) > 1:
+        raise _ambiguous(name, found[0][0], found[1][0])
+    return (found[0][0], _only(found[0][1], name)) if found else None
+
+
+def _ambiguous(name: str, one: Path, other: Path) -> LaunchError:
+    return LaunchError(
+        f"function '{name}', which the kernel calls, is in two files of its folder, {one.name} and {other.name}; say which "
+        f"one is meant, as files: [{one.name}] in a launch file"
+    )
+
+
+def _simd_of(module: Module, name: str) -> int:
+    return next((body.int_attribute("SimdSize") or 0 for body in module.functions if body.name == name), 0)
+
+
+def _only(module: Module, name: str) -> Module:
+    """A program with one of its functions, and the variables of file scope that it may name."""
+    return structs.replace(module, kernels=(), functions=tuple(b for b in module.functions if b.name == name))

@@ -1,0 +1,81 @@
+"""``visa-lsp run K.cl``: the source is compiled into a temporary folder, where its program is run from.
+
+Knows builds and folders, not launches. Invariant: the folder lasts as long as the run, and nothing beside the source is
+written or touched.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from visa_lsp.app.compile.build import built, device_of, read_source
+from visa_lsp.app.compile.outputs import file_name, files_of
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.launch.program import BodySource, TextProblems
+from visa_lsp.children import temporary_folder
+from visa_lsp.diagnostics import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from visa_lsp.app.launch.report import RunReport
+
+
+@dataclass(frozen=True, slots=True)
+class CompilerWords:
+    """What the command line says to the compiler: its ``options`` in one text, its path, the name of standard input."""
+
+    options: str
+    ocloc: str | None
+    stdin_filename: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledProgram:
+    """A kernel of a source, compiled: its text's ``path``, with all of its program beside it, and what is assumed of it."""
+
+    path: Path
+    kernel: str
+    assumed: tuple[str, ...]
+
+    def named_after(self, name: str, report: RunReport) -> RunReport:
+        """A report in which the texts are called after the source ``name``: the folder is gone when it is read."""
+        folder = str(self.path.parent)
+        sources = {
+            body: BodySource(source.path.replace(f"{folder}/", f"{name}: "), source.lines)
+            for body, source in report.sources.items()
+        }
+        return replace(report, sources=sources)
+
+
+@contextlib.contextmanager
+def compiled(name: str, compiler: CompilerWords, kernel: str | None, platform: str | None) -> Iterator[CompiledProgram]:
+    """Compile a source for a platform; the program is that of ``kernel``, else of the first.
+
+    Raises UserError where the compiler is missing or the source has no such kernel, TextProblems with what the compiler
+    says against the source.
+    """
+    source = read_source(name, compiler.stdin_filename)
+    build = built(source, device_of(None, platform), compiler.options, compiler.ocloc)
+    if build.program is None:
+        lines = [
+            f"{f.path}:{f.place.line}:{f.place.column}: {f.severity.value} {f.code} {f.name}: {f.message}"
+            for f in build.findings
+            if f.severity is Severity.ERROR
+        ]
+        raise TextProblems(source.path, source.text, (), lines)
+    kernels = [text.name for text in build.texts if text.is_kernel]
+    if kernel is not None and kernel not in kernels:
+        raise UserError(f"{source.name}: there is no kernel '{kernel}'; there are: {', '.join(kernels) or 'none'}")
+    if not kernels:
+        raise UserError(f"{source.name}: there is no kernel here")
+    chosen = kernel or kernels[0]
+    others = [other for other in kernels if other != chosen]
+    assumed = (f"kernel: {chosen}, the first; there are also {', '.join(others)}",) if others and kernel is None else ()
+    with temporary_folder() as folder:
+        for file, data in files_of(build).items():
+            (folder / file).write_bytes(data)
+        yield CompiledProgram(folder / f"{file_name(chosen)}.visaasm", chosen, assumed)

@@ -1,0 +1,327 @@
+"""The report of ``visa-lsp run``, as text and as JSON, and of the server's run command.
+
+Knows values of ``report`` only; loads no NumPy.
+
+The JSON report of a launch has these keys: ``launch`` (the launch file), ``kernel``, ``platform``, ``engine``,
+``buffers`` (``arg``, ``name``, ``title`` with both, ``dtype``, ``shape``, ``written`` where the kernel has stored into it,
+``changed`` where it holds other bytes than before, ``image`` with ``width``, ``height``, ``depth``, ``channels`` and
+``format`` of an image or null, ``head`` with the first values, ``path`` of the file written or
+null), ``expectations`` (``arg``, ``ok``, ``message``; where it does not hold also ``title``, ``expected`` with ``dtype``,
+``shape`` and ``head``, and ``differences``: ``count``, ``of`` all elements, ``largest`` with ``value`` and ``at`` of the
+``absolute``, ``relative`` and ``ulp`` error as far as there are any, ``unordered``, which counts elements where one side
+is NaN or infinite, ``text`` with all that in words, ``first`` with ``at``, ``got`` and ``expected``; null where size or type
+are others), ``faults`` (``kind``, ``message``, ``text`` with all in one
+line, ``kernel``, ``group``,
+``thread``, ``lane``, ``items`` with ``lane``, ``global`` and ``local`` id of each work item in question, ``other_items`` (the
+same of the other party, where known), ``instruction``, ``line`` from 1 or null, ``address``, ``other``, ``place``, ``excerpt``,
+``other_place``, ``other_excerpt``; ``source``, ``source_excerpt``, ``other_source`` and ``other_source_excerpt`` say the same
+of the source that the text was compiled from, where its ``FILE`` and ``LOC`` lines name it),
+``more_faults`` (how many were found beyond ``--max-errors``), ``findings`` (the same, for what is no fault), ``messages`` (what is recorded instead of carried out: ``kind``, ``reason``,
+``count``, ``kernel``, ``group``, ``thread``, ``instruction``, ``line``, ``payload`` with ``operand``, ``bytes`` and a
+hexadecimal ``head``, ``place``, ``excerpt``), ``threads``, ``groups``, ``instructions``, ``opcodes`` (counts by
+mnemonic), ``barriers``, ``bytes_read``, ``bytes_written``, ``printed``, ``notes``, ``assumed``
+(sentences; empty for a launch file), ``time`` (wall seconds: ``load`` from the text to its dispatch, ``compile`` for making
+machine code, ``run`` with those of the kernel alone, run by run), ``replayed_groups`` (how many groups the interpreter ran again
+because a check had stopped compiled code), ``ok``, with ``--counts`` and ``--profile`` also ``profile``, as module ``profile`` says; without a launch file also ``launch_text``, the text of one that says the same. What is only
+written (``--init``) has ``launch``, ``ok``, ``written`` (files), ``assumed`` and ``launch_text``. One that could not be made has ``launch``, ``ok`` and ``error``. One launch gives one
+object, several give an array.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.app.launch.comparison import base64_of, difference_lines, expectation_values, finite, numbers
+from visa_lsp.app.launch.profile import profile_lines, profile_values
+from visa_lsp.sim.faults import items_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.app.launch.report import BufferReport, RunReport
+    from visa_lsp.sim.dispatch import RecordedMessages
+    from visa_lsp.sim.faults import Fault, WorkItem
+    from visa_lsp.sim.launch.config import Array
+
+_HEAD: Final = 8
+_PAYLOAD_HEAD: Final = 64  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One launch for the report: its name and either a report with the files written, or an error line and status.
+
+    Of one that nobody has written ``launch_text`` is the text of a launch file that says the same. One that is only written
+    has no report, but what was ``assumed`` and the files ``written``.
+    """
+
+    name: str
+    report: RunReport | None = None
+    paths: tuple[str | None, ...] = ()
+    error: str = ""
+    status: int = 0
+    launch_text: str = ""
+    assumed: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
+
+
+# The report as text.
+
+
+def text_lines(outcome: Outcome, *, timed: bool = False) -> Iterator[str]:
+    """What is printed of one launch; if ``timed``, with how long it took."""
+    report = outcome.report
+    if report is None and outcome.written:
+        yield f"{', '.join(outcome.written)}: written"
+        for sentence in outcome.assumed:
+            yield f"  assumed: {sentence}"
+        return
+    if report is None:
+        yield outcome.error
+        return
+    yield (
+        f"{outcome.name}: kernel {report.kernel} on {report.platform}, {report.engine}: "
+        f"{_count(report.groups, 'group')}, {_count(report.threads, 'thread')}, {_count(report.instructions, 'instruction')}"
+    )
+    counts = sorted(report.opcodes.items(), key=lambda item: (-item[1], item[0]))
+    if counts:
+        yield f"  opcodes: {', '.join(f'{word} {count}' for word, count in counts)}"
+    barriers = f", {_count(report.barriers, 'barrier arrival')}" if report.barriers else ""
+    yield f"  memory: {report.bytes_read} bytes read, {report.bytes_written} bytes written{barriers}"
+    if timed:
+        yield f"  time: {_time(report)}"
+    for sentence in report.assumed:
+        yield f"  assumed: {sentence}"
+    for note in report.notes:
+        yield f"  note: {note}"
+    failed = {e.arg for e in report.expectations if not e.ok}
+    buffers = list(zip(report.buffers, outcome.paths or (None,) * len(report.buffers), strict=True))
+    for buffer, path in sorted(buffers, key=lambda entry: entry[0].arg not in failed):
+        yield from _buffer_lines(report, buffer, path)
+    for expectation in report.expectations:
+        words = "holds" if expectation.ok else f"FAILED, {expectation.message}"
+        yield f"  expect arg {expectation.arg if expectation.ok else _named(report, expectation.arg)}: {words}"
+    for kind, is_found in report.expected_faults.items():
+        yield f"  expect fault {kind}: {'holds' if is_found else 'FAILED, none was found'}"
+    for line in report.printed.splitlines():
+        yield f"  printed: {line}"
+    for fault in report.faults:
+        yield from _fault_lines(report, "fault", fault)
+    for fault in report.findings:
+        is_expected = fault.kind.value in report.expected_faults
+        yield from _fault_lines(report, "expected fault" if is_expected else "note", fault)
+    if report.more_faults:
+        yield f"  {_count(report.more_faults, 'more fault')}: a larger --max-errors lists more"
+    for sent in report.sent:
+        yield from _sent_lines(report, sent)
+    if report.profile is not None:
+        for line in profile_lines(report.profile, report.sources):
+            yield f"  {line}"
+    yield f"  {'ok' if report.ok else 'FAILED'}"
+
+
+def _fault_lines(report: RunReport, word: str, fault: Fault) -> Iterator[str]:
+    yield f"  {word}: {fault}"
+    for who, items in (("work items", fault.items), ("of the other party", fault.other_items)):
+        if items:
+            yield f"    {who}: {items_text(items)}"
+    for place, excerpt in dict.fromkeys((report.excerpt(fault), report.other_excerpt(fault))):
+        if excerpt:
+            yield f"    {place}: {excerpt}"
+    for place, excerpt in dict.fromkeys(_sources(report, fault)):
+        if place:
+            yield f"    {place}" + (f": {excerpt}" if excerpt else "")
+
+
+def _buffer_lines(report: RunReport, buffer: BufferReport, path: str | None) -> Iterator[str]:
+    """A buffer's first values; one that is not as expected is marked at the left, and what differs stands below it."""
+    array = buffer.array
+    wrong = [e.mismatch for e in report.expectations if e.arg == buffer.arg and e.mismatch is not None]
+    shape = "x".join(str(n) for n in array.shape) or "scalar"
+    words = f"{'!' if wrong else ' '} arg {_named(report, buffer.arg)}: {array.dtype.name} {shape}: "
+    yield words + _head(array) + (f"  -> {path}" if path else "")
+    for mismatch in wrong:
+        yield f"{'    expected: ':{len(words)}}{_head(mismatch.expected)}"
+        for line in difference_lines(array, mismatch):
+            yield f"    {line}"
+
+
+def _named(report: RunReport, arg: int | str) -> str:
+    """An argument behind the word ``arg``: its number alone needs no other word."""
+    name = next((buffer.name for buffer in report.buffers if buffer.arg == arg), "")
+    return report.title(arg) if name else str(arg)
+
+
+def _head(array: Array) -> str:
+    return ", ".join(str(value) for value in numbers(array, _HEAD)) + (", ..." if array.size > _HEAD else "")
+
+
+def _sources(report: RunReport, fault: Fault) -> tuple[tuple[str, str], tuple[str, str]]:
+    """Place and line in the source of both parties."""
+    return (
+        report.source_excerpt(fault.kernel, fault.source),
+        report.source_excerpt(fault.other_kernel or fault.kernel, fault.other_source),
+    )
+
+
+def _sent_lines(report: RunReport, sent: RecordedMessages) -> Iterator[str]:
+    """A message that was recorded: how often, why, and what the first one carried."""
+    line = f", line {sent.line + 1}" if sent.line >= 0 else ""
+    yield (
+        f"  message: {sent.mnemonic} is recorded only, {sent.reason}; sent {_count(sent.count, 'time')}, first by "
+        f"{sent.kernel}: group {sent.group}, thread {sent.thread}, instruction {sent.instruction}{line}"
+    )
+    place, excerpt = report.excerpt(sent)
+    if excerpt:
+        yield f"    {place}: {excerpt}"
+    for name, data in sent.payload:
+        more = "" if len(data) <= _PAYLOAD_HEAD else f" ... {len(data)} bytes"
+        yield f"    {name}: {data[:_PAYLOAD_HEAD].hex(' ', 4)}{more}"
+
+
+def _time(report: RunReport) -> str:
+    """Loading, compiling and running; of several runs the median and the extremes."""
+    from statistics import median  # takes long to load
+
+    time = report.time
+    words = [f"load {duration(time.load)}", f"compile {duration(time.compile)}", f"run {duration(median(time.run))}"]
+    if len(time.run) > 1:
+        extremes = f"{duration(min(time.run))} to {duration(max(time.run))}"
+        words[-1] += f" (median of {len(time.run)}, {extremes})"
+    if report.replayed_groups:
+        words.append(f"{_count(report.replayed_groups, 'group')} run again by the interpreter")
+    return ", ".join(words)
+
+
+def duration(seconds: float) -> str:
+    """A time in words: ``2.1 ms``."""
+    return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1e3:.3g} ms"
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+# The report as JSON.
+
+
+def as_json(outcome: Outcome) -> dict[str, Any]:
+    """Give one launch as a JSON object."""
+    report = outcome.report
+    more = {"launch_text": outcome.launch_text} if outcome.launch_text else {}
+    if report is None and outcome.written:
+        files, assumed = list(outcome.written), list(outcome.assumed)
+        return {"launch": outcome.name, "ok": True, "written": files, "assumed": assumed, **more}
+    if report is None:
+        return {"launch": outcome.name, "ok": False, "error": outcome.error}
+    values = {**report_values(report), **more}
+    for buffer, path in zip(values["buffers"], outcome.paths, strict=True):
+        buffer["path"] = path
+    return {"launch": outcome.name, **values}
+
+
+def report_values(report: RunReport, head: int = _HEAD, *, whole: bool = False) -> dict[str, Any]:
+    """Give what came of a launch as a JSON object, with so many values of each buffer.
+
+    ``whole``: arrays also have ``data``, their bytes as base64, unless they are too large, and differences have
+    ``elements``, a bit for each element, the first in the lowest bit of the first byte, as base64.
+    """
+    arrays = {buffer.arg: buffer.array for buffer in report.buffers}
+    return {
+        "kernel": report.kernel,
+        "platform": report.platform,
+        "engine": report.engine,
+        "buffers": [_buffer(buffer, head, whole=whole) for buffer in report.buffers],
+        "expectations": [
+            expectation_values(e, report.title(e.arg), arrays[e.arg], head=head, whole=whole)
+            for e in report.expectations
+        ],
+        "expected_faults": [{"kind": kind, "ok": is_found} for kind, is_found in report.expected_faults.items()],
+        "faults": [_fault(report, fault) for fault in report.faults],
+        "more_faults": report.more_faults,
+        "findings": [_fault(report, fault) for fault in report.findings],
+        "messages": [_sent(report, sent) for sent in report.sent],
+        "threads": report.threads,
+        "groups": report.groups,
+        "instructions": report.instructions,
+        "opcodes": dict(sorted(report.opcodes.items())),
+        "barriers": report.barriers,
+        "bytes_read": report.bytes_read,
+        "bytes_written": report.bytes_written,
+        "printed": report.printed,
+        "notes": list(report.notes),
+        "assumed": list(report.assumed),
+        "time": asdict(report.time),
+        "replayed_groups": report.replayed_groups,
+        **({"profile": profile_values(report.profile)} if report.profile is not None else {}),
+        "ok": report.ok,
+    }
+
+
+def _buffer(buffer: BufferReport, head: int, *, whole: bool) -> dict[str, Any]:
+    data = base64_of(buffer.array) if whole else None
+    return {
+        "arg": buffer.arg,
+        "name": buffer.name,
+        "title": buffer.title,
+        "dtype": buffer.array.dtype.name,
+        "shape": list(buffer.array.shape),
+        "written": buffer.written,
+        "changed": buffer.changed,
+        "image": asdict(buffer.image) if buffer.image is not None else None,
+        "head": [finite(value) for value in numbers(buffer.array, head)],
+        **({"data": data} if data is not None else {}),
+    }
+
+
+def _fault(report: RunReport, fault: Fault) -> dict[str, Any]:
+    place, excerpt = report.excerpt(fault)
+    other_place, other_excerpt = report.other_excerpt(fault)
+    (source, source_line), (other_source, other_source_line) = _sources(report, fault)
+    return {
+        "kind": fault.kind.value,
+        "message": fault.message,
+        "text": str(fault),
+        "kernel": fault.kernel,
+        "group": list(fault.group),
+        "thread": fault.thread,
+        "lane": fault.lane,
+        "items": _items(fault.items),
+        "other_items": _items(fault.other_items),
+        "instruction": fault.instruction,
+        "line": fault.line + 1 if fault.line >= 0 else None,
+        "address": fault.address,
+        "other": fault.other,
+        "place": place,
+        "excerpt": excerpt,
+        "other_place": other_place,
+        "other_excerpt": other_excerpt,
+        "source": source,
+        "source_excerpt": source_line,
+        "other_source": other_source,
+        "other_source_excerpt": other_source_line,
+    }
+
+
+def _items(items: tuple[WorkItem, ...]) -> list[dict[str, Any]]:
+    return [{"lane": item.lane, "global": list(item.global_id), "local": list(item.local_id)} for item in items]
+
+
+def _sent(report: RunReport, sent: RecordedMessages) -> dict[str, Any]:
+    place, excerpt = report.excerpt(sent)
+    return {
+        "kind": sent.mnemonic,
+        "reason": sent.reason,
+        "count": sent.count,
+        "kernel": sent.kernel,
+        "group": list(sent.group),
+        "thread": sent.thread,
+        "instruction": sent.instruction,
+        "line": sent.line + 1 if sent.line >= 0 else None,
+        "payload": [
+            {"operand": name, "bytes": len(data), "head": data[:_PAYLOAD_HEAD].hex()} for name, data in sent.payload
+        ],
+        "place": place,
+        "excerpt": excerpt,
+    }

@@ -1,0 +1,290 @@
+"""The profile of a run as values for JSON, as lines of text, and as a document for speedscope.
+
+It says how often each instruction was executed, and where ``--profile`` asked for it, with which lanes, splits and messages.
+
+In JSON ``profile`` has ``kernels`` (``name``, ``executions`` of all instructions, ``lines``: ``line`` from 1 or null,
+``instruction`` from 0, ``executions``). With lanes it also has ``idle``, the share of lanes that nothing was done for; a
+kernel has ``active`` and ``lanes``, the lanes that were worked for and those that there were, ``idle``, ``branches``
+(``line``, ``instruction``, ``executions``, ``splits``, ``lanes`` that were active, ``taken``) and ``messages`` (``line``,
+``instruction``, ``kind``: read, write or atomic, ``memory``: global, slm, scratch, image, or nothing where no surface is bound, ``messages``, ``lanes``,
+``bytes``, ``distinct``, ``cache_lines``, ``coalescing``, ``broadcasts``, ``bank_conflicts``, ``same_place``, ``unused``);
+a line has ``active``, ``lanes`` and ``idle``. Counts are sums over all threads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.flow.graph import graph_of
+from visa_lsp.flow.loops import loops_of
+from visa_lsp.flow.program_steps import steps_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from visa_lsp.app.launch.program import BodySource
+    from visa_lsp.program.model import Inst, Kernel
+    from visa_lsp.sim.observers.profile import InstructionProfile, Profiler
+
+_MOST_SHOWN: Final = 10
+_MEMORIES: Final = {
+    "slm": "shared local memory",
+    "global": "global memory",
+    "scratch": "scratch memory",
+    "image": "an image",
+    "nothing": "what is not bound",
+}
+_SCHEMA: Final = "https://www.speedscope.app/file-format-schema.json"
+
+
+@dataclass(frozen=True, slots=True)
+class ProfiledInstruction:
+    """An instruction that was executed: its place, the line of its text, from 0, or -1, and what it did."""
+
+    place: int
+    inst: Inst
+    executions: int
+    lanes: InstructionProfile | None = None
+
+    @property
+    def line(self) -> int | None:
+        """The line from 1."""
+        return self.inst.line + 1 if self.inst.line >= 0 else None
+
+    @property
+    def where(self) -> str:
+        """The place in words."""
+        return f"instruction {self.place}" if self.line is None else f"line {self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class KernelProfile:
+    """A kernel or function that was reached, with its instructions in order."""
+
+    kernel: Kernel
+    instructions: tuple[ProfiledInstruction, ...]
+
+    @property
+    def executions(self) -> int:
+        """Instructions of all threads."""
+        return sum(one.executions for one in self.instructions)
+
+    @property
+    def lanes(self) -> tuple[int, int]:
+        """The lanes that instructions worked for, and those that they have."""
+        counted = [one.lanes for one in self.instructions if one.lanes is not None]
+        return sum(one.active for one in counted), sum(one.slots for one in counted)
+
+
+@dataclass(frozen=True, slots=True)
+class RunProfile:
+    """What came of all bodies of a run."""
+
+    kernels: tuple[KernelProfile, ...]
+    with_lanes: bool
+
+
+def profile_of(
+    bodies: Iterable[Kernel], executions: Mapping[str, Sequence[int]], profiler: Profiler | None
+) -> RunProfile:
+    """The profile of a run whose bodies are these; ``executions`` are counts by body and place."""
+    lanes = {one.kernel.name: one.instructions for one in profiler.bodies} if profiler is not None else {}
+    kernels = []
+    for body in bodies:
+        counts, known = executions.get(body.name, ()), lanes.get(body.name, {})
+        instructions = tuple(
+            ProfiledInstruction(place, inst, count, known.get(place))
+            for place, (inst, count) in enumerate(zip(body.instructions, counts, strict=False))
+            if count and not inst.row.opens_label and not inst.row.marks_source
+        )
+        if instructions:
+            kernels.append(KernelProfile(body, instructions))
+    return RunProfile(tuple(kernels), profiler is not None)
+
+
+def profile_values(profile: RunProfile) -> dict[str, Any]:
+    """The profile for JSON."""
+    active, slots = _lanes(profile)
+    idle = {"idle": _idle(active, slots)} if profile.with_lanes else {}
+    return idle | {"kernels": [_kernel_values(one, with_lanes=profile.with_lanes) for one in profile.kernels]}
+
+
+def _kernel_values(kernel: KernelProfile, *, with_lanes: bool) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "name": kernel.kernel.name,
+        "executions": kernel.executions,
+        "lines": [_line_values(one) for one in kernel.instructions],
+    }
+    if with_lanes:
+        values |= _lane_values(*kernel.lanes)
+        values["branches"] = [_branch_values(one) for one in kernel.instructions if one.lanes and one.lanes.is_branch]
+        values["messages"] = [_message_values(one) for one in kernel.instructions if one.lanes and one.lanes.message]
+    return values
+
+
+def _line_values(one: ProfiledInstruction) -> dict[str, Any]:
+    values = {**_place(one), "executions": one.executions}
+    return values if one.lanes is None else values | _lane_values(one.lanes.active, one.lanes.slots)
+
+
+def _place(one: ProfiledInstruction) -> dict[str, Any]:
+    return {"line": one.line, "instruction": one.place}
+
+
+def _lane_values(active: int, slots: int) -> dict[str, Any]:
+    return {"active": active, "lanes": slots, "idle": _idle(active, slots)}
+
+
+def _branch_values(one: ProfiledInstruction) -> dict[str, Any]:
+    assert one.lanes is not None
+    counts = {"splits": one.lanes.splits, "lanes": one.lanes.active, "taken": one.lanes.taken}
+    return {**_place(one), "executions": one.executions, **counts}
+
+
+def _message_values(one: ProfiledInstruction) -> dict[str, Any]:
+    assert one.lanes is not None
+    assert one.lanes.message is not None
+    counts = one.lanes.message
+    return {
+        **_place(one),
+        "kind": counts.kind,
+        "memory": counts.memory,
+        "messages": counts.messages,
+        "lanes": counts.lanes,
+        "bytes": counts.bytes,
+        "distinct": counts.distinct,
+        "cache_lines": counts.cache_lines,
+        "coalescing": counts.coalescing,
+        "broadcasts": counts.broadcasts,
+        "bank_conflicts": counts.conflicts,
+        "same_place": counts.same_place,
+        "unused": counts.unused,
+    }
+
+
+def _lanes(profile: RunProfile) -> tuple[int, int]:
+    found = [kernel.lanes for kernel in profile.kernels]
+    return sum(active for active, _ in found), sum(slots for _, slots in found)
+
+
+def _idle(active: int, slots: int) -> float:
+    return 1 - active / slots if slots else 0.0
+
+
+def profile_lines(profile: RunProfile, sources: Mapping[str, BodySource]) -> Iterator[str]:
+    """The profile for people: of each kernel the lines that were executed most, its branches and its messages."""
+    for kernel in profile.kernels:
+        words = f"profile of {kernel.kernel.name}: {_counted(kernel.executions, 'instruction')}"
+        active, slots = kernel.lanes
+        yield words + (f", {_idle(active, slots):.1%} of {slots:,} lanes idle" if profile.with_lanes else "")
+        most = sorted(kernel.instructions, key=lambda one: (-one.executions, one.place))
+        for one in most[:_MOST_SHOWN]:
+            idle = "" if one.lanes is None else f"{_idle(one.lanes.active, one.lanes.slots):>7.1%} idle"
+            yield f"  {one.where:<12} {one.executions:>12,}{idle}  {_text(kernel, one, sources)}".rstrip()
+        if len(most) > _MOST_SHOWN:
+            yield f"  and {len(most) - _MOST_SHOWN} more, in --format json"
+        for one in kernel.instructions:
+            if one.lanes is not None and one.lanes.is_branch:
+                taken = one.lanes.taken / one.lanes.active if one.lanes.active else 0
+                yield (
+                    f"  {one.where}: the branch splits the lanes in {one.lanes.splits:,} of {_counted(one.executions, 'execution')}; "
+                    f"{taken:.1%} of the lanes take it"
+                )
+        for one in kernel.instructions:
+            if one.lanes is not None and one.lanes.message is not None:
+                yield f"  {one.where}: {_message_words(one.lanes)}"
+
+
+def _message_words(lanes: InstructionProfile) -> str:
+    counts = lanes.message
+    assert counts is not None
+    lanes_each = f"{counts.lanes / counts.messages:.1f} lanes each"
+    words = [f"{_counted(counts.messages, f'{counts.kind} message')} of {_MEMORIES[counts.memory]}, {lanes_each}"]
+    if counts.memory == "slm":
+        words.append(f"{_counted(counts.bytes, 'byte')}, {_counted(counts.conflicts, 'bank conflict')}")
+    else:
+        lines = _counted(counts.cache_lines, "cache line")
+        words.append(f"{_counted(counts.bytes, 'byte')} in {lines}, of which {counts.coalescing:.1%} is asked for")
+    if counts.broadcasts:
+        words.append(_counted(counts.broadcasts, "broadcast"))
+    if counts.same_place:
+        words.append(f"{_counted(counts.same_place, 'lane')} at the place of another")
+    if counts.unused:
+        words.append("its result is never used")
+    return "; ".join(words)
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count:,} {word}{'s' * (count != 1)}"
+
+
+def _text(kernel: KernelProfile, one: ProfiledInstruction, sources: Mapping[str, BodySource]) -> str:
+    """The line of an instruction, or its mnemonic where there is no text."""
+    source = sources.get(kernel.kernel.name)
+    if source is None or not 0 <= one.inst.line < len(source.lines):
+        return one.inst.row.mnemonic
+    return source.lines[one.inst.line].partition("//")[0].strip()
+
+
+def speedscope(profiles: Iterable[tuple[str, RunProfile, Mapping[str, BodySource]]]) -> dict[str, Any]:
+    """A document for speedscope (https://www.speedscope.app): launches by name; executions and, where known, lanes.
+
+    A stack is the kernel, the loops around an instruction, and its line.
+    """
+    frames: list[dict[str, Any]] = []
+    numbers: dict[tuple[str, str, int | None], int] = {}
+
+    def frame(name: str, file: str, line: int | None) -> int:
+        key = (name, file, line)
+        if key not in numbers:
+            numbers[key] = len(frames)
+            place = ({"file": file} if file else {}) | ({"line": line} if line is not None else {})
+            frames.append({"name": name, **place})
+        return numbers[key]
+
+    made: list[dict[str, Any]] = []
+    for name, profile, sources in profiles:
+        for kernel in profile.kernels:
+            file = sources[kernel.kernel.name].path if kernel.kernel.name in sources else ""
+            loops = _loop_names(kernel.kernel)
+            stacks = [
+                [
+                    frame(kernel.kernel.name, file, None),
+                    *(frame(loop, file, None) for loop in loops[one.place]),
+                    frame(_text(kernel, one, sources), file, one.line),
+                ]
+                for one in kernel.instructions
+            ]
+            title = f"{name}: {kernel.kernel.name}"
+            made.append(_sampled(f"{title}, executions", stacks, [one.executions for one in kernel.instructions]))
+            if profile.with_lanes:
+                lanes = [one.lanes.active if one.lanes is not None else 0 for one in kernel.instructions]
+                made.append(_sampled(f"{title}, active lanes", stacks, lanes))
+    return {"$schema": _SCHEMA, "exporter": "visa-lsp", "shared": {"frames": frames}, "profiles": made}
+
+
+def _sampled(name: str, stacks: list[list[int]], weights: list[int]) -> dict[str, Any]:
+    return {
+        "type": "sampled",
+        "name": name,
+        "unit": "none",
+        "startValue": 0,
+        "endValue": sum(weights),
+        "samples": stacks,
+        "weights": weights,
+    }
+
+
+def _loop_names(kernel: Kernel) -> list[list[str]]:
+    """For each instruction the loops around it, the outermost first, by the line of their head."""
+    graph = graph_of(steps_of(kernel), kernel.name)
+    loops = loops_of(graph)
+    around: list[list[str]] = [[] for _ in graph.blocks]
+    for head, loop in sorted(loops.by_head.items(), key=lambda item: item[1].depth):
+        first = graph.blocks[head].first
+        line = kernel.instructions[first].line
+        name = f"loop at line {line + 1}" if line >= 0 else f"loop at instruction {first}"
+        for block in loop.blocks:
+            around[block].append(name)
+    return [around[block] for block in graph.block_of]

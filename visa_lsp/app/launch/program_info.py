@@ -1,0 +1,231 @@
+"""What a launch needs besides its file and its program: the platform, the kernel's ze_info, the program's data.
+
+Knows which files count, and that those of the folder do where the launch names none. Invariant: what is taken from a file
+that has not the program's name is said in a note.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.app.described import DescribedKernel, found_for, registers_for
+from visa_lsp.app.launch.linking import named_in
+from visa_lsp.app.launch.program import DEFAULT, read_bytes, text_of
+from visa_lsp.isa.platforms import platform_named
+from visa_lsp.sim.launch.config import PLATFORM, Arg, ImageArg, LaunchError, NullArg, ValueArg
+from visa_lsp.zeinfo.emit.document import emitted
+from visa_lsp.zeinfo.emit.roles import boundary
+from visa_lsp.zeinfo.emit.slots import ArgumentHint, EmitError
+from visa_lsp.zeinfo.read import ZeInfoError, read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from visa_lsp.app.launch.file import LaunchFile
+    from visa_lsp.app.launch.options import RunOptions
+    from visa_lsp.beside import Beside
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.program.model import Kernel, Module
+    from visa_lsp.program.payload import KernelInfo
+    from visa_lsp.sim.launch.config import DataSection
+
+_ELF: Final = b"\x7fELF"
+_DOCUMENT: Final = Path("ze_info")  # what messages call one that is no file
+
+
+def choose_platform(launch: LaunchFile, options: RunOptions, kernels: Sequence[str] = ()) -> Platform:
+    """Give the platform of a run: the one named, else the launch file's, else the zebin's, else the default.
+
+    ``kernels`` are those of the program: a zebin of its folder counts where it speaks of the one that is launched. Raises
+    LaunchError where no platform has the name, or where the launch's own zebin was made for one with other registers or
+    numbers of threads.
+    """
+    return platform_told(launch, options, kernels) or DEFAULT
+
+
+def platform_told(launch: LaunchFile, options: RunOptions, kernels: Sequence[str] = ()) -> Platform | None:
+    """Give the same, and None where nothing tells it. Raises LaunchError as ``choose_platform`` does."""
+    chosen = options.platform or launch.platform
+    platform = platform_named(chosen) if chosen else None
+    if chosen and platform is None:
+        raise LaunchError(f"unknown platform '{chosen}'")
+    kernel = launch.config.kernel or next(iter(kernels), "")
+    for told in _platforms_of_zebins(launch, options, kernel, own=platform is not None):
+        if platform is None and told is not None:
+            return told
+        if platform is not None and told is not None and not _same_registers(told, platform):
+            raise launch.locate(
+                LaunchError(
+                    f"the platform is {platform.name}, the zebin was made for {told.name}, whose registers and numbers of "
+                    f"threads are others; say platform: {told.name}, or leave it out",
+                    PLATFORM,
+                )
+            )
+    return platform
+
+
+def _same_registers(one: Platform, other: Platform) -> bool:
+    return (one.grf_bytes, one.thread_number) == (other.grf_bytes, other.thread_number)
+
+
+def _zebins(launch: LaunchFile, options: RunOptions, kernel: str, *, own: bool) -> list[Path]:
+    """The zebin of a launch: named by it, else the one of the program's name, else, if not ``own``, its folder's."""
+    if launch.zebin or launch.ze_info:
+        return [source for source in (launch.zebin, launch.ze_info) if source is not None]
+    places = [place for place in (options.path, launch.path) if place is not None]
+    found = [path for path in options.finder.own_documents(*places) if path.suffix == ".zebin"]
+    if not found and not own and kernel:
+        told = options.finder.zebin(kernel, *places)
+        found = [told.path] if told is not None else []
+    return found
+
+
+def _platforms_of_zebins(
+    launch: LaunchFile, options: RunOptions, kernel: str, *, own: bool
+) -> Iterator[Platform | None]:
+    """What those zebins were made for, where they say it."""
+    if launch.document is not None:
+        yield _platform_of_zebin(launch.document, _DOCUMENT)
+        return
+    for source in _zebins(launch, options, kernel, own=own):
+        if source.is_file():
+            yield _platform_of_zebin(read_bytes(source), source)
+
+
+def _platform_of_zebin(data: bytes, source: Path) -> Platform | None:
+    if data[:4] != _ELF:
+        return None
+    from visa_lsp.app.launch.zebin import platform_of
+
+    return platform_of(data, source)
+
+
+def kernel_info(
+    kernel: Kernel, launch: LaunchFile, options: RunOptions, said: list[str]
+) -> tuple[KernelInfo | None, tuple[DataSection, ...]]:
+    """Give what ze_info says of the kernel, and the program's data; notes go to ``said``.
+
+    The launch file may name a ze_info, a zebin, or both; else the folder's count, those with the program's name first.
+    Raises LaunchError where that of the launch or the program cannot be read, or says nothing of the kernel.
+    """
+    places = (options.path, launch.path)
+    source = _DOCUMENT if launch.document is not None else launch.ze_info or launch.zebin
+    if source is not None:
+        data = launch.document if launch.document is not None else read_bytes(source)
+        if data[:4] == _ELF:
+            text, sections = _program_data(source, data)
+            return _info_in(text, kernel, source), sections
+        zebin = launch.zebin or _zebin_beside(kernel, options.finder, places, source)
+        _, sections = _program_data(zebin) if zebin is not None else ("", ())
+        return _info_in(text_of(data, source), kernel, source), sections
+    found = found_for(kernel, places, options.finder)
+    own = options.finder.own_documents(*(place for place in places if place is not None))
+    if own and (found is None or found.path not in own):
+        # It may be there and damaged: the user means it, and is told.
+        if found is None:
+            return _info_in(_ze_info_text(own[0]), kernel, own[0]), ()
+        _infos(_ze_info_text(own[0]), own[0])
+    if found is None or found.path is None:
+        return _inferred(kernel, launch, options, said), ()
+    if found.path not in own:
+        said.append(source_words(found, kernel))
+    said += simd_notes(kernel, found, options)
+    zebin = found.path if found.is_zebin else _zebin_beside(kernel, options.finder, places, found.path)
+    _, sections = _program_data(zebin) if zebin is not None else ("", ())
+    return _info_in(found.text, kernel, found.path), sections
+
+
+def _inferred(kernel: Kernel, launch: LaunchFile, options: RunOptions, said: list[str]) -> KernelInfo | None:
+    """What a compiler's dump tells of itself where arguments are given in order; None where they go by input names."""
+    args = launch.config.args
+    if boundary(kernel) is None or not isinstance(args, tuple):
+        return None
+    try:
+        where = registers_for(options.platform or launch.platform, [kernel])
+        made = emitted([kernel], where, {kernel.name: [hint_of(arg) for arg in args]})
+    except EmitError:
+        return None
+    said.append(source_words(DescribedKernel(made.text, None), kernel))
+    return read(made.text)[0]
+
+
+def source_words(described: DescribedKernel, kernel: Kernel) -> str:
+    """Where the ze_info of a kernel is from, as a sentence."""
+    if described.path is not None:
+        return f"the ze_info is that of {described.path.name}, which speaks of kernel '{kernel.name}'"
+    return "the ze_info is inferred from the program, as visa-lsp zeinfo emit does, which lists its guesses"
+
+
+def hint_of(arg: Arg) -> ArgumentHint:
+    """What an argument of a launch tells of the kernel's."""
+    match arg:
+        case ImageArg():
+            _, height, depth = arg.dims
+            return ArgumentHint(
+                "image", image_type="image_3d" if depth > 1 else "image_2d" if height > 1 else "image_1d"
+            )
+        case ValueArg():
+            return ArgumentHint("value", arg.array.size, size=arg.array.nbytes if arg.typed else 0)
+        case NullArg():
+            return ArgumentHint("buffer")
+    return ArgumentHint(type(arg).__name__.removesuffix("Arg").lower())
+
+
+def program_symbols(module: Module, options: RunOptions) -> list[str]:
+    """The names of data that a program takes the address of: those that are none of its functions, nor of its folder's."""
+    functions = {body.name for body in module.bodies}
+    names = dict.fromkeys(name for body in module.bodies for name in named_in(body, calls=False))
+    missing = [name for name in names if name not in functions]
+    folder = options.finder.texts_by_body(options.path) if missing and options.path is not None else {}
+    return [name for name in missing if name not in folder]
+
+
+def simd_notes(kernel: Kernel, found: DescribedKernel, options: RunOptions) -> list[str]:
+    """What is to be said where the ze_info is of another SIMD size than the text: a dump has every size that was tried."""
+    simd = kernel.int_attribute("SimdSize") or 0
+    if not simd or not found.simd_size or simd == found.simd_size or options.path is None or found.path is None:
+        return []
+    others = options.finder.texts_of(kernel.name, options.path)
+    fits = next((p.name for p in others if f"simd{found.simd_size}" in p.name), None)
+    hint = f"; {fits} is of that size" if fits else ""
+    note = (
+        f"the text is SIMD{simd}, the ze_info of {found.path.name} says simd_size {found.simd_size}: "
+        f"the program that was built has another text of kernel '{kernel.name}'{hint}"
+    )
+    return [note]
+
+
+def _zebin_beside(kernel: Kernel, finder: Beside, places: Sequence[Path | None], document: Path) -> Path | None:
+    """The zebin that has the data of a program: of the program's name, of its ze_info's, else one that speaks of the kernel."""
+    there = [place for place in (*places, document) if place is not None]
+    own = next((path for path in finder.own_documents(*there) if path.suffix == ".zebin"), None)
+    if own is not None:
+        return own
+    told = finder.zebin(kernel.name, *there)
+    return told.path if told is not None else None
+
+
+def _program_data(zebin: Path, data: bytes | None = None) -> tuple[str, tuple[DataSection, ...]]:
+    from visa_lsp.app.launch.zebin import program_data
+
+    return program_data(read_bytes(zebin) if data is None else data, zebin)
+
+
+def _ze_info_text(source: Path) -> str:
+    data = read_bytes(source)
+    return _program_data(source, data)[0] if data[:4] == _ELF else text_of(data, source)
+
+
+def _infos(text: str, source: Path) -> list[KernelInfo]:
+    try:
+        return read(text)
+    except ZeInfoError as error:
+        raise LaunchError(error.message, place=f"{source}:{error.line}:{error.column}") from None
+
+
+def _info_in(text: str, kernel: Kernel, source: Path) -> KernelInfo:
+    found = next((info for info in _infos(text, source) if info.name == kernel.name), None)
+    if found is None:
+        raise LaunchError(f"the ze_info '{source}' says nothing of kernel '{kernel.name}'")
+    return found

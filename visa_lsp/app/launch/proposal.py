@@ -1,0 +1,341 @@
+"""A launch that nobody has written: kernel, platform, sizes and arguments by default, each said in a sentence.
+
+What a launch file, or a quick run's object, would say and does not is filled in here, for the shell, the form and the
+server alike. Knows programs and the finder of files. Invariant: whatever is assumed is in ``assumed``, and what was given
+is kept as it is.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.app.described import found_for, made_for
+from visa_lsp.app.launch import forms
+from visa_lsp.app.launch.file import parse_launch
+from visa_lsp.app.launch.linking import with_callees
+from visa_lsp.app.launch.program import DEFAULT, decoded, errors_of, module_of_text, refuse_errors, sources_of
+from visa_lsp.app.launch.program_info import choose_platform, kernel_info, platform_told, program_symbols, source_words
+from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS, platform_named, thread_widths
+from visa_lsp.program.text_form import module_text
+from visa_lsp.sim.faults import FaultKind
+from visa_lsp.sim.launch.config import PLATFORM, LaunchError
+from visa_lsp.sim.launch.prepare import PreparedLaunch, choose_kernel, prepare, with_budget
+from visa_lsp.sim.machine import run as interpret
+from visa_lsp.sim.observers.checkers import checkers
+from visa_lsp.zeinfo.emit.roles import boundary, registers_of_dump
+from visa_lsp.zeinfo.emit.slots import EmitError
+from visa_lsp.zeinfo.read import read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from visa_lsp.app.described import DescribedKernel
+    from visa_lsp.app.launch.file import LaunchFile
+    from visa_lsp.app.launch.forms import Spec, Written
+    from visa_lsp.app.launch.options import RunOptions
+    from visa_lsp.app.launch.program import BodySource
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.program.model import Kernel, Module
+    from visa_lsp.program.payload import KernelInfo
+
+# The compiler's own, which stands in dumps beside the kernels and does nothing.
+COMPILERS_OWN: Final = "Intel_Symbol_Table_Void_Program"
+_NOTHING: Final = "groups: [1, 1, 1]\n"
+_SYMBOL_BYTES: Final = 65536
+_LOCAL_SIZES: Final = ((64, 1, 1), (128, 1, 1), (256, 1, 1), (16, 16, 1), (8, 8, 1))
+_TRIAL_STEPS: Final = 15_000  # a second or two
+# Where nothing tells the platform, it is the first of these that a text can have been made for.
+_LIKELY: Final = (DEFAULT_PLATFORM, "DG2", "PVCXT", "BMG", "SKL", "ICLLP", "XeHP_SDV", "PVC")
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A launch by default: as an object, as the text of a launch file, and what in it is assumed, a sentence each.
+
+    ``told`` is what a form shows of the kernel (``forms.template``). ``can_be_tried``: the size of a group
+    matters to the kernel, and is a guess.
+    """
+
+    told: Spec
+    written: Written
+    assumed: tuple[str, ...]
+    platform: Platform
+    can_be_tried: bool = False
+
+    def read(self, path: Path) -> LaunchFile:
+        """The launch, read; ``path`` is what its file would be called. Raises LaunchError, with the key or argument at fault."""
+        with self.without_file(path):
+            return parse_launch(self.written.text, path)
+
+    @contextmanager
+    def without_file(self, path: Path) -> Iterator[None]:
+        """Let a LaunchError name the key or argument at fault, not a place in the file at ``path``, which is not there."""
+        try:
+            yield
+        except LaunchError as error:
+            raise LaunchError(self.written.said(str(error), str(path))) from None
+
+
+def propose(
+    module: Module,
+    options: RunOptions,
+    launch_path: Path,
+    quick: Spec | None = None,
+    *,
+    tries: bool = True,
+    text: str | None = None,
+) -> Proposal:
+    """Fill in what ``quick``, an object with the keys of a launch file, does not say of a launch.
+
+    Where the work items of a group share memory and nothing tells how many there are, some sizes are tried, unless
+    ``tries`` is false: the kernel runs then. ``text`` is the program's own, if it has one. Raises LaunchError where there is no kernel, no ze_info can be found or made, or
+    ``quick`` says what cannot be.
+    """
+    given = dict(quick or {})
+    found = _Proposer(module, options, launch_path, given, text)
+    first = found.proposal()
+    if not (tries and first.can_be_tried) or found.runs(first):
+        return first
+    for size in _LOCAL_SIZES:
+        other = found.proposal(size)
+        if found.runs(other):
+            return other
+    return first
+
+
+class _Proposer:
+    """What does not depend on the size of a group, and launches with sizes."""
+
+    def __init__(self, module: Module, options: RunOptions, launch_path: Path, given: Spec, text: str | None) -> None:
+        self.module = module
+        self.text = text
+        self.options = options
+        self.path = launch_path
+        self.given = given
+        self.kernel, self.words = _kernel(module, given, str(options.path or ""))
+        kernel = self.kernel
+        found = found_for(kernel, (options.path, launch_path), options.finder)
+        _judge_own(kernel, found, options, launch_path)
+        try:
+            self.described = found or made_for([kernel], options.platform)
+        except EmitError as error:
+            raise LaunchError(f"there is no ze_info, and none can be made: {error}") from None
+        # A text written by hand gives its inputs names that mean something; those of a dump are numbers.
+        self.named = found is None and boundary(kernel) is None
+        self.types = forms.element_types(kernel) if found is None else None
+        try:
+            forms.template(self.described.text, kernel.name, self.types)
+        except forms.QuickError as error:
+            raise LaunchError(f"{found.path if found else 'ze_info'}{error}") from None
+        self.info = next(i for i in read(self.described.text) if i.name == kernel.name)
+        self.words.append(source_words(self.described, kernel))
+        self.symbols = _symbols(module, kernel, self.info, launch_path, options, given)
+
+    def proposal(self, local_size: Sequence[int] | None = None) -> Proposal:
+        """The launch, with another number of work items in a group than those of one thread."""
+        given = self.given
+        told = forms.template(self.described.text, self.kernel.name, self.types, local_size)
+        told["named"] = self.named
+        launch = _completed(given, told)
+        said = list(self.words)
+        if self.symbols:
+            launch["symbols"] = {**self.symbols, **launch.get("symbols", {})}
+            said.append(
+                f"data {', '.join(self.symbols)}: {_SYMBOL_BYTES} zero bytes each, for no zebin here has the program's data"
+            )
+        names = [a["name"] for a in told["arguments"]]
+        platform, words = self._platform(forms.write(launch, names, named=self.named))
+        said.append(words)
+        if "platform" not in launch and (self.options.platform or platform.name != DEFAULT_PLATFORM):
+            launch = {"kernel": launch.pop("kernel"), "platform": platform.name, **launch}
+        said += _size_words(given, told, tried=local_size is not None)
+        said += _argument_words(given, told)
+        written = forms.write(launch, names, named=self.named)
+        free = told["shares"] and not {"local_size", "threads"} & set(given)
+        return Proposal(told, written, tuple(said), platform, free)
+
+    def _platform(self, written: Written) -> tuple[Platform, str]:
+        """The platform that is told, else the likeliest that text and ze_info can be made for."""
+        try:
+            file = parse_launch(written.text, self.path)
+        except LaunchError as error:
+            raise LaunchError(written.said(str(error), str(self.path))) from None
+        chosen = platform_told(file, self.options, [self.kernel.name])
+        if self.options.platform or file.platform:
+            assert chosen is not None  # an unknown one has been refused
+            return chosen, f"platform: {chosen.name}, as given"
+        if chosen is not None:
+            return chosen, f"platform: {chosen.name}, which the zebin was made for"
+        dump = registers_of_dump(self.kernel)
+        for platform in _candidates():
+            if dump is not None and dump.bytes != platform.grf_bytes:
+                continue
+            if any(
+                platform.name not in inst.row.platforms for body in self.module.bodies for inst in body.instructions
+            ):
+                continue
+            if (self.kernel.int_attribute("SimdSize") or 16) not in thread_widths(platform.grf_bytes):
+                continue
+            if self._prepared(file, platform) == PLATFORM or self._is_refused(platform):
+                continue
+            if platform.name == DEFAULT_PLATFORM:
+                break
+            return (
+                platform,
+                f"platform: {platform.name}, the likeliest that this text was made for; nothing here tells it",
+            )
+        default = choose_platform(file, self.options)
+        return default, f"platform: {default.name}, the default; nothing here tells it"
+
+    def _prepared(self, file: LaunchFile, platform: Platform) -> PreparedLaunch | str | int | None:
+        """The launch made ready, or what an error is about."""
+        config = replace(file.config, kernel=self.kernel.name)
+        try:
+            return prepare(self.module, None if self.named else self.info, config, platform)
+        except LaunchError as error:
+            return error.arg
+
+    def _is_refused(self, platform: Platform) -> bool:
+        """Whether the assembler reports errors for a platform."""
+        if self.text is None:
+            self.text = module_text(self.module, platform)
+            if errors_of(self.text, None):
+                self.text = ""  # no text can say this object
+        return bool(self.text and errors_of(self.text, platform.name))
+
+    def runs(self, proposal: Proposal) -> bool:
+        """Whether a launch ends without a fault, as far as a look at its beginning tells."""
+        prepared = self._prepared(proposal.read(self.path), proposal.platform)
+        if not isinstance(prepared, PreparedLaunch):
+            return True
+        result = interpret(with_budget(prepared, _TRIAL_STEPS).dispatch, checkers("all"))
+        return all(fault.is_note or fault.kind is FaultKind.BUDGET for fault in result.faults)
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedRun:
+    """A program to run and its launch by default, with the lines of its texts and notes about it."""
+
+    module: Module
+    sources: dict[str, BodySource]
+    notes: list[str]
+    proposal: Proposal
+
+
+def proposed(
+    program: str | bytes, options: RunOptions, launch_path: Path, quick: Spec | None = None, *, tries: bool = True
+) -> ProposedRun:
+    """Make the program of a text, or of an object's bytes, and fill in its launch.
+
+    Raises TextProblems for a text with errors, and LaunchError as ``propose`` does.
+    """
+    told = platform_told(parse_launch(_NOTHING, launch_path), options)
+    # Files that are named come first, and are added where the program is run.
+    linked = not options.files and not (quick or {}).get("files")
+    made = _program(program, options, told, linked=linked)
+    text = program if isinstance(program, str) else None
+    if told is not None and text is not None:
+        refuse_errors(text, options.path, told)
+    proposal = propose(made[0], options, launch_path, quick, tries=tries, text=text)
+    is_said = bool(options.platform or (quick or {}).get("platform"))
+    if proposal.platform is not (told or DEFAULT) or (is_said and told is None):
+        made = _program(program, options, proposal.platform, linked=linked)
+    return ProposedRun(*made, proposal)
+
+
+def _program(
+    program: str | bytes, options: RunOptions, where: Platform | None, *, linked: bool
+) -> tuple[Module, dict[str, BodySource], list[str]]:
+    """The program with, if ``linked``, the functions of its folder that its first kernels call."""
+    notes: list[str] = []
+    sources: dict[str, BodySource] = {}
+    if isinstance(program, bytes):
+        module = decoded(program, options.path)
+    else:
+        module = module_of_text(program, options.path, where, notes)
+        sources = sources_of(module, program, options.path)
+    if linked and options.path is not None:
+        for kernel in module.kernels[:1]:
+            module = with_callees(module, kernel, options.path, where, options.finder, notes, sources)
+    return module, sources, notes
+
+
+def _completed(given: Spec, told: Spec) -> Spec:
+    try:
+        return forms.completed(given, told)
+    except forms.QuickError as error:
+        raise LaunchError(str(error)) from None
+
+
+def _kernel(module: Module, given: Spec, place: str) -> tuple[Kernel, list[str]]:
+    """The kernel that is asked for, else the first of the program."""
+    if given.get("kernel"):
+        return choose_kernel(module, str(given["kernel"])), []
+    if not module.kernels:
+        names = ", ".join(body.name for body in module.functions)
+        raise LaunchError(
+            f"there is no kernel here, only functions ({names}): run the kernel that calls them", place=place
+        )
+    kernels = [k for k in module.kernels if k.name != COMPILERS_OWN] or list(module.kernels)
+    others = ", ".join(k.name for k in kernels[1:])
+    return kernels[0], [f"kernel: {kernels[0].name}, the first; there are also {others}"] if others else []
+
+
+def _judge_own(kernel: Kernel, found: DescribedKernel | None, options: RunOptions, launch_path: Path) -> None:
+    """Refuse a ze_info of the program's own name that cannot be read, or is silent where no other speaks: it is meant."""
+    if found is None or found.silent is not None:
+        empty = parse_launch(_NOTHING, launch_path)
+        kernel_info(kernel, empty, options, [])
+
+
+def _symbols(
+    module: Module, kernel: Kernel, info: KernelInfo, launch_path: Path, options: RunOptions, given: Spec
+) -> Spec:
+    """Zeros for the program's data that nothing here has."""
+    empty = parse_launch(_NOTHING, launch_path)
+    _, sections = kernel_info(kernel, empty, options, [])
+    there = {name for section in sections for name in (*section.symbols, section.base)}
+    bases = [entry.arg_type for entry in info.payload if entry.arg_type in ("const_base", "global_base")]
+    known = {*there, *(given.get("symbols") or {})}
+    return {
+        name: {"dtype": "uint8", "shape": [_SYMBOL_BYTES], "init": "zeros"}
+        for name in dict.fromkeys([*program_symbols(module, options), *bases])
+        if name not in known
+    }
+
+
+def _candidates() -> list[Platform]:
+    first = [p for name in _LIKELY if (p := platform_named(name)) is not None]
+    return [*first, *(p for p in PLATFORMS if p not in first)]
+
+
+def _size_words(given: Spec, told: Spec, *, tried: bool) -> list[str]:
+    if "threads" in given:
+        return []
+    words = []
+    if "groups" not in given and "global_size" not in given:
+        words.append("groups: [1, 1, 1]")
+    if "local_size" not in given:
+        size = told["localSize"]
+        why = "as the ze_info requires" if told["required"] else f"one thread of SIMD{told['simdSize']}"
+        why = "with which it runs; with the work items of one thread it faults" if tried else why
+        words.append(f"local_size: {forms.flow(size)}, {why}")
+    return words
+
+
+def _argument_words(given: Spec, told: Spec) -> list[str]:
+    """A sentence for each argument that is not given."""
+    args: Any = given.get("args")
+    words = []
+    for argument in told["arguments"]:
+        index, name = argument["index"], argument["name"]
+        if isinstance(args, dict) and name in args:
+            continue
+        if isinstance(args, list) and index < len(args) and args[index] is not None:
+            continue
+        title = f"argument {index} ({name})" if name else f"argument {index}"
+        words.append(f"{title}: {argument['words']}")
+    return words

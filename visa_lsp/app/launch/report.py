@@ -1,0 +1,228 @@
+"""What came of a launch, as values: buffers, expectations, faults with their places in the texts.
+
+Filled by ``runner``, printed by ``printing`` and sent by the language server. Prints nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.isa.model import Mark
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from visa_lsp.app.launch.profile import RunProfile
+    from visa_lsp.app.launch.program import BodySource
+    from visa_lsp.program.model import Kernel, Module
+    from visa_lsp.sim.dispatch import RecordedMessages
+    from visa_lsp.sim.faults import Fault
+    from visa_lsp.sim.launch.config import Array
+    from visa_lsp.sim.launch.expect import Mismatch
+
+
+_MOST_SOURCE: Final = 16 << 20
+_INSTRUCTION: Final = re.compile(r"instruction (\d{1,9})")
+
+
+@dataclass(frozen=True, slots=True)
+class ImageShape:
+    """What an image argument is: width, height, depth or layers, channels, how a texel is read."""
+
+    width: int
+    height: int
+    depth: int
+    channels: int
+    format: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BufferReport:
+    """A buffer or image argument after the run; ``name`` is the source's, where ze_info tells it.
+
+    ``written``: the kernel has stored into it; ``changed``: it holds other bytes than before.
+    """
+
+    arg: int | str
+    name: str
+    array: Array
+    written: bool = False
+    changed: bool = False
+    image: ImageShape | None = None
+
+    @property
+    def title(self) -> str:
+        """What the argument is called wherever it is shown: ``td (argument 3)``, counted as in the launch file."""
+        return titled(self.arg, self.name)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ValueReport:
+    """An argument that was passed by value; ``name`` is the source's, where ze_info tells it."""
+
+    arg: int | str
+    name: str
+    array: Array
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectationReport:
+    """One expectation: whether it holds, and if not the first differences in one line, and all that is known of them."""
+
+    arg: int | str
+    ok: bool
+    message: str
+    mismatch: Mismatch | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunTime:
+    """Wall seconds: from the text to its dispatch, making machine code, and the kernel alone, run by run."""
+
+    load: float = 0.0
+    compile: float = 0.0
+    run: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunReport:
+    """What came of one launch."""
+
+    kernel: str
+    platform: str
+    engine: str
+    buffers: tuple[BufferReport, ...]
+    expectations: tuple[ExpectationReport, ...]
+    faults: tuple[Fault, ...]
+    threads: int
+    groups: int
+    instructions: int
+    notes: tuple[str, ...] = ()
+    printed: str = ""
+    opcodes: Mapping[str, int] = field(default_factory=dict)
+    barriers: int = 0
+    bytes_read: int = 0
+    bytes_written: int = 0
+    findings: tuple[Fault, ...] = ()  # notes of observers that are no fault
+    sources: Mapping[str, BodySource] = field(default_factory=dict)
+    sent: tuple[RecordedMessages, ...] = ()  # messages that are recorded instead of carried out
+    more_faults: int = 0  # found, but more than were asked for
+    values: tuple[ValueReport, ...] = ()
+    assumed: tuple[str, ...] = ()  # what nobody has said of the launch, a sentence each
+    time: RunTime = RunTime()
+    replayed_groups: int = 0  # run again by the interpreter, where a check has stopped compiled code
+    profile: RunProfile | None = None
+    expected_faults: Mapping[str, bool] = field(default_factory=dict)  # by kind: whether the run has found one
+
+    def with_assumed(self, assumed: tuple[str, ...]) -> RunReport:
+        """The report with what was assumed, which is not said again in a note."""
+        return replace(self, assumed=assumed, notes=tuple(note for note in self.notes if note not in assumed))
+
+    def excerpt(self, fault: Fault | RecordedMessages) -> tuple[str, str]:
+        """Where a fault stands, ``path:line``, and that line of the text; empty where there is no text."""
+        return _excerpt(self.sources.get(fault.kernel), fault.line)
+
+    def other_excerpt(self, fault: Fault) -> tuple[str, str]:
+        """The same for the other party."""
+        return _excerpt(self.sources.get(fault.other_kernel or fault.kernel), fault.other_line)
+
+    def source_excerpt(self, kernel: str, place: tuple[str, int] | None) -> tuple[str, str]:
+        """``path:line`` of the source that a text was compiled from, and that line where the file is there."""
+        if place is None:
+            return "", ""
+        text = self.sources.get(kernel)
+        folder = Path(text.path).parent if text is not None else Path()
+        return f"{place[0]}:{place[1]}", _line_of(folder / place[0], place[1])
+
+    def title(self, arg: int | str) -> str:
+        """What an argument is called: as its buffer is."""
+        return next((buffer.title for buffer in self.buffers if buffer.arg == arg), titled(arg, ""))
+
+    def with_most(self, count: int | None) -> RunReport:
+        """The report with no more than so many faults listed; all of them with None."""
+        if count is None:
+            return self
+        return replace(self, faults=self.faults[:count], more_faults=len(self.faults[count:]))
+
+    @property
+    def ok(self) -> bool:
+        """No fault but those expected, and every expectation holds."""
+        held = all(e.ok for e in self.expectations) and all(self.expected_faults.values())
+        return held and not self.faults and not self.more_faults
+
+
+def titled(arg: int | str, name: str) -> str:
+    """Name and number of an argument, as far as both are known."""
+    if isinstance(arg, str):
+        return arg
+    return f"{name} (argument {arg})" if name else f"argument {arg}"
+
+
+def _excerpt(source: BodySource | None, line: int) -> tuple[str, str]:
+    if source is None or not 0 <= line < len(source.lines):
+        return "", ""
+    return f"{source.path}:{line + 1}", source.lines[line].strip()
+
+
+def _line_of(path: Path, line: int) -> str:
+    try:
+        if not path.is_file() or path.stat().st_size > _MOST_SOURCE:
+            return ""
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except (OSError, ValueError):
+        return ""
+    return lines[line - 1].strip() if line <= len(lines) else ""
+
+
+def with_sources(faults: Iterable[Fault], module: Module) -> tuple[Fault, ...]:
+    """Faults with the file and line that ``FILE`` and ``LOC`` lines name, for both parties."""
+    bodies = {body.name: body for body in module.bodies}
+    return tuple(_sourced(fault, bodies) for fault in faults)
+
+
+def _sourced(fault: Fault, bodies: Mapping[str, Kernel]) -> Fault:
+    body = bodies.get(fault.kernel)
+    other = bodies.get(fault.other_kernel or fault.kernel)
+    at = -1
+    if other is not None and fault.other_line >= 0:
+        at = next((n for n, inst in enumerate(other.instructions) if inst.line == fault.other_line), -1)
+    elif fault.other and (found := _INSTRUCTION.search(fault.other)):
+        at = int(found[1])
+    return replace(fault, source=_source_of(body, fault.instruction), other_source=_source_of(other, at))
+
+
+def _source_of(body: Kernel | None, at: int) -> tuple[str, int] | None:
+    """The file and line of the marks above an instruction; None without them, or for what no line stands for."""
+    if body is None or not 0 <= at < len(body.instructions):
+        return None
+    line = 0
+    for inst in reversed(body.instructions[: at + 1]):
+        value = inst.get(inst.row.fields[0].name) if inst.row.marks_source else None
+        if not isinstance(value, int):
+            continue
+        if inst.row.marks_source is Mark.FILE:
+            name = body.strings[value] if 0 <= value < len(body.strings) else ""
+            return (name, line) if line and name else None
+        if not line:
+            if not value:
+                return None
+            line = value
+    return None
+
+
+def with_declarations(faults: Iterable[Fault], sources: Mapping[str, BodySource]) -> tuple[Fault, ...]:
+    """Faults that are about a variable, with the line of its declaration: the last one above the instruction."""
+    return tuple(_declared(fault, sources.get(fault.kernel)) for fault in faults)
+
+
+def _declared(fault: Fault, source: BodySource | None) -> Fault:
+    if source is None or not fault.variable or fault.line < 0:
+        return fault
+    form = re.compile(rf"\s*\.decl\s+{re.escape(fault.variable)}(?![\w$@?])")
+    line = next((n for n in range(min(fault.line, len(source.lines) - 1), -1, -1) if form.match(source.lines[n])), None)
+    if line is None:
+        return fault
+    return replace(fault, other=f"{fault.other}, line {line + 1}", other_line=line)

@@ -1,0 +1,57 @@
+"""From a launch that has run to the values of its report: what became of each buffer, which expectations hold.
+
+Runs nothing and prints nothing. Invariant: the order of both is that of the launch file.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from visa_lsp.app.launch.report import BufferReport, ExpectationReport, ImageShape
+
+if TYPE_CHECKING:
+    from visa_lsp.sim.launch.config import Arg, Array, LaunchConfig
+    from visa_lsp.sim.launch.prepare import PreparedLaunch
+
+
+def buffer_reports(prepared: PreparedLaunch, config: LaunchConfig) -> tuple[BufferReport, ...]:
+    """Every buffer and image argument as the run has left it; ``config`` has what it held before.
+
+    What an array held that the run worked on in place is not known any more: it counts as changed where it was written.
+    """
+    order = [key for key in prepared.names if key in prepared.arrays] or list(prepared.arrays)
+    return tuple(_buffer(prepared, key, _given(config, key)) for key in order)
+
+
+def expectation_reports(prepared: PreparedLaunch, config: LaunchConfig) -> tuple[ExpectationReport, ...]:
+    """Every expectation, and where one does not hold what differs."""
+    from visa_lsp.sim.launch.expect import mismatch
+
+    found = ((expect.arg, mismatch(prepared.arrays[expect.arg], expect)) for expect in config.expect)
+    return tuple(
+        ExpectationReport(key, ok=wrong is None, message=wrong.message if wrong else "holds", mismatch=wrong)
+        for key, wrong in found
+    )
+
+
+def _given(config: LaunchConfig, key: int | str) -> Arg:
+    args = config.args
+    return args[int(key)] if isinstance(args, tuple) else args[str(key)]
+
+
+def _buffer(prepared: PreparedLaunch, key: int | str, given: Arg) -> BufferReport:
+    from visa_lsp.sim.launch.config import BufferArg, ImageArg
+
+    array = prepared.arrays[key]
+    written = prepared.buffers[key].written
+    changed = isinstance(given, BufferArg | ImageArg) and (
+        written if given.in_place else _bytes(array) != _bytes(given.array)
+    )
+    shape = ImageShape(*given.dims, given.channels, given.format) if isinstance(given, ImageArg) else None
+    written |= changed
+    return BufferReport(key, prepared.names.get(key, ""), array, written=written, changed=changed, image=shape)
+
+
+def _bytes(array: Array) -> memoryview:
+    """The bytes of an array, to be compared without a copy: values would not do, NaN differs from itself."""
+    return array.reshape(-1).view("u1").data

@@ -1,0 +1,435 @@
+"""One launch from text or object to a report: assemble, encode, decode, prepare, run, compare.
+
+The command line and the language server's ``visa.run`` both come through ``run_text``. Prints nothing and writes no file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib.util import find_spec
+from itertools import count
+from math import prod
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.app.inputs import is_opencl
+from visa_lsp.app.launch.conditions import condition_reports
+from visa_lsp.app.launch.linking import with_callees
+from visa_lsp.app.launch.on_cpu import on_cpu
+from visa_lsp.app.launch.options import RunOptions
+from visa_lsp.app.launch.profile import profile_of
+from visa_lsp.app.launch.program import (
+    DEFAULT,
+    TextProblems,
+    decoded,
+    linked,
+    load_program,
+    merged,
+    module_of_text,
+    read_bytes,
+    refuse_errors,
+    sources_of,
+    text_of,
+)
+from visa_lsp.app.launch.program_info import kernel_info, platform_told
+from visa_lsp.app.launch.report import (
+    ExpectationReport,
+    RunReport,
+    RunTime,
+    ValueReport,
+    with_declarations,
+    with_sources,
+)
+from visa_lsp.app.launch.results import buffer_reports, expectation_reports
+from visa_lsp.beside import kernels_in
+from visa_lsp.isa.platforms import PLATFORMS, thread_widths
+from visa_lsp.kept import kept_for_user
+from visa_lsp.sim.contents import Contents
+from visa_lsp.sim.launch.config import PLATFORM, LaunchError, ValueArg
+from visa_lsp.sim.launch.prepare import choose_kernel, prepare, with_budget
+from visa_lsp.sim.machine import run as interpret
+from visa_lsp.sim.observers.checkers import CHECKERS, checkers, watched_kinds
+from visa_lsp.sim.observers.profile import Profiler
+from visa_lsp.sim.printf import text_of as text_printed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from visa_lsp.app.launch.file import LaunchFile
+    from visa_lsp.app.launch.program import BodySource
+    from visa_lsp.isa.platforms import Platform
+    from visa_lsp.program.model import Kernel, Module
+    from visa_lsp.sim.dispatch import Dispatch, RunResult
+    from visa_lsp.sim.faults import Fault
+    from visa_lsp.sim.launch.config import Arg, Array
+    from visa_lsp.sim.launch.prepare import PreparedLaunch
+    from visa_lsp.sim.observers.hooks import Observer
+
+    Engine = Callable[[Dispatch, Sequence[Observer]], RunResult]
+
+__all__ = [
+    "LaunchError",
+    "RunOptions",
+    "TextProblems",
+    "read_bytes",
+    "run_launch",
+    "run_module",
+    "run_object",
+    "run_text",
+    "text_of",
+]
+
+ENGINES: Final = ("auto", "jit", "interp")
+INTERPRETED_STEPS: Final = 50_000_000  # some minutes; a kernel that takes more may never end
+COMPILED_STEPS: Final = 200_000_000_000  # the same for the compiled engine
+
+
+def run_launch(launch: LaunchFile, options: RunOptions, data: bytes | None = None) -> RunReport:
+    """Run the program of the options, or else the one that a launch file names; ``data`` is what it holds, where that is known.
+
+    Raises LaunchError where there is none, and as ``run_text``.
+    """
+    path = options.path or launch.file
+    if path is None:
+        raise LaunchError("no program: say which with file: NAME.visaasm", place=f"{launch.path}:1:1")
+    options = replace(options, path=path)
+    data = read_bytes(path) if data is None else data
+    if data[:4] == b"CISA" or path.suffix == ".isa":
+        return run_object(data, launch, options)
+    return run_text(text_of(data, path), launch, options)
+
+
+def run_text(text: str, launch: LaunchFile, options: RunOptions | None = None) -> RunReport:
+    """Run a text as a launch file says.
+
+    Raises ``TextProblems`` for a text with errors and ``LaunchError`` for all that cannot be launched.
+    """
+    options = options or RunOptions()
+    told = platform_told(launch, options, kernels_in(text))
+    notes: list[str] = []
+    module = module_of_text(text, options.path, told, notes)
+    return run_module(module, launch, options, notes, sources_of(module, text, options.path))
+
+
+def run_object(data: bytes, launch: LaunchFile, options: RunOptions | None = None) -> RunReport:
+    """Run an object as a launch file says."""
+    options = options or RunOptions()
+    return run_module(decoded(data, options.path), launch, options)
+
+
+def run_module(
+    module: Module,
+    launch: LaunchFile,
+    options: RunOptions | None = None,
+    notes: Sequence[str] = (),
+    sources: Mapping[str, BodySource] | None = None,
+) -> RunReport:
+    """Run a program as a launch file says: ``ready`` and ``carried_out``, whose errors it raises."""
+    return carried_out(ready(module, launch, options or RunOptions(), notes, sources))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadyRun:
+    """A launch that has come as far as its dispatch: the whole program, and what was said on the way there."""
+
+    module: Module
+    launch: LaunchFile
+    options: RunOptions
+    platform: Platform
+    prepared: PreparedLaunch
+    texts: Mapping[str, BodySource]
+    notes: tuple[str, ...]
+    loading: float  # seconds since loading began
+
+    def dispatch(self, steps: int) -> Dispatch:
+        """The order to run, with a budget of so many instructions where the options say no other."""
+        return with_budget(self.prepared, self.options.budget or steps).dispatch
+
+    @property
+    def values(self) -> tuple[ValueReport, ...]:
+        """What is passed by value."""
+        return _values(self.launch, self.prepared)
+
+    @property
+    def printed(self) -> str:
+        """What the kernel has printed so far."""
+        return text_printed(self.prepared.printf, self.prepared.dispatch.memory) if self.prepared.printf else ""
+
+    def _expectations(self) -> tuple[ExpectationReport, ...]:
+        """All expectations of the launch file, in its order."""
+        launch, prepared = self.launch, self.prepared
+        found = list(condition_reports(launch.conditions, prepared, launch.config, launch.names, self._referred))
+        taken = {condition.at for condition in launch.conditions}
+        free = (at for at in count() if at not in taken)
+        found += zip(free, expectation_reports(prepared, launch.config), strict=False)
+        return tuple(report for _, report in sorted(found, key=lambda entry: entry[0]))
+
+    def _referred(self, path: Path) -> Mapping[int | str, Array]:
+        """The arrays that a reference program leaves of the same arguments."""
+        launch, options, config = self.launch, self.options, self.launch.config
+        data = read_bytes(path)
+        if is_opencl(str(path)):
+            return on_cpu(text_of(data, path), path, self.prepared, config)
+        options = RunOptions(
+            path, options.platform, options.engine, "none", budget=options.budget, finder=options.finder
+        )
+        notes: list[str] = []
+        if data[:4] == b"CISA" or path.suffix == ".isa":
+            module = decoded(data, path)
+        else:
+            module = module_of_text(text_of(data, path), path, self.platform, notes)
+        kernels = {kernel.name for kernel in module.kernels}
+        same = self.prepared.dispatch.kernel.name in kernels
+        config = replace(config, expect=(), kernel=self.prepared.dispatch.kernel.name if same else None)
+        launch = replace(launch, file=path, files=(), config=config, conditions=())
+        if not same:
+            launch = replace(launch, ze_info=None, zebin=None, document=None)
+        run = ready(module, launch, options, notes)
+        name, engine = _engine(options.engine, options.budget)
+        result = engine(run.dispatch(INTERPRETED_STEPS if name == "interp" else COMPILED_STEPS), ())
+        fault = next((fault for fault in result.faults if not fault.is_note), None)
+        if fault is not None:
+            raise LaunchError(f"the reference '{path}' fails: {fault}")
+        return run.prepared.arrays
+
+    def report(
+        self, result: RunResult, engine: str, time: RunTime | None = None, profiler: Profiler | None = None
+    ) -> RunReport:
+        """What came of the run."""
+        prepared, config, said = self.prepared, self.launch.config, list(self.notes)
+        if profiler is not None and self.options.engine == "auto":
+            said.append(
+                "--profile: the interpreter runs, which alone sees lanes and messages; --counts goes with any engine"
+            )
+        if result.side_by_side > 1:
+            said.append(
+                f"groups ran side by side on {result.side_by_side} threads: nothing orders the atomics of different groups"
+            )
+        elif self.options.threads > 1 and engine == "interp":
+            said.append("groups ran one after another, not on several threads: only the compiled engine has several")
+        if result.ended:
+            groups = prod(prepared.dispatch.groups)
+            said.append(
+                f"the run was ended at its first fault, in group {result.groups + 1} of {groups}: nothing is compared"
+            )
+        faults = with_sources(with_declarations(result.faults, self.texts), self.module)
+        expected = watched_kinds(self.launch.expect_faults, self.options.checks)
+        wrong: list[Fault] = []
+        notes: list[Fault] = []
+        for fault in faults:
+            (notes if fault.is_note or fault.kind.value in expected else wrong).append(fault)
+        return RunReport(
+            prepared.dispatch.kernel.name,
+            self.platform.name,
+            "interp" if result.interpreted else engine,
+            buffer_reports(prepared, config),
+            () if result.ended else self._expectations(),
+            tuple(wrong),
+            result.threads,
+            result.groups,
+            sum(result.instructions.values()),
+            (*said, *result.limits),
+            self.printed,
+            result.instructions,
+            result.barriers,
+            result.reads,
+            result.writes,
+            tuple(notes),
+            self.texts,
+            result.sent,
+            values=self.values,
+            time=time or RunTime(self.loading),
+            replayed_groups=result.replayed_groups,
+            profile=profile_of(self.module.bodies, result.executions, profiler)
+            if self.options.counts or profiler
+            else None,
+            expected_faults={
+                kind: any(fault.kind.value == kind for fault in faults) for kind in expected if not result.ended
+            },
+        )
+
+
+def ready(
+    module: Module,
+    launch: LaunchFile,
+    options: RunOptions,
+    notes: Sequence[str] = (),
+    sources: Mapping[str, BodySource] | None = None,
+) -> ReadyRun:
+    """Link a program and prepare it as a launch file says; further files, its own and those of the options, are added.
+
+    ``sources`` are the texts of bodies, for the lines of reports. Raises LaunchError where the launch does not fit the
+    program: a wrong platform, argument or ze_info.
+    """
+    texts = dict(sources or {})
+    told = platform_told(launch, options, [kernel.name for kernel in module.kernels])
+    where = told or DEFAULT
+    said = [*launch.notes, *notes]
+    module = linked(module)
+    defined = {body.name: str(options.path or launch.file or "the program") for body in module.bodies}
+    for extra in (*launch.files, *options.files):
+        module = merged(module, load_program(extra, told, said, texts), defined, str(extra))
+    if options.path is not None or launch.file is not None:
+        module = _with_callees(module, launch, options, told, said, texts)
+    _check_instructions(module, launch, where, said, chosen=options.platform or launch.platform)
+    prepared = _prepared(module, launch, where, options, said)
+    if told is not None:
+        for text, path in {(source.judged, source.path) for source in texts.values() if source.judged}:
+            refuse_errors(text, Path(path) if path else None, told)
+    loading = perf_counter() - options.began
+    return ReadyRun(module, launch, options, where, prepared, texts, tuple(said), loading)
+
+
+def carried_out(run: ReadyRun) -> RunReport:
+    """Run a launch that is ready, as often as its options say, and compare what the last run left with what is expected.
+
+    What the kernel does wrong is in the report. Raises LaunchError for an engine or checker that is not there, and for a
+    listener that cannot follow the run.
+    """
+    options = run.options
+    follows = bool(options.listeners) or options.profile
+    engine_name, engine = _engine("interp" if follows and options.engine == "auto" else options.engine, options.budget)
+    if follows and engine_name != "interp":
+        raise LaunchError("instructions can be followed with --engine interp only")
+    observers_named(options.checks)
+    for listener in options.listeners:
+        if unfit := listener.unfit(run.prepared.dispatch):
+            raise LaunchError(unfit)
+    dispatch = run.dispatch(INTERPRETED_STEPS if engine_name == "interp" else COMPILED_STEPS)
+    told = options.told and partial(options.told, prod(dispatch.groups))
+    dispatch = replace(dispatch, first_fault=options.first_fault, told=told, host_threads=options.threads)
+    result, time, profiler = _timed(dispatch, engine, options, run.loading)
+    return run.report(result, engine_name, time, profiler)
+
+
+def _timed(
+    dispatch: Dispatch, engine: Engine, options: RunOptions, loading: float
+) -> tuple[RunResult, RunTime, Profiler | None]:
+    """What the last of the runs has done, how long loading, compiling and each of them took, and who has watched the last."""
+    before = Contents(dispatch) if options.repeat > 1 else None
+    compiling, running = 0.0, []
+    while True:
+        profiler = Profiler() if options.profile else None
+        observers = (*observers_named(options.checks), *options.listeners, *((profiler,) if profiler else ()))
+        began = perf_counter()
+        result = engine(dispatch, observers)
+        running.append(perf_counter() - began - result.compile_seconds)
+        compiling += result.compile_seconds
+        if before is None or len(running) == options.repeat:
+            return result, RunTime(loading, compiling, tuple(running)), profiler
+        before.restore()
+
+
+def _values(launch: LaunchFile, prepared: PreparedLaunch) -> tuple[ValueReport, ...]:
+    """What was passed by value, as the launch has it."""
+    args = launch.config.args
+    keyed: Iterable[tuple[int | str, Arg]] = args.items() if isinstance(args, Mapping) else enumerate(args)
+    return tuple(
+        ValueReport(key, prepared.names.get(key, ""), arg.array) for key, arg in keyed if isinstance(arg, ValueArg)
+    )
+
+
+def _with_callees(
+    module: Module,
+    launch: LaunchFile,
+    options: RunOptions,
+    where: Platform | None,
+    said: list[str],
+    texts: dict[str, BodySource],
+) -> Module:
+    path = options.path or launch.file
+    assert path is not None
+    try:
+        kernel = choose_kernel(module, launch.config.kernel)
+        return with_callees(module, kernel, path, where, options.finder, said, texts)
+    except LaunchError as error:
+        raise launch.locate(error) from None
+
+
+def _prepared(
+    module: Module, launch: LaunchFile, where: Platform, options: RunOptions, said: list[str]
+) -> PreparedLaunch:
+    try:
+        kernel = choose_kernel(module, launch.config.kernel)
+        info, sections = kernel_info(kernel, launch, options, said)
+        config = replace(launch.config, kernel=kernel.name, sections=launch.config.sections + sections)
+        prepared = prepare(module, info, config, where)
+        _check_expectations(launch, prepared)
+    except LaunchError as error:
+        raise launch.locate(error) from None
+    return prepared
+
+
+def _check_expectations(launch: LaunchFile, prepared: PreparedLaunch) -> None:
+    expected = [*(e.arg for e in launch.config.expect), *(c.arg for c in launch.conditions if c.arg is not None)]
+    unknown = next((arg for arg in expected if arg not in prepared.arrays), None)
+    if unknown is not None:
+        raise LaunchError(f"argument {unknown} is expected to hold something, but it is no buffer", unknown)
+
+
+def _check_instructions(
+    module: Module, launch: LaunchFile, where: Platform, notes: list[str], chosen: str | None
+) -> None:
+    """Tell before the run that a text has instructions which the platform lacks: refused where the user chose it.
+
+    So is a number of lanes that its threads cannot have.
+    """
+    kernel = _launched(module, launch)
+    lanes = kernel.int_attribute("SimdSize") if kernel is not None else None
+    widths = thread_widths(where.grf_bytes)
+    if kernel is not None and lanes in thread_widths(0) and lanes not in widths:
+        words = f"'{kernel.name}' has threads of {lanes} lanes, those of {where.name} have 16 or 32"
+        if chosen:
+            raise launch.locate(LaunchError(f"{words}; text and platform do not fit", PLATFORM))
+        notes.append(words)
+    for body in module.bodies:
+        for inst in body.instructions:
+            if where.name in inst.row.platforms:
+                continue
+            have = [p.name for p in PLATFORMS if p.name in inst.row.platforms]
+            line = f", line {inst.line + 1}" if inst.line >= 0 else ""
+            words = f"'{body.name}'{line}: {where.name} has no {inst.row.mnemonic}; it is there on {', '.join(have)}"
+            if chosen:
+                raise launch.locate(LaunchError(f"{words}; text and platform do not fit", PLATFORM))
+            notes.append(f"{words}; say platform: {have[0] if have else 'NAME'}")
+            return
+
+
+def _launched(module: Module, launch: LaunchFile) -> Kernel | None:
+    try:
+        return choose_kernel(module, launch.config.kernel)
+    except LaunchError:
+        return None
+
+
+def observers_named(checks: str) -> tuple[Observer, ...]:
+    """Give the checkers of ``all``, ``none``, or names by commas.
+
+    ``all`` has every checker but those that run only where they are named. Raises LaunchError where a name is no
+    checker's.
+    """
+    for name in (n.strip() for n in checks.split(",")):
+        if name and name not in CHECKERS and name not in ("all", "none"):
+            raise LaunchError(f"unknown check '{name}'; known are all, none, {', '.join(CHECKERS)}")
+    return checkers(checks)
+
+
+def _engine(name: str, budget: int | None) -> tuple[str, Engine]:
+    """Give an engine by name; auto is the compiled one where llvmlite is installed.
+
+    ``budget`` is that of the command line, which counts for the interpreter too where it has to help out.
+    """
+    if name not in ENGINES:
+        raise LaunchError(f"unknown engine '{name}'; known are {', '.join(ENGINES)}")
+    if name != "interp" and find_spec("llvmlite") is not None:
+        from visa_lsp.sim.jit.engine import run
+        from visa_lsp.sim.jit.making import Making
+
+        making = Making(kept_for_user("native", ()))
+        return "jit", partial(run, interpreted=budget or INTERPRETED_STEPS, making=making)
+    if name == "jit":
+        raise LaunchError("the engine 'jit' needs llvmlite: pip install 'visa-lsp[jit]'")
+    return "interp", interpret

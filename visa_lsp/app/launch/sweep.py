@@ -1,0 +1,130 @@
+"""``visa-lsp run --sweep``: a launch at every point of its sweep, a row for each.
+
+``row_of`` is the work of one point, for whatever process: ``unit.perform`` without its arrays. Loads no NumPy itself.
+Invariant: rows stand in the order of the points, whoever was done first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.app.clusters import ClusterWork, as_it_is
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.exits import EXIT_USAGE
+from visa_lsp.app.launch.comparison import difference_lines
+from visa_lsp.app.launch.unit import LaunchJob, perform
+from visa_lsp.app.parallel import in_processes, processors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from visa_lsp.app.clusters import Cluster
+    from visa_lsp.app.launch.report import RunReport
+    from visa_lsp.launchfile.values import Sweep, SweepPoint
+
+_WORTH_A_PROCESS: Final = 4  # points, each some tens of milliseconds: as long as a process takes to load NumPy
+_GUESS: Final = 0.03  # seconds for a point
+
+
+@dataclass(frozen=True, slots=True)
+class SweepRow:
+    """What came of one point: ``status`` is ok, FAILED (an expectation does not hold), fault or error (it was not run).
+
+    ``difference`` is the first thing that is not as it should be, in one line. ``exit`` is the status that a run of this
+    point alone would have ended with; ``seconds`` is of the kernel alone.
+    """
+
+    point: SweepPoint
+    status: str
+    exit: int
+    difference: str = ""
+    kernel: str = ""
+    platform: str = ""
+    engine: str = ""
+    seconds: float = 0.0
+    groups: int = 0
+    threads: int = 0
+    instructions: int = 0
+
+
+def jobs_of(job: LaunchJob, sweep: Sweep) -> list[LaunchJob]:
+    """A job for each point of the sweep of a launch."""
+    return [replace(job, point=point) for point in sweep.points()]
+
+
+def rows_of(jobs: Sequence[LaunchJob], processes: int = 0) -> Iterator[SweepRow]:
+    """Run launches in so many processes of this machine, or with 0 in as many as pay; rows in the order of the jobs."""
+    yield from in_processes(row_of, jobs, processes or max(1, min(processors(), len(jobs) // _WORTH_A_PROCESS)))
+
+
+def rows_on(cluster: Cluster, job: LaunchJob, sweep: Sweep) -> Iterator[SweepRow]:
+    """Run a launch at every point of its sweep on a cluster; rows in the order of the points.
+
+    The job, with what it holds of launch file and program, reaches each worker once.
+    """
+    points = list(sweep.points())
+    work = ClusterWork(partial(_row_at, job), _lost, as_it_is)
+    return cluster.results(work, points, [_GUESS] * len(points))
+
+
+def _row_at(job: LaunchJob, point: SweepPoint) -> SweepRow:
+    return row_of(replace(job, point=point))
+
+
+def _lost(point: SweepPoint, why: str) -> SweepRow:
+    return SweepRow(point, "error", EXIT_USAGE, why)
+
+
+def row_of(job: LaunchJob) -> SweepRow:
+    """Run one launch and keep of its outcome what a table shows."""
+    outcome = perform(job)
+    report = outcome.report
+    if report is None:
+        return SweepRow(job.point, "error", outcome.status, _one_line(outcome.error))
+    faulty = bool(report.faults or report.more_faults)
+    holds = all(e.ok for e in report.expectations) and all(report.expected_faults.values())
+    status = "FAILED" if not holds else "fault" if faulty else "ok"
+    return SweepRow(
+        job.point, status, outcome.status, _difference(report), report.kernel, report.platform, report.engine,
+        sum(report.time.run), report.groups, report.threads, report.instructions,
+    )  # fmt: skip
+
+
+def _difference(report: RunReport) -> str:
+    """The first expectation that does not hold with its first element, else the first fault."""
+    for expectation in report.expectations:
+        if expectation.ok:
+            continue
+        title, wrong = report.title(expectation.arg), expectation.mismatch
+        if wrong is None:
+            return _one_line(f"{title}: {expectation.message}")
+        array = next(buffer.array for buffer in report.buffers if buffer.arg == expectation.arg)
+        lines = difference_lines(array, wrong)
+        return f"{title}: {lines[1] if wrong.count else lines[0]}"
+    if report.faults:
+        return _one_line(str(report.faults[0]))
+    return next((f"no {kind} was found" for kind, is_found in report.expected_faults.items() if not is_found), "")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def sweep_of(job: LaunchJob) -> tuple[Sweep, LaunchJob]:
+    """The sweep of a job's launch file, and the job with the file's text: it is read once for all points.
+
+    Raises UserError where the file cannot be read, is wrong, or has no sweep.
+    """
+    from visa_lsp.app.launch.file import launch_file_text, parse_launch
+    from visa_lsp.sim.launch.config import LaunchError
+
+    try:
+        text = launch_file_text(job.launch, named=job.named) if job.text is None else job.text
+        launch = parse_launch(text, job.launch)
+    except LaunchError as error:
+        raise UserError(str(error)) from None
+    if launch.sweep is None:
+        raise UserError(f"{job.launch}: there is no sweep to run: sweep: {{n: [1, 1000, 65536]}} makes one")
+    return launch.sweep, replace(job, text=text)

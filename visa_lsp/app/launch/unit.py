@@ -1,0 +1,112 @@
+"""One launch as a unit of work: a ``LaunchJob`` goes in, an ``Outcome`` comes out, in whatever process.
+
+Both are plain data and can be pickled, so that a pool of processes or a cluster may call ``perform``: it reads the files
+where it runs (or takes what was sent along with the job), writes none, prints nothing, and makes an outcome of every
+mistake of a user. NumPy is loaded when a launch runs, not to make a job. Invariant: equal jobs on equal files have
+outcomes that differ in nothing but time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.launch.printing import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from visa_lsp.app.launch.file import LaunchFile
+    from visa_lsp.app.launch.options import RunOptions
+    from visa_lsp.app.launch.report import RunReport
+    from visa_lsp.launchfile.values import SweepPoint
+
+OBJECTS: Final = (".isa",)
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchJob:
+    """One launch: how it is called, its launch file, how it is run, and at which point of a sweep.
+
+    ``launch`` is what file names are relative to; ``text`` what it says and ``data`` what the program (``options.path``)
+    holds, where they are sent instead of read. Where neither text nor file is there the launch is made up. ``named``: the
+    user named the launch file, which may be a pipe then. ``point`` has a value for each axis of the file's sweep; empty is
+    the first point.
+    """
+
+    name: str
+    launch: Path
+    options: RunOptions
+    text: str | None = None
+    data: bytes | None = None
+    named: bool = False
+    point: SweepPoint = ()
+
+
+def perform(job: LaunchJob) -> Outcome:
+    """Run one launch; whatever a user can have done wrong is an outcome with an error."""
+
+    def run() -> Outcome:
+        _, report, text = launched(job)
+        paths = tuple(None for _ in report.buffers)
+        return Outcome(job.name, report, paths, status=0 if report.ok else 1, launch_text=text)
+
+    return guarded(job.name, run)
+
+
+def guarded(name: str, work: Callable[[], Outcome]) -> Outcome:
+    """The outcome of some work, or that of a mistake in what it was given: 1 for errors in a text, else 2."""
+    from visa_lsp.app.launch import runner
+
+    try:
+        return work()
+    except (FileNotFoundError, UserError, runner.LaunchError) as error:
+        return Outcome(name, error=str(error), status=2)
+    except runner.TextProblems as problems:
+        return Outcome(name, error=str(problems), status=1)
+    except (OSError, ValueError) as error:
+        words = getattr(error, "strerror", None) or error
+        return Outcome(name, error=f"{name}: cannot be written: {words}", status=2)
+
+
+def launched(job: LaunchJob) -> tuple[LaunchFile, RunReport, str]:
+    """Run one launch: the launch as it was read, what came of it, and of one that was made up its text.
+
+    Raises LaunchError, TextProblems and UserError for mistakes of the user.
+    """
+    from visa_lsp.app.launch import runner
+    from visa_lsp.app.launch.file import parse_launch, read_launch_file
+
+    options = replace(job.options, began=perf_counter())  # another machine has another clock
+    if job.text is None and options.path is not None and not job.launch.is_file() and not job.named:
+        return _made_up(job, options)
+    if job.text is not None:
+        launch = parse_launch(job.text, job.launch, job.point)
+    else:
+        launch = read_launch_file(job.launch, named=job.named, point=job.point)
+    return launch, runner.run_launch(launch, options, job.data), ""
+
+
+def _made_up(job: LaunchJob, options: RunOptions) -> tuple[LaunchFile, RunReport, str]:
+    """Run a program that has no launch file, with a launch by default."""
+    from visa_lsp.app.launch import runner
+    from visa_lsp.app.launch.init import launch_text
+    from visa_lsp.app.launch.proposal import proposed
+
+    assert options.path is not None
+    data = runner.read_bytes(options.path) if job.data is None else job.data
+    made = proposed(program_of(data, options.path), options, job.launch)
+    launch = made.proposal.read(job.launch)
+    with made.proposal.without_file(job.launch):
+        report = runner.run_module(made.module, launch, options, made.notes, made.sources)
+    return launch, report.with_assumed(made.proposal.assumed), launch_text(made.proposal)
+
+
+def program_of(data: bytes, path: Path) -> str | bytes:
+    """What a program's file holds: the bytes of an object, or a text. Raises LaunchError where it is neither."""
+    from visa_lsp.app.launch import runner
+
+    return data if data[:4] == b"CISA" or path.suffix in OBJECTS else runner.text_of(data, path)

@@ -1,0 +1,204 @@
+"""Output files: complete or untouched, and never an input.
+
+A regular file is replaced as a whole by another one, which has a name only for the moment of the replacement where the system can do
+that, so that nothing remains of one that is not finished. A symbolic link stays one and what it points to is replaced. What is no regular file (a FIFO, a device) is written into.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import os
+import signal
+import stat
+import sys
+import time
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Final, TextIO
+
+from visa_lsp.app.errors import UserError, reason
+from visa_lsp.app.inputs import STDIN
+from visa_lsp.reading import PATIENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_PAUSE: Final = 0.05
+
+
+@contextlib.contextmanager
+def replacing(target: Path, inputs: Iterable[str | Path] = ()) -> Iterator[IO[bytes]]:
+    """A stream whose bytes become the whole of ``target`` when the block ends well; else nothing is touched.
+
+    Raises OSError where ``target`` is one of ``inputs``, by whatever name, or cannot be written, and IsADirectoryError,
+    which is one, where it is a folder.
+    """
+    refuse_input(target, inputs)
+    about = _about(target)
+    if about is not None and stat.S_ISDIR(about.st_mode):
+        raise IsADirectoryError(21, "is a directory")
+    if about is not None and _is_written_into(target, about):
+        gathered = io.BytesIO()
+        yield gathered
+        _write_into(target, about, gathered.getvalue())
+        return
+    # A link stays a link, also one to a file that is not there yet.
+    real = Path(os.path.realpath(target))
+    temporary = real.with_name(f".visa-lsp-{os.urandom(8).hex()}")
+    mode = about.st_mode & 0o777 if about is not None else 0o666 & ~_umask()
+    handle = _nameless(real.parent)
+    if handle is not None:
+        with os.fdopen(handle, "wb") as stream:
+            yield stream
+            stream.flush()
+            os.fchmod(handle, mode)
+            with _without_signals():
+                # Only with a descriptor does Python follow the link; the path is absolute and needs none.
+                os.link(f"/proc/self/fd/{handle}", temporary, src_dir_fd=handle)
+                _put_in_place(temporary, real)
+        return
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            yield stream
+        temporary.chmod(mode)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _put_in_place(temporary, real)
+
+
+def write_file(path: str, data: bytes, inputs: Iterable[str | Path] = ()) -> None:
+    """Write a whole file; ``UserError`` when it cannot be written or is an input."""
+    try:
+        with replacing(Path(path), inputs) as stream:
+            stream.write(data)
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path}: {reason(error)}") from None
+
+
+def _nameless(folder: Path) -> int | None:
+    """Open a file that is gone when it is closed, but can be given a name in a folder before; None where there are no such files."""
+    if not hasattr(os, "O_TMPFILE"):
+        return None
+    try:
+        handle = os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o600)
+    except OSError:  # the file system has none, or the other way will say what is wrong with the folder
+        return None
+    if os.path.exists(f"/proc/self/fd/{handle}"):  # noqa: PTH110 - a link to no name
+        return handle
+    os.close(handle)
+    return None
+
+
+def _put_in_place(temporary: Path, real: Path) -> None:
+    try:
+        temporary.replace(real)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+@contextlib.contextmanager
+def _without_signals() -> Iterator[None]:
+    """Keep signals that ask this process to end waiting: two steps belong together."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def refuse_input(target: str | Path, inputs: Iterable[str | Path]) -> None:
+    """Raise OSError where an output is also an input: by the same name, or by another link to the same file."""
+    about = _about(target)
+    for path in inputs:
+        other = _about_input(path)
+        if about is not None and other is not None and _is_same(about, other) and stat.S_ISREG(about.st_mode):
+            name = "on standard input" if str(path) == STDIN else repr(str(path))
+            raise OSError(f"this is also the input {name}, which would be lost; name another output")
+
+
+def _about(path: str | Path) -> os.stat_result | None:
+    """What stands at a path, behind links; None where there is nothing."""
+    try:
+        return os.stat(path)  # noqa: PTH116 - texts and paths alike
+    except FileNotFoundError:
+        return None
+    except NotADirectoryError:
+        return None
+
+
+def _about_input(path: str | Path) -> os.stat_result | None:
+    if str(path) == STDIN:
+        # A text may come from the same file by way of ``< FILE``.
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            return os.fstat(sys.stdin.fileno())
+        return None
+    return _about(path) if str(path) else None
+
+
+def _is_same(one: os.stat_result, other: os.stat_result) -> bool:
+    return (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
+
+
+def _is_written_into(target: Path, about: os.stat_result) -> bool:
+    """Whether a target stays what it is: no regular file, one with other names, or one that is open as /dev/fd/N."""
+    return not stat.S_ISREG(about.st_mode) or about.st_nlink > 1 or str(target).startswith(("/dev/", "/proc/"))
+
+
+def _write_into(target: Path, about: os.stat_result, data: bytes) -> None:
+    for stream in (sys.stdout, sys.stderr):
+        # Opened a second time it would be written from its beginning, over what we have said there.
+        if _is_stream(stream, about):
+            stream.flush()
+            stream.buffer.write(data)
+            stream.buffer.flush()
+            return
+    regular = stat.S_ISREG(about.st_mode)
+    handle = _opened_to_write(target, about.st_mode)
+    if hasattr(os, "set_blocking") and sys.platform != "win32":
+        os.set_blocking(handle, True)
+    with os.fdopen(handle, "wb") as into:
+        into.write(data)
+        into.flush()
+        if regular:
+            into.truncate()
+
+
+def _is_stream(stream: TextIO, about: os.stat_result) -> bool:
+    try:
+        return _is_same(os.fstat(stream.fileno()), about) and hasattr(stream, "buffer")
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+def _opened_to_write(target: Path, mode: int) -> int:
+    """Opened for writing; a FIFO is waited for, as a shell does, but not for ever."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return os.open(target, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        except OSError as error:
+            if error.errno != errno.ENXIO or not stat.S_ISFIFO(mode):
+                raise
+            if time.monotonic() > end:
+                raise OSError(f"this is a FIFO, and nobody has read from it for {PATIENCE:.0f} seconds") from None
+            time.sleep(_PAUSE)
+
+
+def check_output(path: str | None, inputs: Iterable[str | Path]) -> None:
+    """``UserError`` where an output is an input: to be asked before anything is done. None and ``-`` are no files."""
+    if path is None or path == STDIN:
+        return
+    try:
+        refuse_input(path, inputs)
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path}: {reason(error)}") from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

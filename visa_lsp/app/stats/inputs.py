@@ -1,0 +1,98 @@
+"""Texts and objects to programs whose instructions have lines; the size of a GRF row that counts for them.
+
+The lines of an object are those of the text that ``dis`` prints of it. The size is the platform's where one is told, else what
+the program shows.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from visa_lsp.app.assemble import problem_lines, program_of_text
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.inputs import OBJECT_MAGIC, decode, foreign, read_bytes
+from visa_lsp.app.stats.figures import KernelFigures, figures_of
+from visa_lsp.codec.decode import decode as decode_object
+from visa_lsp.codec.errors import CodecError
+from visa_lsp.diagnostics import Severity
+from visa_lsp.isa.platforms import platform_named
+from visa_lsp.program.grf import grf_in_comment, grf_of
+from visa_lsp.program.text_form import module_text
+from visa_lsp.sema.lower import assemble
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from visa_lsp.app.assemble import CheckedProgram
+    from visa_lsp.program.model import Module
+
+
+def figures_of_file(
+    path: str, platform: str | None, *, lives: bool = False, say: Callable[[str], None]
+) -> list[KernelFigures] | None:
+    """The figures of each kernel and function of a file that can be read, as ``figures_of_data``."""
+    return figures_of_data(path, read_bytes(path), platform, lives=lives, say=say)
+
+
+def figures_of_data(
+    name: str, data: bytes, platform: str | None, *, lives: bool = False, say: Callable[[str], None]
+) -> list[KernelFigures] | None:
+    """The figures of each kernel and function of a file; None where its text has errors.
+
+    ``say`` gets the errors and warnings of a text, a line each.
+
+    Raises UserError where the file is neither text nor object.
+    """
+    if data.startswith(OBJECT_MAGIC):
+        return _figures_of_module(_module_of_object(data, name, platform), platform, name, lives=lives)
+    source = decode(name, data)
+    program = program_of_text(source.text, platform)
+    for line in problem_lines(name, program):
+        say(line)
+    return figures_of_text(source.text, program, platform, name, lives=lives)
+
+
+def figures_of_text(
+    text: str, program: CheckedProgram, platform: str | None, name: str, *, lives: bool = False
+) -> list[KernelFigures] | None:
+    """The figures of each kernel and function of a text and its program; None where it has errors."""
+    if program.module is None:
+        return None
+    return _figures_of_module(program.module, platform, name, grf_in_comment(text), lives=lives)
+
+
+def _figures_of_module(
+    module: Module, platform: str | None, path: str, said: int | None = None, *, lives: bool
+) -> list[KernelFigures]:
+    """The figures of each body; ``said`` is the size of a GRF row that the text tells in a comment."""
+    chosen = platform_named(platform) if platform else None
+    grf_bytes = chosen.grf_bytes if chosen is not None else said or grf_of(module).bytes
+    return [figures_of(body, grf_bytes, path, lives=lives) for body in module.bodies]
+
+
+def _module_of_object(data: bytes, name: str, platform: str | None) -> Module:
+    """The program of an object, with the lines of its text where the text can be read back."""
+    try:
+        module = decode_object(data)
+    except CodecError as error:
+        raise UserError(f"{name}: {foreign(name, data) or error}") from None
+    chosen = platform_named(platform) if platform else None
+    return assemble(module_text(module, chosen), platform).module or module
+
+
+def platform_of_launch(path: str) -> str | None:
+    """The platform that a launch file names; None where it names none. ``UserError`` where the file has a mistake."""
+    from visa_lsp.launchfile.folder import LaunchFolder
+    from visa_lsp.launchfile.read import read_launch
+    from visa_lsp.launchfile.source import launch_source
+
+    source = launch_source(decode(path, read_bytes(path)).text)
+    if source.error is not None:
+        raise UserError(f"{path}:{source.error.line}:{source.error.column}: {source.error.message}")
+    launch, found = read_launch(source, LaunchFolder(Path(path)))
+    wrong = next((d for d in found if d.severity is Severity.ERROR), None)
+    if wrong is not None:
+        line, column = source.index.position(wrong.span.start)
+        raise UserError(f"{path}:{line + 1}:{column + 1}: {wrong.message}")
+    return launch.platform

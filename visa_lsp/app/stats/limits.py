@@ -1,0 +1,60 @@
+"""When a kernel is too heavy: a limit that the user gives, and a baseline of what each kernel took before.
+
+A kernel is known by its input and its name; the n-th of a name is compared with the n-th. Invariant: a kernel that a
+baseline does not list is not worse.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.app.baselines import read_items, relative, write_items
+from visa_lsp.app.errors import UserError, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from visa_lsp.app.stats.figures import KernelFigures
+
+_KEY: Final = "kernels"
+Known = dict[tuple[str, str, int], int]
+
+
+def read_known(path: str) -> Known:
+    """The pressure of each kernel of a baseline; ``UserError`` where the file is none."""
+    known: Known = {}
+    seen: Counter[tuple[str, str]] = Counter()
+    for item in read_items(path, _KEY):
+        pressure = item.get("pressure")
+        if not {"path", "kernel"} <= item.keys() or not isinstance(pressure, int):
+            raise UserError(f"{path}: a kernel without path, kernel and pressure")
+        key = str(item["path"]), str(item["kernel"])
+        known[*key, seen[key]] = pressure
+        seen[key] += 1
+    return known
+
+
+def write_known(path: str, kernels: Iterable[KernelFigures], inputs: Sequence[str]) -> int:
+    """Write what the kernels take as the new baseline, and tell how many they are."""
+    items = [
+        {"path": relative(one.path, path), "kernel": printable(one.name), "pressure": one.pressure.max}
+        for one in kernels
+    ]
+    write_items(path, _KEY, items, inputs)
+    return len(items)
+
+
+def complaints(kernels: Iterable[KernelFigures], most: int | None, known: Known | None, baseline: str) -> Iterator[str]:
+    """A line for each kernel that takes more than ``most``, or than the baseline at ``baseline`` knows of it."""
+    seen: Counter[tuple[str, str]] = Counter()
+    for one in kernels:
+        what = f"{one.path}:{one.pressure.line or 1}: kernel '{one.name}' takes {one.pressure.max} GRF rows"
+        if most is not None and one.pressure.max > most:
+            yield f"{what}, more than --max-pressure {most}"
+        if known is not None:
+            key = relative(one.path, baseline), printable(one.name)
+            before = known.get((*key, seen[key]))
+            seen[key] += 1
+            if before is not None and one.pressure.max > before:
+                yield f"{what}, {one.pressure.max - before} more than the {before} of {baseline}"

@@ -1,0 +1,39 @@
+"""Words of the user checked: platform names and times, with the nearest known word for a misspelt one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.isa.platforms import PLATFORMS, platform_named
+from visa_lsp.suggest import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_LONGEST_TIME: Final = 86_400  # seconds
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """``; did you mean 'x'?`` for the nearest known word, or nothing."""
+    near = nearest(word, known)
+    return f"; did you mean {near!r}?" if near else ""
+
+
+def platform_problem(name: str) -> str | None:
+    """Why a platform name is wrong; None when it is right."""
+    if platform_named(name) is not None:
+        return None
+    known = [p.name for p in PLATFORMS]
+    words = [*known, *(device for p in PLATFORMS for device in p.devices)]
+    return f"unknown platform {name!r}{did_you_mean(name, words)} (known: {', '.join(known)})"
+
+
+def seconds_of(text: str) -> float:
+    """A time limit. Raises ValueError, in words, where it is none."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= _LONGEST_TIME:
+        raise ValueError(f"{text!r} is no number of seconds, up to {_LONGEST_TIME}")
+    return seconds

@@ -1,0 +1,67 @@
+"""The words that ``explain`` has a page for, each with its kind and a line; all from the tables.
+
+Invariant: every word here has a page, and no word stands here twice.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from visa_lsp.app.rules import by_word, known_rules
+from visa_lsp.isa import predefined
+from visa_lsp.isa.attributes import ATTRIBUTES
+from visa_lsp.isa.glossary import TERMS
+from visa_lsp.isa.platforms import PLATFORMS
+from visa_lsp.isa.table import TABLE
+from visa_lsp.isa.types import TYPES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Explained(NamedTuple):
+    """A word, what kind of thing it names, and one line about it."""
+
+    word: str
+    kind: str
+    line: str
+
+
+@cache
+def words() -> tuple[Explained, ...]:
+    """The words: instructions, rules by code, variables and states, attributes, types, platforms, terms."""
+    found: dict[str, Explained] = {}
+    for word in _words():
+        found.setdefault(word.word, word)
+    return tuple(found.values())
+
+
+def known_words() -> list[str]:
+    """Everything that may be asked for, rules by name too."""
+    return list(dict.fromkeys([*(word.word for word in words()), *by_word()]))
+
+
+def _words() -> Iterator[Explained]:
+    for name in sorted(TABLE.mnemonics):
+        yield Explained(name, "instruction", _line(TABLE.by_mnemonic[name][0].summary))
+    for rule in known_rules():
+        yield Explained(rule.code, "rule", f"{rule.name}: {_line(rule.doc)}")
+    for variable in predefined.VARIABLES:
+        yield Explained(variable.name, "predefined variable", _line(variable.doc))
+    for state in (*predefined.SURFACES, *predefined.SAMPLERS):
+        yield Explained(state.name, "predefined state", _line(state.doc))
+    for attribute in ATTRIBUTES:
+        yield Explained(attribute.name, "attribute", _line(attribute.doc))
+    for type_ in TYPES:
+        yield Explained(type_.name, "type", _line(type_.doc))
+    for platform in PLATFORMS:
+        yield Explained(platform.name, "platform", _line(platform.doc))
+    for term in TERMS:
+        yield Explained(term.name, "term", _line(term.doc))
+
+
+def _line(text: str) -> str:
+    """The first sentence or line of a text, without its full stop."""
+    first = text.strip().split("\n")[0]
+    return first.split(". ")[0].removesuffix(".")

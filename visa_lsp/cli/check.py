@@ -1,0 +1,496 @@
+"""The command ``visa-lsp check``: its options, laid over the settings, and what becomes of the results.
+
+Exit status: 0 nothing wrong, 1 errors or warnings, 2 wrong usage or a file that cannot be read, 70 a mistake of ours. Remarks and hints are
+reported but are nothing wrong. Loads neither pygls nor NumPy. Invariant: the report is the same for any number of processes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
+
+from visa_lsp.app.check.extras import difference, kept_text, settings_text, statistics
+from visa_lsp.app.check.formats.table import FOR_PEOPLE, FORMATS, Look
+from visa_lsp.app.check.paths import SUFFIXES, Inputs, collect
+from visa_lsp.app.check.report import CheckReport, FileResult
+from visa_lsp.app.check.runner import check_files
+from visa_lsp.app.check.suppress import FileIgnore, Selection, parse_selectors, validate
+from visa_lsp.app.check.verdict import Task
+from visa_lsp.app.check.watch import Stamp, stamp, watch
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_INTERNAL, EXIT_OK, EXIT_USAGE
+from visa_lsp.app.inputs import STDIN, STDIN_NAME, SourceText, read_source
+from visa_lsp.app.output_files import check_output
+from visa_lsp.app.settings import Finder, FolderSettings
+from visa_lsp.app.visible_text import visible
+from visa_lsp.cli.cluster_options import add_cluster, cluster_of
+from visa_lsp.cli.common import add_platform, wants_colour, whole_number
+from visa_lsp.cli.exits import complain  # fmt: skip
+from visa_lsp.cli.files import write_output
+from visa_lsp.cli.progress import Progress
+from visa_lsp.cli.streams import steer
+from visa_lsp.diagnostics import Severity
+from visa_lsp.embed.languages import SUFFIXES as HOST_SUFFIXES
+from visa_lsp.embed.languages import MissingGrammarError, host_of, is_installed
+from visa_lsp.kept import folder_of_user
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable, Sequence
+
+    from visa_lsp.app.check.kept_verdicts import KeptVerdicts
+    from visa_lsp.app.check.report import ReportedFinding
+    from visa_lsp.app.clusters import Cluster
+    from visa_lsp.diagnostics import Rule
+
+_DEFAULT_BASELINE: Final = "visa-lsp-baseline.json"
+_CLEAR: Final = "\033[2J\033[H"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    add = parser.add_argument
+    add("paths", nargs="*", metavar="PATH", help="texts, or folders to search for *.visaasm and *.isaasm; - is stdin")
+    add_platform(parser)
+    add("--format", choices=tuple(FORMATS), metavar="NAME", help="form of the report: " + ", ".join(FORMATS))
+    add("--output", metavar="FILE", help="write the report to a file")
+    add("--color", choices=("auto", "always", "never"), default="auto", help="colours in the report")
+    add("--stdin-filename", metavar="PATH", help="what the text on standard input is called")
+    add("--select", action="append", metavar="LIST", help="report only these: codes, heads of codes, slugs, ALL")
+    add("--extend-select", action="append", metavar="LIST", help="report these too: turns on what is off by default")
+    add("--ignore", action="append", metavar="LIST", help="do not report these")
+    add("--per-file-ignores", action="append", metavar="GLOB:LIST", help="do not report these in files that match GLOB")
+    add("--exclude", action="append", metavar="GLOB", help="leave out what matches when searching folders")
+    add("--error-on-warning", action="store_true", help="any warning gives exit status 1, whatever max-warnings says")
+    add("--max-warnings", type=whole_number(0), metavar="N", help="exit status 0 for up to N warnings without an error")
+    add(
+        "--max-errors",
+        type=whole_number(1),
+        metavar="N",
+        help="show nothing behind so many errors, but how many more there are",
+    )
+    add("--exit-zero", action="store_true", help="exit status 0 whatever is found")
+    add("--statistics", action="store_true", help="how often each code was found")
+    add("--fix", action="store_true", help="apply safe fixes to the files (a text from stdin goes to stdout)")
+    add("--unsafe-fixes", action="store_true", help="with --fix or --diff: apply fixes that may change the meaning too")
+    add("--diff", action="store_true", help="show what --fix would change; no file is written")
+    add("--baseline", metavar="FILE", help="do not report the findings listed in FILE")
+    add(
+        "--write-baseline", nargs="?", const="", metavar="FILE",
+        help=f"list all findings in FILE (default: --baseline, or {_DEFAULT_BASELINE})",
+    )  # fmt: skip
+    add(
+        "--embedded",
+        action="store_true",
+        help="check the vISA inside of the strings of other languages too: *" + ", *".join(HOST_SUFFIXES),
+    )
+    add("--watch", action="store_true", help="check again whenever a file changes")
+    add(
+        "--cache-dir",
+        metavar="DIR",
+        help="keep in DIR what was found in each text, for the next run; default: the user's cache",
+    )
+    add("--no-cache", action="store_true", help="check every text, whatever was found in it before")
+    add("--jobs", type=whole_number(0), default=0, metavar="N", help="number of processes; 0: as many as pay")
+    add("--show-settings", action="store_true", help="print the settings that hold, and where they come from")
+    add_cluster(parser, send="send the texts, for workers that do not see the files of this machine")
+
+
+class Options(Struct, frozen=True):
+    """What one run does with its results: the command line laid over the settings."""
+
+    format: str
+    colour: bool
+    output: str | None
+    error_on_warning: bool
+    max_warnings: int
+    max_errors: int | None
+    embedded: bool
+    exit_zero: bool
+    statistics: bool
+    fix: bool
+    unsafe_fixes: bool
+    diff: bool
+    baseline: str | None
+    write_baseline: str | None
+    jobs: int
+    cache_dir: str | None
+    cache: bool
+
+
+class Overrides(Struct, frozen=True):
+    """What the command line says about every file."""
+
+    platform: str | None
+    select: tuple[str, ...]
+    extend: tuple[str, ...]
+    ignore: tuple[str, ...]
+    per_file: tuple[FileIgnore, ...]
+    exclude: tuple[str, ...]
+
+    def platform_of(self, settings: FolderSettings) -> str | None:
+        """The platform of files with these settings."""
+        return self.platform or settings.platform
+
+    def selection(self, settings: FolderSettings) -> Selection:
+        """What is shown of files with these settings; ``--select`` takes the place of theirs, and of ignore."""
+        ignore = self.ignore if self.select else (*settings.ignore, *self.ignore)
+        per_file = (*settings.per_file_ignores, *self.per_file)
+        extend = self.extend if self.select else (*settings.extend_select, *self.extend)
+        return Selection(self.select or settings.select, ignore, per_file, extend)
+
+
+def _known_rules() -> Sequence[Rule]:
+    """Every rule, for the selectors that name some: without selectors and findings none is loaded."""
+    from visa_lsp.app.rules import known_rules
+
+    return known_rules()
+
+
+def check_command(args: argparse.Namespace) -> int:
+    """Check what the command line names; gives the exit status.
+
+    Raises UserError where no path is given, where standard input is to be watched, or where the words of an option are
+    wrong.
+    """
+    paths, new_baseline = _paths(args)
+    overrides = _overrides(args)
+    if args.show_settings:
+        anchor = _anchor(paths or ["."], args.stdin_filename)
+        sys.stdout.write(settings_text(_shown(Finder(_known_rules).of_folder(anchor), args, overrides)))
+        return EXIT_OK
+    if not paths:
+        raise UserError("check: no PATH is given (a file, a folder, or - for standard input)")
+    if args.watch and STDIN in paths:
+        raise UserError("check: --watch cannot watch standard input")
+    if args.send and (args.fix or args.diff):
+        raise UserError("--send does not go with --fix or --diff: texts are mended where they lie")
+    if args.unsafe_fixes and not (args.fix or args.diff):
+        raise UserError("--unsafe-fixes needs --fix or --diff: without them no fix is applied")
+    with cluster_of(args) as cluster:
+        if args.watch:
+            return _watch(args, paths, overrides, new_baseline, cluster)
+        stdin = None
+        if STDIN in paths:
+            stdin = read_source(STDIN, args.stdin_filename, embedded=_is_host(args, args.stdin_filename or STDIN_NAME))
+        return _run(args, paths, overrides, new_baseline, stdin, {}, cluster)
+
+
+def _paths(args: argparse.Namespace) -> tuple[list[str], str | None]:
+    """The paths to check, and the baseline to write: what follows ``--write-baseline`` may also be the first path."""
+    paths: list[str] = list(args.paths)
+    value: str | None = args.write_baseline
+    if not value:
+        return paths, None if value is None else args.baseline or _DEFAULT_BASELINE
+    is_text = value == STDIN or value.lower().endswith(SUFFIXES) or Path(value).is_dir()
+    if is_text or (args.baseline and not value.endswith(".json")):
+        return [value, *paths], args.baseline or _DEFAULT_BASELINE
+    return paths, value
+
+
+def _overrides(args: argparse.Namespace) -> Overrides:
+    select = _selectors("--select", args.select)
+    extend = _selectors("--extend-select", args.extend_select)
+    ignore = _selectors("--ignore", args.ignore)
+    per_file = []
+    for item in args.per_file_ignores or ():
+        glob, colon, names = item.rpartition(":")
+        if not colon or not glob:
+            raise UserError(f"--per-file-ignores: {item!r} is not GLOB:LIST")
+        per_file.append(FileIgnore(".", glob, parse_selectors(names)))
+        validate(per_file[-1].selectors, "--per-file-ignores", _known_rules)
+    return Overrides(args.platform, select, extend, ignore, tuple(per_file), tuple(args.exclude or ()))
+
+
+def _selectors(option: str, values: Iterable[str] | None) -> tuple[str, ...]:
+    found = tuple(s for value in values or () for s in parse_selectors(value))
+    validate(found, option, _known_rules)
+    return found
+
+
+def _anchor(paths: list[str], stdin_filename: str | None) -> Path:
+    """The folder whose settings hold for the run as a whole: the first path's."""
+    first = paths[0]
+    if first == STDIN:
+        return Path(stdin_filename).parent if stdin_filename else Path()
+    return Path(first) if Path(first).is_dir() else Path(first).parent
+
+
+def _options(args: argparse.Namespace, settings: FolderSettings, new_baseline: str | None) -> Options:
+    terminal = sys.stdout.isatty() and args.output is None
+    return Options(
+        format=args.format or settings.format or ("full" if terminal else "concise"),
+        colour=wants_colour(sys.stdout, args.color) and (args.output is None or args.color == "always"),
+        output=args.output,
+        error_on_warning=args.error_on_warning or (settings.error_on_warning and args.max_warnings is None),
+        max_warnings=settings.max_warnings if args.max_warnings is None else args.max_warnings,
+        max_errors=args.max_errors,
+        embedded=args.embedded or settings.embedded,
+        exit_zero=args.exit_zero or settings.exit_zero,
+        statistics=args.statistics or settings.statistics,
+        fix=args.fix or args.diff,
+        unsafe_fixes=args.unsafe_fixes,
+        diff=args.diff,
+        baseline=args.baseline or settings.baseline,
+        write_baseline=new_baseline,
+        jobs=args.jobs,
+        cache_dir=args.cache_dir or settings.cache_dir,
+        cache=not args.no_cache,
+    )
+
+
+def _shown(
+    settings: FolderSettings, args: argparse.Namespace, overrides: Overrides
+) -> tuple[FolderSettings, dict[str, Any]]:
+    options = _options(args, settings, None)
+    selection = overrides.selection(settings)
+    values: dict[str, Any] = {
+        "platform": overrides.platform_of(settings),
+        "format": options.format,
+        "select": list(selection.select) or ["ALL"],
+        "extend-select": list(selection.extend),
+        "ignore": list(selection.ignore),
+        "exclude": [*settings.exclude, *overrides.exclude],
+        "error-on-warning": options.error_on_warning,
+        "max-warnings": options.max_warnings,
+        "exit-zero": options.exit_zero,
+        "embedded": options.embedded,
+        "statistics": options.statistics,
+        "baseline": options.baseline,
+        "cache-dir": options.cache_dir,
+        "per-file-ignores": {f.pattern: list(f.selectors) for f in selection.per_file},
+    }
+    return settings, values
+
+
+def _watch(
+    args: argparse.Namespace,
+    paths: list[str],
+    overrides: Overrides,
+    new_baseline: str | None,
+    cluster: Cluster | None,
+) -> int:
+    results: dict[str, tuple[Stamp, Task, FileResult]] = {}
+    watched = _watched(args, paths, overrides)
+    clear = _CLEAR if sys.stdout.isatty() else ""
+
+    def files() -> list[str]:
+        # A mistake in a settings file is reported by the check; until it is mended, the files known last are watched.
+        with contextlib.suppress(UserError):
+            watched[:] = _watched(args, paths, overrides)
+        return watched
+
+    def again() -> int:
+        steer(sys.stdout, clear)
+        try:
+            status = _run(args, paths, overrides, new_baseline, None, results, cluster)
+        except UserError as error:
+            complain(str(error))
+            status = EXIT_USAGE
+        sys.stdout.flush()
+        return status
+
+    return watch(files, again)
+
+
+def _suffixes(*, embedded: bool) -> tuple[str, ...]:
+    """The endings of the files that folders are searched for."""
+    return SUFFIXES + HOST_SUFFIXES if embedded else SUFFIXES
+
+
+def _is_host(args: argparse.Namespace, name: str) -> bool:
+    """Whether a text may be one of another language."""
+    if host_of(name) is None:
+        return False
+    return args.embedded or Finder(_known_rules).of_folder(_anchor([STDIN], args.stdin_filename)).embedded
+
+
+def _watched(args: argparse.Namespace, paths: list[str], overrides: Overrides) -> list[str]:
+    finder = Finder(_known_rules)
+    embedded = args.embedded or finder.of_folder(_anchor(paths, args.stdin_filename)).embedded
+    files = collect(paths, finder, overrides.exclude, _suffixes(embedded=embedded)).files
+    origins = {finder.of_file(f).origin for f in files}
+    return [*files, *sorted(o for o in origins if o)]
+
+
+def _run(
+    args: argparse.Namespace,
+    paths: list[str],
+    overrides: Overrides,
+    new_baseline: str | None,
+    stdin: SourceText | None,
+    cache: dict[str, tuple[Stamp, Task, FileResult]],
+    cluster: Cluster | None,
+) -> int:
+    """One check of everything; ``cache`` keeps results between the rounds of ``--watch``."""
+    finder = Finder(_known_rules)
+    options = _options(args, finder.of_folder(_anchor(paths, args.stdin_filename)), new_baseline)
+    inputs = collect(paths, finder, overrides.exclude, _suffixes(embedded=options.embedded))
+    # Asked before anything is mended or looked at: the report would be lost, or a text.
+    check_output(options.output, inputs.files)
+    check_output(options.write_baseline, inputs.files)
+    tasks = []
+    for path in inputs.files:
+        name = (args.stdin_filename or STDIN_NAME) if path == STDIN else path
+        settings = finder.of_file(name) if name != STDIN_NAME else finder.of_folder(".")
+        write = options.fix and not options.diff and path != STDIN
+        source = stdin if path == STDIN else None
+        selection = overrides.selection(settings)
+        platform = overrides.platform_of(settings)
+        host = host_of(name) if options.embedded else None
+        if host is not None and not is_installed(host):
+            raise UserError(f"{name}: {MissingGrammarError(host)}")
+        tasks.append(
+            Task(
+                path,
+                name,
+                platform,
+                selection,
+                options.fix,
+                options.unsafe_fixes,
+                write,
+                source,
+                path in inputs.named,
+                host,
+            )
+        )
+    kept = _kept(options)
+    results = _checked(tasks, options, cache, kept, cluster)
+    results += [FileResult(path, error=f"{path}: {why}") for path, why in inputs.problems]
+    if options.write_baseline is not None:
+        return _write_baseline(options.write_baseline, results, inputs)
+    if options.baseline is not None:
+        from visa_lsp.app.check.baseline import read_baseline, without_known
+
+        known = read_baseline(options.baseline)
+        results = [without_known(r, known, options.baseline) for r in results]
+    return _finish(CheckReport(tuple(results)), inputs, options, kept)
+
+
+def _kept(options: Options) -> KeptVerdicts | None:
+    """What earlier runs have found; None where that is not asked for."""
+    if not options.cache or not (options.cache_dir or folder_of_user()):
+        return None
+    from visa_lsp.app.check.kept_verdicts import kept_verdicts
+
+    return kept_verdicts(options.cache_dir)
+
+
+def _checked(
+    tasks: list[Task],
+    options: Options,
+    cache: dict[str, tuple[Stamp, Task, FileResult]],
+    kept: KeptVerdicts | None,
+    cluster: Cluster | None,
+) -> list[FileResult]:
+    stamps = {t.path: stamp(t.path) for t in tasks}
+
+    def is_known(task: Task) -> bool:
+        return task.path in cache and cache[task.path][:2] == (stamps[task.path], task)
+
+    todo = [t for t in tasks if not is_known(t)]
+    with Progress(wanted=len(todo) > 1) as line:
+
+        def told(done: int, found: int) -> None:
+            if line.is_due():
+                line.show(f"{done:,} of {len(todo):,} files, {found:,} finding{'s' * (found != 1)}")
+
+        for task, result in zip(todo, check_files(todo, options.jobs, told, cluster, kept), strict=True):
+            cache[task.path] = (stamps[task.path], task, result)
+    return [cache[t.path][2] for t in tasks]
+
+
+def _write_baseline(path: str, results: list[FileResult], inputs: Inputs) -> int:
+    from visa_lsp.app.check.baseline import write_baseline
+
+    errors = [r.error for r in results if r.error]
+    for error in errors:
+        complain(error)
+    count = write_baseline(path, (f for r in results for f in r.findings), inputs.files)
+    complain(f"{count} finding{'s' * (count != 1)} written to {path}")
+    return EXIT_USAGE if errors else EXIT_OK
+
+
+def _finish(report: CheckReport, inputs: Inputs, options: Options, kept: KeptVerdicts | None) -> int:
+    """Write the report and everything beside it; gives the exit status."""
+    for result in report.errors:
+        complain(result.error)
+    for path, what in inputs.irregular:
+        complain(f"{path}: this is {what}, not a regular file, and is passed over")
+    for folder in inputs.empty:
+        wanted = ", ".join(f"*{suffix}" for suffix in _suffixes(embedded=True))
+        wanted = wanted if options.embedded else "*.visaasm or *.isaasm"
+        complain(f"{folder}: no {wanted} in this folder")
+    changed = [r for r in report.results if r.before is not None and r.after is not None and r.before != r.after]
+    stdin_text = next((r.after for p, r in zip(inputs.files, report.results, strict=False) if p == STDIN), None)
+    to_stderr = False
+    if options.diff:
+        for result in changed:
+            write_output(STDIN, difference(result).encode("utf-8", "surrogateescape"))
+    elif stdin_text is not None:
+        write_output(STDIN, stdin_text.encode("utf-8", "surrogateescape"))
+        to_stderr = True
+    if not options.diff:
+        shown = report if options.max_errors is None else report.up_to(options.max_errors)
+        _write_report(shown, options, to_stderr, inputs)
+        if shown.hidden:
+            complain(f"{_left(shown.left)} not shown: a larger --max-errors shows more")
+    fixed = sum(r.fixed for r in report.results)
+    if fixed and (options.format != "full" or options.diff):
+        verb = "can be mended" if options.diff else "mended"
+        complain(f"{fixed} finding{'s' * (fixed != 1)} {verb} in {len(changed)} file{'s' * (len(changed) != 1)}")
+    if options.fix and (left := _left_unmended(report, options)):
+        complain(left)
+    if options.statistics:
+        (sys.stdout if options.format in FOR_PEOPLE and not to_stderr else sys.stderr).write(
+            statistics(report) + (kept_text(kept.found, kept.asked) if kept is not None else "")
+        )
+    if report.errors:
+        return EXIT_INTERNAL if any(result.internal for result in report.errors) else EXIT_USAGE
+    if options.exit_zero:
+        return EXIT_OK
+    return EXIT_FINDINGS if _is_wrong(report, options) or (options.diff and changed) else EXIT_OK
+
+
+def _left(hidden: Sequence[ReportedFinding]) -> str:
+    """What of a report is left, as the subject of a sentence."""
+    errors = sum(f.severity is Severity.ERROR for f in hidden)
+    others = len(hidden) - errors
+    words = [f"{errors} more error{'s' * (errors != 1)}"] if errors else []
+    words += [f"{others} other finding{'s' * (others != 1)}"] if others else []
+    return f"{' and '.join(words)} {'is' if len(hidden) == 1 else 'are'}"
+
+
+def _left_unmended(report: CheckReport, options: Options) -> str:
+    """Return how many findings have a fix that was not applied, and what applies it; empty without such findings."""
+    unsafe = [f for f in report.findings if f.remedies and not any(r.safe for r in f.remedies)]
+    if not unsafe:
+        return ""
+    count = f"{len(unsafe)} finding{'s' * (len(unsafe) != 1)}"
+    if options.unsafe_fixes:
+        return f"{count} left: no fix for {'it' if len(unsafe) == 1 else 'them'} makes the text better"
+    has = "has a fix" if len(unsafe) == 1 else "have fixes"
+    return f"{count} left that {has} which may change the meaning: --unsafe-fixes applies {'it' if len(unsafe) == 1 else 'them'} too"
+
+
+def _is_wrong(report: CheckReport, options: Options) -> bool:
+    warnings = report.count(Severity.WARNING)
+    allowed = 0 if options.error_on_warning else options.max_warnings
+    return report.count(Severity.ERROR) > 0 or warnings > allowed
+
+
+def _write_report(report: CheckReport, options: Options, to_stderr: bool, inputs: Inputs) -> None:
+    pieces = FORMATS[options.format].write(report, Look(options.colour))
+    if options.output is not None:
+        text = "".join(pieces)
+        if options.format in FOR_PEOPLE:
+            text = visible(text)
+        write_output(options.output, text.encode("utf-8", "replace"), inputs.files)
+        return
+    out = sys.stderr if to_stderr else sys.stdout
+    for piece in pieces:
+        out.write(piece)

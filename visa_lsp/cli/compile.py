@@ -1,0 +1,143 @@
+"""The command ``visa-lsp compile``: OpenCL C to texts, machine code, ze_info and launch files, for one device or several.
+
+Knows the command's options and its exit status: 0 built, 1 the compiler has something against the source, 2 a usage
+mistake, a missing compiler, or a file that cannot be read or written. Several devices have a folder each.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from visa_lsp.app.check.formats.table import FOR_PEOPLE, FORMATS, Look
+from visa_lsp.app.check.report import CheckReport, FileResult
+from visa_lsp.app.compile.build import built, device_of, read_source
+from visa_lsp.app.compile.outputs import figures_table, file_name, write_build
+from visa_lsp.app.errors import UserError, printable
+from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK
+from visa_lsp.app.inputs import STDIN
+from visa_lsp.app.tools import settings_for
+from visa_lsp.cli.common import wants_colour
+from visa_lsp.cli.parsing import seconds_argument
+from visa_lsp.cli.progress import Progress
+from visa_lsp.diagnostics import Severity
+from visa_lsp.toolchain.ocloc import SECONDS
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Sequence
+
+    from visa_lsp.app.compile.build import Build, BuildSource
+    from visa_lsp.cli.parsing import CommandParser
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """Declare the options of the command."""
+    parser.dashed = {"--options": 1}
+    parser.add_argument("inputs", nargs="+", metavar="K.cl", help="OpenCL C; - is standard input")
+    parser.add_argument(
+        "--device",
+        metavar="NAME",
+        action="append",
+        help="the device, as ocloc or visa-lsp names it; several by commas; default: tgllp",
+    )
+    parser.add_argument(
+        "--options",
+        metavar="S",
+        action="append",
+        help="options for the source, in one word: '-cl-fast-relaxed-math -DN=4'",
+    )
+    parser.add_argument("-o", "--output", metavar="DIR", help="where the files go; default: the folder of the source")
+    parser.add_argument("--keep-ir", action="store_true", help="write the intermediate forms too: SPIR-V, LLVM")
+    parser.add_argument("--format", choices=tuple(FORMATS), help="form of what the compiler says against the source")
+    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colours in the report")
+    parser.add_argument("--ocloc", metavar="PATH", help="the compiler; default: ocloc on PATH")
+    parser.add_argument(
+        "--timeout", metavar="SECONDS", type=seconds_argument, default=SECONDS, help="end the compiler after so long"
+    )
+    parser.add_argument("--stdin-filename", metavar="PATH", help="what the source on standard input is called")
+
+
+def compile_command(args: argparse.Namespace) -> int:
+    """Compile each source for each device, write the files, and say what came of it."""
+    sources = [_source(path, args.stdin_filename) for path in args.inputs]
+    builds = [build for source in sources for build in _built(args, source)]
+    several = len({build.device for build in builds}) > 1
+    lines: list[str] = []
+    _refuse_doubles(builds, args)
+    for build in builds:
+        if build.program is None:
+            continue
+        folder = Path(args.output) if args.output else build.source.path.parent
+        written, notes = write_build(build, folder / file_name(build.device) if several else folder, ir=args.keep_ir)
+        lines += [f"written: {path}" for path in written]
+        lines += notes
+    chosen = args.format or ("full" if sys.stdout.isatty() else "concise")
+    report = _report(builds)
+    if report.findings or chosen not in FOR_PEOPLE:
+        for piece in FORMATS[chosen].write(report, Look(wants_colour(sys.stdout, args.color))):
+            sys.stdout.write(piece)
+    # What is for people goes where it spoils no report for programs.
+    stream = sys.stdout if chosen in FOR_PEOPLE else sys.stderr
+    for line in (*lines, *_table(builds)):
+        print(printable(line), file=stream)
+    failed = any(build.program is None for build in builds) or report.count(Severity.ERROR)
+    return EXIT_FINDINGS if failed else EXIT_OK
+
+
+def _source(path: str, stdin_filename: str | None) -> BuildSource:
+    """Read a source. Raises UserError for what is a text or an object of ours by its name."""
+    if path != STDIN and Path(path).suffix in (".visaasm", ".isaasm", ".isa"):
+        raise UserError(f"{path}: this is compiled already; visa-lsp gen shows its machine code")
+    return read_source(path, stdin_filename)
+
+
+def _built(args: argparse.Namespace, source: BuildSource) -> Iterator[Build]:
+    """The source built for each device."""
+    platform = settings_for(source.name if source.is_file else STDIN).platform
+    names = [name.strip() for word in args.device or [""] for name in word.split(",")]
+    options = " ".join(args.options or ())
+    with Progress(wanted=len(names) > 1) as line:
+        for device in dict.fromkeys(device_of(name, platform) for name in names):
+            if line.is_due():
+                line.show(f"{source.name}: compiling for {device}")
+            yield built(source, device, options, args.ocloc, args.timeout)
+
+
+def _refuse_doubles(builds: Sequence[Build], args: argparse.Namespace) -> None:
+    """Raises UserError where two sources would write the same file."""
+    owners: dict[tuple[str, Path, str], str] = {}
+    for build in builds:
+        folder = Path(args.output) if args.output else build.source.path.parent
+        for text in build.texts:
+            owner = owners.setdefault((build.device, folder, file_name(text.name)), build.source.name)
+            if owner != build.source.name:
+                raise UserError(
+                    f"{build.source.name}: '{text.name}' is also in {owner}; compile one after the other, with -o"
+                )
+
+
+def _report(builds: Sequence[Build]) -> CheckReport:
+    """What the compiler says against each source; what it says for several devices is said once."""
+    results = []
+    for name in dict.fromkeys(build.source.name for build in builds):
+        findings = dict.fromkeys(f for build in builds if build.source.name == name for f in build.findings)
+        results.append(FileResult(name, tuple(findings)))
+    return CheckReport(tuple(results))
+
+
+def _table(builds: Sequence[Build]) -> list[str]:
+    """A row for each kernel and device; a kernel's rows stand together."""
+    rows = []
+    for build in builds:
+        for text in build.texts:
+            if text.is_kernel:
+                listing = text.listing
+                grf = "-" if listing.grf_total is None else str(listing.grf_total)
+                figures = (str(text.simd), str(listing.instructions), grf, str(listing.spill_bytes))
+                rows.append((build.source.name, text.name, build.device, *figures))
+    if not rows:
+        return []
+    rows.sort(key=lambda row: row[:2])
+    return figures_table(row[1:] for row in rows)

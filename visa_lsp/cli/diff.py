@@ -1,0 +1,66 @@
+"""The command ``visa-lsp diff``: what differs between two programs but for names, order of declarations and comments."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from visa_lsp.app.diff.compared import compared
+from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
+from visa_lsp.app.inputs import STDIN
+from visa_lsp.app.output_files import check_output
+from visa_lsp.cli.cluster_options import add_cluster, cluster_of
+from visa_lsp.cli.common import add_platform, say, wants_colour
+from visa_lsp.cli.files import write_report
+from visa_lsp.cli.progress import Progress
+
+if TYPE_CHECKING:
+    import argparse
+
+    from visa_lsp.app.diff.compared import ProgramComparison
+
+FORMATS = ("text", "json", "html")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    parser.add_argument("a", metavar="A", help="a text, an object, or a folder of them; - is standard input")
+    parser.add_argument("b", metavar="B", help="what it is compared with")
+    parser.add_argument("--format", choices=FORMATS, default="text", help="how to tell it; default: text")
+    parser.add_argument("-o", "--output", metavar="OUT", default=STDIN, help="write it there; default: standard output")
+    parser.add_argument(
+        "--color", choices=("auto", "always", "never"), default="auto", help="colours; default: on a terminal"
+    )
+    parser.add_argument("--stdin-filename", metavar="PATH", help="what the program on standard input is called")
+    add_platform(parser)
+    add_cluster(parser, send="send the files of the folders, for workers that do not see those of this machine")
+
+
+def diff_command(args: argparse.Namespace) -> int:
+    """Compare two programs. 0 the same, 1 different, 2 wrong usage, or something that is no readable program."""
+    inputs = [args.a, args.b]
+    check_output(args.output, inputs)
+    with Progress() as progress, cluster_of(args) as cluster:
+        comparison = compared(args.a, args.b, args.platform, args.stdin_filename, progress, cluster, say)
+    if comparison.files or comparison.folders:
+        colour = args.output == STDIN and wants_colour(sys.stdout, args.color)
+        report = _report(comparison, args.format, colour=colour)
+        write_report(args.output, report, inputs)
+    if comparison.unreadable:
+        return EXIT_USAGE
+    return EXIT_OK if comparison.same else EXIT_FINDINGS
+
+
+def _report(comparison: ProgramComparison, form: str, *, colour: bool) -> str:
+    if form == "json":
+        from visa_lsp.app.diff.values import comparison_values
+
+        return json.dumps(comparison_values(comparison), indent=2) + "\n"
+    if form == "html":
+        from visa_lsp.app.diff.html import comparison_page
+
+        return comparison_page(comparison)
+    from visa_lsp.app.diff.text import comparison_text
+
+    return "".join(f"{line}\n" for line in comparison_text(comparison, colour=colour))

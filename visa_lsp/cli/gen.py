@@ -1,0 +1,199 @@
+"""The command ``visa-lsp gen``: the machine code of texts and objects, as text, JSON or a page.
+
+Knows the command's options and its exit status: 0 machine code of everything, 1 the finalizer has something against a text
+or made no code of it, 2 a usage mistake, a missing tool, or a file that cannot be read or written.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
+from visa_lsp.app.gen.document import GenDocument, made, read_input
+from visa_lsp.app.gen.printing import as_json, as_text, figures
+from visa_lsp.app.inputs import STDIN, is_opencl
+from visa_lsp.app.output_files import check_output
+from visa_lsp.app.tools import split_options
+from visa_lsp.cli.common import add_platform, tell
+from visa_lsp.cli.exits import complain
+from visa_lsp.cli.files import write_output, write_report
+from visa_lsp.cli.parsing import seconds_argument
+from visa_lsp.diagnostics import Severity
+from visa_lsp.toolchain.finalize import SECONDS
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from visa_lsp.app.check.report import ReportedFinding
+    from visa_lsp.app.gen.document import Source
+    from visa_lsp.cli.parsing import CommandParser
+
+_DASHED: Final = {"--options": 1, "--compile-options": 1, "--compare-options": 2}
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """Declare the options of the command."""
+    parser.dashed = _DASHED
+    parser.add_argument("inputs", nargs="+", metavar="IN", help="a text, an object or OpenCL C; - is standard input")
+    add_platform(parser)
+    parser.add_argument(
+        "--device",
+        metavar="NAME",
+        action="append",
+        help="the device that OpenCL C is compiled for; several by commas; default: the platform's, else tgllp",
+    )
+    parser.add_argument(
+        "--compile-options", metavar="S", action="append", help="options for OpenCL C, in one word; -g is always given"
+    )
+    parser.add_argument("--ocloc", metavar="PATH", help="the compiler of OpenCL C; default: ocloc on PATH")
+    parser.add_argument(
+        "--options", metavar="S", action="append", help="options for the finalizer, in one word: '-noschedule'"
+    )
+    parser.add_argument("-o", "--output", metavar="OUT", help="where the report goes; default: standard output")
+    parser.add_argument("--format", choices=("text", "json"), help="form of the report; default: text")
+    parser.add_argument("--html", metavar="OUT", help="write a page of its own: source, vISA and Gen side by side")
+    parser.add_argument(
+        "--source",
+        metavar="FILE",
+        help="the source shown on the page; default: the file beside the text that FILE names",
+    )
+    parser.add_argument(
+        "--tool", metavar="PATH", action="append", help="the finalizer; default: GenX_IR on PATH. Twice: compare both"
+    )
+    parser.add_argument(
+        "--compare-options",
+        metavar="A B",
+        action="append",
+        help="compare what two sets of options give: '' -noschedule",
+    )
+    parser.add_argument(
+        "--timeout", metavar="SECONDS", type=seconds_argument, default=SECONDS, help="end the finalizer after so long"
+    )
+    parser.add_argument("--stdin-filename", metavar="PATH", help="what the input on standard input is called")
+
+
+def gen_command(args: argparse.Namespace) -> int:
+    """Make machine code of each input and show it."""
+    _judge(args)
+    for output in (args.output, args.html):
+        check_output(output, args.inputs)
+    documents: list[tuple[GenDocument, ...]] = []
+    status = EXIT_OK
+    for path in args.inputs:
+        try:
+            for source, said in _sources(args, path):
+                status = max(status, _told(said))
+                if source is not None:
+                    documents.append(_made(args, source, path))
+                    status = max(status, *(_told(document.findings) for document in documents[-1]))
+        except UserError as error:
+            complain(str(error))
+            status = EXIT_USAGE
+    if documents:
+        _write(args, documents)
+    return status
+
+
+def _sources(args: argparse.Namespace, path: str) -> Iterator[tuple[Source | None, tuple[ReportedFinding, ...]]]:
+    """The texts of an input, None where there is none, with what the compiler has said before the first of them."""
+    if not is_opencl((args.stdin_filename or "") if path == STDIN else path):
+        yield read_input(path, args.stdin_filename, args.platform), ()
+        return
+    from visa_lsp.app.gen.compiled import builds_of, sources_of
+
+    options = " ".join(args.compile_options or ())
+    for build in builds_of(path, args.stdin_filename, _devices(args), args.platform, options, args.ocloc):
+        yield None, build.findings
+        yield from ((source, ()) for source in sources_of(build))
+
+
+def _devices(args: argparse.Namespace) -> list[str]:
+    return [name.strip() for word in args.device or () for name in word.split(",")]
+
+
+def _told(findings: tuple[ReportedFinding, ...]) -> int:
+    """Tell findings; the exit status that they make."""
+    tell(findings)
+    bad = any(f.severity in (Severity.ERROR, Severity.WARNING) for f in findings)
+    return EXIT_FINDINGS if bad else EXIT_OK
+
+
+def _judge(args: argparse.Namespace) -> None:
+    """Raises UserError for options that do not go together."""
+    tools, compared = args.tool or [], args.compare_options or []
+    if len(tools) > 2:
+        raise UserError("gen: --tool is given once, or twice to compare two finalizers")
+    if compared and len(compared) != 2:
+        raise UserError("gen: --compare-options takes two sets of options, such as: --compare-options '' -noschedule")
+    if compared and len(tools) == 2:
+        raise UserError("gen: compare two finalizers or two sets of options, not both at once")
+    if args.html and (compared or len(tools) == 2):
+        raise UserError("gen: --html shows one finalizer with one set of options")
+    if args.source and not args.html:
+        raise UserError("gen: --source goes with --html")
+    if args.html is not None and args.html == (args.output or (STDIN if args.format else None)):
+        raise UserError("gen: the page and the report go to one place; name another with -o")
+
+
+def _made(args: argparse.Namespace, source: Source, path: str) -> tuple[GenDocument, ...]:
+    """The machine code of an input: once, or twice where two are compared."""
+    always = split_options(" ".join(args.options or ()), "--options")
+    tools = args.tool or [None]
+    compared = args.compare_options or [""]
+    calls = [(tool, split_options(words, "--compare-options")) for tool in tools for words in compared]
+    return tuple(made(source, tool, (*always, *options), args.timeout, path) for tool, options in calls)
+
+
+def _write(args: argparse.Namespace, documents: list[tuple[GenDocument, ...]]) -> None:
+    if args.html:
+        from visa_lsp.app.gen.page import page
+
+        write_output(
+            args.html, page([found[0] for found in documents], args.source).encode("utf-8", "replace"), args.inputs
+        )
+        if args.format is None and args.output is None:
+            if args.html != STDIN:
+                _tell_figures(documents)
+            return
+    report = _json(documents) if args.format == "json" else _text(documents)
+    write_report(args.output or STDIN, report, args.inputs)
+
+
+def _tell_figures(documents: list[tuple[GenDocument, ...]]) -> None:
+    for document, *_ in documents:
+        for kernel in document.result.kernels:
+            print(f"{document.source.name}: {kernel.body.name} on {document.source.platform}: {figures(kernel)}")
+
+
+def _json(documents: list[tuple[GenDocument, ...]]) -> str:
+    values: list[Any] = []
+    for found in documents:
+        if len(found) == 1:
+            values.append(as_json(found[0]))
+        else:
+            from visa_lsp.app.gen.comparison import compared, comparison_json
+
+            values.append(comparison_json(compared(*found)))
+    return json.dumps(values[0] if len(values) == 1 else values, indent=1, ensure_ascii=False) + "\n"
+
+
+def _text(documents: list[tuple[GenDocument, ...]]) -> str:
+    parts: list[str] = []
+    for found in documents:
+        if len(documents) > 1:
+            parts.append(f"== {found[0].source.name} ==")
+        if len(found) == 1:
+            parts += as_text(found[0])
+        else:
+            from visa_lsp.app.gen.comparison import compared, comparison_text
+
+            parts += comparison_text(compared(*found))
+    compiled = [found[0] for found in documents if found[0].source.device]
+    if len({document.source.device for document in compiled}) > 1:
+        from visa_lsp.app.gen.compiled import table
+
+        parts += table(compiled)
+    return "\n".join(parts).rstrip("\n") + "\n" if parts else ""

@@ -1,0 +1,516 @@
+"""The command ``visa-lsp run``: launches kernels, reports in text or JSON, writes buffers.
+
+Knows the command's options and its exit status: 0 all well, 1 a failed expectation, a fault or an error in a text, 2 a
+usage mistake, or a file that cannot be read or written. NumPy is loaded only when a launch runs. Invariant: a buffer file
+is complete or absent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import sys
+from argparse import ArgumentTypeError
+from dataclasses import replace
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TextIO
+
+from visa_lsp.app.clusters import ClusterWork, Said, as_it_is, listened
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.inputs import foreign, is_opencl, read_bytes
+from visa_lsp.app.launch.printing import Outcome, as_json, text_lines
+from visa_lsp.app.launch.sweep_table import refuse_table
+from visa_lsp.app.launch.unit import LaunchJob, guarded, launched, program_of
+from visa_lsp.app.output_files import check_output, refuse_input, replacing
+from visa_lsp.cli.cluster_options import add_cluster, cluster_of
+from visa_lsp.cli.common import whole_number
+from visa_lsp.cli.files import write_output
+from visa_lsp.cli.progress import Progress
+from visa_lsp.reading import MOST_OBJECT, is_regular, opened_file
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator, Sequence
+
+    from visa_lsp.app.clusters import Cluster
+    from visa_lsp.app.launch.file import LaunchFile
+    from visa_lsp.app.launch.opencl import CompiledProgram
+    from visa_lsp.app.launch.report import BufferReport, RunReport
+    from visa_lsp.cli.parsing import CommandParser
+    from visa_lsp.sim.observers.hooks import Observer
+    from visa_lsp.sim.observers.trace import Tracer
+
+_SUFFIXES: Final = (".yaml", ".yml")
+_TEXTS: Final = (".visaasm", ".isaasm")
+_GUESS: Final = 0.1  # seconds for a launch
+Input = tuple[str, tuple[Path, ...]]  # what the command line names, and further files of its program
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """Declare the options of the command."""
+    parser.dashed = {"--options": 1}
+    parser.add_argument(
+        "inputs",
+        nargs="+",
+        metavar="IN",
+        help="a text, an object, OpenCL C (with Intel's ocloc) or a launch file; - is standard input; texts and objects after the first that have no launch file belong to its program",
+    )
+    parser.add_argument(
+        "--launch",
+        metavar="FILE",
+        help="launch file; default: the sibling NAME.launch.yaml, else what ze_info suggests",
+    )
+    parser.add_argument("--engine", choices=("auto", "jit", "interp"), default="auto", help="what executes the kernel")
+    parser.add_argument(
+        "--checks",
+        default="all",
+        metavar="all|none|LIST",
+        help="what is watched during the run: bounds, uninitialised, races, barriers, alignment, division, access; default "
+        "all, which is these; all,item-races also looks for races between work items of one thread",
+    )
+    parser.add_argument("--budget", metavar="N", type=_count_of_steps, help="end the run after so many instructions")
+    parser.add_argument(
+        "--max-errors",
+        metavar="N",
+        type=whole_number(1),
+        help="list no more than so many faults, and how many more there are",
+    )
+    parser.add_argument("--first-fault", action="store_true", help="end the run at its first fault")
+    parser.add_argument(
+        "--repeat",
+        metavar="N",
+        type=whole_number(1),
+        default=1,
+        help="run the kernel N times, each time from the same memory; results are those of the last run",
+    )
+    parser.add_argument(
+        "--threads",
+        metavar="N",
+        type=whole_number(1),
+        default=1,
+        help="run groups on N threads of this machine; with --checks none only, and no order of atomics is kept",
+    )
+    parser.add_argument("--time", action="store_true", help="tell how long loading, compiling and each run took")
+    parser.add_argument("--out", metavar="DIR", help="write each buffer argument as argN.npy")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the report")
+    parser.add_argument(
+        "--platform",
+        metavar="NAME",
+        help="platform to run on; default: the launch file's, else the zebin's, else TGLLP",
+    )
+    parser.add_argument(
+        "--trace",
+        metavar="GROUP,THREAD",
+        nargs="?",
+        const="0,0",
+        action="append",
+        help="print the instructions that a thread executes, with values; GROUP is X or X:Y:Z; default 0,0",
+    )
+    parser.add_argument("--counts", action="store_true", help="tell how often each instruction is executed")
+    parser.add_argument(
+        "--profile",
+        action="store_true",
+        help="also tell active lanes, branches that split them, and what messages do to memory; the interpreter runs",
+    )
+    parser.add_argument(
+        "--profile-out",
+        metavar="FILE",
+        help="write the profile for speedscope as well; --profile unless --counts is given",
+    )
+    parser.add_argument(
+        "--init",
+        action="store_true",
+        help="write the launch file that a run without one assumes, NAME.launch.yaml; never over one",
+    )
+    parser.add_argument(
+        "--expect", action="store_true", help="with --init: run, and have the launch file expect what came of it"
+    )
+    parser.add_argument(
+        "--sweep",
+        action="store_true",
+        help="run the launch at every point that the sweep of its launch file has, and print a row for each",
+    )
+    parser.add_argument(
+        "--table", metavar="FILE", help="with --sweep: write the rows as .csv, .json or .parquet (with pyarrow)"
+    )
+    parser.add_argument(
+        "--jobs",
+        metavar="N",
+        type=whole_number(0),
+        default=0,
+        help="with --sweep: number of processes; 0: as many as pay",
+    )
+    parser.add_argument("--ocloc", metavar="PATH", help="the compiler for OpenCL C; default: ocloc on PATH")
+    parser.add_argument(
+        "--options", metavar="S", action="append", help="options for the source of OpenCL C, in one word"
+    )
+    parser.add_argument("--stdin-filename", metavar="PATH", help="what the text on standard input is called")
+    add_cluster(parser)
+
+
+def _count_of_steps(text: str) -> int:
+    if not text.isdigit() or not 0 < int(text) < 1 << 60:
+        raise ArgumentTypeError(f"'{text}' is not a number of instructions")
+    return int(text)
+
+
+def run_command(args: Namespace) -> int:
+    """Run what the command line asks for; gives the exit status. ``UserError`` where its profile cannot be written."""
+    if find_spec("numpy") is None:
+        print("visa-lsp run: running kernels needs NumPy: pip install 'visa-lsp[run]'", file=sys.stderr)
+        return 2
+    if args.expect and not args.init:
+        print("visa-lsp run: --expect goes with --init", file=sys.stderr)
+        return 2
+    if args.sweep or args.table or args.jobs:
+        _refuse_with_sweep(args)
+        return _run_sweep(args)
+    programs = [p for p in args.inputs if Path(p).suffix not in _SUFFIXES and not is_opencl(p)]
+    tasks: list[Input] = [(name, ()) for name in args.inputs]
+    if len(args.inputs) > 1 and args.launch and len(programs) < len(args.inputs):
+        print("visa-lsp run: --launch goes with the files of one program, and launch files need none", file=sys.stderr)
+        return 2
+    first = programs[0] if args.launch and programs else _with_launch_file(programs)
+    if len(programs) > 1 and first is not None:  # one program of several files
+        rest = list(programs)
+        rest.remove(first)
+        launches = [name for name in args.inputs if name not in programs]
+        tasks = [(first, tuple(Path(p) for p in rest)), *((name, ()) for name in launches)]
+    if args.profile_out and not args.profile_out.endswith(".json"):
+        raise UserError(f"--profile-out {args.profile_out}: a profile is a .json file")
+    check_output(args.profile_out, args.inputs)
+    outcomes = []
+    with cluster_of(args) as cluster:
+        for outcome in _outcomes(tasks, args, cluster):
+            outcomes.append(outcome)
+            if args.format == "text":
+                print_text(outcome, timed=args.time)
+    if args.format == "json":
+        values = [as_json(outcome) for outcome in outcomes]
+        print(json.dumps(values if len(tasks) > 1 else values[0], indent=2, ensure_ascii=False, allow_nan=False))
+    elif len(tasks) > 1:
+        passed = sum(o.status == 0 for o in outcomes)
+        print(f"{len(outcomes)} launches: {passed} passed, {len(outcomes) - passed} failed")
+    if args.profile_out:
+        _write_profile(args, outcomes)
+    return max(outcome.status for outcome in outcomes)
+
+
+def print_text(outcome: Outcome, *, timed: bool = False) -> None:
+    """Print one launch; if ``timed``, how long it took."""
+    if outcome.report is None and not outcome.written:
+        print(outcome.error, file=sys.stderr)
+        return
+    for line in text_lines(outcome, timed=timed):
+        print(line)
+
+
+def _refuse_with_sweep(args: Namespace) -> None:
+    """``UserError`` for options that do not go together."""
+    if not args.sweep:
+        raise UserError(f"{'--table' if args.table else '--jobs'} goes with --sweep")
+    for option in ("trace", "counts", "profile", "profile_out", "init", "out", "time"):
+        if getattr(args, option):
+            raise UserError(f"--{option.replace('_', '-')} is of one launch, and does not go with --sweep")
+    launches = [name for name in args.inputs if Path(name).suffix in _SUFFIXES]
+    sources = [name for name in args.inputs if is_opencl(name)]
+    if sources:
+        raise UserError(f"{sources[0]}: --sweep runs texts and objects; visa-lsp compile makes them")
+    if launches and len(args.inputs) > 1:
+        raise UserError("--sweep takes one launch file, or the files of one program")
+    if args.table:
+        refuse_table(args.table)
+        check_output(args.table, [*args.inputs, *([args.launch] if args.launch else [])])
+
+
+def _run_sweep(args: Namespace) -> int:
+    """Run a launch at every point of its sweep."""
+    from visa_lsp.app.launch.options import RunOptions
+
+    first = (args.inputs[0] if args.launch else _with_launch_file(args.inputs)) or args.inputs[0]
+    rest = list(args.inputs)
+    rest.remove(first)
+    try:
+        path, launch_path = _paths(first, args)
+    except FileNotFoundError as error:
+        raise UserError(str(error)) from None
+    if path is not None and not args.launch and not launch_path.exists():
+        raise UserError(f"{first}: --sweep needs a launch file, {launch_path}, with sweep:")
+    options = RunOptions(
+        path, args.platform, args.engine, args.checks, budget=args.budget, files=tuple(Path(p) for p in rest),
+        first_fault=args.first_fault, repeat=args.repeat, threads=args.threads,
+    )  # fmt: skip
+    # Another process cannot read a pipe, or our standard input.
+    data = _program(first, path) if path is not None and not is_regular(path) else None
+    return _print_sweep(
+        LaunchJob(first, launch_path, options, data=data, named=bool(args.launch) or path is None), args
+    )
+
+
+def _print_sweep(job: LaunchJob, args: Namespace) -> int:
+    """Run a launch at every point of its sweep and print what came of it; gives the exit status.
+
+    Raises UserError where there is no sweep, or the table cannot be written.
+    """
+    from visa_lsp.app.launch.sweep import jobs_of, rows_of, rows_on, sweep_of
+    from visa_lsp.app.launch.sweep_table import head_line, row_line, summary, sweep_values, table_bytes
+
+    sweep, job = sweep_of(job)
+    as_text = args.format == "text"
+    if as_text:
+        print(f"{job.name}: {sweep.count} points of {', '.join(axis.name for axis in sweep.axes)}")
+        print(head_line(sweep))
+    rows = []
+    with Progress(wanted=not (as_text and sys.stdout.isatty())) as line, cluster_of(args) as cluster:
+        for row in rows_of(jobs_of(job, sweep), args.jobs) if cluster is None else rows_on(cluster, job, sweep):
+            rows.append(row)
+            if as_text:
+                print(row_line(sweep, row), flush=True)
+            if line.is_due():
+                line.show(f"{job.name}: {len(rows):,} of {sweep.count:,} points")
+    if as_text:
+        print(summary(rows))
+    else:
+        values = sweep_values(job.name, sweep, rows)
+        print(json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False))
+    if args.table:
+        write_output(args.table, table_bytes(args.table, sweep, rows), args.inputs)
+    return max(row.exit for row in rows)
+
+
+def _write_profile(args: Namespace, outcomes: list[Outcome]) -> None:
+    """Write what ran for speedscope; ``UserError`` where that cannot be written."""
+    from visa_lsp.app.launch.profile import speedscope
+
+    reports = [(outcome.name, outcome.report) for outcome in outcomes if outcome.report is not None]
+    value = speedscope((name, r.profile, r.sources) for name, r in reports if r.profile is not None)
+    write_output(
+        args.profile_out, (json.dumps(value, ensure_ascii=False) + "\n").encode("utf-8", "replace"), args.inputs
+    )
+
+
+def _with_launch_file(programs: list[str]) -> str | None:
+    """The one of several texts and objects that has a launch file beside it: the others belong to its program.
+
+    Where none has one, the only text with a kernel, if the others are texts too.
+    """
+    if len(programs) < 2 or not all(Path(p).is_file() for p in programs):
+        return None
+    found = [p for p in programs if Path(p).with_suffix(".launch.yaml").is_file()]
+    if not found and all(p.endswith(_TEXTS) for p in programs):
+        from visa_lsp.beside import kernels_in
+
+        found = [p for p in programs if kernels_in(read_bytes(p).decode("utf-8", "replace"))]
+    return found[0] if len(found) == 1 else None
+
+
+def _outcomes(tasks: Sequence[Input], args: Namespace, cluster: Cluster | None) -> Iterator[Outcome]:
+    """What comes of each input, in order."""
+    several = len(tasks) > 1
+    if cluster is None:
+        yield from (_launch(name, args, more, several=several) for name, more in tasks)
+        return
+    for name in (*(name for name, _ in tasks), *([args.launch] if args.launch else ())):
+        if name == "-" or (Path(name).exists() and not is_regular(name)):
+            raise UserError(f"{name}: --cluster runs files, which the workers read where they are")
+    work = ClusterWork(partial(listened, partial(_launch_there, args, several)), _lost, as_it_is)
+    with Progress() as line:
+        for number, one in enumerate(cluster.results(work, tasks, [_GUESS] * len(tasks))):
+            if line.is_due():
+                line.show(f"{number + 1} of {len(tasks)} launches")
+            sys.stdout.write(one.printed)
+            sys.stderr.write(one.said)
+            yield one.result
+
+
+def _launch_there(args: Namespace, several: bool, task: Input) -> Outcome:
+    """Run one input on a worker."""
+    name, more = task
+    return _launch(name, args, more, several=several)
+
+
+def _lost(task: Input, why: str) -> Said[Outcome]:
+    name, _ = task
+    return Said(Outcome(name, error=f"{name}: {why}", status=2), "")
+
+
+def _launch(name: str, args: Namespace, more: tuple[Path, ...], *, several: bool) -> Outcome:
+    """Run one input with the further files of its program; user mistakes become an outcome."""
+    return guarded(name, lambda: _run_input(name, args, more, several=several))
+
+
+def _run_input(name: str, args: Namespace, more: tuple[Path, ...], *, several: bool) -> Outcome:
+    from visa_lsp.app.launch import runner
+
+    listeners: tuple[Observer, ...] = ()
+    if args.trace:
+        listeners = (_tracer(args.trace, sys.stdout if args.format == "text" else sys.stderr),)
+    path, launch_path = _paths(name, args)
+    build: CompiledProgram | None = None
+    with contextlib.ExitStack() as folder_of_build:
+        if path is not None and is_opencl(str(path)):
+            build, launch_path = _compiled(name, path, launch_path, args, folder_of_build)
+            path = build.path
+        with Progress(wanted=not args.trace) as line:
+
+            def told(of: int, done: int, steps: int) -> None:
+                if line.is_due():
+                    line.show(f"{name}: {done:,} of {of:,} groups, {steps:,} steps")
+
+            options = runner.RunOptions(
+                path, args.platform, args.engine, args.checks, listeners, args.budget, more,
+                first_fault=args.first_fault, told=told if line.wanted else None, repeat=args.repeat,
+                threads=args.threads, counts=args.counts,
+                profile=args.profile or bool(args.profile_out and not args.counts),
+            )  # fmt: skip
+            data = _program(name, path) if path is not None else None
+            job = LaunchJob(name, launch_path, options, data=data, named=bool(args.launch) or path is None)
+            done = _initialised(job, args) if args.init and path is not None else launched(job)
+            if isinstance(done, Outcome):
+                return done
+            launch, report, text = done
+        if build is not None:
+            report = report.with_assumed((*build.assumed, *report.assumed)) if text else report
+            report = build.named_after(name, report)
+    report = report.with_most(args.max_errors)
+    inputs = (path or launch_path, launch_path, *more, *launch.reads)
+    paths = _written(args.out, launch_path, report, inputs, several=several)
+    return Outcome(name, report, paths, status=0 if report.ok else 1, launch_text=text)
+
+
+def _written(
+    out: str | None, launch_path: Path, report: RunReport, inputs: tuple[Path, ...], *, several: bool
+) -> tuple[str | None, ...]:
+    """The files of the buffers, written where that is asked for. ``UserError`` where one cannot be."""
+    if not out:
+        return tuple(None for _ in report.buffers)
+    folder = Path(out)
+    if several:
+        folder /= launch_path.name.removesuffix(".yaml").removesuffix(".launch")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        targets = [_target(folder, buffer) for buffer in report.buffers]
+        for target in targets:
+            refuse_input(target, inputs)
+        return tuple(_write(target, buffer) for target, buffer in zip(targets, report.buffers, strict=True))
+    except (OSError, ValueError) as error:
+        words = getattr(error, "strerror", None) or error
+        raise UserError(f"{folder}: cannot be written: {words}") from None
+
+
+def _compiled(
+    name: str, path: Path, launch_path: Path, args: Namespace, folder: contextlib.ExitStack
+) -> tuple[CompiledProgram, Path]:
+    """Compile OpenCL C as its launch file asks for it; without one, that of its first kernel counts, if there is one."""
+    from visa_lsp.app.launch.file import read_launch_file
+    from visa_lsp.app.launch.opencl import CompilerWords, compiled
+
+    words = CompilerWords(" ".join(args.options or ()), args.ocloc, args.stdin_filename)
+    launch = None
+    if launch_path.is_file() and not args.init:
+        launch = read_launch_file(launch_path, named=bool(args.launch))
+    kernel = launch.config.kernel if launch is not None else None
+    platform = args.platform or (launch.platform if launch is not None else None)
+    build = folder.enter_context(compiled(name, words, kernel, platform))
+    if launch is None and not args.launch and not args.init:
+        beside = path.with_name(f"{build.path.stem}.launch.yaml")
+        launch_path = beside if beside.is_file() else launch_path
+    return build, launch_path
+
+
+def _program(name: str, path: Path) -> bytes:
+    from visa_lsp.app.launch import runner
+
+    return read_bytes(name) if name == "-" else runner.read_bytes(path, named=path == Path(name))
+
+
+def _initialised(job: LaunchJob, args: Namespace) -> tuple[LaunchFile, RunReport, str] | Outcome:
+    """Write the launch file of a program that has none; with ``--expect`` run it as well."""
+    from visa_lsp.app.launch import runner
+    from visa_lsp.app.launch.init import launch_text, refuse_existing, write_launch
+    from visa_lsp.app.launch.proposal import proposed
+
+    assert job.data is not None
+    assert job.options.path is not None
+    refuse_existing(job.launch)
+    made = proposed(program_of(job.data, job.options.path), job.options, job.launch)
+    proposal = made.proposal
+    launch = proposal.read(job.launch)
+    if not args.expect:
+        write_launch(job.launch, proposal, launch, None)
+        text = launch_text(proposal)
+        return Outcome(job.name, launch_text=text, assumed=proposal.assumed, written=(str(job.launch),))
+    with proposal.without_file(job.launch):
+        report = runner.run_module(made.module, launch, job.options, made.notes, made.sources)
+    report = report.with_assumed(proposal.assumed)
+    if report.ok:
+        files = write_launch(job.launch, proposal, launch, report)
+        note = f"written: {', '.join(map(str, files))}"
+    else:
+        note = f"{job.launch} is not written: what a faulty run leaves is nothing to expect"
+    return launch, replace(report, notes=(*report.notes, note)), launch_text(proposal)
+
+
+_WHO: Final = re.compile(r"(\d{1,9})(?::(\d{1,9}))?(?::(\d{1,9}))?,(\d{1,9})")
+
+
+def _tracer(words: list[str], stream: TextIO) -> Tracer:
+    """The listener for ``--trace``."""
+    from visa_lsp.sim.launch.config import LaunchError
+    from visa_lsp.sim.observers.trace import Tracer
+
+    who = []
+    for word in words:
+        match = _WHO.fullmatch(word)
+        if match is None:
+            raise LaunchError(f"--trace {word}: say GROUP,THREAD, such as 0,0 or 2:1:0,3")
+        x, y, z, thread = (int(n or 0) for n in match.groups())
+        who.append(((x, y, z), thread))
+    return Tracer(who, lambda line: print(line, file=stream))
+
+
+def _paths(name: str, args: Namespace) -> tuple[Path | None, Path]:
+    """Give the program's file (None: the launch file says it) and the launch file, which need not be there."""
+    if name == "-":
+        path = Path(args.stdin_filename or "stdin.visaasm")
+    else:
+        path = Path(name)
+        if not path.exists() or path.is_dir():
+            raise FileNotFoundError(f"{name}: {'is a directory' if path.is_dir() else 'there is no such file'}")
+        if path.suffix in _SUFFIXES:
+            return None, path
+        if not is_opencl(name):
+            _refuse_foreign(path)
+    if args.launch:
+        launch = Path(args.launch)
+        if args.init:
+            return path, launch
+        if not launch.exists() or launch.is_dir():
+            raise FileNotFoundError(f"{args.launch}: there is no such file")
+        return path, launch
+    return path, path.with_suffix(".launch.yaml")
+
+
+def _refuse_foreign(path: Path) -> None:
+    """``UserError`` for OpenCL C and the like: a launch file would not help it."""
+    with contextlib.suppress(OSError), opened_file(path, MOST_OBJECT) as (stream, _):
+        other = foreign(str(path), stream.read(1 << 16))
+        if other:
+            raise UserError(f"{path}: {other}")
+
+
+def _target(folder: Path, buffer: BufferReport) -> Path:
+    """The file of a buffer: ``argN.npy``."""
+    return folder / f"arg{''.join(c if c.isalnum() or c in '_-' else '_' for c in str(buffer.arg))}.npy"
+
+
+def _write(target: Path, buffer: BufferReport) -> str:
+    """Write a buffer's file as a whole."""
+    import numpy as np
+
+    with replacing(target) as stream:
+        np.save(stream, buffer.array, allow_pickle=False)
+    return str(target)

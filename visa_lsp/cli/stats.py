@@ -1,0 +1,149 @@
+"""The command ``visa-lsp stats``: what the kernels of texts and objects take and hold, as vISA alone tells it.
+
+Exit status: 0 nothing wrong, 1 a text with errors, or a kernel that is worse than asked for, 2 wrong usage or an unreadable
+file. Loads neither NumPy nor pygls. Invariant: what is worse, and what is wrong with a text, goes to stderr, so that
+stdout is the report alone.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from visa_lsp.app.clusters import ClusterWork, InputFile, Said, complained, listened
+from visa_lsp.app.errors import UserError, printable
+from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
+from visa_lsp.app.folders import files_of, is_folder
+from visa_lsp.app.inputs import STDIN, STDIN_NAME
+from visa_lsp.app.output_files import check_output
+from visa_lsp.app.stats.inputs import figures_of_data, platform_of_launch
+from visa_lsp.app.stats.limits import complaints, read_known, write_known
+from visa_lsp.app.stats.printing import as_json, page, table
+from visa_lsp.cli.cluster_options import add_cluster, cluster_of
+from visa_lsp.cli.common import add_platform, say, whole_number
+from visa_lsp.cli.exits import complain
+from visa_lsp.cli.progress import Progress
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Sequence
+
+    from visa_lsp.app.clusters import Cluster
+    from visa_lsp.app.stats.figures import KernelFigures
+
+_DEFAULT_BASELINE: Final = "visa-lsp-stats.json"
+_SUFFIX: Final = ".json"
+_GUESS: Final = 0.05  # seconds for an input
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    parser.add_argument(
+        "inputs", nargs="+", metavar="IN", help="a text, an object or a folder with some; - is standard input"
+    )
+    parser.add_argument("--launch", metavar="FILE", help="take the platform that this launch file names")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the report")
+    parser.add_argument(
+        "--max-pressure", metavar="N", type=whole_number(0), help="exit 1 where a kernel takes more GRF rows"
+    )
+    parser.add_argument(
+        "--baseline", metavar="FILE", help="exit 1 where a kernel takes more GRF rows than FILE knows of it"
+    )
+    parser.add_argument(
+        "--write-baseline", nargs="?", const="", metavar="FILE",
+        help=f"write what each kernel takes to FILE (default: --baseline, or {_DEFAULT_BASELINE})",
+    )  # fmt: skip
+    parser.add_argument("--stdin-filename", metavar="PATH", help="what standard input is called")
+    add_platform(parser)
+    add_cluster(parser, send="send the inputs, for workers that do not see the files of this machine")
+
+
+def stats_command(args: argparse.Namespace) -> int:
+    """Report the figures of each input."""
+    args.inputs = [path for named in args.inputs for path in _inputs(named)]
+    baseline = _baseline_to_write(args)
+    known = read_known(args.baseline) if args.baseline and baseline is None else None
+    platform = args.platform or (platform_of_launch(args.launch) if args.launch else None)
+    status = EXIT_OK
+    kernels: list[KernelFigures] = []
+    with Progress(wanted=len(args.inputs) > 1) as line, cluster_of(args) as cluster:
+        for number, one in enumerate(_counted(args, platform, cluster)):
+            sys.stderr.write(one.said)
+            status = max(status, one.result.status)
+            kernels += one.result.kernels
+            if line.is_due():
+                line.show(f"{number + 1} of {len(args.inputs)} inputs")
+    _print(kernels, args.format)
+    if baseline is not None:
+        count = write_known(baseline, kernels, args.inputs)
+        print(f"{baseline}: {count} kernel{'s' * (count != 1)}", file=sys.stderr)
+    for words in complaints(kernels, args.max_pressure, known, args.baseline or ""):
+        print(printable(words), file=sys.stderr)
+        status = max(status, EXIT_FINDINGS)
+    return status
+
+
+def _inputs(path: str) -> list[str]:
+    """Return the texts and objects of a folder; a path that names none is an input itself."""
+    if not is_folder(path):
+        return [path]
+    found = list(files_of(path).values())
+    if not found:
+        raise UserError(f"{path}: this folder has no texts and no objects")
+    return found
+
+
+class InputFigures(Struct, frozen=True):
+    """The kernels of an input, and the exit status that it gives."""
+
+    kernels: Sequence[KernelFigures]
+    status: int
+
+
+def _counted(args: argparse.Namespace, platform: str | None, cluster: Cluster | None) -> Iterator[Said[InputFigures]]:
+    """What comes of each input, in order."""
+    inputs = [InputFile(path) for path in args.inputs]
+    count = partial(_count, platform, args.stdin_filename or STDIN_NAME)
+    if cluster is None:
+        return (listened(count, one) for one in inputs)
+    work = ClusterWork(partial(listened, count), _lost, partial(InputFile.outgoing, whole=cluster.sends))
+    return cluster.results(work, inputs, [_GUESS] * len(inputs))
+
+
+def _count(platform: str | None, stdin_name: str, one: InputFile) -> InputFigures:
+    try:
+        name = stdin_name if one.path == STDIN else one.path
+        found = figures_of_data(name, one.read(), platform, say=say)
+    except UserError as error:
+        complain(str(error))
+        return InputFigures((), EXIT_USAGE)
+    return InputFigures((), EXIT_FINDINGS) if found is None else InputFigures(found, EXIT_OK)
+
+
+def _lost(one: InputFile, why: str) -> Said[InputFigures]:
+    return complained(InputFigures((), EXIT_USAGE), f"{one.path}: {why}")
+
+
+def _baseline_to_write(args: argparse.Namespace) -> str | None:
+    """The file for ``--write-baseline``; None without it. ``UserError`` for one that may be something else."""
+    if args.write_baseline is None:
+        return None
+    path: str = args.write_baseline or args.baseline or _DEFAULT_BASELINE
+    if not path.endswith(_SUFFIX):
+        raise UserError(f"--write-baseline {path}: a baseline is a {_SUFFIX} file")
+    check_output(path, args.inputs)
+    return path
+
+
+def _print(kernels: list[KernelFigures], form: str) -> None:
+    if form == "json":
+        from msgspec import json
+
+        print(json.format(json.encode(as_json(kernels)), indent=2).decode())
+    elif len(kernels) == 1:
+        print(printable("\n".join(page(kernels[0]))))
+    elif kernels:
+        print("\n".join(table(kernels)))

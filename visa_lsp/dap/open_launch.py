@@ -1,0 +1,200 @@
+"""From the arguments of a debugger's launch request to a run that stands before its first instruction.
+
+A program is made as ``run`` makes it: the same files count, and the same mistakes are told. Prints nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
+from visa_lsp.app.inputs import foreign
+from visa_lsp.app.launch import runner
+from visa_lsp.app.launch.file import read_launch_file
+from visa_lsp.app.launch.printing import Outcome, text_lines
+from visa_lsp.app.launch.program import decoded, module_of_text, sources_of
+from visa_lsp.app.launch.program_info import platform_told
+from visa_lsp.app.launch.proposal import proposed
+from visa_lsp.app.launch.report import titled
+from visa_lsp.beside import kernels_in
+from visa_lsp.dap.launched import Launched, LaunchRefused
+from visa_lsp.debug.cells import LaunchArgument
+from visa_lsp.debug.debugger import Debugger
+from visa_lsp.debug.stops import Launch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from visa_lsp.app.launch.file import LaunchFile
+    from visa_lsp.app.launch.runner import ReadyRun
+    from visa_lsp.debug.breakpoints import ThreadKey
+
+_LAUNCHES: Final = (".yaml", ".yml")
+_THREE: Final = r"\(?\s*(\d{1,9})\s*(?:,\s*(\d{1,9})\s*)?(?:,\s*(\d{1,9})\s*)?\)?"
+_THREAD: Final = re.compile(rf"\s*group\s*{_THREE}\s*,?\s*thread\s+(\d{{1,9}})\s*\Z")
+_ITEM: Final = re.compile(rf"\s*item\s*{_THREE}\s*\Z")
+
+
+def open_launch(arguments: dict[str, Any], say: Callable[[str], None]) -> Launched:
+    """Make the run of ``program``, a text, an object or a launch file, as the other arguments say.
+
+    ``launch``: a launch file; ``platform``, ``checks``, ``kernel``: as the options of ``run``; ``thread``: the one that
+    breakpoints are about, ``group x,y,z thread n`` or a work item, ``item x,y,z``. Raises LaunchRefused with the message
+    and status that ``run`` has.
+    """
+    try:
+        ready, assumed, name = _ready(arguments)
+        focus = _focus(_text(arguments, "thread"), ready)
+    except (runner.LaunchError, UserError, FileNotFoundError) as error:
+        raise LaunchRefused(str(error), EXIT_USAGE) from None
+    except runner.TextProblems as problems:
+        raise LaunchRefused(str(problems), EXIT_FINDINGS) from None
+    except (OSError, ValueError) as error:
+        words = getattr(error, "strerror", None) or error
+        raise LaunchRefused(f"{arguments.get('program')}: cannot be read: {words}", EXIT_USAGE) from None
+    checks = ready.options.checks
+    known = {entry.arg: entry for entry in ready.values}
+    order = sorted({*ready.prepared.arrays, *known}, key=lambda key: (isinstance(key, str), key))
+    arguments_ = {
+        key: _argument(ready, key)
+        if key in ready.prepared.arrays
+        else LaunchArgument(
+            _title(ready, key), str(ready.prepared.names.get(key, "")) or _named(key), known[key].array.copy()
+        )
+        for key in order
+    }
+    debugger = Debugger(
+        Launch(
+            ready.dispatch(runner.INTERPRETED_STEPS), ready.texts, arguments_, lambda: runner.observers_named(checks)
+        ),
+        say,
+    )
+    notes = [*assumed, *ready.notes]
+    if _text(arguments, "engine") not in ("", "auto", "interp"):
+        notes.append("the debugger interprets, whatever the engine: what a kernel computes is the same")
+
+    def finish() -> tuple[int, list[str]]:
+        report = ready.report(debugger.finish(), "interp").with_assumed(tuple(assumed))
+        outcome = Outcome(
+            name, report, tuple(None for _ in report.buffers), status=EXIT_OK if report.ok else EXIT_FINDINGS
+        )
+        return outcome.status, [line for text in text_lines(outcome) for line in text.splitlines()]
+
+    return Launched(debugger, tuple(notes), focus, lambda: ready.printed, finish)
+
+
+def _text(arguments: dict[str, Any], name: str) -> str:
+    value = arguments.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise runner.LaunchError(f"'{name}' is a text")
+    return value
+
+
+def _ready(arguments: dict[str, Any]) -> tuple[ReadyRun, tuple[str, ...], str]:
+    """What can be run, what was assumed, and what the report calls it."""
+    program = _text(arguments, "program")
+    if not program:
+        raise runner.LaunchError("'program' is missing: a text, an object or a launch file")
+    path = Path(program)
+    if not path.exists() or path.is_dir():
+        raise FileNotFoundError(f"{program}: {'is a directory' if path.is_dir() else 'there is no such file'}")
+    given = _text(arguments, "launch")
+    options = runner.RunOptions(
+        platform=_text(arguments, "platform") or None, engine="interp", checks=_text(arguments, "checks") or "all"
+    )
+    runner.observers_named(options.checks)
+    kernel = _text(arguments, "kernel")
+    if path.suffix in _LAUNCHES:
+        launch = read_launch_file(path, named=True)
+        if launch.file is None:
+            raise runner.LaunchError("no program: say which with file: NAME.visaasm", place=f"{path}:1:1")
+        return _written(launch.file, launch, options, kernel, program)
+    launch_path = Path(given) if given else path.with_suffix(".launch.yaml")
+    if given or launch_path.is_file():
+        return _written(path, read_launch_file(launch_path, named=bool(given)), options, kernel, program)
+    data = runner.read_bytes(path, named=True)
+    _refuse_foreign(program, data)
+    options = replace(options, path=path)
+    is_object = data[:4] == b"CISA" or path.suffix == ".isa"
+    made = proposed(
+        data if is_object else runner.text_of(data, path), options, launch_path, {"kernel": kernel} if kernel else None
+    )
+    launch = made.proposal.read(launch_path)
+    with made.proposal.without_file(launch_path):
+        ready = runner.ready(made.module, launch, options, made.notes, made.sources)
+    return ready, made.proposal.assumed, program
+
+
+def _written(
+    path: Path, launch: LaunchFile, options: runner.RunOptions, kernel: str, name: str
+) -> tuple[ReadyRun, tuple[str, ...], str]:
+    """A program as its launch file says."""
+    if kernel:
+        launch = replace(launch, config=replace(launch.config, kernel=kernel))
+    options = replace(options, path=path)
+    data = runner.read_bytes(path, named=True)
+    _refuse_foreign(str(path), data)
+    if data[:4] == b"CISA" or path.suffix == ".isa":
+        return runner.ready(decoded(data, path), launch, options), (), name
+    text = runner.text_of(data, path)
+    notes: list[str] = []
+    module = module_of_text(text, path, platform_told(launch, options, kernels_in(text)), notes)
+    return runner.ready(module, launch, options, notes, sources_of(module, text, path)), (), name
+
+
+def _refuse_foreign(name: str, data: bytes) -> None:
+    """Raises UserError for OpenCL C and the like: no launch file would help it."""
+    other = foreign(name, data)
+    if other:
+        raise UserError(f"{name}: {other}")
+
+
+def _argument(ready: ReadyRun, key: int | str) -> LaunchArgument:
+    return LaunchArgument(
+        _title(ready, key), ready.prepared.names.get(key, "") or _named(key), ready.prepared.arrays[key]
+    )
+
+
+def _title(ready: ReadyRun, key: int | str) -> str:
+    return titled(key, ready.prepared.names.get(key, ""))
+
+
+def _named(key: int | str) -> str:
+    return key if isinstance(key, str) else ""
+
+
+def _focus(words: str, ready: ReadyRun) -> ThreadKey | None:
+    """The thread that the user is about. Raises LaunchError where there is none such."""
+    if not words:
+        return None
+    dispatch, geometry = ready.prepared.dispatch, ready.prepared.geometry
+    if found := _THREAD.match(words):
+        x, y, z, number = (int(n or 0) for n in found.groups())
+        group = (x, y, z)
+        if any(at >= count for at, count in zip(group, dispatch.groups, strict=True)):
+            last = ",".join(str(count - 1) for count in dispatch.groups)
+            raise runner.LaunchError(f"there is no {words.strip()}; the last group is {last}")
+        if number >= dispatch.shape(group).threads:
+            raise runner.LaunchError(
+                f"there is no {words.strip()}; the last of the group is {dispatch.shape(group).threads - 1}"
+            )
+        return group, number
+    if found := _ITEM.match(words):
+        x, y, z = (int(n or 0) for n in found.groups())
+        item = (x, y, z)
+        at = [i - o for i, o in zip(item, geometry.global_offset, strict=True)]
+        group = tuple(a // size for a, size in zip(at, geometry.local_size, strict=True))  # type: ignore[assignment]
+        if all(0 <= a < count for a, count in zip(group, dispatch.groups, strict=True)):
+            for number in range(dispatch.shape(group).threads):
+                for lane in range(dispatch.simd):
+                    ids = dispatch.item(group, number, lane)
+                    if ids is not None and ids[0] == item:
+                        return group, number
+        raise runner.LaunchError(f"there is no work item {','.join(map(str, item))}")
+    raise runner.LaunchError(f"'{words[:80]}' is no thread: say group 0,0,0 thread 3, or item 5,0,0")

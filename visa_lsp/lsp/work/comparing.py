@@ -1,0 +1,88 @@
+"""Two programs compared for an editor: what differs, and two texts to be laid side by side.
+
+The second text is written as the first would be with the second's differences: with its names, comments and blanks, and its
+declarations in its order, so that an editor's own comparison of lines shows what differs and nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from visa_lsp.app.diff.sides import Side, side_of, side_of_text
+from visa_lsp.app.diff.values import kernel_values
+from visa_lsp.app.errors import UserError
+from visa_lsp.compare.programs import compare_programs
+from visa_lsp.compare.rows import rewritten, rows_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from visa_lsp.compare.model import KernelDiff
+    from visa_lsp.lsp.work.model import Result
+
+
+def difference(a: tuple[str | bytes, str], b: tuple[str | bytes, str], platform: str | None) -> Result:
+    """The answer of ``visa.diff``: ``kernels``, ``a`` and ``b``, the texts to be shown, and ``rows``.
+
+    A row is ``[line of a, line of b, kind]``, lines of the two programs from 1, null where one side has none or where nothing
+    happened.
+    """
+    sides = []
+    for source, name in (a, b):
+        try:
+            side = side_of_text(name, source, platform) if isinstance(source, str) else side_of(name, source, platform)
+        except UserError as error:
+            return {"ok": False, "error": str(error)}
+        if not isinstance(side, Side):
+            return {"ok": False, "error": f"{name}: the text has errors"}
+        sides.append(side)
+    one, other = sides
+    kernels = compare_programs(one.bodies, other.bodies, one.end, other.end)
+    return {
+        "ok": True,
+        "same": all(kernel.same for kernel in kernels),
+        "kernels": [kernel_values(kernel) for kernel in kernels],
+        "a": "\n".join(one.lines),
+        "b": "\n".join(_shown(kernels, one, other)),
+        "rows": [row for kernel in kernels for row in _rows(kernel, one, other)],
+    }
+
+
+def _rows(kernel: KernelDiff, a: Side, b: Side) -> list[list[int | str | None]]:
+    return [
+        [_line(row.a), _line(row.b), row.kind.value if row.kind else None] for row in rows_of(kernel, a.lines, b.lines)
+    ]
+
+
+def _line(line: int | None) -> int | None:
+    return None if line is None else line + 1
+
+
+def _shown(kernels: Sequence[KernelDiff], a: Side, b: Side) -> Iterator[str]:
+    """The second program in the words of the first."""
+    at = 0
+    for kernel in kernels:
+        if kernel.a is not None:
+            yield from a.lines[at : kernel.a.first]
+            at = kernel.a.last + 1
+        if kernel.b is not None:
+            yield from _body(kernel, a, b)
+    yield from a.lines[at:]
+
+
+def _body(kernel: KernelDiff, a: Side, b: Side) -> Iterator[str]:
+    """A body of the second program; comments and blanks are the first's, which has something to say of them alone."""
+    assert kernel.b is not None
+    if kernel.a is None:
+        yield from b.lines[kernel.b.first : kernel.b.last + 1]
+        return
+    renamed = rewritten(kernel, b.lines)
+    at = kernel.a.first
+    for row in rows_of(kernel, a.lines, b.lines):
+        if row.a is not None:
+            yield from (line for line in a.lines[at : row.a] if not line.strip())
+            at = row.a + 1
+            if row.kind is None:
+                yield a.lines[row.a]
+        if row.b is not None and row.kind is not None:
+            yield renamed[row.b]

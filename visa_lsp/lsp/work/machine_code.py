@@ -1,0 +1,58 @@
+"""The machine code of a text for the language server: what ``visa-lsp gen --format json`` gives, with the figures in words.
+
+Starts the finalizer, so that the server asks for it in trusted workspaces only. Invariant: what is wrong with the text,
+the tool or an option is an answer.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.gen.document import Source, made, platform_for
+from visa_lsp.app.gen.printing import as_json, figures
+from visa_lsp.app.inputs import STDIN
+from visa_lsp.app.suggestions import seconds_of
+from visa_lsp.app.tools import split_options
+from visa_lsp.toolchain.finalize import SECONDS
+
+if TYPE_CHECKING:
+    from visa_lsp.lsp.work.model import Result, Stop
+
+
+def machine_code(text: str, path: str | None, options: dict[str, Any], stop: Stop) -> Result:
+    """Make the machine code of a text as an editor has it; ``stop`` ends the finalizer.
+
+    Options: ``platform``, ``tool`` (a path), ``options`` (of the finalizer, in one word), ``timeout`` (seconds), ``html`` and
+    ``columns`` (not empty: with a page, with the lines of a view), ``source`` (the path of what the text was compiled from).
+    ``figures`` are in words, by the names of kernels.
+    """
+    place = path or STDIN
+    named = options.get("source") or None
+    try:
+        source = Source(path or "untitled", text, options.get("platform") or platform_for(place, text))
+        words = split_options(options.get("options"), "options")
+        document = made(source, options.get("tool") or None, words, _seconds(options), place, lambda: stop.asked)
+        answer: Result = {"ok": True, **as_json(document)}
+        answer.setdefault("findings", [])
+        answer["figures"] = {kernel.body.name: figures(kernel) for kernel in document.result.kernels}
+        if options.get("columns"):
+            from visa_lsp.app.gen.view import view_columns
+
+            answer["columns"] = view_columns(document, named)
+        if options.get("html"):
+            from visa_lsp.app.gen.page import page
+
+            answer["html"] = page([document], named)
+    except (UserError, OSError, ValueError) as error:
+        return {"ok": False, "error": str(error)}
+    if path is not None:
+        answer["path"] = str(Path(path))
+    return answer
+
+
+def _seconds(options: dict[str, Any]) -> float:
+    """How long the finalizer may take. Raises ValueError for what is no number of seconds."""
+    words = options.get("timeout")
+    return SECONDS if words is None else seconds_of(str(words))

@@ -1,0 +1,186 @@
+"""Runs for the language server, each in a process of its own: it can be stopped, and typing does not wait for a kernel.
+
+``python -m visa_lsp.lsp.work.run_process`` is the process, ``perform`` its work; ``lsp.work.run_client`` starts it. It takes
+jobs, each one JSON line on standard input, and gives each answer as one JSON line on standard output. What goes wrong inside
+ends the process. Invariant: it ends when its standard input or its server does.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import math
+import os
+import sys
+import tempfile
+import threading
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+from visa_lsp.children import end_with_parent
+from visa_lsp.lsp.work.serving import finder_of, findings, launch_template, stats
+
+if TYPE_CHECKING:
+    from visa_lsp.app.launch.file import LaunchFile
+    from visa_lsp.app.launch.proposal import Proposal
+    from visa_lsp.app.launch.report import RunReport
+    from visa_lsp.lsp.work.model import Result
+
+_HEAD: Final = 16
+_MOST_PRINTED: Final = 1_000_000
+
+
+def main() -> NoReturn:
+    """Take a job, do it, answer, and so on."""
+    end_with_parent()
+    gc.set_threshold(300_000, 50, 100)  # as in ``cli.main``
+    lines: SimpleQueue[bytes] = SimpleQueue()
+    threading.Thread(target=_take_jobs, args=(lines,), daemon=True).start()
+    while True:
+        job = json.loads(lines.get())
+        answer = json.dumps(perform(job["text"], job["path"], job["options"])).encode()
+        sys.stdout.buffer.write(answer + b"\n")
+        sys.stdout.buffer.flush()
+
+
+def _take_jobs(into: SimpleQueue[bytes]) -> None:
+    for line in sys.stdin.buffer:
+        into.put(line)
+    os._exit(0)  # the server needs no answer any more
+
+
+def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Result:
+    """Run a program as its launch file says; the answer holds buffers, expectations and faults as values.
+
+    Options: ``launch`` (a path), ``launchText`` (the text of a launch file instead), ``quick`` (a launch file as an object,
+    completed from ze_info), ``template`` (options of ``launch_template``, which is asked instead), ``stats`` (options of ``stats``, likewise), ``profile``
+    (``counts`` or ``lanes``), ``platform``, ``engine``, ``checks``, ``data`` (``base64``: whole buffers), ``head`` (how many values of
+    a buffer are told), ``opened`` (texts by path). Without a text the program is the object ``path``; where that is none either, what the launch file names.
+    """
+    if "template" in options:
+        return launch_template(text or "", path, options["template"], tries=True)
+    if "stats" in options:
+        return stats(text, path, options["stats"])
+    if find_spec("numpy") is None:
+        return {"ok": False, "error": "running kernels needs NumPy: pip install 'visa-lsp[run]'"}
+    from visa_lsp.app.launch import runner
+    from visa_lsp.app.launch.proposal import proposed
+
+    source = Path(path) if path else None
+    proposal: Proposal | None = None
+    more: Result = {}
+    launch = _launch_path(source, options)
+    if launch is not None:
+        more["launch"] = str(launch)
+    if launch is None and not (options.get("launchText") or options.get("quick") is not None):
+        return {"ok": False, "error": "a document without a file needs a launch file: give `launch`"}
+    read: LaunchFile | None = None
+    try:
+        # A folder that is not there: what others put into that of temporary files belongs to no launch of ours.
+        launch = launch or Path(tempfile.gettempdir()) / f"visa-lsp-{os.urandom(8).hex()}" / "untitled.launch.yaml"
+        run = runner.RunOptions(
+            source,
+            options.get("platform"),
+            options.get("engine", "auto"),
+            options.get("checks", "all"),
+            finder=finder_of(options.get("opened")),
+            counts=options.get("profile") == "counts",
+            profile=options.get("profile") == "lanes",
+        )
+        more["source"] = str(source) if source else None
+        if options.get("quick") is not None:
+            program = text if text is not None else runner.read_bytes(source or launch)
+            asked = {"kernel": options["kernel"]} if options.get("kernel") else {}
+            made = proposed(program, run, launch, {**asked, **options["quick"]})
+            proposal = made.proposal
+            more["launchText"] = proposal.written.text
+            read = proposal.read(launch)
+            report = runner.run_module(made.module, read, run, made.notes, made.sources)
+            report = report.with_assumed(proposal.assumed)
+        else:
+            read = _read(launch, options)
+            if text is None and source is None:
+                text, source = _program(read, options)
+                run = replace(run, path=source)
+                more["source"] = str(source)
+            if text is None:
+                assert source is not None  # a program is a text or a file
+                report = runner.run_object(runner.read_bytes(source), read, run)
+            else:
+                report = runner.run_text(text, read, replace(run, path=source or read.file))
+    except _LaunchMissing as error:
+        return {"ok": False, "error": str(error), "launchMissing": True, **more}
+    except runner.TextProblems as problems:
+        mine = problems.path in (None, source, read.file if read else None)
+        found = findings(text, problems.diagnostics) if text is not None and mine else []
+        words = "\n".join(problems.lines[:3]) or "the text has errors"
+        return {"ok": False, "error": words, "diagnostics": found, **more}
+    except (runner.LaunchError, OSError, ValueError) as error:
+        words = proposal.written.said(str(error), str(launch)) if proposal is not None else str(error)
+        return {"ok": False, "error": words, **more}
+    return {**_report(report, options.get("head", _HEAD), whole=options.get("data") == "base64"), **more}
+
+
+class _LaunchMissing(ValueError):  # noqa: N818 - an answer in words
+    """There is no launch file."""
+
+
+def _launch_path(source: Path | None, options: dict[str, Any]) -> Path | None:
+    if options.get("launch"):
+        return Path(options["launch"])
+    return source.with_name(source.name.rpartition(".")[0] + ".launch.yaml") if source is not None else None
+
+
+def _read(launch: Path, options: dict[str, Any]) -> LaunchFile:
+    from visa_lsp.app.launch.file import parse_launch, read_launch_file
+
+    text = options.get("launchText")
+    if not text:
+        if not launch.is_file():
+            raise _LaunchMissing(f"there is no launch file '{launch}'")
+        return read_launch_file(launch)
+    return parse_launch(text, launch)
+
+
+def _program(read: LaunchFile, options: dict[str, Any]) -> tuple[str | None, Path]:
+    """The program that a launch file names: the text as it is open, else its file's; None for an object."""
+    if read.file is None:
+        raise ValueError(f"{read.path}:1:1: no program: say which with file: NAME.visaasm")
+    opened = options.get("opened") or {}
+    if str(read.file) in opened:
+        return opened[str(read.file)], read.file
+    from visa_lsp.app.launch.program import read_bytes, text_of
+
+    data = read_bytes(read.file)
+    if data[:4] == b"CISA" or read.file.suffix == ".isa":
+        return None, read.file
+    return text_of(data, read.file), read.file
+
+
+# ---- the answer ----
+
+
+def _report(report: RunReport, head: int, *, whole: bool = False) -> Result:
+    """A run as JSON values: those of ``visa-lsp run --format json``, and where asked for the buffers as they are."""
+    from visa_lsp.app.launch.printing import report_values
+
+    values = report_values(report, head, whole=whole)
+    values["printed"] = values["printed"][:_MOST_PRINTED]
+    values["values"] = [
+        {"arg": v.arg, "name": v.name, "values": [_number(n) for n in v.array.ravel()[:_HEAD]]} for v in report.values
+    ]
+    return values
+
+
+def _number(value: Any) -> Any:
+    """A value of an array with the digits of its type; what JSON has no number for is a word."""
+    if not isinstance(value.item(), float):
+        return value.item()
+    return float(str(value)) if math.isfinite(value) else str(value)
+
+
+if __name__ == "__main__":
+    main()

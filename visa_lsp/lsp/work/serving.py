@@ -1,0 +1,343 @@
+"""What the language server lets the command line's rooms do: assemble, disassemble, run, ze_info, explain, settings.
+
+The functions of ``lsp.work.model.Services``: plain values in, JSON objects out. Rooms are loaded when first used, so that
+the server starts without NumPy. Invariant: what is wrong with a user's text or file is an answer, never an exception.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.output_files import replacing
+from visa_lsp.lsp.work.run_client import run_all_in_subprocess, run_in_subprocess, stats_in_subprocess
+from visa_lsp.reading import MOST_OBJECT, read_file
+from visa_lsp.text import LineIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from visa_lsp.beside import Beside
+    from visa_lsp.diagnostics import Diagnostic
+    from visa_lsp.lsp.work.model import FileRules, Result, Services, Stop
+    from visa_lsp.text import Span
+    from visa_lsp.zeinfo.emit.document import Doubt
+    from visa_lsp.zeinfo.facts import KernelText
+
+
+def services() -> Services:
+    """The services of this program."""
+    from visa_lsp.lsp.work.model import Services
+
+    return Services(
+        assemble_text,
+        run_in_subprocess,
+        run_all_in_subprocess,
+        stats_in_subprocess,
+        disassemble,
+        zebin,
+        diff,
+        ze_info,
+        launch_template,
+        explain,
+        words,
+        gen,
+        compiled,
+        compiler_check,
+        file_rules,
+    )
+
+
+def places(text: str, spans: Iterable[Span]) -> Iterator[dict[str, int]]:
+    """Where spans are in a text, lines and columns from 1."""
+    lines = LineIndex(text)
+    for span in spans:
+        line, column = lines.position(span.start)
+        end_line, end_column = lines.position(span.end)
+        yield {"line": line + 1, "column": column + 1, "end_line": end_line + 1, "end_column": end_column + 1}
+
+
+def findings(text: str, diagnostics: Sequence[Diagnostic]) -> list[dict[str, Any]]:
+    """Findings as JSON objects, lines and columns from 1, with the keys of ``--check --format json``."""
+    return [
+        {**place, "severity": d.severity.value, "code": d.code, "name": d.name, "message": d.message}
+        for d, place in zip(diagnostics, places(text, (d.span for d in diagnostics)), strict=True)
+    ]
+
+
+# ---- assembling ----
+
+
+def assemble_text(text: str, path: str | None, platform: str | None) -> Result:
+    """Write the object of a text beside its file (a text without a file: into a new temporary folder)."""
+    from visa_lsp.app import assemble
+
+    result = assemble.assemble_text(text, platform)
+    answer: Result = {"ok": False, "path": None, "bytes": 0, "diagnostics": findings(text, result.diagnostics)}
+    data = result.data
+    if data is None:
+        return {**answer, "error": "the text has errors"}
+    try:
+        target = _object_path(path)
+        write_whole(target, data, path)
+    except (OSError, ValueError) as error:
+        return {**answer, "error": f"the object cannot be written: {getattr(error, 'strerror', None) or error}"}
+    return {**answer, "ok": True, "path": str(target), "bytes": len(data)}
+
+
+def _object_path(path: str | None) -> Path:
+    if path is None:
+        return Path(tempfile.mkdtemp(prefix="visa-lsp-")) / "untitled.isa"
+    return Path(path).with_suffix(".isa")
+
+
+def write_whole(target: Path, data: bytes, source: str | None) -> None:
+    """Write a file, complete or not at all, and never over ``source``, the text that it is made from."""
+    with replacing(target, [source] if source else []) as stream:
+        stream.write(data)
+
+
+def stats(text: str | None, path: str | None, options: dict[str, Any]) -> Result:
+    """The figures of a text, or of the object ``path``, as ``stats --format json`` has them.
+
+    Options: ``platform``, and ``lives`` for the lines where each variable is live.
+    """
+    from visa_lsp.app.assemble import program_of_text
+    from visa_lsp.app.stats.inputs import figures_of_file, figures_of_text
+    from visa_lsp.app.stats.printing import as_json
+
+    platform, lives = options.get("platform"), bool(options.get("lives"))
+    try:
+        if text is None:
+            return {
+                "ok": True,
+                **as_json(figures_of_file(path or "", platform, lives=lives, say=lambda _line: None) or ()),
+            }
+        program = program_of_text(text, platform)
+        kernels = figures_of_text(text, program, platform, path or "", lives=lives)
+    except UserError as error:
+        return {"ok": False, "error": str(error)}
+    if kernels is None:
+        return {"ok": False, "error": "the text has errors", "diagnostics": findings(text, program.diagnostics)}
+    return {"ok": True, **as_json(kernels)}
+
+
+def disassemble(text: str | None, path: str | None, platform: str | None) -> Result:
+    """The text that an object's file holds; of a text, what its own object says."""
+    from visa_lsp.codec.decode import decode
+    from visa_lsp.codec.errors import CodecError
+    from visa_lsp.isa.platforms import platform_named
+    from visa_lsp.program.text_form import module_text
+
+    try:
+        if text is None:
+            if path is None:
+                return {"ok": False, "error": "an object has to be a file"}
+            data = read_file(path, MOST_OBJECT)
+        else:
+            from visa_lsp.analysis.analysis import Analysis
+            from visa_lsp.codec.encode import encode
+            from visa_lsp.sema.lower import assemble
+
+            result = assemble(text, platform)
+            if result.module is None:
+                found = Analysis.of(text, platform).diagnostics
+                return {"ok": False, "error": "the text has errors", "diagnostics": findings(text, found)}
+            data = encode(result.module)
+        written = module_text(decode(data), platform_named(platform) if platform else None)
+    except CodecError as error:
+        return {"ok": False, "error": f"{path or 'the text'}: {error}"}
+    except (OSError, ValueError) as error:
+        return {"ok": False, "error": f"{path}: {getattr(error, 'strerror', None) or error}"}
+    return {"ok": True, "text": written, "bytes": len(data)}
+
+
+def diff(a: tuple[str | bytes, str], b: tuple[str | bytes, str], platform: str | None) -> Result:
+    """How two programs differ, each given by its text or its object's bytes, and its name."""
+    from visa_lsp.lsp.work import comparing
+
+    return comparing.difference(a, b, platform)
+
+
+def zebin(path: str, platform: str | None) -> Result:
+    """What is in a zebin."""
+    from visa_lsp.lsp.work import zebins
+
+    return zebins.parts(path, platform)
+
+
+# ---- ze_info ----
+
+
+def finder_of(opened: dict[str, str] | None) -> Beside:
+    """A finder to which texts count as an editor has them: ``opened`` by path."""
+    from visa_lsp.beside import Beside
+
+    return Beside(lambda path: (opened or {}).get(str(path)))
+
+
+def ze_info(text: str, path: str | None, platform: str | None, opened: dict[str, str] | None = None) -> Result:
+    """The ze_info of a text: of its folder, where it speaks of the kernels, else made, with the warnings of ``zeinfo emit``."""
+    from visa_lsp.beside import ZEBIN, kernels_in
+
+    place = Path(path) if path else None
+    finder = finder_of(opened)
+    try:
+        if place is not None:
+            names = kernels_in(text)
+            found = (finder.description(name, place) for name in names)
+            told = next((d for d in found if d is not None), None)
+            if told is not None:
+                return {"ok": True, "path": str(told.path), "text": told.text, "made": False, "warnings": []}
+            own = next((p for p in finder.own_documents(place) if p.suffix != ZEBIN), None)
+            if own is not None:
+                return {"ok": True, "path": str(own), "text": _document(own, opened), "made": False, "warnings": []}
+        made, warnings = _made(text, platform)
+    except (OSError, ValueError) as error:
+        return {"ok": False, "error": str(error)}
+    return {"ok": True, "path": None, "text": made, "made": True, "warnings": warnings}
+
+
+def _document(path: Path, opened: dict[str, str] | None) -> str:
+    return (opened or {}).get(str(path)) or read_file(path).decode("utf-8")
+
+
+def _kernels(text: str, platform: str | None) -> list[KernelText]:
+    """The kernels of a text with their places; ``ValueError`` where there are none."""
+    from visa_lsp.analysis.analysis import Analysis
+    from visa_lsp.ide.zeinfo.facts import kernel_texts
+    from visa_lsp.isa.platforms import platform_named
+
+    if platform and platform_named(platform) is None:
+        raise ValueError(f"unknown platform '{platform}'")
+    analysis = Analysis.of(text, platform)
+    found = kernel_texts(analysis, "")
+    if not found and analysis.bound.bodies:
+        raise ValueError("the text has errors")
+    kernels = [kernel for kernel in found if kernel.kernel.is_kernel]
+    if not kernels:
+        raise ValueError("there is no kernel")
+    return kernels
+
+
+def _made(text: str, platform: str | None) -> tuple[str, list[dict[str, Any]]]:
+    """A ze_info document for a text, and what is guessed in it; ``ValueError`` where there can be none."""
+    from visa_lsp.app.described import registers_for
+    from visa_lsp.zeinfo.emit.document import EmitError, emitted
+
+    kernels = _kernels(text, platform)
+    try:
+        made = emitted([k.kernel for k in kernels], registers_for(platform, [k.kernel for k in kernels]))
+    except EmitError as error:
+        raise ValueError(str(error)) from error
+    return made.text, [_warning(text, kernels, doubt) for doubt in made.doubts]
+
+
+def _warning(text: str, kernels: Sequence[KernelText], doubt: Doubt) -> dict[str, Any]:
+    """A guess at the place of the input that it is about, else of the kernel; lines and columns from 1."""
+    kernel = next(k for k in kernels if k.kernel.name == doubt.kernel)
+    span = kernel.input(doubt.input) if doubt.input >= 0 else kernel.name
+    (place,) = places(text, [span])
+    return {**place, "severity": "warning", "kernel": doubt.kernel, "message": doubt.message}
+
+
+def launch_template(text: str, path: str | None, options: dict[str, Any], *, tries: bool = False) -> Result:
+    """A launch file to fill in: what ze_info, the folder's or one made from the text, tells of each argument.
+
+    Options: ``platform``, ``kernel`` (else the first), ``quick``: what is filled in already, as an object, ``opened`` (texts
+    by path). Where sizes have to be tried, the kernel runs: in a process of its own, if not ``tries``.
+    """
+    from visa_lsp.app.launch.options import RunOptions
+    from visa_lsp.app.launch.program import TextProblems
+    from visa_lsp.app.launch.proposal import proposed
+    from visa_lsp.sim.launch.config import LaunchError
+
+    quick = dict(options.get("quick") or {})
+    if options.get("kernel"):
+        quick.setdefault("kernel", str(options["kernel"]))
+    place = Path(path) if path else None
+    launch = place.with_suffix(".launch.yaml") if place else None
+    run = RunOptions(place, options.get("platform") or None, finder=finder_of(options.get("opened")))
+    try:
+        found = proposed(text, run, launch or Path("untitled.launch.yaml"), quick, tries=tries).proposal
+    except TextProblems:
+        return {"ok": False, "error": "the text has errors"}
+    except (LaunchError, ValueError) as error:
+        return {"ok": False, "error": str(error)}
+    if found.can_be_tried and not tries:
+        from visa_lsp.lsp.work.model import Stop
+
+        return run_in_subprocess(text, path, {"template": options}, Stop())
+    told = {**found.told, "text": found.written.text, "assumed": list(found.assumed)}
+    return {"ok": True, "path": str(launch) if launch else None, **told}
+
+
+# ---- words and settings ----
+
+
+def explain(word: str, platform: str | None) -> Result:
+    """The page of a word."""
+    from visa_lsp.app.explain import explain_text
+    from visa_lsp.app.words import known_words
+    from visa_lsp.suggest import nearest
+
+    text = explain_text(word, platform)
+    if text is None:
+        meant = nearest(word, known_words())
+        hint = f"; did you mean `{meant}`?" if meant else ""
+        return {"ok": False, "error": f"nothing is known of `{word}`{hint}", "suggestion": meant}
+    return {"ok": True, "word": word, "markdown": text}
+
+
+def gen(text: str, path: str | None, options: dict[str, Any], stop: Stop) -> Result:
+    """The machine code of a text."""
+    from visa_lsp.lsp.work.machine_code import machine_code
+
+    return machine_code(text, path, options, stop)
+
+
+def compiled(path: str, options: dict[str, Any], stop: Stop) -> Result:
+    """The texts of a source's kernels."""
+    from visa_lsp.lsp.work import compiling
+
+    return compiling.compiled(path, options, stop)
+
+
+def compiler_check(text: str, path: str | None, options: dict[str, Any], stop: Stop) -> Result:
+    """What the OpenCL compiler says of a source."""
+    from visa_lsp.lsp.work.compiler import compiler_check as check
+
+    return check(text, path, options, stop)
+
+
+def words() -> Result:
+    """Every word that has a page, with its kind and a line."""
+    from visa_lsp.app.words import words as known
+
+    return {"ok": True, "words": [word._asdict() for word in known()]}
+
+
+def file_rules(path: str, ignore: tuple[str, ...], extend: tuple[str, ...]) -> FileRules:
+    """What the settings files of a folder, and the editor's on top, say of a file: as the check command does it."""
+    from visa_lsp.app.check.suppress import Selection
+    from visa_lsp.app.rules import known_rules
+    from visa_lsp.app.settings import Finder, FolderSettings
+    from visa_lsp.lsp.work.model import FileRules
+
+    problem, found = "", FolderSettings()
+    try:
+        if path:
+            found = Finder(known_rules).of_file(path)
+    except (UserError, OSError, ValueError) as error:
+        problem = str(error)
+    selection = Selection(
+        found.select, (*found.ignore, *ignore), found.per_file_ignores, (*found.extend_select, *extend)
+    )
+    plain = not (selection.select or selection.ignore or selection.per_file or selection.extend)
+    if plain:
+        return FileRules(found.platform or "", frozenset(), problem=problem)
+    return FileRules(
+        found.platform or "", selection.extra(), lambda rule: selection.shows(rule, path or "untitled"), problem
+    )
