@@ -6,13 +6,12 @@ from lsprotocol import types
 
 from visa_lsp.lsp.offered import OFFERED
 from visa_lsp.lsp.server import create_server
-from visa_lsp.lsp.work.serving import services
 
 
 def _requests() -> dict[str, frozenset[str]]:
     """The members of the parameters of each request of the protocol that is handled."""
     found = {}
-    for method in sorted(create_server(services(), "").protocol.fm.features):
+    for method in sorted(create_server("").protocol.fm.features):
         _, answer, params, _ = types.METHOD_TO_TYPES.get(method, (None, None, None, None))
         if answer is not None and method != types.INITIALIZE:
             found[method] = frozenset(getattr(params, "__annotations__", ()))

@@ -24,7 +24,6 @@ from visa_lsp import __version__
 from visa_lsp.lsp.server import create_server
 from visa_lsp.lsp.transport.inflow import Inflow
 from visa_lsp.lsp.transport.wire import serve_stdio
-from visa_lsp.lsp.work.serving import services
 
 if TYPE_CHECKING:
     import random
@@ -263,7 +262,7 @@ class Messages(Target):
     def attempt(self, case: Conversation, draw: random.Random) -> str:
         """Let the server read all of it, and look at what it wrote and knows."""
         self.record.said.clear()
-        server = create_server(services(), __version__)
+        server = create_server(__version__)
         wire = b"".join(b"Content-Length: %d\r\n\r\n%b" % (len(body), body) for body in case.bodies)
         known: list[str | None] = []
         incoming, outgoing = io.BytesIO(wire), io.BytesIO()

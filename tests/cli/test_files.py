@@ -152,7 +152,7 @@ def test_a_zebin_is_not_replaced_by_what_is_taken_out_of_it(folder, capfd):
 
 
 def test_the_server_does_not_write_an_object_over_its_text(folder):
-    from visa_lsp.lsp.work.serving import assemble_text
+    from visa_lsp.lsp.jobs.answers import assemble_text
 
     (folder / "y.isa").write_text(TEXT)
     answer = assemble_text(TEXT, str(folder / "y.isa"), None)

@@ -8,8 +8,7 @@ import sys
 import pytest
 
 from visa_lsp import __version__
-from visa_lsp.cli import asm, serve
-from visa_lsp.cli import check as check
+from visa_lsp.cli import asm, check, serve
 from visa_lsp.cli.main import COMMANDS
 from visa_lsp.cli.parsing import parser_of, parser_of_program
 from visa_lsp.cli.plain import Plain

@@ -11,7 +11,7 @@ from visa_lsp.embed.block_text import BlockRefused
 from visa_lsp.embed.host_text import HostText
 from visa_lsp.embed.languages import Host
 from visa_lsp.embed.runnable import runnable_block
-from visa_lsp.lsp.work.run_process import perform
+from visa_lsp.lsp.jobs.run_process import perform
 
 URI = "file:///src/k.cl"
 HEAD = "__attribute__((intel_reqd_sub_group_size(16)))\nkernel void k(global int *d, float factor, int4 four, double wide) {\n"

@@ -23,7 +23,6 @@ from visa_lsp.lsp.offered import OFFERED
 from visa_lsp.lsp.server import create_server
 from visa_lsp.lsp.transport.greeting import greet
 from visa_lsp.lsp.transport.inflow import inflow_of
-from visa_lsp.lsp.work.serving import services
 
 if TYPE_CHECKING:
     from visa_lsp.lsp.session import VisaServer
@@ -104,7 +103,7 @@ class Sent:
 
 async def initialized(params: object) -> tuple[VisaServer, dict[str, Any]]:
     """A server that was asked, and its answer."""
-    server, sent = create_server(services(), "0"), Sent()
+    server, sent = create_server("0"), Sent()
     server.protocol.set_writer(sent)
     server.protocol.handle_message({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
     await asyncio.sleep(0)
@@ -162,7 +161,7 @@ async def test_what_is_offered_is_what_is_handled(count):
 
 
 def test_what_the_generated_file_offers_follows_from_handlers_and_commands():
-    server = create_server(services(), "0")
+    server = create_server("0")
     assert plain_offers(server) == OFFERED
     server.command("visa.more")(lambda *_: None)
     del server.protocol.fm.features[types.TEXT_DOCUMENT_HOVER]

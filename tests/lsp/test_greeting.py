@@ -18,7 +18,6 @@ from visa_lsp.lsp.capabilities import initialize_result
 from visa_lsp.lsp.server import create_server
 from visa_lsp.lsp.transport.greeting import greet
 from visa_lsp.lsp.transport.inflow import inflow_of
-from visa_lsp.lsp.work.serving import services
 
 SERVER = (sys.executable, "-c", "from visa_lsp.cli.main import main; raise SystemExit(main())")
 PLAIN: dict[str, Any] = {"capabilities": {}}
@@ -56,7 +55,7 @@ def talk(caplog):
     def talk(*messages: dict[str, Any], raw: bytes = b"") -> tuple[list[dict[str, Any]], int, str]:
         inflow, said = inflow_of(io.BytesIO(raw + b"".join(map(framed, messages)))), io.BytesIO()
         answered = greet(inflow, said, __version__)
-        server, thresholds = create_server(services(), __version__), gc.get_threshold()
+        server, thresholds = create_server(__version__), gc.get_threshold()
         caplog.clear()
         try:
             server.start_io(inflow, said, answered)

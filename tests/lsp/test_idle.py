@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from work import calls_of
@@ -35,7 +34,7 @@ class Sink:
 
 def a_server(text: str, *, colours: bool) -> tuple[VisaServer, Protocol]:
     """A server that was greeted and has a document open."""
-    server = create_server(import_module("visa_lsp.lsp.work.serving").services(), "0")
+    server = create_server("0")
     protocol = server.protocol
     assert isinstance(protocol, Protocol)
     protocol.set_writer(Sink())

@@ -12,8 +12,8 @@ from lsp_client import LAUNCH, command, line_of, no_process_left, plain
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from visa_lsp.lsp.work.model import Stop
-from visa_lsp.lsp.work.run_client import run_all_in_subprocess
+from visa_lsp.lsp.jobs.model import Stop
+from visa_lsp.lsp.jobs.run_client import run_all_in_subprocess
 
 TOKEN = "tests"  # noqa: S105 - of progress
 ENDLESS = """.version 4.1

@@ -14,7 +14,7 @@ from lsp_client import at, command, line_of, no_process_left, saxpy
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from visa_lsp.lsp.work.run_process import perform
+from visa_lsp.lsp.jobs.run_process import perform
 
 ENDLESS = """.version 4.1
 .kernel "endless"

@@ -19,7 +19,7 @@ from tiers import first, in_turns, one_of_each
 
 from visa_lsp.beside import kernels_in
 from visa_lsp.cli.run import add_arguments, run_command
-from visa_lsp.lsp.work.run_process import perform
+from visa_lsp.lsp.jobs.run_process import perform
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -127,7 +127,7 @@ async def no_process_left(client) -> bool:
             "ps", "-o", "args=", "--ppid", str(server), stdout=asyncio.subprocess.PIPE
         )
         children, _ = await listing.communicate()
-        if b"services.runs" not in children:
+        if b"jobs.run_process" not in children:
             return True
         await asyncio.sleep(0.05)
     return False

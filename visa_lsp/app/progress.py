@@ -6,8 +6,10 @@ from typing import Protocol
 
 
 class ProgressLine(Protocol):
-    """A line that shows how far work is; ``is_due`` is cheap and says whether it is time for another."""
+    """A line that shows how far work is; ``is_due`` is cheap."""
 
-    def is_due(self) -> bool: ...
+    def is_due(self) -> bool:
+        """Return whether it is time for another line."""
 
-    def show(self, words: str) -> None: ...
+    def show(self, words: str) -> None:
+        """Replace the line."""

@@ -1,7 +1,7 @@
 """``visa-lsp`` without a command: the language server on standard input and output, or on a socket.
 
-What the server may not import stands in ``services/serving.py`` and is handed to it as services. Invariant: standard output carries
-the protocol only; the exit status is 0 after an orderly ``shutdown`` and ``exit``, 1 without.
+Invariant: standard output carries the protocol only; the exit status is 0 after an orderly ``shutdown`` and ``exit``, 1
+without.
 """
 
 from __future__ import annotations
@@ -81,9 +81,8 @@ def _log(**how: Any) -> None:
 
 def _serve(args: Namespace, inflow: Inflow, answered: int | str | None) -> int:
     from visa_lsp.lsp.server import create_server
-    from visa_lsp.lsp.work.serving import services
 
-    server = create_server(services(), __version__)
+    server = create_server(__version__)
     # A long text is a million objects that live: looking through them for garbage costs a keystroke half a second.
     gc.freeze()
     if args.tcp:

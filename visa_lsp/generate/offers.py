@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.lsp.by_handlers import plain_offers
 from visa_lsp.lsp.server import create_server
-from visa_lsp.lsp.work.serving import services
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,4 +60,4 @@ def _broken(value: dict[str, Any] | list[Any], depth: int) -> str:
 
 def made(_: Path) -> dict[str, str]:
     """The module for the handlers of today."""
-    return {FILE: source(plain_offers(create_server(services(), "")))}
+    return {FILE: source(plain_offers(create_server("")))}

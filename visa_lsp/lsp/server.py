@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from visa_lsp.lsp.handlers import blocks, commands, diagnostics, editing, hierarchy, hints, language, structure, sync
 from visa_lsp.lsp.session import VisaServer
 
-if TYPE_CHECKING:
-    from visa_lsp.lsp.work.model import Services
-
 HANDLERS: Final = (sync, diagnostics, language, structure, editing, hierarchy, hints, commands, blocks)
 
 
-def create_server(services: Services, version: str) -> VisaServer:
+def create_server(version: str) -> VisaServer:
     """A server that answers everything it can; ``start_io`` or ``start_tcp`` makes it live."""
-    server = VisaServer(services, version)
+    server = VisaServer(version)
     for module in HANDLERS:
         module.register(server)
     return server

@@ -21,10 +21,11 @@ from pygls.lsp.server import LanguageServer
 from visa_lsp.ide.workspace import Language, Workspace
 from visa_lsp.lsp.files import Files
 from visa_lsp.lsp.idle import Idle
+from visa_lsp.lsp.jobs.answers import file_rules
+from visa_lsp.lsp.jobs.model import FileRules
 from visa_lsp.lsp.transport.inflow import Inflow, inflow_of
 from visa_lsp.lsp.transport.protocol import Protocol
 from visa_lsp.lsp.transport.wire import serve_stdio
-from visa_lsp.lsp.work.model import FileRules
 
 if TYPE_CHECKING:
     import asyncio
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from visa_lsp.embed.host_text import HostText
     from visa_lsp.ide.features.inline_values import RunValues
     from visa_lsp.ide.workspace import OpenDocument
-    from visa_lsp.lsp.work.model import Services
     from visa_lsp.syntax.document import Document
     from visa_lsp.text import Encoding
 
@@ -73,11 +73,10 @@ class MachineCode:
 
 
 class VisaServer(LanguageServer):
-    """The language server: documents, settings, services."""
+    """The language server: documents, files, settings."""
 
-    def __init__(self, services: Services, version: str) -> None:
+    def __init__(self, version: str) -> None:
         super().__init__("visa-lsp", version, protocol_cls=Protocol)
-        self.services = services
         self.documents = Workspace(platform_for=lambda key: self.rules_for(key).platform)
         self.files = Files(self.documents)
         self.pending: dict[str, asyncio.Handle | asyncio.Task[None]] = {}
@@ -143,7 +142,7 @@ class VisaServer(LanguageServer):
             settings = self.documents.settings_for(uri)
             path = self.files.path_of(uri) or ""
             try:
-                known = self.services.file_rules(path, settings.ignore, settings.extend_select)
+                known = file_rules(path, settings.ignore, settings.extend_select)
             except Exception:
                 logger.exception("the settings of %s cannot be found", uri)
                 known = FileRules()

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from visa_lsp.embed.host_text import HostText
     from visa_lsp.embed.runnable import RunnableBlock
     from visa_lsp.ide.workspace import OpenDocument
+    from visa_lsp.lsp.jobs.model import Result
     from visa_lsp.lsp.session import VisaServer
-    from visa_lsp.lsp.work.model import Result
 
 SCHEME: Final = "visa-block"
 _DIGITS: Final = 10

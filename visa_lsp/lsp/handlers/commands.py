@@ -40,9 +40,11 @@ from visa_lsp.lsp.capabilities import (
 )
 from visa_lsp.lsp.convert import raw_range
 from visa_lsp.lsp.handlers import info, sources
+from visa_lsp.lsp.jobs import answers
+from visa_lsp.lsp.jobs.model import Stop
+from visa_lsp.lsp.jobs.run_client import run_all_in_subprocess, run_in_subprocess, stats_in_subprocess
 from visa_lsp.lsp.progress import send_partial, working
 from visa_lsp.lsp.session import MachineCode
-from visa_lsp.lsp.work.model import Stop
 from visa_lsp.reading import MOST_OBJECT, read_file
 from visa_lsp.syntax.document import Document
 from visa_lsp.text import Span
@@ -52,8 +54,8 @@ if TYPE_CHECKING:
 
     from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.ide.zeinfo.document import HeldArgument
+    from visa_lsp.lsp.jobs.model import Result, RunJob
     from visa_lsp.lsp.session import VisaServer
-    from visa_lsp.lsp.work.model import Result, RunJob
 
 logger = logging.getLogger(__name__)
 
@@ -203,7 +205,7 @@ async def on_assemble(ls: VisaServer, arguments: list[Any], token: Any) -> Resul
     def prepare() -> Callable[[], Result]:
         options = options_of(arguments)
         text, path, platform = _text(ls, options["uri"]), ls.files.path_of(options["uri"]), _platform(ls, options)
-        return lambda: ls.services.assemble(text, path, platform)
+        return lambda: answers.assemble_text(text, path, platform)
 
     return _refused(ls) or await _answer(ls, "vISA: assembling", token, prepare)
 
@@ -225,7 +227,7 @@ async def _disassemble(ls: VisaServer, arguments: Any, token: Any) -> Result:
         platform = _platform(ls, {**options, "uri": uri})
         # What is shown is a document of its own: it has the object's path, and a suffix that says what it is.
         shown = f"{SCHEME}:{uri.partition(':')[2]}.visaasm"
-        return lambda: {**ls.services.disassemble(text, path, platform), "uri": shown}
+        return lambda: {**answers.disassemble(text, path, platform), "uri": shown}
 
     return await _answer(ls, "vISA: disassembling", token, prepare)
 
@@ -238,7 +240,7 @@ async def on_zebin(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
         path, platform = ls.files.path_of(options["uri"]), _platform(ls, options)
         if path is None:
             raise BadArgument("a zebin has to be a file")
-        return lambda: ls.services.zebin(path, platform)
+        return lambda: answers.zebin(path, platform)
 
     return await _answer(ls, "vISA: reading the zebin", token, prepare)
 
@@ -257,7 +259,7 @@ async def on_diff(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
             raise BadArgument("the object has no `other`: the document that the first is compared with")
         platform = _platform(ls, options)
         one, its = ((_source(ls, uri), ls.files.path_of(uri) or uri) for uri in (options["uri"], other))
-        return lambda: ls.services.diff(one, its, platform)
+        return lambda: answers.diff(one, its, platform)
 
     return await _answer(ls, "vISA: comparing", token, prepare)
 
@@ -306,7 +308,7 @@ async def on_run(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
         options: dict[str, Any] = {**named, **_quick(arguments)}
         if uri.endswith(_LAUNCH):
             _complete_launch_options(ls, options)
-            return lambda: ls.services.run(None, None, options, stop)
+            return lambda: run_in_subprocess(None, None, options, stop)
         if named.get("launch", "").startswith("file:"):
             options["launch"] = ls.files.path_of(named["launch"]) or ""
         platform = _platform(ls, named)
@@ -317,7 +319,7 @@ async def on_run(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
             raise BadArgument("an object has to be a file")
         if opened := _beside(ls, path):
             options["opened"] = opened
-        return lambda: ls.services.run(text, path, options, stop)
+        return lambda: run_in_subprocess(text, path, options, stop)
 
     answer = await _answer_or_stop(ls, "vISA: running", token, prepare, stop)
     _remember(ls, uri, answer)
@@ -352,7 +354,7 @@ async def run_made(
         job = {QUICK: launch, "head": made.head}
         if platform := _platform(ls, options):
             job["platform"] = platform
-        return lambda: ls.services.run(made.text, None, job, stop)
+        return lambda: run_in_subprocess(made.text, None, job, stop)
 
     return await _answer_or_stop(ls, "vISA: running", token, prepare, stop)
 
@@ -395,7 +397,7 @@ async def on_stats(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
             raise BadArgument("an object has to be a file")
         platform = _platform(ls, options) if options.get("platform") or not _is_object(uri) else None
         asked = {"platform": platform, "lives": options.get("lives")}
-        return lambda: ls.services.stats(text, path, asked, stop)
+        return lambda: stats_in_subprocess(text, path, asked, stop)
 
     counting = asyncio.ensure_future(_answer(ls, "vISA: counting", token, prepare))
     await asyncio.sleep(0)  # it is prepared: the text is that of this moment
@@ -443,7 +445,7 @@ async def on_run_all(ls: VisaServer, arguments: list[Any], token: Any) -> Result
         def tell(number: int, answer: Result) -> None:
             loop.call_soon_threadsafe(done, named[number], answer)
 
-        return lambda: ls.services.run_all(list(jobs.values()), stop, tell)
+        return lambda: run_all_in_subprocess(list(jobs.values()), stop, tell)
 
     answer = await _answer_or_stop(ls, "vISA: running tests", token, prepare, stop)
     return {**answer, "runs": runs} if answer["ok"] else answer
@@ -550,7 +552,7 @@ async def on_gen(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
         if source := options.get("source"):
             options["source"] = ls.files.path_of(source) or source
         text, path = _text(ls, uri), ls.files.path_of(uri)
-        return lambda: ls.services.gen(text, path, dict(options), stop)
+        return lambda: answers.gen(text, path, dict(options), stop)
 
     answer = await _answer_or_stop(ls, "vISA: machine code", token, prepare, stop)
     for opened, is_named in asked:
@@ -578,7 +580,7 @@ async def on_compile(ls: VisaServer, arguments: list[Any], token: Any) -> Result
             raise BadArgument(f"`{options['uri']}` is no file")
         if platform := _platform(ls, options):
             options["platform"] = platform
-        return lambda: ls.services.compile(path, dict(options), stop)
+        return lambda: answers.compiled(path, dict(options), stop)
 
     return await _answer_or_stop(ls, "vISA: compiling", token, prepare, stop)
 
@@ -600,7 +602,7 @@ async def on_check_with_compiler(ls: VisaServer, arguments: list[Any], token: An
         if host_of(path or uri) is not Host.OPENCL:
             raise BadArgument(f"`{uri}` is no OpenCL source: the compiler reads those alone")
         texts.append(Document.parse(text))
-        return lambda: ls.services.compiler_check(text, path, dict(options), stop)
+        return lambda: answers.compiler_check(text, path, dict(options), stop)
 
     answer = await _answer_or_stop(ls, "vISA: compiling", token, prepare, stop)
     for finding in answer.get("findings", ()):
@@ -622,7 +624,7 @@ async def on_launch_template(ls: VisaServer, arguments: list[Any], token: Any) -
         named = options_of(arguments)
         text, path = _text(ls, named["uri"]), ls.files.path_of(named["uri"])
         options = {**named, **_quick(arguments), "platform": _platform(ls, named), "opened": _beside(ls, path)}
-        return lambda: ls.services.launch_template(text, path, options)
+        return lambda: answers.launch_template(text, path, options)
 
     return await _answer(ls, "vISA: reading arguments", token, prepare)
 
@@ -659,7 +661,7 @@ async def on_ze_info(ls: VisaServer, arguments: list[Any], token: Any) -> Result
         options = options_of(arguments)
         text, path, platform = _text(ls, options["uri"]), ls.files.path_of(options["uri"]), _platform(ls, options)
         opened = _beside(ls, path)
-        return lambda: ls.services.zeinfo(text, path, platform, opened)
+        return lambda: answers.ze_info(text, path, platform, opened)
 
     return await _answer(ls, "vISA: ze_info", token, prepare)
 
@@ -669,7 +671,7 @@ async def on_explain(ls: VisaServer, arguments: list[Any], token: Any) -> Result
 
     def prepare() -> Callable[[], Result]:
         options = options_of(arguments, needed="word", second="platform")
-        return lambda: ls.services.explain(options["word"], options.get("platform"))
+        return lambda: answers.explain(options["word"], options.get("platform"))
 
     return await _answer(ls, "vISA: explaining", token, prepare)
 
@@ -701,7 +703,7 @@ def _source_line(ls: VisaServer, arguments: list[Any]) -> tuple[str, int | None]
 
 async def on_words(ls: VisaServer, _arguments: list[Any], token: Any) -> Result:
     """List the words that have a page, each with its kind and a line."""
-    return await _answer(ls, "vISA: listing words", token, lambda: ls.services.words)
+    return await _answer(ls, "vISA: listing words", token, lambda: answers.words)
 
 
 async def on_show_references(ls: VisaServer, arguments: list[Any], _token: Any) -> Result:

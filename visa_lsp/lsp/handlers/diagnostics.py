@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.lsp.convert import Text
+    from visa_lsp.lsp.jobs.model import FileRules
     from visa_lsp.lsp.session import VisaServer
-    from visa_lsp.lsp.work.model import FileRules
 
 logger = logging.getLogger(__name__)
 

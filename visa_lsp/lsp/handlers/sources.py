@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
     from visa_lsp.ide.features.source_lines import SourceLine, Stretch
     from visa_lsp.ide.workspace import OpenDocument
+    from visa_lsp.lsp.jobs.model import Result
     from visa_lsp.lsp.progress import Work
     from visa_lsp.lsp.session import VisaServer
-    from visa_lsp.lsp.work.model import Result
 
 _MOST_SOURCE: Final = 16 << 20
 _MOST_PLACES: Final = 20_000

@@ -18,7 +18,7 @@ from visa_lsp.app.tools import split_options
 from visa_lsp.toolchain.finalize import SECONDS
 
 if TYPE_CHECKING:
-    from visa_lsp.lsp.work.model import Result, Stop
+    from visa_lsp.lsp.jobs.model import Result, Stop
 
 
 def machine_code(text: str, path: str | None, options: dict[str, Any], stop: Stop) -> Result:

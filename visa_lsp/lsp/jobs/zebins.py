@@ -14,7 +14,7 @@ from visa_lsp.reading import MOST_OBJECT, read_file
 
 if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
-    from visa_lsp.lsp.work.model import Result
+    from visa_lsp.lsp.jobs.model import Result
     from visa_lsp.zeinfo.zebin import Zebin
 
 

@@ -17,7 +17,7 @@ from visa_lsp.toolchain.ocloc import SECONDS
 
 if TYPE_CHECKING:
     from visa_lsp.app.compile.build import Build
-    from visa_lsp.lsp.work.model import Result, Stop
+    from visa_lsp.lsp.jobs.model import Result, Stop
     from visa_lsp.toolchain.ocloc import CompiledText
 
 

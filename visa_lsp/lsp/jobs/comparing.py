@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from visa_lsp.compare.model import KernelDiff
-    from visa_lsp.lsp.work.model import Result
+    from visa_lsp.lsp.jobs.model import Result
 
 
 def difference(a: tuple[str | bytes, str], b: tuple[str | bytes, str], platform: str | None) -> Result:

@@ -1,6 +1,6 @@
 """Runs for the language server, each in a process of its own: it can be stopped, and typing does not wait for a kernel.
 
-``python -m visa_lsp.lsp.work.run_process`` is the process, ``perform`` its work; ``lsp.work.run_client`` starts it. It takes
+``python -m visa_lsp.lsp.jobs.run_process`` is the process, ``perform`` its work; ``lsp.jobs.run_client`` starts it. It takes
 jobs, each one JSON line on standard input, and gives each answer as one JSON line on standard output. What goes wrong inside
 ends the process. Invariant: it ends when its standard input or its server does.
 """
@@ -21,13 +21,13 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from visa_lsp.children import end_with_parent
-from visa_lsp.lsp.work.serving import finder_of, findings, launch_template, stats
+from visa_lsp.lsp.jobs.answers import finder_of, findings, launch_template, stats
 
 if TYPE_CHECKING:
     from visa_lsp.app.launch.file import LaunchFile
     from visa_lsp.app.launch.proposal import Proposal
     from visa_lsp.app.launch.report import RunReport
-    from visa_lsp.lsp.work.model import Result
+    from visa_lsp.lsp.jobs.model import Result
 
 _HEAD: Final = 16
 _MOST_PRINTED: Final = 1_000_000

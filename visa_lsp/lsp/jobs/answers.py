@@ -1,7 +1,7 @@
-"""What the language server lets the command line's rooms do: assemble, disassemble, run, ze_info, explain, settings.
+"""The answers to the server's commands: assemble, disassemble, compare, ze_info, explain, settings.
 
-The functions of ``lsp.work.model.Services``: plain values in, JSON objects out. Rooms are loaded when first used, so that
-the server starts without NumPy. Invariant: what is wrong with a user's text or file is an answer, never an exception.
+Plain values in, JSON objects out. A path None means a text that is not saved yet. Rooms are loaded when first used, so that the
+server starts without NumPy. Invariant: what is wrong with a user's text or file is an answer with ``ok`` false, never an exception.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.output_files import replacing
-from visa_lsp.lsp.work.run_client import run_all_in_subprocess, run_in_subprocess, stats_in_subprocess
+from visa_lsp.lsp.jobs.run_client import run_in_subprocess
 from visa_lsp.reading import MOST_OBJECT, read_file
 from visa_lsp.text import LineIndex
 
@@ -21,33 +21,10 @@ if TYPE_CHECKING:
 
     from visa_lsp.beside import Beside
     from visa_lsp.diagnostics import Diagnostic
-    from visa_lsp.lsp.work.model import FileRules, Result, Services, Stop
+    from visa_lsp.lsp.jobs.model import FileRules, Result, Stop
     from visa_lsp.text import Span
     from visa_lsp.zeinfo.emit.document import Doubt
     from visa_lsp.zeinfo.facts import KernelText
-
-
-def services() -> Services:
-    """The services of this program."""
-    from visa_lsp.lsp.work.model import Services
-
-    return Services(
-        assemble_text,
-        run_in_subprocess,
-        run_all_in_subprocess,
-        stats_in_subprocess,
-        disassemble,
-        zebin,
-        diff,
-        ze_info,
-        launch_template,
-        explain,
-        words,
-        gen,
-        compiled,
-        compiler_check,
-        file_rules,
-    )
 
 
 def places(text: str, spans: Iterable[Span]) -> Iterator[dict[str, int]]:
@@ -156,14 +133,14 @@ def disassemble(text: str | None, path: str | None, platform: str | None) -> Res
 
 def diff(a: tuple[str | bytes, str], b: tuple[str | bytes, str], platform: str | None) -> Result:
     """How two programs differ, each given by its text or its object's bytes, and its name."""
-    from visa_lsp.lsp.work import comparing
+    from visa_lsp.lsp.jobs import comparing
 
     return comparing.difference(a, b, platform)
 
 
 def zebin(path: str, platform: str | None) -> Result:
     """What is in a zebin."""
-    from visa_lsp.lsp.work import zebins
+    from visa_lsp.lsp.jobs import zebins
 
     return zebins.parts(path, platform)
 
@@ -267,7 +244,7 @@ def launch_template(text: str, path: str | None, options: dict[str, Any], *, tri
     except (LaunchError, ValueError) as error:
         return {"ok": False, "error": str(error)}
     if found.can_be_tried and not tries:
-        from visa_lsp.lsp.work.model import Stop
+        from visa_lsp.lsp.jobs.model import Stop
 
         return run_in_subprocess(text, path, {"template": options}, Stop())
     told = {**found.told, "text": found.written.text, "assumed": list(found.assumed)}
@@ -293,21 +270,21 @@ def explain(word: str, platform: str | None) -> Result:
 
 def gen(text: str, path: str | None, options: dict[str, Any], stop: Stop) -> Result:
     """The machine code of a text."""
-    from visa_lsp.lsp.work.machine_code import machine_code
+    from visa_lsp.lsp.jobs.machine_code import machine_code
 
     return machine_code(text, path, options, stop)
 
 
 def compiled(path: str, options: dict[str, Any], stop: Stop) -> Result:
     """The texts of a source's kernels."""
-    from visa_lsp.lsp.work import compiling
+    from visa_lsp.lsp.jobs import compiling
 
     return compiling.compiled(path, options, stop)
 
 
 def compiler_check(text: str, path: str | None, options: dict[str, Any], stop: Stop) -> Result:
     """What the OpenCL compiler says of a source."""
-    from visa_lsp.lsp.work.compiler import compiler_check as check
+    from visa_lsp.lsp.jobs.compiler import compiler_check as check
 
     return check(text, path, options, stop)
 
@@ -324,7 +301,7 @@ def file_rules(path: str, ignore: tuple[str, ...], extend: tuple[str, ...]) -> F
     from visa_lsp.app.check.suppress import Selection
     from visa_lsp.app.rules import known_rules
     from visa_lsp.app.settings import Finder, FolderSettings
-    from visa_lsp.lsp.work.model import FileRules
+    from visa_lsp.lsp.jobs.model import FileRules
 
     problem, found = "", FolderSettings()
     try:

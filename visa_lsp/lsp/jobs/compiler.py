@@ -15,7 +15,7 @@ from visa_lsp.app.tools import settings_for, tool_for
 from visa_lsp.toolchain.tools import OCLOC
 
 if TYPE_CHECKING:
-    from visa_lsp.lsp.work.model import Result, Stop
+    from visa_lsp.lsp.jobs.model import Result, Stop
 
 
 def compiler_check(text: str, path: str | None, options: dict[str, Any], stop: Stop) -> Result:

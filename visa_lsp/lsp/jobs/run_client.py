@@ -1,6 +1,6 @@
 """The server's side of runs: a process for them, jobs to that process, its answers.
 
-The other side, the process, is ``lsp.work.run_process``: it needs what the server does not load. Invariant: whatever becomes
+The other side, the process, is ``lsp.jobs.run_process``: it needs what the server does not load. Invariant: whatever becomes
 of the process, there is an answer to each job, and a job that ends the process costs no other one.
 """
 
@@ -17,7 +17,7 @@ from visa_lsp.children import command_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from visa_lsp.lsp.work.model import Result, RunJob, Stop
+    from visa_lsp.lsp.jobs.model import Result, RunJob, Stop
 
 
 def run_in_subprocess(text: str | None, path: str | None, options: dict[str, Any], stop: Stop) -> Result:
@@ -96,7 +96,7 @@ class RunProcess:
     def _started(self) -> subprocess.Popen[bytes]:
         self._said.seek(0)
         self._said.truncate()
-        command = command_of("visa_lsp.lsp.work.run_process")
+        command = command_of("visa_lsp.lsp.jobs.run_process")
         child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said)
         self._stop.by(child.kill)
         return child

@@ -1,0 +1,59 @@
+"""Values of the work that the server has done: its result, a job that runs, the request to stop, rules of a file."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from visa_lsp.diagnostics import Rule
+
+Result = dict[str, Any]  # a JSON object with ``ok``; where that is false also ``error``
+# Text or None, path, options, and the seconds after which the run is ended.
+RunJob = tuple[str | None, str | None, dict[str, Any], float | None]
+
+
+class Stop:
+    """Asks work on another thread to end; asked before the work has begun, it is ended at once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._asked = False
+        self._how: Callable[[], None] | None = None
+
+    def ask(self) -> None:
+        """End the work."""
+        with self._lock:
+            self._asked, how = True, self._how
+        if how is not None:
+            how()
+
+    @property
+    def asked(self) -> bool:
+        """Whether the work is to end."""
+        with self._lock:
+            return self._asked
+
+    def by(self, how: Callable[[], None]) -> None:
+        """Say how the work is ended; ``how`` may be called on any thread."""
+        with self._lock:
+            self._how, asked = how, self._asked
+        if asked:
+            how()
+
+
+def _everything(_rule: Rule) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class FileRules:
+    """What the settings files of a folder say of a file: its platform, rules that run besides, which findings show."""
+
+    platform: str = ""
+    extra: frozenset[str] = frozenset()
+    shows: Callable[[Rule], bool] = field(default=_everything, compare=False)
+    problem: str = ""
