@@ -223,7 +223,7 @@ def test_an_output_by_the_name_of_a_stream_is_that_stream(folder, name, where):
 
 
 def test_a_fifo_that_nobody_reads_is_not_waited_for_without_end(folder, capfd, monkeypatch):
-    monkeypatch.setattr("visa_lsp.cli.files.PATIENCE", 0.0)
+    monkeypatch.setattr("visa_lsp.app.output_files.PATIENCE", 0.0)
     os.mkfifo("pipe")
     status, err = run(capfd, "asm", "x.visaasm", "-o", "pipe")
     assert (status, "nobody has read from it" in err) == (2, True)
@@ -287,7 +287,7 @@ def test_a_pipe_that_nobody_writes_is_not_waited_for_without_end(folder, capfd, 
 )
 def test_no_input_is_without_a_bound(folder, capfd, command, what, monkeypatch):
     # A device has to be read up to the bound to know.
-    for module in ("reading", "cli.files", "cli.common"):
+    for module in ("reading", "app.output_files", "app.inputs"):
         for name in ("MOST_TEXT", "MOST_OBJECT"):
             monkeypatch.setattr(f"visa_lsp.{module}.{name}", 2 * MIB, raising=False)
     path = str(sparse(folder / "big")) if what == "sparse" else what
@@ -302,7 +302,7 @@ def test_no_input_is_without_a_bound(folder, capfd, command, what, monkeypatch):
 
 def test_standard_input_has_a_bound(folder):
     code = (
-        "import sys; from visa_lsp.cli import common; common.MOST_TEXT = 2 << 20\n"
+        "import sys; from visa_lsp.app import inputs; inputs.MOST_TEXT = 2 << 20\n"
         "from visa_lsp.cli.main import main; sys.exit(main(['check', '-']))"
     )
     with sparse(folder / "big").open("rb") as stream:

@@ -181,7 +181,7 @@ def test_nothing_is_left_of_an_output_that_is_not_finished(tmp_path, number):
     code = """
 import signal, sys, time
 from pathlib import Path
-from visa_lsp.cli.files import replacing
+from visa_lsp.app.output_files import replacing
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background ignores it
 with replacing(Path(sys.argv[1])) as stream:
     stream.write(b"half")
