@@ -7,12 +7,12 @@ contents. Reading them all takes longer than a short check, so that it is kept o
 from __future__ import annotations
 
 import functools
+import hashlib
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import visa_lsp
-from visa_lsp.digests import digest_of
 from visa_lsp.kept import kept_for_user
 from visa_lsp.syntax.grammar import grammar_path
 
@@ -32,7 +32,10 @@ def digest() -> str:
     known = kept.get(_KEY) if kept is not None else None
     if isinstance(known, str) and len(known) == _DIGITS:
         return known
-    found = digest_of(_contents([*map(Path, entries), grammar_path()], package))[:_DIGITS]
+    digest = hashlib.sha256()
+    for part in _contents([*map(Path, entries), grammar_path()], package):
+        digest.update(part)
+    found = digest.hexdigest()[:_DIGITS]
     if kept is not None:
         kept.put(_KEY, found)
         kept.flush()

@@ -7,11 +7,9 @@ Invariant: ``main`` returns an exit status and lets no traceback out, unless VIS
 
 from __future__ import annotations
 
-import atexit
-import gc
 import os
 import sys
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from visa_lsp import __version__
 from visa_lsp.app.errors import UserError
@@ -19,7 +17,7 @@ from visa_lsp.app.exits import EXIT_BROKEN_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED
 from visa_lsp.app.learning import keeping
 from visa_lsp.cli.exits import complain
 from visa_lsp.cli.interrupts import end_at_interrupts, hear_interrupts
-from visa_lsp.cli.plain import Plain
+from visa_lsp.cli.parsing import parser_of, parser_of_program
 from visa_lsp.cli.streams import OutputFull, OutputGone, give_up_output, shown_streams
 
 if TYPE_CHECKING:
@@ -148,26 +146,11 @@ def program() -> NoReturn:
     end_at_interrupts()
     status = main()
     end_at_interrupts()
-    threading = sys.modules.get("threading")
-    if threading is not None and threading.active_count() > 1:
-        # The interpreter looks through everything for garbage when it ends, more than once.
-        gc.freeze()
-        sys.exit(status)
-    # All that was loaded would be taken apart again, piece by piece: a twentieth of a check. The system takes it back as a whole.
-    atexit._run_exitfuncs()  # noqa: SLF001 - what libraries have registered is still done
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except (OSError, ValueError):
-            status = status or EXIT_BROKEN_PIPE
-    os._exit(status)
+    sys.exit(status)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ``visa-lsp`` with these arguments (the process's own by default) and return its exit status."""
-    # What is loaded stays, and statements are values without cycles: looking through them for garbage again and again is a tenth
-    # of a start and a quarter of a check.
-    gc.set_threshold(300_000, 50, 100)
     _open_streams()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
@@ -216,19 +199,6 @@ def _outcome_of(argv: list[str]) -> int:
         return EXIT_INTERNAL
 
 
-def _load_msgspec() -> None:
-    """Load what nearly all modules need, alone: it asks for a library that it needs with an older Python only."""
-    name = "typing_extensions"
-    if name in sys.modules or "msgspec" in sys.modules:
-        return
-    # With None here an import says that there is no such module. The library, and ``inspect`` with it, is a twentieth of a start.
-    sys.modules[name] = None  # type: ignore[assignment]
-    try:
-        import msgspec  # noqa: F401
-    finally:
-        del sys.modules[name]
-
-
 def _open_streams() -> None:
     """Put nothing in the place of standard streams that were closed: what is said there goes nowhere."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
@@ -240,22 +210,13 @@ def _dispatch(argv: list[str]) -> int:
     if argv == ["--version"]:
         print(f"visa-lsp {__version__}")
         return EXIT_OK
-    _load_msgspec()
     command, rest = _command(_with_argfiles(argv))
     if command is None:
         return _serve(rest)
     add_arguments, execute = LOADERS[command]()
-    args = None
-    if command in ("check", "asm"):
-        plain: Any = Plain()
-        add_arguments(plain)
-        args = plain.parse_args(rest)
-    if args is None:
-        from visa_lsp.cli.parsing import parser_of
-
-        parser = parser_of(command, COMMANDS[command])
-        add_arguments(parser)
-        args = parser.parse_args(rest)
+    parser = parser_of(command, COMMANDS[command])
+    add_arguments(parser)
+    args = parser.parse_args(rest)
     hear_interrupts()
     with keeping(command):
         return execute(args)
@@ -299,17 +260,7 @@ def _serve(argv: list[str]) -> int:
     if argv and not argv[0].startswith("-"):
         raise UserError(_no_such_command(argv[0]))
     add_arguments, serve = LOADERS[""]()
-    if argv in ([], ["--stdio"]):
-        # As editors start it; the parser would take as long as the answer to their first message.
-        parser: Any = Plain()
-        add_arguments(parser)
-        parser.add_argument("--platform")
-        argv = []
-    else:
-        from visa_lsp.cli.parsing import parser_of_program
-
-        parser = parser_of_program(COMMANDS, add_arguments)
-    args = parser.parse_args(argv)
+    args = parser_of_program(COMMANDS, add_arguments).parse_args(argv)
     hear_interrupts()
     return serve(args)
 

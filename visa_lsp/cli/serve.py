@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import gc
 import os
 import sys
 from typing import TYPE_CHECKING, Any, Final
@@ -83,11 +82,7 @@ def _serve(args: Namespace, inflow: Inflow, answered: int | str | None) -> int:
     from visa_lsp.lsp.server import create_server
 
     server = create_server(__version__)
-    # A long text is a million objects that live: looking through them for garbage costs a keystroke half a second.
-    gc.freeze()
     if args.tcp:
-        # New objects are looked through often, so that each time is short; over pipes it is done between messages.
-        gc.set_threshold(10_000, 500, 100)
         host, _, port = args.tcp.rpartition(":")
         if not (port.isascii() and port.isdigit() and len(port) <= 5) or int(port) > 65535:
             print(f"visa-lsp: --tcp wants HOST:PORT, not '{args.tcp}'", file=sys.stderr)

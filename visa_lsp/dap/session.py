@@ -7,7 +7,6 @@ over within seconds of ``disconnect``, of the end of input, and of the moment wh
 
 from __future__ import annotations
 
-import gc
 import os
 import queue
 import threading
@@ -286,7 +285,6 @@ class DebugSession:
 
     def open(self, arguments: dict[str, Any]) -> None:
         """Make a run of what a launch request says. Raises RequestError where it cannot be made, and ends the session then."""
-        replaced = self.launched is not None
         try:
             self.launched = self.open_launch(arguments, self.say)
         except LaunchRefused as error:
@@ -294,10 +292,6 @@ class DebugSession:
             self.writer.event("exited", {"exitCode": error.status})
             self.terminated()
             raise RequestError(str(error)) from None
-        if replaced:
-            gc.unfreeze()
-            gc.collect()
-        gc.freeze()  # what a launch is made of stays: the collector need not go through it at a stop of thousands of variables
         self.launch_arguments = arguments
         self._printed = 0
         self.stop = None

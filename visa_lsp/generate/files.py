@@ -16,7 +16,6 @@ from visa_lsp.generate import (
     glossary_page,
     launch_page,
     launch_schema,
-    offers,
     rule_pages,
     snippets,
     support_table,
@@ -40,7 +39,6 @@ MAKERS: Final[tuple[Callable[[Path], Mapping[str, str | None]], ...]] = (
     textmate.made,
     vim_syntax.made,
     extension_settings.made,
-    offers.made,
 )
 
 

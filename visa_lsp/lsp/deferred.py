@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import json
 import os
 import sys
@@ -76,7 +75,6 @@ def _part(stream: BinaryIO) -> bytes:
 def main() -> int:
     """Take one text, look at it, answer."""
     end_with_parent()
-    gc.disable()  # it ends before there is garbage worth a search
     if hasattr(os, "nice"):
         os.nice(_LESS_URGENT)
     stream = sys.stdin.buffer

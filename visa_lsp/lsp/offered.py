@@ -1,6 +1,6 @@
-"""What the server offers because it has the handlers; made by ``python -m visa_lsp.generate``. Loads nothing.
+"""The capabilities that follow from the handlers alone, as JSON has them; a test compares them with the handlers. Loads nothing.
 
-Options that no handler tells stand in ``capabilities``, which lays them over these.
+``capabilities`` lays the options of some over these.
 """
 
 OFFERED = {

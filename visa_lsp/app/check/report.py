@@ -6,6 +6,7 @@ Invariant: a fingerprint depends on a finding's code and the words of its line, 
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -13,7 +14,6 @@ from msgspec.structs import replace
 
 from visa_lsp.app.errors import printable
 from visa_lsp.diagnostics import Severity
-from visa_lsp.digests import digest_of
 from visa_lsp.text import LineIndex
 
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ def _finding(path: str, texts: _TextPlaces, diagnostic: Diagnostic) -> ReportedF
         diagnostic.rule,
         printable(diagnostic.message),
         printable(excerpt),
-        digest_of([words.encode("utf-8", "surrogateescape")])[:24],
+        hashlib.sha256(words.encode("utf-8", "surrogateescape")).hexdigest()[:24],
         remedies,
         tuple(notes),
     )

@@ -7,7 +7,6 @@ of that file's result. Knows nothing of formats and exit statuses.
 from __future__ import annotations
 
 import contextlib
-import gc
 import os
 from functools import cache, partial
 from pathlib import Path
@@ -138,7 +137,6 @@ def check_files(
 
     ``progress`` hears after each how many are done, and how much was found in them. What ``kept`` knows is not checked.
     """
-    gc.freeze()
     with contextlib.ExitStack() as stack:
         known = {}
         if kept is not None:

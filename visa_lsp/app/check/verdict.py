@@ -6,6 +6,7 @@ alone, so that it is the same wherever the verdict comes from.
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -15,7 +16,6 @@ from visa_lsp.app.check.report import FileResult, ReportedFinding, numbered
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import SourceText, read_source
 from visa_lsp.app.output_files import write_file
-from visa_lsp.digests import digest_of
 from visa_lsp.reading import is_regular
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def key_of(task: Task, text: str) -> str:
     if not task.keep or task.host is not None or is_launch(task.name):
         return ""
     settings = " ".join([task.platform or "", *sorted(task.selection.extra())])
-    return digest_of([f"{settings}\n".encode(), text.encode("utf-8", "surrogateescape")])
+    return hashlib.sha256(f"{settings}\n{text}".encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def result_of(task: Task, verdict: Verdict) -> FileResult:

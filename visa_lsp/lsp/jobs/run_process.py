@@ -7,7 +7,6 @@ ends the process. Invariant: it ends when its standard input or its server does.
 
 from __future__ import annotations
 
-import gc
 import json
 import math
 import os
@@ -36,7 +35,6 @@ _MOST_PRINTED: Final = 1_000_000
 def main() -> NoReturn:
     """Take a job, do it, answer, and so on."""
     end_with_parent()
-    gc.set_threshold(300_000, 50, 100)  # as in ``cli.main``
     lines: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=_take_jobs, args=(lines,), daemon=True).start()
     while True:

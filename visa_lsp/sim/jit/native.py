@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 from base64 import b64decode
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -11,7 +12,6 @@ from weakref import WeakValueDictionary
 import llvmlite
 import llvmlite.binding as llvm
 
-from visa_lsp.digests import digest_of
 from visa_lsp.sim.jit.emitter import CALLBACK
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def vector_bytes() -> int:
 def _object(text: str, machine: Any, store: ObjectStore | None) -> bytes:
     """The object code of a module; from the store, where an earlier process has left it for such a machine."""
     sign = f"{llvmlite.__version__}\n{llvm.get_host_cpu_name()}\n{_features()}\n{LEVEL}\n{text}"
-    key = digest_of([sign.encode()])
+    key = hashlib.sha256(sign.encode()).hexdigest()
     known = store.get(key) if store is not None else None
     if isinstance(known, str):
         return b64decode(known)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from typing import TYPE_CHECKING, Any, Final
@@ -10,7 +11,6 @@ from xml.sax.saxutils import escape, quoteattr
 from visa_lsp.app.check.formats.sarif import relative_path, unlinked
 from visa_lsp.app.errors import printable
 from visa_lsp.diagnostics import Severity
-from visa_lsp.digests import digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,7 +72,7 @@ def gitlab(report: CheckReport, look: Look) -> Iterator[str]:
             {
                 "description": unlinked(f"{f.code} {f.name}: {f.message}"),
                 "check_name": f.name,
-                "fingerprint": digest_of([f"{path}\0{f.unique_fingerprint}".encode()]),
+                "fingerprint": hashlib.sha256(f"{path}\0{f.unique_fingerprint}".encode()).hexdigest(),
                 "severity": _GITLAB[f.severity],
                 "location": {"path": path, "lines": {"begin": f.place.line, "end": f.place.end_line}},
             }
