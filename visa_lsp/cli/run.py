@@ -94,7 +94,7 @@ def add_arguments(parser: CommandParser) -> None:
         help="run groups on N threads of this machine; with --checks none only, and no order of atomics is kept",
     )
     parser.add_argument("--time", action="store_true", help="tell how long loading, compiling and each run took")
-    parser.add_argument("--out", metavar="DIR", help="write each buffer argument as argN.npy")
+    parser.add_argument("--out", metavar="DIR", help="write each buffer argument as argN.npy or argNAME.npy")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the report")
     parser.add_argument(
         "--platform",
@@ -503,7 +503,7 @@ def _refuse_foreign(path: Path) -> None:
 
 
 def _target(folder: Path, buffer: BufferReport) -> Path:
-    """The file of a buffer: ``argN.npy``."""
+    """Return the file of a buffer: ``argN.npy``, or ``argNAME.npy`` where the launch file names its arguments."""
     return folder / f"arg{''.join(c if c.isalnum() or c in '_-' else '_' for c in str(buffer.arg))}.npy"
 
 
