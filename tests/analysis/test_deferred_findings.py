@@ -1,12 +1,10 @@
-"""Deferred findings: the same as those of the whole text, and none once the search is cancelled."""
+"""Deferred findings: the same as those of the whole text."""
 
 from __future__ import annotations
 
-import pytest
-
 from benchmarks.inputs import generated
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.ide.deferred import Cancelled, deferred_findings, deferred_found
+from visa_lsp.ide.deferred import deferred_findings, deferred_found
 from visa_lsp.ide.suppressions import visible
 
 EXTRA = frozenset({"V128", "V134", "V135", "V503", "V506"})
@@ -16,17 +14,8 @@ def test_deferred_findings_are_those_of_the_whole_text() -> None:
     text = generated(3, 400)
     analysis = Analysis.of(text)
     assert deferred_found(analysis, EXTRA) is None
-    found = deferred_findings(analysis, EXTRA, lambda: False)
+    found = deferred_findings(analysis, EXTRA)
     assert found == visible(Analysis.of(text), EXTRA)
     assert len(found) > len(visible(analysis))
     assert deferred_found(analysis, EXTRA) == found
     assert deferred_found(analysis, ()) is None
-
-
-def test_deferred_findings_end_when_they_are_cancelled() -> None:
-    analysis = Analysis.of(generated(3, 400))
-    asked = iter(range(1000))
-    with pytest.raises(Cancelled):
-        deferred_findings(analysis, EXTRA, lambda: next(asked) > 50)
-    assert next(asked) < 60
-    assert deferred_found(analysis, EXTRA) is None

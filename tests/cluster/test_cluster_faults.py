@@ -68,7 +68,7 @@ def test_an_item_that_hangs_is_tried_elsewhere_and_then_given_up(address, tmp_pa
     with crew_at(address, print) as found:
         assert answers(found, "hangs_once", tmp_path, limit=1) == doubled()
         left = answers(found, "hangs", tmp_path, limit=1)
-    assert left[20] == (20, "it took longer than 1 seconds, 2 times")
+    assert left[20] == (20, "it took longer than 1 seconds and was ended, 2 times")
     assert left[:20] + left[21:] == doubled()[:20] + doubled()[21:]
 
 

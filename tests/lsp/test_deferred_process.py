@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sys
 
 import pytest
 from lsp_client import SERVER, answering
 from lsprotocol import types
+from processes import gone
 from pytest_lsp import ClientServerConfig, client_capabilities
 from tiers import first
 
 from benchmarks.inputs import generated
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.ide.deferred import packed, unpacked
 from visa_lsp.ide.suppressions import visible
+from visa_lsp.job_process import JobProcess
 from visa_lsp.lsp import deferred
 
 EXTRA = frozenset({"V128", "V134", "V135", "V307", "V503", "V506"})
@@ -34,34 +36,26 @@ async def test_another_process_finds_the_same(case):
     assert found
 
 
-def test_findings_survive_the_way():
-    found = visible(Analysis.of(ODD), EXTRA)
-    assert any(d.fixes for d in found)
-    assert unpacked(packed(found)) == found
-    with pytest.raises(ValueError, match="Expecting value"):
-        unpacked(b"")
-
-
 async def test_who_is_cancelled_has_ended_the_process(monkeypatch):
-    children, begun = [], asyncio.Event()
-    begin = asyncio.create_subprocess_exec
+    processes, begun = [], asyncio.Event()
 
-    async def noted(*words, **more):
-        children.append(await begin(*words, **more))
-        begun.set()
-        return children[-1]
+    class Noted(JobProcess):
+        def __init__(self, *words):
+            super().__init__(*words)
+            processes.append(self)
+            begun.set()
 
-    monkeypatch.setattr(deferred.asyncio, "create_subprocess_exec", noted)
+    monkeypatch.setattr(deferred, "JobProcess", Noted)
     task = asyncio.ensure_future(deferred.deferred_findings_in_subprocess(Analysis.of(generated(3, 20_000)), EXTRA))
     await begun.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert children[0].returncode is not None
+    assert await asyncio.to_thread(gone, [processes[0].number])
 
 
 async def test_a_process_that_fails_is_no_answer(monkeypatch):
-    monkeypatch.setattr(deferred.sys, "executable", "/bin/false")
+    monkeypatch.setattr(sys, "executable", "/bin/false")
     assert await deferred.deferred_findings_in_subprocess(Analysis.of(TEXT), EXTRA) is None
 
 

@@ -117,7 +117,7 @@ def test_a_process_that_the_system_ends_costs_only_its_run(tmp_path):
 
     class Watched(Stop):
         def by(self, how):
-            processes.append(how.__self__.pid)
+            processes.append(how.__self__.number)
             super().by(how)
 
     def end_the_first():
@@ -131,7 +131,7 @@ def test_a_process_that_the_system_ends_costs_only_its_run(tmp_path):
     run_all_in_subprocess([endless, missing], Watched(), lambda number, answer: answers.append((number, answer)))
     killer.join()
     (_, killed), (number, after) = answers
-    assert (killed["stopped"], killed["error"]) == (True, "the run has no result: its process ended with status -9")
+    assert (killed["stopped"], killed["error"]) == (True, "the run has no result: the process ended with status -9")
     assert (number, after["launchMissing"]) == (1, True)
     assert [killed["process"], after["process"]] == processes
 

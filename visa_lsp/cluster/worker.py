@@ -6,25 +6,21 @@ to ask whether a task is still wanted. Invariant: an item has an outcome, and no
 
 from __future__ import annotations
 
-import contextlib
 import os
 import pickle
-import queue
-import subprocess
 import sys
 import threading
 import time
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from visa_lsp.children import command_of
 from visa_lsp.cluster.child import PROTOCOL
+from visa_lsp.job_process import JobLost, JobProcess
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from visa_lsp.cluster.child import Answer, Request
 
-_LOOK: Final = 0.2  # seconds between two looks at whether a task is still wanted
 _MOST_WORKS: Final = 4
 _works: dict[str, bytes] = {}  # the last pieces of work, by key
 _own = threading.local()
@@ -66,10 +62,6 @@ class Report(NamedTuple):
     knew: bool = True
 
 
-class _Lost(Exception):  # noqa: N818
-    """The process was lost."""
-
-
 def run_batch(batch: Batch) -> Report:
     """Do a batch. Called by Dask, in a thread of a worker."""
     work = batch.work if batch.work is not None else _works.get(batch.key)
@@ -95,7 +87,7 @@ def _outcome(work: bytes, batch: Batch, item: bytes) -> Done | Failed:
         child = _own.child = _Child()
     try:
         well, value = child.ask((batch.folder, batch.key, None if child.key == batch.key else work, item), batch.limit)
-    except _Lost as lost:
+    except JobLost as lost:
         child.end()
         _own.child = None
         return Failed(str(lost), again=True)
@@ -106,54 +98,20 @@ class _Child:
     """A process that works, seen from the thread that it belongs to."""
 
     def __init__(self) -> None:
-        # The same interpreter with the same modules; Ctrl-C is for who asks, not for who works.
-        self._process = subprocess.Popen(
-            command_of("visa_lsp.cluster.child"),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        )
-        self._answers: queue.SimpleQueue[Answer | None] = queue.SimpleQueue()
-        threading.Thread(target=self._listen, daemon=True).start()
+        # The same interpreter with the same modules.
+        path = os.pathsep.join(filter(None, sys.path))
+        self._process = JobProcess("visa_lsp.cluster.child", {**os.environ, "PYTHONPATH": path})
         self.key = ""  # of the work that it knows
 
     def ask(self, request: Request, limit: float) -> Answer:
-        """The answer to a request; ``_Lost`` where there is none."""
-        assert self._process.stdin is not None
-        try:
-            pickle.dump(request, self._process.stdin, PROTOCOL)
-            self._process.stdin.flush()
-        except OSError:
-            raise _Lost(self._ended()) from None
-        until = time.monotonic() + limit
-        while time.monotonic() < until:
-            with contextlib.suppress(queue.Empty):
-                answer = self._answers.get(timeout=_LOOK)
-                if answer is None:
-                    raise _Lost(self._ended())
-                self.key = request[1] if answer[0] else ""
-                return answer
-            if not _is_wanted():
-                raise _Lost("it is wanted no more")
-        raise _Lost(f"it took longer than {limit:g} seconds")
+        """Return the answer to a request. Raises JobLost where there is none."""
+        answer: Answer = pickle.loads(self._process.ask(pickle.dumps(request, PROTOCOL), limit, _is_wanted))  # noqa: S301 - from a process of ours
+        self.key = request[1] if answer[0] else ""
+        return answer
 
     def end(self) -> None:
         """End the process, whatever it does."""
-        self._process.kill()
-        self._process.wait()
-
-    def _ended(self) -> str:
-        return f"the process ended with status {self._process.wait()}"
-
-    def _listen(self) -> None:
-        assert self._process.stdout is not None
-        try:
-            while True:
-                self._answers.put(pickle.load(self._process.stdout))  # noqa: S301 - from a process of ours
-        except Exception:  # noqa: BLE001 - whatever ended it, there are no more answers
-            self._answers.put(None)
+        self._process.end()
 
 
 def _is_wanted() -> bool:

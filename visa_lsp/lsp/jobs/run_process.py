@@ -1,8 +1,7 @@
 """Runs for the language server, each in a process of its own: it can be stopped, and typing does not wait for a kernel.
 
-``python -m visa_lsp.lsp.jobs.run_process`` is the process, ``perform`` its work; ``lsp.jobs.run_client`` starts it. It takes
-jobs, each one JSON line on standard input, and gives each answer as one JSON line on standard output. What goes wrong inside
-ends the process. Invariant: it ends when its standard input or its server does.
+``python -m visa_lsp.lsp.jobs.run_process`` is the process, ``perform`` its work; ``lsp.jobs.run_client`` starts it. Jobs
+and answers are JSON. What goes wrong inside ends the process.
 """
 
 from __future__ import annotations
@@ -10,16 +9,13 @@ from __future__ import annotations
 import json
 import math
 import os
-import sys
 import tempfile
-import threading
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from visa_lsp.children import end_with_parent
+from visa_lsp.job_process import answer_jobs
 from visa_lsp.lsp.jobs.answers import finder_of, findings, launch_template, stats
 
 if TYPE_CHECKING:
@@ -34,20 +30,11 @@ _MOST_PRINTED: Final = 1_000_000
 
 def main() -> NoReturn:
     """Take a job, do it, answer, and so on."""
-    end_with_parent()
-    lines: SimpleQueue[bytes] = SimpleQueue()
-    threading.Thread(target=_take_jobs, args=(lines,), daemon=True).start()
-    while True:
-        job = json.loads(lines.get())
-        answer = json.dumps(perform(job["text"], job["path"], job["options"])).encode()
-        sys.stdout.buffer.write(answer + b"\n")
-        sys.stdout.buffer.flush()
+    answer_jobs(_answer)
 
 
-def _take_jobs(into: SimpleQueue[bytes]) -> None:
-    for line in sys.stdin.buffer:
-        into.put(line)
-    os._exit(0)  # the server needs no answer any more
+def _answer(job: bytes) -> bytes:
+    return json.dumps(perform(**json.loads(job))).encode()
 
 
 def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Result:

@@ -1,0 +1,131 @@
+"""A child process of our own code that does one job after another: ``JobProcess`` is the parent's side, ``answer_jobs`` the child's.
+
+Jobs and answers are byte strings. Invariant: each job has an answer or a ``JobLost`` with the reason, nothing that the child prints
+stands between two answers, and the child ends when its parent does.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import tempfile
+import threading
+import time
+from queue import Empty, SimpleQueue
+from typing import IO, TYPE_CHECKING, Final, NoReturn, Self
+
+from visa_lsp.children import command_of, end_with_parent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import BinaryIO
+
+_LOOK_SECONDS: Final = 0.2  # between two looks at whether an answer is still wanted
+_LENGTH_BYTES: Final = 8
+
+
+class JobLost(Exception):  # noqa: N818
+    """The process ended, or had to be ended, before it answered."""
+
+
+class JobProcess:
+    """A process that runs ``module``, whose main function calls ``answer_jobs``. Raises OSError where it cannot be started."""
+
+    def __init__(self, module: str, environment: Mapping[str, str] | None = None) -> None:
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
+        self._answers: SimpleQueue[bytes | None] = SimpleQueue()
+        # A session of its own: Ctrl-C is for the program that waits for the answer.
+        self._child = subprocess.Popen(
+            command_of(module), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, env=environment,
+            start_new_session=True,
+        )  # fmt: skip
+        self.number = self._child.pid
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def ask(self, job: bytes, seconds: float = math.inf, is_wanted: Callable[[], bool] = lambda: True) -> bytes:
+        """Return the answer to a job. Raises JobLost, with the process ended, where there is none within so many seconds."""
+        end = time.monotonic() + seconds
+        try:
+            assert self._child.stdin is not None
+            _write(self._child.stdin, job)
+            while (left := end - time.monotonic()) > 0 and is_wanted():
+                try:
+                    answer = self._answers.get(timeout=min(_LOOK_SECONDS, left))
+                except Empty:
+                    continue
+                if answer is not None:
+                    return answer
+                break
+            else:
+                why = "it is wanted no more" if left > 0 else f"it took longer than {seconds:g} seconds and was ended"
+                self._child.kill()
+                raise JobLost(why)
+        except OSError:  # the process has ended
+            pass
+        raise JobLost(self._last_words())
+
+    def kill(self) -> None:
+        """End the process from any thread: the job that it does is lost."""
+        self._child.kill()
+
+    def end(self) -> None:
+        """End the process, whatever it does, and free what belongs to it."""
+        self._child.kill()
+        self._child.wait()
+        self._errors.close()
+
+    def _listen(self) -> None:
+        assert self._child.stdout is not None
+        with self._child.stdout as answers:
+            while (answer := _read(answers)) is not None:
+                self._answers.put(answer)
+        self._answers.put(None)
+
+    def _last_words(self) -> str:
+        status = self._child.wait()
+        self._errors.seek(0)
+        lines = self._errors.read().decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else f"the process ended with status {status}"
+
+
+def answer_jobs(answer: Callable[[bytes], bytes]) -> NoReturn:
+    """Answer each job that comes on standard input, until that or the parent ends. What ``answer`` prints goes nowhere."""
+    end_with_parent()
+    source, sink = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 0)
+    os.dup2(nowhere, 1)
+    jobs: SimpleQueue[bytes] = SimpleQueue()
+    # A thread reads, so that the process ends at once when there is nobody to answer.
+    threading.Thread(target=_take_jobs, args=(source, jobs), daemon=True).start()
+    while True:
+        _write(sink, answer(jobs.get()))
+
+
+def _take_jobs(source: BinaryIO, jobs: SimpleQueue[bytes]) -> None:
+    while (job := _read(source)) is not None:
+        jobs.put(job)
+    os._exit(0)
+
+
+def _write(stream: IO[bytes], data: bytes) -> None:
+    stream.write(len(data).to_bytes(_LENGTH_BYTES, "little"))
+    stream.write(data)
+    stream.flush()
+
+
+def _read(stream: IO[bytes]) -> bytes | None:
+    """Return the next byte string of a pipe; None where it ends before."""
+    length = stream.read(_LENGTH_BYTES)
+    if len(length) < _LENGTH_BYTES:
+        return None
+    size = int.from_bytes(length, "little")
+    data = stream.read(size)
+    return data if len(data) == size else None
