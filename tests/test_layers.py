@@ -224,7 +224,7 @@ def test_every_rule_is_about_rooms_that_are_there():
 def test_no_modules_import_each_other():
     """Every import counts that some line can make at run time, in functions too: a loop is none the better for being late.
 
-    What stands below ``if TYPE_CHECKING:`` does not; of a package counts what its ``__init__`` imports, but for the names
+    What stands below ``if TYPE_CHECKING:`` has a test of its own; of a package counts what its ``__init__`` imports, but for the names
     that the outermost one gives when a user asks for them.
     """
     sources = sources_of(PACKAGE)
@@ -232,6 +232,31 @@ def test_no_modules_import_each_other():
     graph = graph_of({**sources, "visa_lsp": ""})
     loops = loops_of(graph)
     assert not loops, "\n".join(" <-> ".join(loop) for loop in loops)
+
+
+# Rooms whose modules name each other for type checkers, with the reason.
+KNOW_EACH_OTHER = {
+    "dap": "a session has the handlers of its requests, and each handler gets the session",
+    "lsp": "the server has its work for quiet times, which gets the server",
+    "sim": "a machine runs effects, and each effect gets the machine's thread and memory",
+    "sim.jit": "the emitter of a body has emitters for kinds of instructions, which get the body",
+    "analysis": "the store of line classes is given the classes",
+    "ide.index": "an index of a text has a directory of names, which is made from the index",
+    "syntax": "the parser is given the store of statements, which calls the parser's functions",
+}
+
+
+def test_modules_that_name_each_other_for_type_checkers_have_a_reason():
+    sources = {module: source for module, source in sources_of(PACKAGE).items() if module != "visa_lsp"}
+    rooms = [{room_of_module(module) for module in loop} for loop in loops_of(graph_of(sources, types=True))]
+    outer = [{room for room in loop if not any(room.startswith(f"{other}.") for other in loop)} for loop in rooms]
+    assert {room for loop in outer for room in loop} == set(KNOW_EACH_OTHER)
+
+
+def room_of_module(name: str) -> str:
+    """Return the room of a dotted module name, and behind a dot the one inside of it."""
+    parts = name.split(".")[1:]
+    return room_of(PACKAGE.joinpath(*parts).with_suffix(".py"))
 
 
 def test_no_module_goes_by_way_of_the_names_for_users():

@@ -38,16 +38,16 @@ def names_of(node: ast.AST) -> Iterator[str]:
         yield str(name.value)
 
 
-def _nodes(tree: ast.AST, *, at_once: bool, calls: bool) -> Iterator[ast.AST]:
-    """Every node but those that only a type checker reads; ``at_once``: but those of functions; not ``calls``: but expressions."""
+def _nodes(tree: ast.AST, *, at_once: bool, calls: bool, types: bool) -> Iterator[ast.AST]:
+    """Yield every node; ``at_once``: but those of functions; not ``calls``: but expressions; not ``types``: but those of type checkers."""
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and _last_name(node.test) == "TYPE_CHECKING":
+        if not types and isinstance(node, ast.If) and _last_name(node.test) == "TYPE_CHECKING":
             continue
         if at_once and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             continue
         if calls or not isinstance(node, ast.expr):
             yield node
-            yield from _nodes(node, at_once=at_once, calls=calls)
+            yield from _nodes(node, at_once=at_once, calls=calls, types=types)
 
 
 def _and_above(name: str) -> Iterator[str]:
@@ -56,22 +56,23 @@ def _and_above(name: str) -> Iterator[str]:
         yield ".".join(parts[:size])
 
 
-def run_time_names(source: str, *, at_once: bool = False) -> set[str]:
-    """The dotted names that a source imports when it runs; ``at_once``: when it is loaded."""
+def run_time_names(source: str, *, at_once: bool = False, types: bool = False) -> set[str]:
+    """Return the dotted names that a source imports when it runs; ``at_once``: when it is loaded; ``types``: also those for type checkers."""
     calls = "import_module" in source or "__import__" in source
-    return {name for node in _nodes(ast.parse(source), at_once=at_once, calls=calls) for name in names_of(node)}
+    nodes = _nodes(ast.parse(source), at_once=at_once, calls=calls, types=types)
+    return {name for node in nodes for name in names_of(node)}
 
 
-def graph_of(sources: Mapping[str, str], *, at_once: bool = False) -> Graph:
-    """For every module those of the others that it imports when it runs; ``at_once``: when it is loaded.
+def graph_of(sources: Mapping[str, str], *, at_once: bool = False, types: bool = False) -> Graph:
+    """Map every module to those of the others that it imports when it runs; ``at_once``: when it is loaded.
 
     Counted are imports at the top, those in functions (unless ``at_once``) and strings given to ``import_module``, and of
     every name also the packages above it, whose ``__init__`` runs first: even those that the importing module is in.
-    Imports below ``if TYPE_CHECKING:`` are not: they never run, and types may well speak of each other.
+    Imports below ``if TYPE_CHECKING:`` count with ``types``: they never run, but show that two modules know each other.
     """
     graph = {}
     for module, source in sources.items():
-        names = run_time_names(source, at_once=at_once)
+        names = run_time_names(source, at_once=at_once, types=types)
         graph[module] = {part for name in names for part in _and_above(name) if part in sources} - {module}
     return graph
 

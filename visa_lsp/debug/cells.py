@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from visa_lsp.debug.places import VariableShape
 from visa_lsp.sim.memory import Buffer
 from visa_lsp.sim.values import DTYPE, bf_to_f
 
@@ -173,19 +174,6 @@ class LaunchArgument:
     title: str
     name: str
     array: Array
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class VariableShape:
-    """Where a variable lies in the registers of a body, in bytes, and how it is shown."""
-
-    name: str
-    type: str
-    dtype: np.dtype[Any]
-    start: int
-    end: int
-    note: str
-    root: int
 
 
 class FrameCells:

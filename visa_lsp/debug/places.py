@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from visa_lsp.program.operand_text import instruction
 from visa_lsp.program.text_form import names_of
@@ -18,7 +18,8 @@ from visa_lsp.program.traits import Mark
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from visa_lsp.debug.cells import VariableShape
+    import numpy as np
+
     from visa_lsp.program.model import Inst, Kernel
     from visa_lsp.program.operand_text import OperandNames
     from visa_lsp.sim.dispatch import Dispatch
@@ -47,6 +48,19 @@ class CodePlace:
     pc: int
     line: int
     source: tuple[str, int] | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VariableShape:
+    """Where a variable lies in the registers of a body, in bytes, and how it is shown."""
+
+    name: str
+    type: str
+    dtype: np.dtype[Any]
+    start: int
+    end: int
+    note: str
+    root: int
 
 
 class BodyText:

@@ -16,8 +16,9 @@ from visa_lsp.sim.faults import KernelFault
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from visa_lsp.debug.cells import Cells, FrameCells, VariableShape
+    from visa_lsp.debug.cells import Cells, FrameCells
     from visa_lsp.debug.debugger import Debugger
+    from visa_lsp.debug.places import VariableShape
     from visa_lsp.debug.stops import Activation
 
 SCOPES: Final = ("Variables", "Predicates", "Addresses", "Predefined", "Masks", "Arguments", "Surfaces", "SLM")

@@ -7,13 +7,14 @@ findings, at most ``MAX_FINDINGS`` of them, in the order of the text.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related, Rule, Severity
+from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Severity
 from visa_lsp.suggest import nearest
 from visa_lsp.text import Span
 from visa_lsp.zeinfo import rules
+from visa_lsp.zeinfo.findings import SourceFindings
 from visa_lsp.zeinfo.kernels import check_document
 from visa_lsp.zeinfo.schema import KNOWN_VERSION, SCALARS, SEED_VERSION, Version, parse_version, version_text
 from visa_lsp.zeinfo.source import ZeInfoSource
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from visa_lsp.zeinfo.schema import SchemaKey, SchemaTable
     from visa_lsp.zeinfo.yaml import YamlItem
 
-MAX_FINDINGS: Final = 500
 _TABS: Final = re.compile(r"(?m)^\t+")
 _MAX_DIGITS: Final = 9  # of a number that fits into 32 bits whatever its digits are
 _LIMITS: Final = {"int32": 1 << 31, "int64": 1 << 63}
@@ -70,43 +70,6 @@ def _broken(source: ZeInfoSource) -> Diagnostic:
         spaced = _TABS.sub(lambda tabs: "  " * len(tabs.group()), source.text)
         fixes = (Fix("indent by spaces", edits),) if ZeInfoSource.of(spaced).error is None else ()
     return Diagnostic(rules.SYNTAX, span, message, fixes=fixes)
-
-
-@dataclass(slots=True)
-class SourceFindings:
-    """The findings so far about one source."""
-
-    source: ZeInfoSource
-    found: list[Diagnostic] = field(default_factory=list)
-
-    @property
-    def full(self) -> bool:
-        """Whether no more findings are taken."""
-        return len(self.found) >= MAX_FINDINGS
-
-    def add(
-        self,
-        rule: Rule,
-        span: Span,
-        message: str,
-        *,
-        related: tuple[Related, ...] = (),
-        fixes: tuple[Fix, ...] = (),
-        severity: Severity | None = None,
-    ) -> None:
-        """Take a finding, unless there are too many already."""
-        if not self.full:
-            self.found.append(Diagnostic(rule, span, message, related, fixes, severity))
-
-    def sorted(self) -> tuple[Diagnostic, ...]:
-        """The findings in the order of the text."""
-        self.found.sort(key=lambda d: (d.span, d.code))
-        if self.full:
-            end = Span(0, 0)
-            self.found.append(
-                Diagnostic(rules.SYNTAX, end, f"more than {MAX_FINDINGS} findings: the others are not shown")
-            )
-        return tuple(self.found)
 
 
 def _version(report: SourceFindings, root: YamlItem) -> Version:

@@ -22,7 +22,8 @@ from pygls.exceptions import JsonRpcException
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-    from visa_lsp.lsp.session import VisaServer
+    from pygls.lsp.server import LanguageServer
+
     from visa_lsp.lsp.transport.inflow import Inflow
 
 logger = logging.getLogger(__name__)
@@ -41,7 +42,7 @@ Change = tuple[tuple[int, int, int, int] | None, str]
 class _Inbox:
     """Messages on their way from the stream, or from the thread that reads it, to the loop that handles them."""
 
-    def __init__(self, server: VisaServer, inflow: Inflow, stop: Event) -> None:
+    def __init__(self, server: LanguageServer, inflow: Inflow, stop: Event) -> None:
         self._server, self._inflow, self._stop = server, inflow, stop
         self._loop = asyncio.get_running_loop()
         self._ended: asyncio.Future[None] = self._loop.create_future()
@@ -187,7 +188,7 @@ class _Outbox:
         self._stream.flush()
 
 
-def serve_stdio(server: VisaServer, stop: Event, inflow: Inflow, stdout: BinaryIO | None = None) -> None:
+def serve_stdio(server: LanguageServer, stop: Event, inflow: Inflow, stdout: BinaryIO | None = None) -> None:
     """Answer the messages that come in, on standard output, until the client ends it."""
 
     async def serve() -> None:
