@@ -88,7 +88,7 @@ def test_the_version_is_one_and_has_notes(tmp_path, monkeypatch, capsys):
     monkeypatch.delenv("GITHUB_REF_TYPE", raising=False)
     release.version()
     assert "vscode-extension/package.json" in capsys.readouterr().out
-    assert "### Added" in (tmp_path / "notes.md").read_text()
+    assert "The first version." in (tmp_path / "notes.md").read_text()
 
 
 def test_a_tag_of_another_version_is_refused(tmp_path, monkeypatch):
