@@ -5,6 +5,7 @@ Reads files. What leaves no program is told on standard error and counts as unre
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -100,7 +101,7 @@ def _folders(
     out: list[FileDiff] = []
     unreadable = 0
     for done, (name, one) in enumerate(
-        zip(pairs, _pairs(ours, theirs, pairs, partial(_pair, platform, say), cluster), strict=True)
+        zip(pairs, _pairs(ours, theirs, pairs, partial(_pair, platform), cluster), strict=True)
     ):
         if progress.is_due():
             progress.show(f"{done} of {len(pairs)} files, {name}")
@@ -136,8 +137,9 @@ def _pairs(
     return cluster.results(work, todo, [_GUESS] * len(todo))
 
 
-def _pair(platform: str | None, say: Callable[[str], None], pair: PairOfFiles) -> FileDiff | int:
-    """How two files differ, or how many of them cannot be read."""
+def _pair(platform: str | None, pair: PairOfFiles) -> FileDiff | int:
+    """Return how two files differ, or how many of them cannot be read. The reasons go to standard error, for the cluster to carry."""
+    say = partial(print, file=sys.stderr)
     one, its = _read(pair.a, platform, say), _read(pair.b, platform, say)
     return (one is None) + (its is None) if one is None or its is None else _diff(one, its)
 
