@@ -124,7 +124,7 @@ def test_ten_processes_that_write_at_once_leave_whole_lines(tmp_path, begun):
     path = tmp_path / "facts"
     if begun:
         filled(path)
-    value = {f"key {n}": [n, "x" * (n * 397 % 2000)] for n in range(60)}
+    value = {f"key {n}": [n, "x" * (n * 397 % 2000)] for n in range(25)}
     children = []
     for _ in range(10):
         child = os.fork()
