@@ -95,6 +95,7 @@ def gen_command(args: argparse.Namespace) -> int:
                 if source is not None:
                     documents.append(_made(args, source, path))
                     status = max(status, *(_told(document.findings) for document in documents[-1]))
+                    status = max(status, EXIT_FINDINGS if source.errors else EXIT_OK)
         except UserError as error:
             complain(str(error))
             failures.append({"input": printable(path), "error": printable(str(error))})
@@ -107,7 +108,9 @@ def gen_command(args: argparse.Namespace) -> int:
 def _sources(args: argparse.Namespace, path: str) -> Iterator[tuple[Source | None, tuple[ReportedFinding, ...]]]:
     """The texts of an input, None where there is none, with what the compiler has said before the first of them."""
     if not is_opencl((args.stdin_filename or "") if path == STDIN else path):
-        yield read_input(path, args.stdin_filename, args.platform), ()
+        source = read_input(path, args.stdin_filename, args.platform)
+        tell(source.errors)
+        yield source, ()
         return
     from visa_lsp.app.gen.compiled import builds_of, sources_of
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from visa_lsp.app.assemble import problem_lines
 from visa_lsp.app.clusters import ClusterWork, InputFile, Said, complained, listened
 from visa_lsp.app.diff.pairing import by_name
 from visa_lsp.app.diff.sides import Side, side_of
@@ -177,8 +178,6 @@ def _side(name: str, data: bytes, platform: str | None, say: Callable[[str], Non
     side = side_of(name, data, platform)
     if isinstance(side, Side):
         return side
-    from visa_lsp.app.assemble import assemble_text, problem_lines
-
-    for line in problem_lines(name, assemble_text(side.document.text, platform)):
+    for line in problem_lines(name, side):
         say(line)
     return None

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.app.assemble import CheckedProgram, lowered
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import OBJECT_MAGIC
 from visa_lsp.app.inputs import decode as decode_text
@@ -18,7 +20,6 @@ from visa_lsp.compare.model import ComparedBody, Ref
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.grf import default_platform, grf_in_comment, grf_of
 from visa_lsp.program.text_form import Subject, module_lines, names_of
-from visa_lsp.sema.lower import assemble
 from visa_lsp.sema.model import VARIABLE_LETTER
 from visa_lsp.text import lines_of
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Kernel, Module
     from visa_lsp.program.operand_text import OperandNames
     from visa_lsp.program.text_form import TextLine
-    from visa_lsp.sema.lower import AssembleResult
     from visa_lsp.sema.model import Body
 
 
@@ -45,8 +45,8 @@ class Side(Struct, frozen=True):
         return len(self.lines) - (self.lines[-1:] == [""])
 
 
-def side_of(name: str, data: bytes, platform: str | None) -> Side | AssembleResult:
-    """The side of a file's bytes; for a text that leaves no program, what was found of it.
+def side_of(name: str, data: bytes, platform: str | None) -> Side | CheckedProgram:
+    """Return the side of a file's bytes; of a text with errors, its findings.
 
     Raises UserError for what is neither a text nor an object that can be read.
     """
@@ -58,13 +58,13 @@ def side_of(name: str, data: bytes, platform: str | None) -> Side | AssembleResu
     return side_of_text(name, decode_text(name, data).text, platform)
 
 
-def side_of_text(name: str, text: str, platform: str | None) -> Side | AssembleResult:
-    """The side of a text; what was found of it where it leaves no program."""
-    result = assemble(text, platform)
+def side_of_text(name: str, text: str, platform: str | None) -> Side | CheckedProgram:
+    """Return the side of a text; its findings if its errors leave no program. Other errors do not matter: both sides may have them."""
+    chosen = platform_named(platform) if platform else None
+    result = lowered(Analysis.of(text, platform), chosen)
     if result.module is None:
         return result
-    bound = sorted(result.bound.bodies, key=lambda body: not body.is_kernel)
-    chosen = platform_named(platform) if platform else None
+    bound = sorted(result.analysis.bound.bodies, key=lambda body: not body.is_kernel)
     row = chosen.grf_bytes if chosen is not None else grf_in_comment(text) or grf_of(result.module).bytes
     bodies = [_of_text(body, kernel, row) for body, kernel in zip(bound, result.module.bodies, strict=True)]
     return Side(name, list(lines_of(text)), bodies)

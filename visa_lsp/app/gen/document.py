@@ -13,6 +13,7 @@ from visa_lsp.app.check.report import findings_of
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import OBJECT_MAGIC, STDIN, STDIN_NAME, decode, foreign, read_bytes
 from visa_lsp.app.tools import is_file_name, reported, settings_for, tool_for
+from visa_lsp.diagnostics import Severity
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named, platform_of_product
 from visa_lsp.program.grf import LONG, grf_by_contents, grf_in_comment
 from visa_lsp.reading import read_file
@@ -36,7 +37,8 @@ _LONG_PLATFORM = "PVCXT"  # the only one of the finalizer's whose registers have
 class Source:
     """A text to make code of: its name, the text, its platform, and whether it was an object.
 
-    Of one that was compiled by us: the source's path, None where that is no file, the device, and the SIMD width.
+    Of one that was compiled by us: the source's path, None where that is no file, the device, and the SIMD width. ``errors`` are
+    those that ``asm`` reports.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Source:
     made_from: str | None = None
     device: str = ""
     simd: int = 0
+    errors: tuple[ReportedFinding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,16 @@ def read_input(path: str, stdin_filename: str | None, platform: str | None) -> S
     is_object = data.startswith(OBJECT_MAGIC)
     asked = platform or settings_for(path).platform
     text = _disassembled(name, data, asked) if is_object else decode(name, data).text
-    return Source(name, text, asked or platform_for(path, text), is_object)
+    errors = () if is_object else _errors(name, text, asked)
+    return Source(name, text, asked or platform_for(path, text), is_object, errors=errors)
+
+
+def _errors(name: str, text: str, platform: str | None) -> tuple[ReportedFinding, ...]:
+    from visa_lsp.analysis.analysis import Analysis
+    from visa_lsp.app.assemble import problems_of
+
+    found = problems_of(Analysis.of(text, platform))
+    return findings_of(name, text, [d for d in found if d.severity is Severity.ERROR])
 
 
 def _disassembled(name: str, data: bytes, platform: str | None) -> str:
