@@ -116,13 +116,12 @@ def _platform_of_zebin(path: Path) -> Platform | None:
 
 
 def _has_long_registers(text: str) -> bool:
-    from visa_lsp.sema.bind import bind
-    from visa_lsp.sema.lower import lower
+    from visa_lsp.sema.lower import program_of
 
     said = grf_in_comment(text)
     if said is not None:
         return said == LONG
-    module = lower(bind(Document.parse(text), None))
+    module = program_of(Document.parse(text))
     shown = grf_by_contents(module.bodies) if module is not None else None
     return shown is not None and shown.bytes == LONG
 
