@@ -54,15 +54,12 @@ def problems_of(analysis: Analysis) -> tuple[Diagnostic, ...]:
 
     A long text that an earlier run has found clean is not checked again.
     """
-    if analysis.document.marked:
-        return _with_silenced(analysis)
-    platform = analysis.platform.name if analysis.platform is not None else None
-    clean = KnownClean(analysis.document.text, platform) if stores else None
-    if clean is not None and clean.is_known:
-        return ()
-    if clean is not None and not analysis.diagnostics:
+    document, platform = analysis.document, analysis.platform.name if analysis.platform is not None else None
+    clean = KnownClean(document.text, platform) if stores and not document.marked else None
+    found = () if clean is not None and clean.is_known else _with_silenced(analysis)
+    if clean is not None and not found:
         clean.note()
-    return analysis.diagnostics
+    return found
 
 
 def lowered(analysis: Analysis, platform: Platform | None) -> CheckedProgram:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
-from visa_lsp.app.gen.document import GenDocument, made, read_input
+from visa_lsp.app.gen.document import GenDocument, made, read_input, with_errors
 from visa_lsp.app.gen.printing import as_json, as_text, figures, findings_json
 from visa_lsp.app.inputs import STDIN, is_opencl
 from visa_lsp.app.output_files import check_output
-from visa_lsp.app.tools import split_options
+from visa_lsp.app.tools import settings_for, split_options
 from visa_lsp.cli.common import add_platform, tell
 from visa_lsp.cli.exits import complain
 from visa_lsp.cli.files import write_output, write_report
@@ -94,8 +94,7 @@ def gen_command(args: argparse.Namespace) -> int:
                     )
                 if source is not None:
                     documents.append(_made(args, source, path))
-                    status = max(status, *(_told(document.findings) for document in documents[-1]))
-                    status = max(status, EXIT_FINDINGS if source.errors else EXIT_OK)
+                    status = max(status, *(_told((*one.errors, *one.findings)) for one in documents[-1]))
         except UserError as error:
             complain(str(error))
             failures.append({"input": printable(path), "error": printable(str(error))})
@@ -108,9 +107,7 @@ def gen_command(args: argparse.Namespace) -> int:
 def _sources(args: argparse.Namespace, path: str) -> Iterator[tuple[Source | None, tuple[ReportedFinding, ...]]]:
     """The texts of an input, None where there is none, with what the compiler has said before the first of them."""
     if not is_opencl((args.stdin_filename or "") if path == STDIN else path):
-        source = read_input(path, args.stdin_filename, args.platform)
-        tell(source.errors)
-        yield source, ()
+        yield read_input(path, args.stdin_filename, args.platform), ()
         return
     from visa_lsp.app.gen.compiled import builds_of, sources_of
 
@@ -154,7 +151,10 @@ def _made(args: argparse.Namespace, source: Source, path: str) -> tuple[GenDocum
     tools = args.tool or [None]
     compared = args.compare_options or [""]
     calls = [(tool, split_options(words, "--compare-options")) for tool in tools for words in compared]
-    return tuple(made(source, tool, (*always, *options), args.timeout, path) for tool, options in calls)
+    platform = args.platform or settings_for(path).platform
+    return tuple(
+        with_errors(made(source, tool, (*always, *options), args.timeout, path), platform) for tool, options in calls
+    )
 
 
 def _write(args: argparse.Namespace, documents: list[tuple[GenDocument, ...]], failures: list[dict[str, Any]]) -> None:

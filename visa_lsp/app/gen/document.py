@@ -5,7 +5,7 @@ Joins reader, analysis and finalizer. Invariant: lines are those of ``text``, wh
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,8 +37,7 @@ _LONG_PLATFORM = "PVCXT"  # the only one of the finalizer's whose registers have
 class Source:
     """A text to make code of: its name, the text, its platform, and whether it was an object.
 
-    Of one that was compiled by us: the source's path, None where that is no file, the device, and the SIMD width. ``errors`` are
-    those that ``asm`` reports.
+    Of one that was compiled by us: the source's path, None where that is no file, the device, and the SIMD width.
     """
 
     name: str
@@ -48,18 +47,21 @@ class Source:
     made_from: str | None = None
     device: str = ""
     simd: int = 0
-    errors: tuple[ReportedFinding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class GenDocument:
-    """A text, its machine code by one tool with some options, and what the tool says against the text."""
+    """A text, its machine code by one tool with some options, and what the tool says against the text.
+
+    ``errors`` are those of our own rules about a text that the tool refuses, where they were asked for.
+    """
 
     source: Source
     tool: str
     options: tuple[str, ...]
     result: Finalized
     findings: tuple[ReportedFinding, ...]
+    errors: tuple[ReportedFinding, ...] = ()
 
 
 def read_input(path: str, stdin_filename: str | None, platform: str | None) -> Source:
@@ -69,16 +71,7 @@ def read_input(path: str, stdin_filename: str | None, platform: str | None) -> S
     is_object = data.startswith(OBJECT_MAGIC)
     asked = platform or settings_for(path).platform
     text = _disassembled(name, data, asked) if is_object else decode(name, data).text
-    errors = () if is_object else _errors(name, text, asked)
-    return Source(name, text, asked or platform_for(path, text), is_object, errors=errors)
-
-
-def _errors(name: str, text: str, platform: str | None) -> tuple[ReportedFinding, ...]:
-    from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.app.assemble import problems_of
-
-    found = problems_of(Analysis.of(text, platform))
-    return findings_of(name, text, [d for d in found if d.severity is Severity.ERROR])
+    return Source(name, text, asked or platform_for(path, text), is_object)
 
 
 def _disassembled(name: str, data: bytes, platform: str | None) -> str:
@@ -146,6 +139,18 @@ def made(
     except ToolError as error:
         raise UserError(f"{source.name}: {error}") from None
     return GenDocument(source, chosen, options, result, reported(source.name, source.text, result.findings))
+
+
+def with_errors(document: GenDocument, platform: str | None) -> GenDocument:
+    """Add the errors that ``asm`` reports for a platform, if the finalizer refuses the text."""
+    if not any(f.severity is Severity.ERROR for f in document.findings):
+        return document
+    from visa_lsp.analysis.analysis import Analysis
+    from visa_lsp.app.assemble import problems_of
+
+    source = document.source
+    errors = [d for d in problems_of(Analysis.of(source.text, platform)) if d.severity is Severity.ERROR]
+    return replace(document, errors=findings_of(source.name, source.text, errors))
 
 
 def own_findings(source: Source) -> tuple[ReportedFinding, ...]:

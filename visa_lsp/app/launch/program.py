@@ -68,7 +68,7 @@ def module_of_text(
     name = platform.name if platform is not None else None
     # The platform's errors come first: most texts have none, and ``refuse_errors`` needs the same result, which is kept.
     if judged and errors_of(text, name) and errors_of(text, None):
-        raise _refusal(path, program_of_text(text, name))
+        raise _text_problems(path, program_of_text(text, name))
     module, said = _carried(text, path, platform or DEFAULT)
     notes += said
     return module
@@ -77,7 +77,7 @@ def module_of_text(
 def refuse_errors(text: str, path: Path | None, platform: Platform) -> None:
     """Raise TextProblems where the assembler reports errors about a text for a platform."""
     if errors_of(text, platform.name):
-        raise _refusal(path, program_of_text(text, platform.name))
+        raise _text_problems(path, program_of_text(text, platform.name))
 
 
 @lru_cache(maxsize=8)  # a text is tried on several platforms, and run on one of them
@@ -92,7 +92,7 @@ def _carried(text: str, path: Path | None, platform: Platform) -> tuple[Module, 
     made = lowered(Analysis.of(text, platform.name), platform)
     module = made.module
     if module is None:
-        raise _refusal(path, made)
+        raise _text_problems(path, made)
     try:
         carried = decode(encode(module))
     except CodecError as error:
@@ -105,7 +105,7 @@ def _carried(text: str, path: Path | None, platform: Platform) -> tuple[Module, 
     return carried, ()
 
 
-def _refusal(path: Path | None, made: CheckedProgram) -> TextProblems:
+def _text_problems(path: Path | None, made: CheckedProgram) -> TextProblems:
     """Return the exception for a text with errors."""
     text = made.analysis.document.text
     name = str(path or "text")
