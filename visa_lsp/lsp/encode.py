@@ -112,7 +112,7 @@ def _place(uri: str, span: Value, message: str) -> Value:
 
 
 def _value(found: Diagnostic, span: Value, places: list[Value]) -> Value:
-    value = {
+    value: Value = {
         "range": span,
         "message": found.message,
         "severity": SEVERITY[found.severity].value,
