@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import zlib
 
 import pytest
 
@@ -103,3 +104,90 @@ def test_scratch_names_cannot_be_known_before(tmp_path, monkeypatch):
     scratch = [n.rpartition(".")[2] for n in names if "." in n.rpartition("/")[2]]
     assert len(set(scratch)) == 2
     assert all(len(name) == 16 and str(os.getpid()) != name for name in scratch)
+
+
+def test_facts_of_one_version_do_not_get_into_the_file_of_another(tmp_path):
+    path = tmp_path / "facts"
+    filled(path)
+    old = Kept(path, "mark")
+    assert old.get("a") == 1
+    new = Kept(path, "another mark")
+    new.put("a", 2)
+    new.flush()
+    old.put("a", 3)
+    old.flush()
+    assert Kept(path, "another mark").get_all("a") == [2]
+
+
+@pytest.mark.parametrize("begun", [True, False])
+def test_ten_processes_that_write_at_once_leave_whole_lines(tmp_path, begun):
+    path = tmp_path / "facts"
+    if begun:
+        filled(path)
+    value = {f"key {n}": [n, "x" * (n * 397 % 2000)] for n in range(25)}
+    children = []
+    for _ in range(10):
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                kept = Kept(path, "mark")
+                for key, fact in value.items():
+                    kept.put(key, fact)
+                    kept.flush()
+                    status = int(Kept(path, "mark").get(key) not in (fact, None))
+                    if status:
+                        break
+            finally:
+                os._exit(status)
+        children.append(child)
+    assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0] * 10
+    kept = Kept(path, "mark")
+    assert all(set(map(repr, kept.get_all(key))) == {repr(fact)} for key, fact in value.items())
+    lines = path.read_bytes().split(b"\n")
+    assert (lines[0], lines[-1]) == (b"mark", b"")
+    assert all(int(line[:8], 16) == zlib.crc32(line[9:]) for line in lines[1:-1])
+    assert [one.name for one in tmp_path.iterdir()] == ["facts"]
+
+
+def damaged(data: bytes, how: str) -> bytes:
+    match how:
+        case "cut in a line":
+            return data[: len(data) - 7]
+        case "cut in the mark":
+            return data[:3]
+        case "empty":
+            return b""
+        case "zeros at the end":
+            return data[: len(data) // 2] + bytes(len(data) // 2)
+        case "a wrong bit":
+            return data[:-20] + bytes([data[-20] ^ 4]) + data[-19:]
+        case "the mark alone":
+            return data.partition(b"\n")[0] + b"\n"
+        case _:
+            return b"something else\n" * 30
+
+
+@pytest.mark.parametrize(
+    "how",
+    ["cut in a line", "cut in the mark", "empty", "zeros at the end", "a wrong bit", "the mark alone", "foreign"],
+)
+def test_a_damaged_file_is_mended_by_the_next_process(tmp_path, how):
+    path = tmp_path / "facts"
+    facts = {f"key {n}": [n, "x" * n] for n in range(20)}
+    for _ in range(2):
+        kept = Kept(path, "mark")
+        for key, fact in facts.items():
+            kept.put(key, fact)
+        kept.flush()
+        path.write_bytes(damaged(path.read_bytes(), how))
+    for _ in range(2):
+        kept = Kept(path, "mark")
+        missing = [key for key in facts if kept.get(key) is None]
+        assert all(kept.get(key) in (None, fact) for key, fact in facts.items())
+        for key in missing:
+            kept.put(key, facts[key])
+        kept.flush()
+    kept = Kept(path, "mark")
+    # The first line behind a torn one is lost once more: the process after next has it.
+    assert {key: kept.get(key) for key in facts} == facts

@@ -87,9 +87,10 @@ class Kept:
                 self._begin(fresh)
             else:
                 # One write to the end of the file: two processes may do so at once, and a torn line fails its checksum.
-                file = os.open(self._path, os.O_WRONLY | os.O_APPEND | _CAREFUL)
+                file = os.open(self._path, os.O_RDWR | os.O_APPEND | _CAREFUL)
                 try:
-                    if _is_own(os.fstat(file), stat.S_ISREG):
+                    # Another version may have begun the file anew since it was read: these facts are not true of that version.
+                    if _is_own(os.fstat(file), stat.S_ISREG) and os.read(file, len(self._mark)) == self._mark:
                         self._size += os.write(file, fresh)
                 finally:
                     os.close(file)

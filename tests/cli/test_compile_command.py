@@ -8,6 +8,7 @@ import re
 import shutil
 import sys
 import types
+from pathlib import Path
 
 import pytest
 from check_support import run  # noqa: F401 - a fixture
@@ -106,7 +107,9 @@ Command was: ocloc compile
 def test_messages_stand_at_their_words(run, folder, compiler):
     status, out, _ = run("compile", "k.cl", "--ocloc", compiler(LOG), "--format", "json")
     assert status == 1
-    found = [(f["line"], f["column"], f["end_column"], f["severity"], f["message"]) for f in json.loads(out)]
+    found = [
+        (f["line"], f["column"], f["end_column"], f["severity"], f["message"]) for f in json.loads(out)[0]["findings"]
+    ]
     assert found == [
         (1, 1, 7, "error", "too many errors"),
         (2, 1, 28, "warning", "/somewhere/h.h:7:3: something odd"),
@@ -151,7 +154,7 @@ def test_columns_count_bytes_and_places_beyond_the_text_are_clamped(run, folder,
     _, out, _ = run(
         "compile", "k.cl", "--ocloc", compiler("1:1:10: error: a\n1:9999:9999: error: b"), "--format", "json"
     )
-    places = [(f["line"], f["column"], f["end_column"]) for f in json.loads(out)]
+    places = [(f["line"], f["column"], f["end_column"]) for f in json.loads(out)[0]["findings"]]
     assert places[0] == (1, 9, 12)
     assert places[1][0] == 2
 
@@ -228,9 +231,23 @@ def test_several_devices_have_a_folder_each_and_make_a_table(run, folder):
 
 
 @needs_compiler
-def test_a_program_for_programs_has_findings_only_on_standard_output(run, folder):
-    status, out, err = run("compile", "k.cl", "-o", "out", "--format", "json")
-    assert (status, out) == (0, "[]\n")
+def test_json_tells_files_kernels_and_assumptions(run, folder):
+    status, out, err = run("compile", "k.cl", "missing.cl", "-o", "out", "--device", "tgllp,pvc", "--format", "json")
+    first, second, missing = json.loads(out)
+    assert (status, err) == (2, "visa-lsp: missing.cl: no such file or directory\n")
+    assert [first["device"], second["device"], missing["input"]] == ["tgllp", "pvc", "missing.cl"]
+    assert sorted(first["written"]) == sorted(str(path) for path in Path("out/tgllp").iterdir())
+    assert [kernel["name"] for kernel in first["kernels"]] == ["scale"]
+    assert any("scale.launch.yaml" in words for words in first["assumed"])
+    assert first["findings"] == []
+    again = json.loads(run("compile", "k.cl", "-o", "out/tgllp", "--format", "json")[1])
+    assert "is kept" in again[0]["notes"][0]
+
+
+@needs_compiler
+def test_other_reports_for_programs_stand_alone_on_standard_output(run, folder):
+    status, out, err = run("compile", "k.cl", "-o", "out", "--format", "jsonl")
+    assert (status, out) == (0, "")
     assert "written:" in err
 
 

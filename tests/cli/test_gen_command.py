@@ -84,6 +84,7 @@ def test_the_tool_is_that_of_the_option_else_of_the_settings_else_of_path(run, f
 
 def test_findings_go_to_standard_error_and_end_with_1(run, folder):
     tool = fake_tool(folder / "bin", "print('near line 6: syntax error, unexpected IDENT'); sys.exit(1)")
+    (folder / "k.visaasm").write_text(TEXT.replace("V1", "V40") + "    ret (M1, 1)\n")
     status, out, err = run("gen", "k.visaasm", "--tool", tool, "--format", "json")
     assert status == 1
     assert err == "k.visaasm:5:5: error V920 finalizer-error: syntax error, unexpected IDENT\n"
@@ -91,6 +92,10 @@ def test_findings_go_to_standard_error_and_end_with_1(run, folder):
     assert value["kernels"] == []
     (finding,) = value["findings"]
     assert (finding["line"], finding["source"], finding["code"]) == (5, "finalizer", "V920")
+    (folder / "k.visaasm").write_text(TEXT.replace("V1", "V40").replace("mov", "mvo") + "    ret (M1, 1)\n")
+    status, out, err = run("gen", "k.visaasm", "--tool", tool, "--format", "json")
+    assert (status, len(err.splitlines())) == (1, 2)
+    assert {f["source"] for f in json.loads(out)["findings"]} == {"visa-lsp", "finalizer"}
 
 
 def test_a_doubt_without_a_place_leaves_the_exit_status(run, folder):
@@ -122,8 +127,9 @@ def test_a_doubt_without_a_place_leaves_the_exit_status(run, folder):
 )
 def test_options_that_make_no_sense_are_refused(run, folder, options, words):
     status, out, err = run("gen", "k.visaasm", *options)
-    assert (status, out) == (2, "")
+    assert status == 2
     assert words in err
+    assert out == "" or words in json.loads(out)["error"]
     assert (folder / "k.visaasm").read_text() == TEXT
 
 

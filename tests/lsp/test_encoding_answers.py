@@ -1,4 +1,4 @@
-"""Findings written as JSON text say what the library's converter says of them; a plain edit is read as it reads it."""
+"""Findings as JSON values are what the library reads and writes; a plain edit is read as it reads it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from lsprotocol import types
 from lsprotocol.converters import get_converter
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.lsp.convert import diagnostic
-from visa_lsp.lsp.encode import MOST, diagnostic_text, joined
+from visa_lsp.lsp.convert import SEVERITY, range_of
+from visa_lsp.lsp.encode import MAX_FINDINGS, count_value, encoded, finding_value
 from visa_lsp.lsp.transport.wire import changes_of
 
 if TYPE_CHECKING:
@@ -25,21 +26,30 @@ URI = 'file:///a "b" é.visaasm'
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
 @pytest.mark.parametrize("related", [True, False])
-def test_text_says_what_the_converter_says(encoding: Encoding, related: bool) -> None:
+def test_values_are_those_of_the_librarys_types(encoding: Encoding, related: bool) -> None:
     analysis = Analysis.of(TEXT)
-    document = analysis.document
+    document, converter = analysis.document, get_converter()
     assert any(found.related for found in analysis.diagnostics)
     for found in analysis.diagnostics:
-        expected = get_converter().unstructure(diagnostic(document, URI, found, encoding, related=related))
-        assert json.loads(diagnostic_text(document, URI, found, encoding, related=related)) == expected
+        value = json.loads(encoded(finding_value(document, URI, found, encoding, related=related)))
+        read = converter.structure(value, types.Diagnostic)
+        assert converter.unstructure(read) == value
+        assert read.range == range_of(document, found.span, encoding)
+        places = read.related_information or []
+        assert [p.location.range for p in places] == [
+            range_of(document, r.span, encoding) for r in found.related if related
+        ]
+        assert (read.message, read.severity, read.code) == (found.message, SEVERITY[found.severity], found.code)
 
 
 def test_findings_that_are_not_sent_are_counted() -> None:
-    document = Analysis.of(TEXT).document
-    assert json.loads(b"[" + joined([], 0, document) + b"]") == []
-    (note,) = json.loads(b"[" + joined([], 7, document) + b"]")
+    note = count_value(Analysis.of(TEXT).document, 7)
     assert note["message"].startswith("7 more findings")
-    assert MOST >= 1000
+    assert MAX_FINDINGS >= 1000
+
+
+def test_halves_of_characters_are_escaped() -> None:
+    assert json.loads(encoded({"message": "`\ud834` is no name"})) == {"message": "`\ud834` is no name"}
 
 
 def test_plain_edit_is_read() -> None:

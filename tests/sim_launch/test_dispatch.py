@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from argparse import ArgumentParser
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ from corpus import place
 
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.runner import RunOptions, run_text
-from visa_lsp.cli.run import add_arguments, run_command
+from visa_lsp.cli.main import main
 
 HEAD = """.version 4.1
 .kernel "k"
@@ -158,9 +157,7 @@ consumer:
 @pytest.fixture
 def command(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    parser = ArgumentParser()
-    add_arguments(parser)
-    return lambda *words: run_command(parser.parse_args(words))
+    return lambda *words: main(["run", *words])
 
 
 def test_functions_from_other_files(command, capsys):

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from argparse import ArgumentParser
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,6 @@ from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.program import linked, merged
 from visa_lsp.app.launch.runner import RunOptions, run_module
 from visa_lsp.cli.main import main
-from visa_lsp.cli.run import add_arguments, run_command
 from visa_lsp.isa import types as ty
 from visa_lsp.program.model import FileVariable
 from visa_lsp.sema.lower import assemble
@@ -61,9 +59,7 @@ def command(tmp_path, monkeypatch):
         FUNCTION.format("twice", "shl (M1, 16) result(0,0)<1> argument(0,0)<1;1,0> 0x1:ud")
     )
     Path("main.launch.yaml").write_text(ARGS + f"expect: [{{arg: out, values: {[2 * i for i in range(16)]}}}]\n")
-    parser = ArgumentParser()
-    add_arguments(parser)
-    return lambda *words: run_command(parser.parse_args(words))
+    return lambda *words: main(["run", *words])
 
 
 def test_files_after_the_first_belong_to_its_program(command, capsys):

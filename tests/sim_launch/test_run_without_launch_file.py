@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-from argparse import ArgumentParser
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,6 @@ from corpus import place
 
 from visa_lsp.app.assemble import assemble_text
 from visa_lsp.cli.main import main
-from visa_lsp.cli.run import add_arguments, run_command
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 DUMP = "OCL_asm0123456789abcdef_simd32_entry_0001.visaasm"
@@ -35,9 +33,7 @@ kernel void scale(global float *y, global const float *x, float a) {
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    parser = ArgumentParser()
-    add_arguments(parser)
-    return lambda *words: run_command(parser.parse_args(words))
+    return lambda *words: main(["run", *words])
 
 
 def axpy(text: str = "saxpy.visaasm", info: str = "axpy.zeinfo.yaml") -> None:

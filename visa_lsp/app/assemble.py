@@ -1,7 +1,7 @@
-"""A text to the bytes of an object: the one way that ``asm``, ``run`` and the server's command share.
+"""A text to a program and to the bytes of an object: the one way of all commands, of the server and of Python.
 
-Findings of severity error leave no object, as in the real assembler; what only an object cannot hold is found by the
-encoder and reported at its line like any other finding.
+Findings of severity error leave no program, as in the real assembler, also where a comment suppresses them; what only an object
+cannot hold is found by the encoder and reported at its line like any other finding.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ from visa_lsp.sema.lower import program_of
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
+    from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Module
 
 
@@ -48,23 +49,42 @@ class CheckedProgram(Struct, frozen=True):
     diagnostics: tuple[Diagnostic, ...]
 
 
-def program_of_text(text: str, platform: str | None = None) -> CheckedProgram:
-    """Check and lower a text. Without a platform the register size is what the text says or shows, else TGLLP's."""
-    analysis = Analysis.of(text, platform)
-    clean = KnownClean(text, platform) if stores and not analysis.document.marked else None
-    diagnostics = () if clean is not None and clean.is_known else _shown(analysis)
-    if clean is not None and not diagnostics:
+def problems_of(analysis: Analysis) -> tuple[Diagnostic, ...]:
+    """Return the findings about a text that its comments do not suppress, and its errors in any case.
+
+    A long text that an earlier run has found clean is not checked again.
+    """
+    document, platform = analysis.document, analysis.platform.name if analysis.platform is not None else None
+    clean = KnownClean(document.text, platform) if stores and not document.marked else None
+    found = () if clean is not None and clean.is_known else _with_silenced(analysis)
+    if clean is not None and not found:
         clean.note()
-    if has_errors(diagnostics):
-        return CheckedProgram(analysis, None, diagnostics)
-    module = program_of(analysis.document, platform_named(platform or ""))
-    if module is None:
-        # Binding found a problem that no rule calls an error: say so at its place instead of failing in silence.
-        diagnostics += tuple(
+    return found
+
+
+def lowered(analysis: Analysis, platform: Platform | None) -> CheckedProgram:
+    """Lower a text for a platform, whatever is found about it. Without one the register size is what the text says or shows."""
+    module = program_of(analysis.document, platform)
+    if module is not None:
+        return CheckedProgram(analysis, module, ())
+    # Where no rule calls a problem an error, its kind is reported instead of failing in silence.
+    found = problems_of(analysis)
+    if not has_errors(found):
+        found += tuple(
             _without_object(analysis.document.span(p.place.line, p.place.span), f"no object: {p.kind}")
             for p in analysis.bound.problems
         )
-    return CheckedProgram(analysis, module, diagnostics)
+    return CheckedProgram(analysis, None, found)
+
+
+def program_of_text(text: str, platform: str | None = None) -> CheckedProgram:
+    """Check and lower a text; of register sizes as ``lowered``."""
+    analysis = Analysis.of(text, platform)
+    diagnostics = problems_of(analysis)
+    if has_errors(diagnostics):
+        return CheckedProgram(analysis, None, diagnostics)
+    made = lowered(analysis, platform_named(platform or ""))
+    return made if made.module is None else CheckedProgram(analysis, made.module, diagnostics)
 
 
 def assemble_text(text: str, platform: str | None = None) -> Assembled:
@@ -115,9 +135,9 @@ def _without_object(place: Span, message: str) -> Diagnostic:
     return Diagnostic(NO_OBJECT_FORM, place, message)
 
 
-def _shown(analysis: Analysis) -> tuple[Diagnostic, ...]:
-    """What comments in the text do not silence; a silenced error stays, for it leaves no object all the same."""
-    from visa_lsp.ide.suppressions import visible  # with all rules: of a text that is known to be clean nobody asks
+def _with_silenced(analysis: Analysis) -> tuple[Diagnostic, ...]:
+    """Return the visible findings and the suppressed errors, which say that they are."""
+    from visa_lsp.ide.suppressions import visible  # loads all rules
 
     shown = visible(analysis)
     kept = set(map(id, shown))
@@ -129,10 +149,14 @@ def _shown(analysis: Analysis) -> tuple[Diagnostic, ...]:
     return tuple(sorted((*shown, *silenced), key=lambda d: (d.span, d.code))) if silenced else shown
 
 
-def problem_lines(name: str, result: Assembled | CheckedProgram) -> Iterator[str]:
-    """Yield errors and warnings, a line each, as ``check --format concise`` writes them."""
+def problem_lines(
+    name: str,
+    result: Assembled | CheckedProgram,
+    severities: Collection[Severity] = (Severity.ERROR, Severity.WARNING),
+) -> Iterator[str]:
+    """Yield the findings of these severities, a line each, as ``check --format concise`` writes them."""
     for finding in result.diagnostics:
-        if finding.severity in (Severity.ERROR, Severity.WARNING):
+        if finding.severity in severities:
             line, column = result.analysis.document.position(finding.span.start)
             text = f"{name}:{line + 1}:{column + 1}: {finding.severity.value} {finding.code} {finding.name}: {finding.message}"
             yield printable(text)

@@ -36,10 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def asm_command(args: argparse.Namespace) -> int:
-    """Assemble each input. 0 all written, 1 diagnostics, 2 unreadable, unwritable or wrong usage."""
+    """Assemble each input. 0 all written, 1 diagnostics, 2 unreadable or unwritable.
+
+    Raises UserError for options that do not go together.
+    """
     if args.output and len(args.inputs) > 1:
-        complain("asm: -o takes one input; without it every object goes beside its text")
-        return EXIT_USAGE
+        raise UserError("asm: -o takes one input; without it every object goes beside its text")
     status = EXIT_OK
     written: dict[str, str] = {}
     told: list[dict[str, Any]] = []

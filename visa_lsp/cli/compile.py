@@ -6,19 +6,22 @@ mistake, a missing compiler, or a file that cannot be read or written. Several d
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from visa_lsp.app.check.formats.data import finding_object
 from visa_lsp.app.check.formats.table import FOR_PEOPLE, FORMATS, Look
 from visa_lsp.app.check.report import CheckReport, FileResult
 from visa_lsp.app.compile.build import built, device_of, read_source
-from visa_lsp.app.compile.outputs import figures_table, file_name, write_build
+from visa_lsp.app.compile.outputs import WrittenFiles, figures_table, file_name, write_build
 from visa_lsp.app.errors import UserError, printable
-from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK
+from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.inputs import STDIN
 from visa_lsp.app.tools import settings_for
 from visa_lsp.cli.common import wants_colour
+from visa_lsp.cli.exits import complain
 from visa_lsp.cli.parsing import seconds_argument
 from visa_lsp.cli.progress import Progress
 from visa_lsp.diagnostics import Severity
@@ -61,29 +64,69 @@ def add_arguments(parser: CommandParser) -> None:
 
 def compile_command(args: argparse.Namespace) -> int:
     """Compile each source for each device, write the files, and say what came of it."""
-    sources = [_source(path, args.stdin_filename) for path in args.inputs]
-    builds = [build for source in sources for build in _built(args, source)]
+    builds: list[Build] = []
+    failures: list[FileResult] = []
+    for path in args.inputs:
+        try:
+            builds += list(_built(args, _source(path, args.stdin_filename)))
+        except UserError as error:
+            complain(str(error))
+            failures.append(FileResult(path, error=str(error)))
     several = len({build.device for build in builds}) > 1
-    lines: list[str] = []
     _refuse_doubles(builds, args)
+    made: list[tuple[Build, WrittenFiles]] = []
     for build in builds:
-        if build.program is None:
-            continue
         folder = Path(args.output) if args.output else build.source.path.parent
-        written, notes = write_build(build, folder / file_name(build.device) if several else folder, ir=args.keep_ir)
-        lines += [f"written: {path}" for path in written]
-        lines += notes
+        place = folder / file_name(build.device) if several else folder
+        files = write_build(build, place, ir=args.keep_ir) if build.program is not None else WrittenFiles(())
+        made.append((build, files))
+    report = _report(builds, failures)
+    _print(args, made, report)
+    if failures:
+        return EXIT_USAGE
+    failed = any(build.program is None for build in builds) or report.count(Severity.ERROR)
+    return EXIT_FINDINGS if failed else EXIT_OK
+
+
+def _print(args: argparse.Namespace, made: Sequence[tuple[Build, WrittenFiles]], report: CheckReport) -> None:
+    """Print what the compiler says, the files written, and a table of the kernels; as JSON an object for each build."""
     chosen = args.format or ("full" if sys.stdout.isatty() else "concise")
-    report = _report(builds)
+    if chosen == "json":
+        failures = [{"input": printable(r.path), "error": printable(r.error)} for r in report.errors]
+        print(json.dumps([*(_values(build, files) for build, files in made), *failures], indent=2))
+        return
     if report.findings or chosen not in FOR_PEOPLE:
         for piece in FORMATS[chosen].write(report, Look(wants_colour(sys.stdout, args.color))):
             sys.stdout.write(piece)
     # What is for people goes where it spoils no report for programs.
     stream = sys.stdout if chosen in FOR_PEOPLE else sys.stderr
-    for line in (*lines, *_table(builds)):
+    lines = [line for _, files in made for line in (*(f"written: {path}" for path in files.paths), *files.notes)]
+    for line in (*lines, *_table([build for build, _ in made])):
         print(printable(line), file=stream)
-    failed = any(build.program is None for build in builds) or report.count(Severity.ERROR)
-    return EXIT_FINDINGS if failed else EXIT_OK
+
+
+def _values(build: Build, files: WrittenFiles) -> dict[str, Any]:
+    """Return the JSON object of a build."""
+    return {
+        "input": printable(build.source.name),
+        "device": build.device,
+        "platform": build.platform,
+        "written": [printable(path) for path in files.paths],
+        "kernels": [
+            {
+                "name": printable(text.name),
+                "simd": text.simd,
+                "gen_instructions": text.listing.instructions,
+                "grf": text.listing.grf_total,
+                "spill_bytes": text.listing.spill_bytes,
+            }
+            for text in build.texts
+            if text.is_kernel
+        ],
+        "assumed": [printable(words) for words in files.assumed],
+        "notes": [printable(words) for words in files.notes],
+        "findings": [finding_object(finding) for finding in build.findings],
+    }
 
 
 def _source(path: str, stdin_filename: str | None) -> BuildSource:
@@ -118,13 +161,13 @@ def _refuse_doubles(builds: Sequence[Build], args: argparse.Namespace) -> None:
                 )
 
 
-def _report(builds: Sequence[Build]) -> CheckReport:
+def _report(builds: Sequence[Build], failures: Sequence[FileResult]) -> CheckReport:
     """What the compiler says against each source; what it says for several devices is said once."""
     results = []
     for name in dict.fromkeys(build.source.name for build in builds):
         findings = dict.fromkeys(f for build in builds if build.source.name == name for f in build.findings)
         results.append(FileResult(name, tuple(findings)))
-    return CheckReport(tuple(results))
+    return CheckReport((*results, *failures))
 
 
 def _table(builds: Sequence[Build]) -> list[str]:

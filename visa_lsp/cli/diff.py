@@ -7,11 +7,13 @@ import sys
 from typing import TYPE_CHECKING
 
 from visa_lsp.app.diff.compared import compared
+from visa_lsp.app.errors import printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.inputs import STDIN
 from visa_lsp.app.output_files import check_output
 from visa_lsp.cli.cluster_options import add_cluster, cluster_of
 from visa_lsp.cli.common import add_platform, say, wants_colour
+from visa_lsp.cli.exits import print_error
 from visa_lsp.cli.files import write_report
 from visa_lsp.cli.progress import Progress
 
@@ -41,22 +43,31 @@ def diff_command(args: argparse.Namespace) -> int:
     """Compare two programs. 0 the same, 1 different, 2 wrong usage, or something that is no readable program."""
     inputs = [args.a, args.b]
     check_output(args.output, inputs)
+    said: list[str] = []
+
+    def tell(line: str) -> None:
+        say(line)
+        said.append(printable(line))
+
     with Progress() as progress, cluster_of(args) as cluster:
-        comparison = compared(args.a, args.b, args.platform, args.stdin_filename, progress, cluster, say)
+        comparison = compared(args.a, args.b, args.platform, args.stdin_filename, progress, cluster, tell)
     if comparison.files or comparison.folders:
         colour = args.output == STDIN and wants_colour(sys.stdout, args.color)
-        report = _report(comparison, args.format, colour=colour)
+        report = _report(comparison, args.format, said, colour=colour)
         write_report(args.output, report, inputs)
+    else:
+        print_error("\n".join(said), EXIT_USAGE, ("--format", args.format))
     if comparison.unreadable:
         return EXIT_USAGE
     return EXIT_OK if comparison.same else EXIT_FINDINGS
 
 
-def _report(comparison: ProgramComparison, form: str, *, colour: bool) -> str:
+def _report(comparison: ProgramComparison, form: str, said: list[str], *, colour: bool) -> str:
     if form == "json":
         from visa_lsp.app.diff.values import comparison_values
 
-        return json.dumps(comparison_values(comparison), indent=2) + "\n"
+        errors = {"errors": [{"error": line} for line in said]} if comparison.unreadable else {}
+        return json.dumps({**comparison_values(comparison), **errors}, indent=2) + "\n"
     if form == "html":
         from visa_lsp.app.diff.html import comparison_page
 

@@ -47,10 +47,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def dis_command(args: argparse.Namespace) -> int:
-    """Disassemble each input. 0 all written, 2 unreadable, no object, or unwritable."""
+    """Disassemble each input. 0 all written, 2 unreadable, no object, or unwritable.
+
+    Raises UserError for options that do not go together.
+    """
     if args.output and len(args.inputs) > 1:
-        complain("dis: -o takes one input; without it every text goes to standard output")
-        return EXIT_USAGE
+        raise UserError("dis: -o takes one input; without it every text goes to standard output")
     status = EXIT_OK
     told: list[dict[str, str]] = []
     for path in args.inputs:

@@ -1,12 +1,37 @@
-"""The line that the program has on standard error for a mistake of its user."""
+"""What the program says of a mistake of its user: a line on standard error, and an object where the result would be JSON."""
 
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.errors import complaint
+from visa_lsp.app.errors import complaint, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_JSON: Final = ("json", "jsonl")
 
 
 def complain(message: str) -> None:
-    """One line on stderr, under the program's name."""
+    """Print a line to standard error, under the program's name."""
     print(complaint(message), file=sys.stderr)
+
+
+def print_error(message: str, status: int, words: Sequence[str]) -> None:
+    """Print the error that ends a command as a JSON object, if the ``words`` of its line choose JSON."""
+    if _format_of(words) not in _JSON:
+        return
+    import json
+
+    print(json.dumps({"error": printable(message), "exit": status}))
+
+
+def _format_of(words: Sequence[str]) -> str:
+    """Return the value of the last ``--format``; empty without one."""
+    chosen = ""
+    for at, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if name == "--format":
+            chosen = value if equals else "".join(words[at + 1 : at + 2])
+    return chosen

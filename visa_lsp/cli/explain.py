@@ -6,6 +6,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
+from visa_lsp.app.errors import printable
 from visa_lsp.app.exits import EXIT_USAGE
 from visa_lsp.app.explain import explain_text
 from visa_lsp.app.words import known_words
@@ -38,12 +39,15 @@ def explain_command(args: argparse.Namespace) -> int:
         if text is None:
             found = nearest(word, known_words())
             hint = f"; did you mean `{found}`?" if found else ""
-            print(f"visa-lsp explain: nothing is known of `{word}`{hint}", file=sys.stderr)
+            message = f"nothing is known of `{word}`{hint}"
+            print(f"visa-lsp explain: {message}", file=sys.stderr)
             status = EXIT_USAGE
-            continue
-        pages.append({"word": word, "text": text.rstrip("\n")})
+            pages.append({"word": printable(word), "error": printable(message)})
+        else:
+            pages.append({"word": word, "text": text.rstrip("\n")})
     if args.format == "json":
         print(json.dumps(pages, indent=2, ensure_ascii=False))
     else:
-        print("\n\n".join(one["text"] for one in pages), end="\n" * bool(pages))
+        texts = [page["text"] for page in pages if "text" in page]
+        print("\n\n".join(texts), end="\n" * bool(texts))
     return status

@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.app.errors import UserError
+from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
-from visa_lsp.app.gen.document import GenDocument, made, read_input
-from visa_lsp.app.gen.printing import as_json, as_text, figures
+from visa_lsp.app.gen.document import GenDocument, made, read_input, with_errors
+from visa_lsp.app.gen.printing import as_json, as_text, figures, findings_json
 from visa_lsp.app.inputs import STDIN, is_opencl
 from visa_lsp.app.output_files import check_output
-from visa_lsp.app.tools import split_options
+from visa_lsp.app.tools import settings_for, split_options
 from visa_lsp.cli.common import add_platform, tell
 from visa_lsp.cli.exits import complain
 from visa_lsp.cli.files import write_output, write_report
@@ -81,19 +81,26 @@ def gen_command(args: argparse.Namespace) -> int:
     for output in (args.output, args.html):
         check_output(output, args.inputs)
     documents: list[tuple[GenDocument, ...]] = []
+    failures: list[dict[str, Any]] = []
     status = EXIT_OK
     for path in args.inputs:
         try:
             for source, said in _sources(args, path):
                 status = max(status, _told(said))
+                if any(f.severity is Severity.ERROR for f in said):
+                    found = findings_json(said, "compiler")
+                    failures.append(
+                        {"input": printable(path), "error": "the compiler reports errors", "findings": found}
+                    )
                 if source is not None:
                     documents.append(_made(args, source, path))
-                    status = max(status, *(_told(document.findings) for document in documents[-1]))
+                    status = max(status, *(_told((*one.errors, *one.findings)) for one in documents[-1]))
         except UserError as error:
             complain(str(error))
+            failures.append({"input": printable(path), "error": printable(str(error))})
             status = EXIT_USAGE
-    if documents:
-        _write(args, documents)
+    if documents or (failures and args.format == "json"):
+        _write(args, documents, failures)
     return status
 
 
@@ -144,11 +151,14 @@ def _made(args: argparse.Namespace, source: Source, path: str) -> tuple[GenDocum
     tools = args.tool or [None]
     compared = args.compare_options or [""]
     calls = [(tool, split_options(words, "--compare-options")) for tool in tools for words in compared]
-    return tuple(made(source, tool, (*always, *options), args.timeout, path) for tool, options in calls)
+    platform = args.platform or settings_for(path).platform
+    return tuple(
+        with_errors(made(source, tool, (*always, *options), args.timeout, path), platform) for tool, options in calls
+    )
 
 
-def _write(args: argparse.Namespace, documents: list[tuple[GenDocument, ...]]) -> None:
-    if args.html:
+def _write(args: argparse.Namespace, documents: list[tuple[GenDocument, ...]], failures: list[dict[str, Any]]) -> None:
+    if args.html and documents:
         from visa_lsp.app.gen.page import page
 
         write_output(
@@ -158,7 +168,7 @@ def _write(args: argparse.Namespace, documents: list[tuple[GenDocument, ...]]) -
             if args.html != STDIN:
                 _tell_figures(documents)
             return
-    report = _json(documents) if args.format == "json" else _text(documents)
+    report = _json(documents, failures) if args.format == "json" else _text(documents)
     write_report(args.output or STDIN, report, args.inputs)
 
 
@@ -168,7 +178,7 @@ def _tell_figures(documents: list[tuple[GenDocument, ...]]) -> None:
             print(f"{document.source.name}: {kernel.body.name} on {document.source.platform}: {figures(kernel)}")
 
 
-def _json(documents: list[tuple[GenDocument, ...]]) -> str:
+def _json(documents: list[tuple[GenDocument, ...]], failures: list[dict[str, Any]]) -> str:
     values: list[Any] = []
     for found in documents:
         if len(found) == 1:
@@ -177,6 +187,7 @@ def _json(documents: list[tuple[GenDocument, ...]]) -> str:
             from visa_lsp.app.gen.comparison import compared, comparison_json
 
             values.append(comparison_json(compared(*found)))
+    values += failures
     return json.dumps(values[0] if len(values) == 1 else values, indent=1, ensure_ascii=False) + "\n"
 
 

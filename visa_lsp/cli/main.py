@@ -15,7 +15,7 @@ from visa_lsp import __version__
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.exits import EXIT_BROKEN_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.learning import keeping
-from visa_lsp.cli.exits import complain
+from visa_lsp.cli.exits import complain, print_error
 from visa_lsp.cli.interrupts import end_at_interrupts, hear_interrupts
 from visa_lsp.cli.parsing import parser_of, parser_of_program
 from visa_lsp.cli.streams import OutputFull, OutputGone, give_up_output, shown_streams
@@ -179,24 +179,30 @@ def _status_of(argv: list[str]) -> int:
 
 def _outcome_of(argv: list[str]) -> int:
     """The exit status of a line, as its command sees it."""
+    words = argv
     try:
-        return _dispatch(argv)
+        words = _with_argfiles(argv)
+        return _dispatch(words)
     except SystemExit as leaving:
         if isinstance(leaving.code, str):
-            complain(leaving.code)
-            return EXIT_USAGE
+            return _failed(leaving.code, EXIT_USAGE, words)
         return leaving.code or 0
     except UserError as error:
-        complain(str(error))
-        return EXIT_USAGE
+        return _failed(str(error), EXIT_USAGE, words)
     except BrokenPipeError:
         raise
     except Exception as error:
         if os.environ.get("VISA_LSP_DEBUG"):
             raise
         text = " ".join(f"{type(error).__name__}: {error}".split())
-        complain(f"internal error: {text} (VISA_LSP_DEBUG=1 shows where)")
-        return EXIT_INTERNAL
+        return _failed(f"internal error: {text} (VISA_LSP_DEBUG=1 shows where)", EXIT_INTERNAL, words)
+
+
+def _failed(message: str, status: int, words: Sequence[str]) -> int:
+    """Report the error that ends a line and return its exit status."""
+    complain(message)
+    print_error(message, status, words)
+    return status
 
 
 def _open_streams() -> None:
@@ -210,7 +216,7 @@ def _dispatch(argv: list[str]) -> int:
     if argv == ["--version"]:
         print(f"visa-lsp {__version__}")
         return EXIT_OK
-    command, rest = _command(_with_argfiles(argv))
+    command, rest = _command(argv)
     if command is None:
         return _serve(rest)
     add_arguments, execute = LOADERS[command]()

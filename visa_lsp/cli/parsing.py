@@ -10,6 +10,7 @@ from visa_lsp import __version__
 from visa_lsp.app.exits import EXIT_USAGE
 from visa_lsp.app.suggestions import did_you_mean, seconds_of
 from visa_lsp.cli.common import add_platform
+from visa_lsp.cli.exits import print_error
 from visa_lsp.cli.help_examples import example_lines
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class CommandParser(argparse.ArgumentParser):
         unknown = next((option for option in options if option not in known), "")
         if unknown and "invalid choice" not in message:
             message += did_you_mean(unknown, known)
+        print_error(message, EXIT_USAGE, self._words)
         self.exit(EXIT_USAGE, f"{self.prog}: {message} ({self.prog} --help tells more)\n")
 
 

@@ -160,19 +160,16 @@ def _count_of_steps(text: str) -> int:
 def run_command(args: Namespace) -> int:
     """Run what the command line asks for; gives the exit status. ``UserError`` where its profile cannot be written."""
     if find_spec("numpy") is None:
-        print("visa-lsp run: running kernels needs NumPy: pip install 'visa-lsp[run]'", file=sys.stderr)
-        return 2
+        raise UserError("run: running kernels needs NumPy: pip install 'visa-lsp[run]'")
     if args.expect and not args.init:
-        print("visa-lsp run: --expect goes with --init", file=sys.stderr)
-        return 2
+        raise UserError("run: --expect goes with --init")
     if args.sweep or args.table or args.jobs:
         _refuse_with_sweep(args)
         return _run_sweep(args)
     programs = [p for p in args.inputs if Path(p).suffix not in _SUFFIXES and not is_opencl(p)]
     tasks: list[Input] = [(name, ()) for name in args.inputs]
     if len(args.inputs) > 1 and args.launch and len(programs) < len(args.inputs):
-        print("visa-lsp run: --launch goes with the files of one program, and launch files need none", file=sys.stderr)
-        return 2
+        raise UserError("run: --launch goes with the files of one program, and launch files need none")
     first = programs[0] if args.launch and programs else _with_launch_file(programs)
     if len(programs) > 1 and first is not None:  # one program of several files
         rest = list(programs)
@@ -188,14 +185,15 @@ def run_command(args: Namespace) -> int:
             outcomes.append(outcome)
             if args.format == "text":
                 print_text(outcome, timed=args.time)
+    if args.profile_out:
+        _write_profile(args, outcomes)
+    # Printed last: an error above is then the only JSON on standard output.
     if args.format == "json":
         values = [as_json(outcome) for outcome in outcomes]
         print(json.dumps(values if len(tasks) > 1 else values[0], indent=2, ensure_ascii=False, allow_nan=False))
     elif len(tasks) > 1:
         passed = sum(o.status == 0 for o in outcomes)
         print(f"{len(outcomes)} launches: {passed} passed, {len(outcomes) - passed} failed")
-    if args.profile_out:
-        _write_profile(args, outcomes)
     return max(outcome.status for outcome in outcomes)
 
 
@@ -271,13 +269,13 @@ def _print_sweep(job: LaunchJob, args: Namespace) -> int:
                 print(row_line(sweep, row), flush=True)
             if line.is_due():
                 line.show(f"{job.name}: {len(rows):,} of {sweep.count:,} points")
+    if args.table:
+        write_output(args.table, table_bytes(args.table, sweep, rows), args.inputs)
     if as_text:
         print(summary(rows))
     else:
         values = sweep_values(job.name, sweep, rows)
         print(json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False))
-    if args.table:
-        write_output(args.table, table_bytes(args.table, sweep, rows), args.inputs)
     return max(row.exit for row in rows)
 
 

@@ -69,17 +69,21 @@ def stats_command(args: argparse.Namespace) -> int:
     platform = args.platform or (platform_of_launch(args.launch) if args.launch else None)
     status = EXIT_OK
     kernels: list[KernelFigures] = []
+    errors: list[dict[str, str]] = []
     with Progress(wanted=len(args.inputs) > 1) as line, cluster_of(args) as cluster:
         for number, one in enumerate(_counted(args, platform, cluster)):
             sys.stderr.write(one.said)
             status = max(status, one.result.status)
             kernels += one.result.kernels
+            if one.result.status:
+                errors.append({"input": printable(args.inputs[number]), "error": printable(one.said.strip())})
             if line.is_due():
                 line.show(f"{number + 1} of {len(args.inputs)} inputs")
-    _print(kernels, args.format)
+    # Written first: an error here is then the only JSON on standard output.
     if baseline is not None:
         count = write_known(baseline, kernels, args.inputs)
         print(f"{baseline}: {count} kernel{'s' * (count != 1)}", file=sys.stderr)
+    _print(kernels, errors, args.format)
     for words in complaints(kernels, args.max_pressure, known, args.baseline or ""):
         print(printable(words), file=sys.stderr)
         status = max(status, EXIT_FINDINGS)
@@ -138,11 +142,13 @@ def _baseline_to_write(args: argparse.Namespace) -> str | None:
     return path
 
 
-def _print(kernels: list[KernelFigures], form: str) -> None:
+def _print(kernels: list[KernelFigures], errors: list[dict[str, str]], form: str) -> None:
     if form == "json":
         from msgspec import json
 
-        print(json.format(json.encode(as_json(kernels)), indent=2).decode())
+        print(
+            json.format(json.encode({**as_json(kernels), **({"errors": errors} if errors else {})}), indent=2).decode()
+        )
     elif len(kernels) == 1:
         print(printable("\n".join(page(kernels[0]))))
     elif kernels:

@@ -14,9 +14,9 @@ from visa_lsp.diagnostics import Severity
 from visa_lsp.text import Span, code_points, units
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
-    from visa_lsp.diagnostics import Diagnostic, Edit
+    from visa_lsp.diagnostics import Edit
     from visa_lsp.text import Encoding
 
 
@@ -101,33 +101,3 @@ def line_range(document: Text, line: int, span: Span, encoding: Encoding) -> typ
 def text_edits(document: Text, edits: Iterable[Edit], encoding: Encoding) -> list[types.TextEdit]:
     """The client's edits."""
     return [types.TextEdit(range_of(document, e.span, encoding), e.new_text) for e in edits]
-
-
-def diagnostic(
-    document: Text,
-    uri: str,
-    found: Diagnostic,
-    encoding: Encoding,
-    *,
-    related: bool = True,
-    other: Callable[[str], Text | None] = lambda _path: None,
-) -> types.Diagnostic:
-    """The client's diagnostic of a finding; ``related`` where the client can show other places.
-
-    ``other`` gives the text of a related place in another document.
-    """
-    places = []
-    for place in found.related if related else ():
-        text = document if place.path is None else other(place.path)
-        if text is not None:
-            where = types.Location(place.path or uri, range_of(text, place.span, encoding))
-            places.append(types.DiagnosticRelatedInformation(where, place.message))
-    return types.Diagnostic(
-        range=range_of(document, found.span, encoding),
-        message=found.message,
-        severity=SEVERITY[found.severity],
-        code=found.code,
-        source=SOURCE,
-        related_information=places or None,
-        data={"name": found.name},
-    )

@@ -33,13 +33,6 @@ class AssembleResult(Struct, frozen=True):
     bound: BoundModule
     module: Module | None
 
-    @property
-    def source_lines(self) -> tuple[tuple[int, ...], ...]:
-        """Per body of the module, kernels first, the source line of each instruction."""
-        if self.module is None:
-            return ()
-        return tuple(tuple(inst.line for inst in kernel.instructions) for kernel in self.module.bodies)
-
 
 def lower(bound: BoundModule) -> Module | None:
     """The program of a bound text; None where an instruction or a name has no meaning."""

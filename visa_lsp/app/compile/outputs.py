@@ -10,6 +10,9 @@ import os
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from visa_lsp.app.errors import UserError, reason
 from visa_lsp.app.output_files import check_output, write_file
 from visa_lsp.text import stored
@@ -22,6 +25,14 @@ if TYPE_CHECKING:
 
 
 _COLUMNS: Final = ("kernel", "device", "SIMD", "Gen instructions", "GRF", "spilled bytes")
+
+
+class WrittenFiles(Struct, frozen=True):
+    """The files written for a build, remarks on what was not, and what the launch files among them assume."""
+
+    paths: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
 
 
 def figures_table(rows: Iterable[tuple[str, ...]]) -> list[str]:
@@ -56,8 +67,8 @@ def files_of(build: Build, *, ir: bool = False) -> dict[str, bytes]:
     return files
 
 
-def write_build(build: Build, folder: Path, *, ir: bool = False) -> tuple[list[str], list[str]]:
-    """Write a build into a folder; gives the files written, and notes. Raises UserError where one cannot be written."""
+def write_build(build: Build, folder: Path, *, ir: bool = False) -> WrittenFiles:
+    """Write a build into a folder. Raises UserError where a file cannot be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -68,23 +79,24 @@ def write_build(build: Build, folder: Path, *, ir: bool = False) -> tuple[list[s
         check_output(str(folder / name), source)
     for name, data in files.items():
         write_file(str(folder / name), data, source)
-    written = [str(folder / name) for name in files]
-    launches, notes = _write_launches(build, folder)
-    return written + launches, notes
+    launches = _write_launches(build, folder)
+    return replace(launches, paths=(*(str(folder / name) for name in files), *launches.paths))
 
 
-def _write_launches(build: Build, folder: Path) -> tuple[list[str], list[str]]:
-    """A launch file for each kernel that has none, as ``run --init`` makes it."""
+def _write_launches(build: Build, folder: Path) -> WrittenFiles:
+    """Write a launch file for each kernel that has none, as ``run --init`` makes it."""
     kernels = [text for text in build.texts if text.is_kernel]
     if find_spec("numpy") is None:
-        return [], ["launch files need NumPy: pip install 'visa-lsp[run]'"] if kernels else []
+        return WrittenFiles((), ("launch files need NumPy: pip install 'visa-lsp[run]'",) if kernels else ())
     from visa_lsp.app.launch.init import write_launch
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.app.launch.program import TextProblems
     from visa_lsp.app.launch.proposal import proposed
     from visa_lsp.sim.launch.config import LaunchError
 
-    written, notes = [], []
+    written: list[str] = []
+    notes: list[str] = []
+    assumed: list[str] = []
     for text in kernels:
         path = folder / f"{file_name(text.name)}.visaasm"
         launch = path.with_suffix(".launch.yaml")
@@ -94,8 +106,9 @@ def _write_launches(build: Build, folder: Path) -> tuple[list[str], list[str]]:
         try:
             proposal = proposed(text.text, RunOptions(path), launch).proposal
             written += [str(one) for one in write_launch(launch, proposal, proposal.read(launch), None)]
+            assumed += [f"{launch}: {words}" for words in proposal.assumed]
         except (LaunchError, TextProblems) as error:
             notes.append(f"{launch} is not written: {error}")
         except OSError as error:
             raise UserError(f"{launch}: {reason(error)}") from None
-    return written, notes
+    return WrittenFiles(tuple(written), tuple(notes), tuple(assumed))

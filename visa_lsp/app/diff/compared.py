@@ -5,11 +5,13 @@ Reads files. What leaves no program is told on standard error and counts as unre
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from visa_lsp.app.assemble import problem_lines
 from visa_lsp.app.clusters import ClusterWork, InputFile, Said, complained, listened
 from visa_lsp.app.diff.pairing import by_name
 from visa_lsp.app.diff.sides import Side, side_of
@@ -100,7 +102,7 @@ def _folders(
     out: list[FileDiff] = []
     unreadable = 0
     for done, (name, one) in enumerate(
-        zip(pairs, _pairs(ours, theirs, pairs, partial(_pair, platform, say), cluster), strict=True)
+        zip(pairs, _pairs(ours, theirs, pairs, partial(_pair, platform), cluster), strict=True)
     ):
         if progress.is_due():
             progress.show(f"{done} of {len(pairs)} files, {name}")
@@ -136,8 +138,9 @@ def _pairs(
     return cluster.results(work, todo, [_GUESS] * len(todo))
 
 
-def _pair(platform: str | None, say: Callable[[str], None], pair: PairOfFiles) -> FileDiff | int:
-    """How two files differ, or how many of them cannot be read."""
+def _pair(platform: str | None, pair: PairOfFiles) -> FileDiff | int:
+    """Return how two files differ, or how many of them cannot be read. The reasons go to standard error, for the cluster to carry."""
+    say = partial(print, file=sys.stderr)
     one, its = _read(pair.a, platform, say), _read(pair.b, platform, say)
     return (one is None) + (its is None) if one is None or its is None else _diff(one, its)
 
@@ -175,8 +178,6 @@ def _side(name: str, data: bytes, platform: str | None, say: Callable[[str], Non
     side = side_of(name, data, platform)
     if isinstance(side, Side):
         return side
-    from visa_lsp.app.assemble import assemble_text, problem_lines
-
-    for line in problem_lines(name, assemble_text(side.document.text, platform)):
+    for line in problem_lines(name, side):
         say(line)
     return None

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.app.assemble import CheckedProgram, lowered
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import OBJECT_MAGIC
 from visa_lsp.app.inputs import decode as decode_text
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Kernel, Module
     from visa_lsp.program.operand_text import OperandNames
     from visa_lsp.program.text_form import TextLine
-    from visa_lsp.sema.lower import AssembleResult
     from visa_lsp.sema.model import Body
 
 
@@ -45,8 +46,8 @@ class Side(Struct, frozen=True):
         return len(self.lines) - (self.lines[-1:] == [""])
 
 
-def side_of(name: str, data: bytes, platform: str | None) -> Side | AssembleResult:
-    """The side of a file's bytes; for a text that leaves no program, what was found of it.
+def side_of(name: str, data: bytes, platform: str | None) -> Side | CheckedProgram:
+    """Return the side of a file's bytes; of a text with errors, its findings.
 
     Raises UserError for what is neither a text nor an object that can be read.
     """
@@ -58,13 +59,14 @@ def side_of(name: str, data: bytes, platform: str | None) -> Side | AssembleResu
     return side_of_text(name, decode_text(name, data).text, platform)
 
 
-def side_of_text(name: str, text: str, platform: str | None) -> Side | AssembleResult:
-    """The side of a text; what was found of it where it leaves no program."""
+def side_of_text(name: str, text: str, platform: str | None) -> Side | CheckedProgram:
+    """Return the side of a text; its findings if its errors leave no program. Other errors do not matter: both sides may have them."""
+    chosen = platform_named(platform) if platform else None
+    # Not ``lowered``: the bound text is needed too, and binding twice would cost a quarter of a comparison.
     result = assemble(text, platform)
     if result.module is None:
-        return result
+        return lowered(Analysis(result.document, chosen), chosen)
     bound = sorted(result.bound.bodies, key=lambda body: not body.is_kernel)
-    chosen = platform_named(platform) if platform else None
     row = chosen.grf_bytes if chosen is not None else grf_in_comment(text) or grf_of(result.module).bytes
     bodies = [_of_text(body, kernel, row) for body, kernel in zip(bound, result.module.bodies, strict=True)]
     return Side(name, list(lines_of(text)), bodies)

@@ -5,7 +5,7 @@ Joins reader, analysis and finalizer. Invariant: lines are those of ``text``, wh
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from visa_lsp.app.check.report import findings_of
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import OBJECT_MAGIC, STDIN, STDIN_NAME, decode, foreign, read_bytes
 from visa_lsp.app.tools import is_file_name, reported, settings_for, tool_for
+from visa_lsp.diagnostics import Severity
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named, platform_of_product
 from visa_lsp.program.grf import LONG, grf_by_contents, grf_in_comment
 from visa_lsp.reading import read_file
@@ -50,13 +51,17 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class GenDocument:
-    """A text, its machine code by one tool with some options, and what the tool says against the text."""
+    """A text, its machine code by one tool with some options, and what the tool says against the text.
+
+    ``errors`` are those of our own rules about a text that the tool refuses, where they were asked for.
+    """
 
     source: Source
     tool: str
     options: tuple[str, ...]
     result: Finalized
     findings: tuple[ReportedFinding, ...]
+    errors: tuple[ReportedFinding, ...] = ()
 
 
 def read_input(path: str, stdin_filename: str | None, platform: str | None) -> Source:
@@ -104,13 +109,12 @@ def _platform_of_zebin(path: Path) -> Platform | None:
 
 
 def _has_long_registers(text: str) -> bool:
-    from visa_lsp.sema.bind import bind
-    from visa_lsp.sema.lower import lower
+    from visa_lsp.sema.lower import program_of
 
     said = grf_in_comment(text)
     if said is not None:
         return said == LONG
-    module = lower(bind(Document.parse(text), None))
+    module = program_of(Document.parse(text))
     shown = grf_by_contents(module.bodies) if module is not None else None
     return shown is not None and shown.bytes == LONG
 
@@ -135,6 +139,18 @@ def made(
     except ToolError as error:
         raise UserError(f"{source.name}: {error}") from None
     return GenDocument(source, chosen, options, result, reported(source.name, source.text, result.findings))
+
+
+def with_errors(document: GenDocument, platform: str | None) -> GenDocument:
+    """Add the errors that ``asm`` reports for a platform, if the finalizer refuses the text."""
+    if not any(f.severity is Severity.ERROR for f in document.findings):
+        return document
+    from visa_lsp.analysis.analysis import Analysis
+    from visa_lsp.app.assemble import problems_of
+
+    source = document.source
+    errors = [d for d in problems_of(Analysis.of(source.text, platform)) if d.severity is Severity.ERROR]
+    return replace(document, errors=findings_of(source.name, source.text, errors))
 
 
 def own_findings(source: Source) -> tuple[ReportedFinding, ...]:

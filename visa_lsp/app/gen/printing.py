@@ -25,8 +25,9 @@ def as_json(document: GenDocument) -> dict[str, Any]:
         "tool": document.tool,
         "kernels": [_kernel(kernel) for kernel in document.result.kernels],
     }
-    if document.findings:
-        value["findings"] = findings_json(document.findings, "finalizer")
+    found = [*findings_json(document.errors, "visa-lsp"), *findings_json(document.findings, "finalizer")]
+    if found:
+        value["findings"] = found
     return value
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import structs
 
 from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.app.assemble import lowered, problem_lines, problems_of, program_of_text
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.codec.errors import CodecError
@@ -20,19 +21,17 @@ from visa_lsp.diagnostics import Severity
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS, platform_named
 from visa_lsp.program.model import Module
 from visa_lsp.reading import MOST_OBJECT, read_file
-from visa_lsp.sema.lower import assemble, program_of
 from visa_lsp.sim.launch.config import LaunchError
-from visa_lsp.syntax.document import Document
-from visa_lsp.text import LineIndex, lines_of
+from visa_lsp.text import lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from visa_lsp.app.assemble import CheckedProgram
     from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import FileVariable, Kernel, Variable
-    from visa_lsp.sema.lower import AssembleResult
 
 DEFAULT: Final = platform_named(DEFAULT_PLATFORM) or PLATFORMS[0]
 
@@ -66,10 +65,11 @@ def module_of_text(
     every platform; with ``judged`` false only where those leave no program. A program that no object can carry is given
     as the text has it, with a line in ``notes``.
     """
-    module, said = _assembled(text, path, platform or DEFAULT)
+    name = platform.name if platform is not None else None
     # The platform's errors come first: most texts have none, and ``refuse_errors`` needs the same result, which is kept.
-    if judged and (platform is None or errors_of(text, platform.name)) and errors_of(text, None):
-        raise _problems(text, path, platform, None)
+    if judged and errors_of(text, name) and errors_of(text, None):
+        raise _text_problems(path, program_of_text(text, name))
+    module, said = _carried(text, path, platform or DEFAULT)
     notes += said
     return module
 
@@ -77,21 +77,22 @@ def module_of_text(
 def refuse_errors(text: str, path: Path | None, platform: Platform) -> None:
     """Raise TextProblems where the assembler reports errors about a text for a platform."""
     if errors_of(text, platform.name):
-        raise _problems(text, path, platform, None)
+        raise _text_problems(path, program_of_text(text, platform.name))
 
 
 @lru_cache(maxsize=8)  # a text is tried on several platforms, and run on one of them
 def errors_of(text: str, platform: str | None) -> tuple[Diagnostic, ...]:
     """Return the findings of severity error about a text on a platform, or without one."""
-    return tuple([d for d in Analysis.of(text, platform).diagnostics if d.severity is Severity.ERROR])
+    return tuple([d for d in problems_of(Analysis.of(text, platform)) if d.severity is Severity.ERROR])
 
 
 @lru_cache(maxsize=4)  # the points of a sweep run one text again and again
-def _assembled(text: str, path: Path | None, platform: Platform) -> tuple[Module, tuple[str, ...]]:
-    document = Document.parse(text)
-    module = program_of(document, platform)
+def _carried(text: str, path: Path | None, platform: Platform) -> tuple[Module, tuple[str, ...]]:
+    """Return the program that the object of a text carries, and notes."""
+    made = lowered(Analysis.of(text, platform.name), platform)
+    module = made.module
     if module is None:
-        raise _problems(text, path, platform, assemble(document, platform.name))
+        raise _text_problems(path, made)
     try:
         carried = decode(encode(module))
     except CodecError as error:
@@ -104,25 +105,15 @@ def _assembled(text: str, path: Path | None, platform: Platform) -> tuple[Module
     return carried, ()
 
 
-def _problems(text: str, path: Path | None, platform: Platform | None, result: AssembleResult | None) -> TextProblems:
+def _text_problems(path: Path | None, made: CheckedProgram) -> TextProblems:
+    """Return the exception for a text with errors."""
+    text = made.analysis.document.text
+    name = str(path or "text")
     if ".version" not in text and ".kernel" not in text:
-        # A launch file may name any file: no word of what is no vISA text is told.
-        words = f"{path or 'text'}: this is no vISA text: it has neither `.version` nor `.kernel`"
+        # A launch file may name any file: no word of what is no vISA text is printed.
+        words = f"{name}: this is no vISA text: it has neither `.version` nor `.kernel`"
         return TextProblems(path, text, (), [words])
-    diagnostics = Analysis.of(text, platform.name if platform else None).diagnostics
-    index = LineIndex(text)
-    lines = []
-    for diagnostic in diagnostics:
-        if diagnostic.severity is Severity.ERROR:
-            line, column = index.position(diagnostic.span.start)
-            place = f"{path or 'text'}:{line + 1}:{column + 1}"
-            lines.append(f"{place}: error {diagnostic.code} {diagnostic.name}: {diagnostic.message}")
-    if not lines and result is not None:  # a problem for which there is no rule still has a name and a place
-        for problem in result.bound.problems:
-            place = f"{path or 'text'}:{problem.place.line + 1}:{problem.place.span.start + 1}"
-            words = ", ".join(f"{key} {value}" for key, value in problem.args.items())
-            lines.append(f"{place}: error {problem.kind}: {words}")
-    return TextProblems(path, text, diagnostics, lines or [f"{path or 'text'}: has errors and cannot be run"])
+    return TextProblems(path, text, made.diagnostics, list(problem_lines(name, made, (Severity.ERROR,))))
 
 
 def _with_lines(carried: tuple[Kernel, ...], written: tuple[Kernel, ...]) -> tuple[Kernel, ...]:

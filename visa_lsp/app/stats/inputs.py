@@ -9,7 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from visa_lsp.app.assemble import problem_lines, program_of_text
+from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.app.assemble import lowered, problem_lines, program_of_text
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import OBJECT_MAGIC, decode, foreign, read_bytes
 from visa_lsp.app.stats.figures import KernelFigures, figures_of
@@ -19,7 +20,6 @@ from visa_lsp.diagnostics import Severity
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.grf import grf_in_comment, grf_of
 from visa_lsp.program.text_form import module_text
-from visa_lsp.sema.lower import assemble
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,7 +78,7 @@ def _module_of_object(data: bytes, name: str, platform: str | None) -> Module:
     except CodecError as error:
         raise UserError(f"{name}: {foreign(name, data) or error}") from None
     chosen = platform_named(platform) if platform else None
-    return assemble(module_text(module, chosen), platform).module or module
+    return lowered(Analysis.of(module_text(module, chosen), platform), chosen).module or module
 
 
 def platform_of_launch(path: str) -> str | None:

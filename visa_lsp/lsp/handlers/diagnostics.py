@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import json
 import logging
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,12 +18,10 @@ from visa_lsp.ide.deferred import LONG, deferred_found, keep_deferred
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.suppressions import visible
 from visa_lsp.ide.workspace import Language
-from visa_lsp.lsp.convert import diagnostic
 from visa_lsp.lsp.deferred import deferred_findings_in_subprocess
-from visa_lsp.lsp.encode import MOST, diagnostic_text, joined
+from visa_lsp.lsp.encode import MAX_FINDINGS, FindingView, count_value, encoded, finding_value, finding_values
 from visa_lsp.lsp.handlers.info import info_of, text_at
-from visa_lsp.lsp.progress import send_partial, working
-from visa_lsp.lsp.published import Published, PublishOptions
+from visa_lsp.lsp.progress import working
 from visa_lsp.lsp.session import guarded
 from visa_lsp.lsp.transport.protocol import Encoded, Protocol
 from visa_lsp.syntax.words import learn_words
@@ -45,7 +42,7 @@ logger = logging.getLogger(__name__)
 # Seconds: how long nothing may have been typed before a process is started for deferred findings.
 _PAUSE: Final = 0.4
 _DEPENDENT: Final = {Language.VISA: (Language.ZEINFO, Language.LAUNCH), Language.ZEINFO: (Language.LAUNCH,)}
-Report = types.WorkspaceFullDocumentDiagnosticReport | types.WorkspaceUnchangedDocumentDiagnosticReport
+Value = dict[str, Any]
 
 
 class FrozenHeap:
@@ -156,21 +153,16 @@ class _OtherTexts(dict[str, "Text | None"]):
         return found
 
 
-def _items(ls: VisaServer, uri: str, document: Text, found: Sequence[Diagnostic]) -> list[types.Diagnostic]:
+def _items(ls: VisaServer, uri: str, document: Text, found: Sequence[Diagnostic]) -> list[Value]:
+    """Return findings as JSON values; too many of them are only counted."""
     related, other = _shown_related(ls), _OtherTexts(ls).__getitem__
-    return [diagnostic(document, uri, d, ls.encoding, related=related, other=other) for d in found[:MOST]]
+    shown = found[:MAX_FINDINGS]
+    items = [finding_value(document, uri, d, ls.encoding, related=related, other=other) for d in shown]
+    return [*items, count_value(document, len(found) - len(shown))] if len(found) > len(shown) else items
 
 
-def _texts(ls: VisaServer, uri: str, document: Text, found: Sequence[Diagnostic]) -> bytes:
-    """Findings as the members of a JSON array; too many of them are only counted."""
-    related, other = _shown_related(ls), _OtherTexts(ls).__getitem__
-    shown = found[:MOST]
-    items = [diagnostic_text(document, uri, d, ls.encoding, related=related, other=other) for d in shown]
-    return joined(items, len(found) - len(shown), document)
-
-
-def _items_text(ls: VisaServer, opened: OpenDocument) -> bytes:
-    """The findings of an open document as the members of a JSON array; of a long text only what changed is made anew."""
+def _items_of_open(ls: VisaServer, opened: OpenDocument) -> list[Value]:
+    """Return the findings of an open document as JSON values."""
     analysis, rules = opened.analysis, ls.rules_for(opened.key)
     if (
         opened.language is Language.VISA
@@ -178,20 +170,22 @@ def _items_text(ls: VisaServer, opened: OpenDocument) -> bytes:
         and not analysis.document.marked  # suppressions look at every finding
         and not (rules.extra and not _waits_for_deferred(ls, opened))
         and not (ls.files.path_of(opened.key) is None and _is_blank(analysis))
-        and len(analysis.findings) <= MOST
+        and len(analysis.findings) <= MAX_FINDINGS
     ):
-        setting = PublishOptions(opened.key, ls.encoding, _shown_related(ls), rules.shows)
-        return analysis.document.session.part(Published).text(analysis.findings, setting).encode("ascii")
-    return _texts(ls, opened.key, opened.document, _of_open(ls, opened))
+        return finding_values(analysis.findings, FindingView(opened.key, ls.encoding, _shown_related(ls), rules.shows))
+    return _items(ls, opened.key, opened.document, _of_open(ls, opened))
 
 
-def _published(ls: VisaServer, uri: str, version: int | None, items: bytes) -> None:
+def _published(ls: VisaServer, uri: str, version: int | None, items: list[Value]) -> None:
     """Send findings."""
-    number = b"" if version is None else b', "version": %d' % version
-    head = b'{"uri": %b%b, "diagnostics": [' % (json.dumps(uri).encode("ascii"), number)
+    value = {"uri": uri, **({} if version is None else {"version": version}), "diagnostics": items}
+    _tell(ls, types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, value)
+
+
+def _tell(ls: VisaServer, method: str, value: Value) -> None:
     protocol = ls.protocol
     assert isinstance(protocol, Protocol)
-    protocol.tell(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, [head, items, b"]}"])
+    protocol.tell(method, [encoded(value)])
 
 
 def schedule(ls: VisaServer, uri: str, before: OpenDocument | None = None) -> None:
@@ -227,10 +221,10 @@ def _publish(ls: VisaServer, uri: str, _before: OpenDocument | None = None) -> N
     if opened is None:
         return
     try:
-        items = _items_text(ls, opened)
+        items = _items_of_open(ls, opened)
     except Exception:
         logger.exception("findings of %s failed", uri)
-        items = b""
+        items = []
     if ls.documents.get(uri) is opened:
         _published(ls, uri, opened.version, items)
     _freeze_heap(opened.analysis)
@@ -250,7 +244,7 @@ def schedule_beside(ls: VisaServer, opened: OpenDocument) -> None:
 
 async def _publish_deferred(ls: VisaServer, opened: OpenDocument) -> None:
     if await _find_deferred(ls, opened):
-        items = _texts(ls, opened.key, opened.analysis.document, _of_open(ls, opened))
+        items = _items(ls, opened.key, opened.analysis.document, _of_open(ls, opened))
         _published(ls, opened.key, opened.version, items)
 
 
@@ -260,7 +254,7 @@ def clear(ls: VisaServer, uri: str) -> None:
     if waiting is not None:
         waiting.cancel()
     if not pulls(ls):
-        _published(ls, uri, None, b"")
+        _published(ls, uri, None, [])
 
 
 def refresh(ls: VisaServer) -> None:
@@ -319,20 +313,20 @@ async def pull(ls: VisaServer, params: types.DocumentDiagnosticParams) -> Any:
     result_id = _result_id(ls, opened)
     if params.previous_result_id == result_id:
         return types.RelatedUnchangedDocumentDiagnosticReport(result_id=result_id)
-    items = _items_text(ls, opened)
+    items = _items_of_open(ls, opened)
     waiting = ls.pending.pop(opened.key, None)
     if waiting is not None:
         waiting.cancel()
     ls.pending[opened.key] = asyncio.get_running_loop().create_task(_pull_again(ls, opened))
-    return Encoded([b'{"kind": "full", "resultId": "%b", "items": [' % result_id.encode("ascii"), items, b"]}"])
+    return Encoded([encoded({"kind": "full", "resultId": result_id, "items": items})])
 
 
-async def pull_workspace(ls: VisaServer, params: types.WorkspaceDiagnosticParams) -> types.WorkspaceDiagnosticReport:
+async def pull_workspace(ls: VisaServer, params: types.WorkspaceDiagnosticParams) -> Encoded:
     """Answer with the findings of every text of the folders; piece by piece where the client takes pieces."""
     # The library reads what stands there as texts, whatever it is.
     before = {p.uri: p.value for p in params.previous_result_ids if isinstance(p.uri, str)}
     token = params.partial_result_token
-    reports: list[Report] = []
+    reports: list[Value] = []
     async with working(ls, "vISA: checking the workspace", params.work_done_token) as work:
         for report in _open_reports(ls, before):
             reports.append(report)
@@ -348,34 +342,36 @@ async def pull_workspace(ls: VisaServer, params: types.WorkspaceDiagnosticParams
                 if found is not None:
                     reports.append(found)
                 if token is not None and len(reports) >= 8:
-                    send_partial(ls, token, types.WorkspaceDiagnosticReportPartialResult(reports))
+                    _tell(ls, types.PROGRESS, {"token": token, "value": {"items": reports}})
                     reports = []
                 await work.step(path.name, number, len(paths))
     if token is not None and reports:
-        send_partial(ls, token, types.WorkspaceDiagnosticReportPartialResult(reports))
+        _tell(ls, types.PROGRESS, {"token": token, "value": {"items": reports}})
         reports = []
-    return types.WorkspaceDiagnosticReport(reports)
+    return Encoded([encoded({"items": reports})])
 
 
-def _open_reports(ls: VisaServer, before: dict[str, str]) -> Iterable[Report]:
+def _report(uri: str, version: int | None, result_id: str, items: list[Value] | None) -> Value:
+    """Return the report on a document; without ``items`` nothing has changed."""
+    known = {"kind": "unchanged"} if items is None else {"kind": "full", "items": items}
+    return {"uri": uri, "version": version, "resultId": result_id, **known}
+
+
+def _open_reports(ls: VisaServer, before: dict[str, str]) -> Iterable[Value]:
     for opened in ls.documents:
         if opened.language is not Language.OTHER:
             result_id = _result_id(ls, opened)
-            if before.get(opened.key) == result_id:
-                yield types.WorkspaceUnchangedDocumentDiagnosticReport(opened.key, result_id, opened.version)
-            else:
-                items = _items(ls, opened.key, opened.document, _of_open(ls, opened))
-                yield types.WorkspaceFullDocumentDiagnosticReport(
-                    opened.key, items, opened.version, result_id=result_id
-                )
+            is_known = before.get(opened.key) == result_id
+            items = None if is_known else _items(ls, opened.key, opened.document, _of_open(ls, opened))
+            yield _report(opened.key, opened.version, result_id, items)
 
 
 # What is told of a file that is not open: of a state of the file, its settings and its platform, as the number of the
 # report has them.
-_REPORT: Final = Key[list[types.Diagnostic]]("report")
+_REPORT: Final = Key[list[Value]]("report")
 
 
-def _file_report(ls: VisaServer, path: Path, before: dict[str, str]) -> Report | None:
+def _file_report(ls: VisaServer, path: Path, before: dict[str, str]) -> Value | None:
     """The findings of a file that is not open; None for one that is, or that cannot be read."""
     if ls.files.opened_at(path) is not None:
         return None
@@ -385,7 +381,7 @@ def _file_report(ls: VisaServer, path: Path, before: dict[str, str]) -> Report |
     settings = ls.documents.settings_for(uri)
     result_id = f"{stamp[0]:x}.{stamp[1]:x}.{hash((settings, ls.documents.platform_name(uri))) & 0xFFFFFFFF:x}"
     if before.get(uri) == result_id:
-        return types.WorkspaceUnchangedDocumentDiagnosticReport(uri, result_id)
+        return _report(uri, None, result_id, None)
     known = ls.files.kept(_REPORT, uri, stamp, result_id)
     if known is None:
         analysis = ls.files.analysis(path)
@@ -393,4 +389,4 @@ def _file_report(ls: VisaServer, path: Path, before: dict[str, str]) -> Report |
             return None
         known = _items(ls, uri, analysis.document, findings(ls, uri, analysis))
         ls.files.keep(_REPORT, uri, stamp, result_id, known)
-    return types.WorkspaceFullDocumentDiagnosticReport(uri, known, result_id=result_id)
+    return _report(uri, None, result_id, known)

@@ -20,7 +20,7 @@ from visa_lsp.ide.features.signature import signature_help
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.lsp.convert import range_of, raw_edits, raw_range, text_edits, to_offset, to_span
-from visa_lsp.lsp.encode import diagnostic_text
+from visa_lsp.lsp.encode import encoded, finding_value
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.handlers.diagnostics import findings, findings_in_host
 from visa_lsp.lsp.handlers.language import place, place_in_host
@@ -284,7 +284,8 @@ async def on_code_action(ls: VisaServer, params: types.CodeActionParams) -> Any:
         for action in code_actions(shown, to_span(document, params.range, ls.encoding)):
             more = ', "isPreferred": true' if action.preferred else ""
             if action.diagnostic:
-                more += f', "diagnostics": [{diagnostic_text(document, opened.key, action.diagnostic, ls.encoding)}]'
+                value = finding_value(document, opened.key, action.diagnostic, ls.encoding)
+                more += f', "diagnostics": [{encoded(value).decode()}]'
             actions.append(
                 _action(action.title, types.CodeActionKind.QuickFix, opened, action.edits, ls.encoding, more)
             )

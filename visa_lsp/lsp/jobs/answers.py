@@ -114,15 +114,12 @@ def disassemble(text: str | None, path: str | None, platform: str | None) -> Res
                 return {"ok": False, "error": "an object has to be a file"}
             data = read_file(path, MOST_OBJECT)
         else:
-            from visa_lsp.analysis.analysis import Analysis
-            from visa_lsp.codec.encode import encode
-            from visa_lsp.sema.lower import assemble
+            from visa_lsp.app import assemble
 
-            result = assemble(text, platform)
-            if result.module is None:
-                found = Analysis.of(text, platform).diagnostics
-                return {"ok": False, "error": "the text has errors", "diagnostics": findings(text, found)}
-            data = encode(result.module)
+            result = assemble.assemble_text(text, platform)
+            if result.data is None:
+                return {"ok": False, "error": "the text has errors", "diagnostics": findings(text, result.diagnostics)}
+            data = result.data
         written = module_text(decode(data), platform_named(platform) if platform else None)
     except CodecError as error:
         return {"ok": False, "error": f"{path or 'the text'}: {error}"}

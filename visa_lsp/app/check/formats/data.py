@@ -48,14 +48,21 @@ def finding_object(finding: ReportedFinding) -> dict[str, Any]:
 def as_json(report: CheckReport, look: Look) -> Iterator[str]:  # noqa: ARG001 - all formats are called alike
     """One array."""
     first = True
-    for finding in report.findings:
+    for value in _values(report):
         yield "[\n  " if first else ",\n  "
-        yield json.dumps(finding_object(finding))
+        yield json.dumps(value)
         first = False
     yield "[]\n" if first else "\n]\n"
 
 
 def as_jsonl(report: CheckReport, look: Look) -> Iterator[str]:  # noqa: ARG001
     """One object to a line."""
-    for finding in report.findings:
-        yield json.dumps(finding_object(finding)) + "\n"
+    for value in _values(report):
+        yield json.dumps(value) + "\n"
+
+
+def _values(report: CheckReport) -> Iterator[dict[str, Any]]:
+    """Yield the findings, then each file that could not be checked with the reason."""
+    yield from map(finding_object, report.findings)
+    for result in report.errors:
+        yield {"path": printable(result.path), "error": printable(result.error)}

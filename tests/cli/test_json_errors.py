@@ -1,0 +1,142 @@
+"""With ``--format json`` every command reports its errors as JSON on standard output, and its exit status stays the same."""
+
+import json
+from pathlib import Path
+
+import pytest
+from check_support import run  # noqa: F401 - a fixture
+from each_case import check_each
+
+from visa_lsp.cli.main import COMMANDS
+
+# ruff: noqa: F811 - a fixture is asked for by its name
+
+GOOD = """.version 4.1
+.kernel "k"
+.decl V32 v_type=G type=d num_elts=8 align=GRF
+mov (M1, 8) V32(0,0)<1> 0x1:d
+ret (M1, 1)
+"""
+LINES = {
+    "check": [["check", "IN"], ["zeinfo", "check", "IN"]],
+    "asm": [["asm", "IN"]],
+    "dis": [["dis", "IN"]],
+    "diff": [["diff", "IN", "good.visaasm"], ["diff", "good.visaasm", "IN"]],
+    "run": [["run", "IN"], ["run", "good.visaasm", "--launch", "IN"]],
+    "compare-runs": [["compare-runs", "IN", "good.visaasm"]],
+    "gen": [["gen", "IN"]],
+    "compile": [["compile", "IN"]],
+    "stats": [["stats", "IN"]],
+    "explain": [["explain", "IN"]],
+}
+SEVERAL = ("check", "asm", "dis", "run", "gen", "compile", "explain")
+MISTAKES = [
+    ["check"],
+    ["check", "good.visaasm", "--select", "NOPE"],
+    ["check", "good.visaasm", "--no-such-option"],
+    ["asm", "good.visaasm", "good.visaasm", "-o", "x.isa"],
+    ["asm", "good.visaasm", "-o", "good.visaasm"],
+    ["dis", "good.isa", "good.isa", "-o", "x"],
+    ["diff", ".", "good.visaasm"],
+    ["run", "good.visaasm", "--expect"],
+    ["run", "good.visaasm", "--checks", "nope"],
+    ["run", "good.visaasm", "--sweep"],
+    ["run", "good.visaasm", "--profile-out", "missing/p.json"],
+    ["compare-runs", "good.visaasm", "good.visaasm", "--launch", "nope.launch.yaml"],
+    ["gen", "good.visaasm", "--source", "x"],
+    ["gen", "good.visaasm", "--platform", "NOPE"],
+    ["gen", "good.visaasm", "--tool", "missing-tool"],
+    ["compile", "good.cl", "--ocloc", "missing-tool"],
+    ["stats", "good.visaasm", "--write-baseline", "missing/known.json"],
+    ["stats", "good.visaasm", "--baseline", "nope.json"],
+    ["zeinfo", "check"],
+    ["@nope.args"],
+]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    garbage = bytes(range(256)) * 9
+    Path("folder").mkdir()
+    for name in ("garbage.visaasm", "garbage.isa", "garbage.cl", "garbage.yaml", "garbage"):
+        Path(name).write_bytes(garbage)
+    Path("cut.isa").write_bytes(b"CISA\x04\x01" + garbage)
+    Path("good.visaasm").write_text(GOOD)
+    Path("bad.visaasm").write_text(GOOD.replace("mov", "mvo"))
+    Path("good.cl").write_text("kernel void k(global int *p) { *p = 1; }\n")
+    return tmp_path
+
+
+def errors_in(value):
+    """Yield the words of every error in a JSON value."""
+    if isinstance(value, list):
+        for one in value:
+            yield from errors_in(one)
+    elif isinstance(value, dict):
+        yield from [value["error"]] if "error" in value else errors_in(value.get("errors"))
+
+
+def check_line(run, line):
+    """Check that a line has the same exit status with JSON, and that what ends it is in the JSON."""
+    status = run(*line)[0]
+    with_json, out, _ = run(*line, "--format", "json")
+    value = json.loads(out)
+    assert with_json == status != 70, (status, with_json)
+    assert status != 2 or list(errors_in(value)), out
+    assert status == 0 or value, out
+    return value
+
+
+def test_every_command_reports_unreadable_inputs_as_json(run, folder):
+    assert set(LINES) == set(COMMANDS) - {"dap", "zeinfo"}
+    names = ("missing", "missing.cl", "folder", "garbage.visaasm", "garbage.isa", "garbage.cl", "garbage.yaml", "garbage", "cut.isa", "bad.visaasm", "")  # fmt: skip
+    cases = [[name if word == "IN" else word for word in line] for lines in LINES.values() for line in lines for name in names]  # fmt: skip
+    check_each(cases, lambda line: check_line(run, line))
+
+
+def test_every_command_reports_usage_mistakes_as_json(run, folder):
+    def check(line):
+        value = check_line(run, line)
+        if isinstance(value, dict):
+            assert value.get("exit", 2) == 2
+
+    check_each(MISTAKES, check)
+
+
+def test_a_command_with_several_inputs_keeps_its_array(run, folder):
+    def check(command):
+        status, out, _ = run(command, "missing", "missing.cl", "--format", "json")
+        value = json.loads(out)
+        assert (status, len(value)) == (2, 2)
+        assert all(one["error"] for one in value)
+
+    check_each(SEVERAL, check)
+    assert len(list(errors_in(json.loads(run("stats", "missing", "missing.cl", "--format", "json")[1])))) == 2
+
+
+def test_lines_of_jsonl_hold_errors_too(run, folder):
+    status, out, _ = run("check", "missing", "bad.visaasm", "--format=jsonl")
+    found = [json.loads(line) for line in out.splitlines()]
+    assert status == 2
+    assert found[-1]["path"] == "missing"
+    assert "no such file" in found[-1]["error"]
+    assert found[0]["code"]
+
+
+def test_an_internal_error_is_json_too(run, folder, monkeypatch):
+    def fail(*_):
+        raise ZeroDivisionError("one\ntwo")
+
+    monkeypatch.delenv("VISA_LSP_DEBUG", raising=False)
+    monkeypatch.setattr("visa_lsp.cli.explain.explain_text", fail)
+    status, out, _ = run("explain", "mov", "--format", "json")
+    assert (status, json.loads(out)["exit"]) == (70, 70)
+    assert "ZeroDivisionError: one two" in json.loads(out)["error"]
+
+
+def test_the_last_format_counts_and_text_stays_text(run, folder):
+    assert run("asm", "missing", "--format", "json", "--format", "text")[1] == ""
+    Path("words").write_text("check\n--format\njson\n")
+    assert json.loads(run("@words")[1])["exit"] == 2
