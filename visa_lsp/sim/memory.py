@@ -70,10 +70,7 @@ class Buffer:
     def span_text(self, offset: int, size: int) -> str:
         """Return the words for some bytes of the buffer: ``bytes 64-67, element 16 of `y```."""
         last = offset + size - 1
-        if size == 1:
-            span = f"byte {offset}"
-        else:
-            span = f"bytes {offset}{'-' if offset >= 0 else ' to '}{last}"
+        span = f"byte {offset}" if size == 1 else f"bytes {offset}{'-' if offset >= 0 else ' to '}{last}"
         return f"{span}{self._elements_text(offset, last)} of {self.name}"
 
     def size_text(self) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.sim.faults import Fault, FaultKind
-from visa_lsp.sim.memory import Buffer, Memory
+from visa_lsp.sim.memory import Memory
 from visa_lsp.sim.observers.shadow import UNWRITTEN, RegisterShadow
 
 if TYPE_CHECKING:
