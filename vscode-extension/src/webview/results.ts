@@ -71,7 +71,8 @@ function faults(title: string, style: string, found: Fault[] = []): HTMLElement 
       'li',
       '',
       element('b', '', fault.kind),
-      ` ${fault.message}`,
+      ' ',
+      ...named(fault.message),
       where(fault),
       ...about(fault.work_items, fault.excerpt, fault.source, fault.source_excerpt),
       other(fault),
@@ -81,14 +82,19 @@ function faults(title: string, style: string, found: Fault[] = []): HTMLElement 
   return section(`${title} (${items.length})`, style, items);
 }
 
+/** A message whose names, between backquotes, are code. */
+function named(message: string): (HTMLElement | string)[] {
+  return message.split('`').map((part, n) => (n % 2 === 1 ? element('code', '', part) : part));
+}
+
 /** What the command line says of a party of a report: its work items, its line, and the line of its source. */
 function about(items: string, excerpt: string, source: string, sourceExcerpt: string): HTMLElement[] {
   const place = placeOf(source);
   const name = place && `${place.file.split(/[\\/]/).at(-1)}:${place.line}`;
   return [
     ...(items === '' ? [] : [element('div', 'where', `work items: ${items}`)]),
-    ...(excerpt === '' ? [] : [element('code', '', excerpt)]),
-    ...(place === undefined ? [] : [element('code', '', sourceExcerpt === '' ? name : link(name!, { kind: 'place', place }), ` ${sourceExcerpt}`)]),
+    ...(excerpt === '' ? [] : [element('code', 'excerpt', excerpt)]),
+    ...(place === undefined ? [] : [element('code', 'excerpt', sourceExcerpt === '' ? name : link(name!, { kind: 'place', place }), ` ${sourceExcerpt}`)]),
   ];
 }
 
