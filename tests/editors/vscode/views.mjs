@@ -207,13 +207,15 @@ export const passed = await steps(
       assert.deepEqual(await kernel.locator('option').allInnerTexts(), ['saxpy', 'other']);
       await form.getByLabel('n: value').fill('50');
       // What is wrong with a choice is told, and the form stays.
+      const problems = () => page.locator('.statusbar-item[id="status.problems"]').getAttribute('aria-label');
+      const clean = await problems();
       writeFileSync(two, both.replace('mad (M1, 16)', 'madd (M1, 16)'));
-      await page.locator('.statusbar-item[id="status.problems"]', { hasText: '1' }).waitFor({ timeout: LONG });
+      await until(page, 'the problem', problems, (label) => label !== clean);
       await kernel.selectOption('other');
       await form.locator('p.bad', { hasText: 'the text has errors' }).waitFor({ timeout: LONG });
       assert.deepEqual([await kernel.inputValue(), await form.getByLabel('n: value').inputValue()], ['saxpy', '50']);
       writeFileSync(two, both);
-      await page.locator('.statusbar-item[id="status.problems"]', { hasText: '0' }).waitFor({ timeout: LONG });
+      await until(page, 'no problem', problems, (label) => label === clean);
       await kernel.selectOption('other');
       await form.locator('h1', { hasText: 'Run other' }).waitFor({ timeout: LONG });
       await kernel.selectOption('saxpy');
