@@ -402,6 +402,7 @@ def test_an_address_outside_belongs_to_the_nearest_buffer():
     assert memory.locate(second.address - 8) == (second, -8)
     assert memory.locate(second.address + (1 << 30)) == (second, 1 << 30)
     assert memory.locate(0x40) == (None, 0x40)
+    assert memory.locate(1 << 47) == (None, 1 << 47)
     assert second.locate(0xFFFF_FFF8) == (second, -8)
 
 

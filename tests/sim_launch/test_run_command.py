@@ -96,7 +96,9 @@ def test_a_fault_names_the_argument(run, capsys):
     edit("mandelbrot.launch.yaml", "shape: [20, 36, 4]", "shape: [19, 36, 4]")
     edit("mandelbrot.launch.yaml", "expect:\n  - {arg: 0, npy: mandelbrot.npy}\n", "")
     assert run("mandelbrot.visaasm") == 1
-    assert "elements [19, 0, 0] to [19, 0, 3] of `img`, which has 2736 bytes (19x36x4 elements)" in capsys.readouterr().out
+    assert (
+        "elements [19, 0, 0] to [19, 0, 3] of `img`, which has 2736 bytes (19x36x4 elements)" in capsys.readouterr().out
+    )
 
 
 def test_floats_have_the_digits_of_their_type(run, capsys):

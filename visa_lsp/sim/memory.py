@@ -20,6 +20,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 PAGE: Final = 4096
 FIRST_ADDRESS: Final = 0x1_0000_0000
+MAX_REACH_BYTES: Final = 1 << 36  # a 32-bit index times 16 bytes; what is farther from a buffer is no element of it
 
 
 class Buffer:
@@ -321,7 +322,10 @@ class Memory:
         return (buffer, offset) if offset + size <= buffer.size else None
 
     def locate(self, address: int) -> tuple[Buffer | None, int]:
-        """Return the buffer nearest to an address and the byte offset from its start, negative below it; for reports."""
+        """Return the buffer nearest to an address and the byte offset from its start, negative below it; for reports.
+
+        The buffer is None where the address is far from all.
+        """
         at = bisect_right(self._starts, address)
         nearest = self._buffers[at - 1] if at else None
         if at < len(self._buffers):
@@ -329,7 +333,9 @@ class Memory:
             gap = above.address - address
             if gap <= PAGE and (nearest is None or gap < address - nearest.address - nearest.size):
                 nearest = above
-        return (None, address) if nearest is None else (nearest, address - nearest.address)
+        if nearest is None or address - nearest.address >= MAX_REACH_BYTES:
+            return None, address
+        return nearest, address - nearest.address
 
     def _home(self, at: Array, size: int) -> tuple[Buffer, Array] | None:
         """The one buffer that holds every access, with the offsets in it."""
