@@ -185,7 +185,7 @@ def test_findings_are_values_with_a_place():
     first, second = result.faults
     assert (first.kind, first.severity, first.kernel, first.group) == ("out-of-bounds", "fault", "average", (1, 0, 0))
     assert (first.thread, first.lane, first.line) == (0, 15, 39)
-    assert first.message == "reads 4 bytes at offset 128 of argument 0, which has 128 bytes"
+    assert first.message == "reads bytes 128-131, element 32 of argument 0, which has 128 bytes (32 elements)"
     assert first.place.endswith("average.visaasm:39")
     assert first.excerpt.startswith("gather4_scaled")
     assert second.kind == "data-race"

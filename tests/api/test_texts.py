@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import visa_lsp
+from visa_lsp.api.result import LaunchResult
+from visa_lsp.app.launch.report import BufferReport, ExpectationReport, RunReport
+from visa_lsp.sim.faults import Fault, FaultKind
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SAXPY = EXAMPLES / "saxpy.visaasm"
@@ -71,11 +77,49 @@ def test_a_notebook_shows_tables_in_which_everything_is_escaped(tmp_path):
     path = tmp_path / "<i>average.visaasm"
     path.write_text((EXAMPLES / "average.visaasm").read_text())
     program = visa_lsp.load(path)
-    result = program.launch(local_size=16, args=[__import__("numpy").zeros(8, "f4")])
+    result = program.launch(local_size=16, args=[np.zeros(8, "f4")])
     assert result.faults
     for value in (program, result):
         assert "<table>" in value._repr_html_()
         assert "<i>" not in value._repr_html_()
+
+
+class Tags(HTMLParser):
+    """The tags of a page, those that are open, and its texts."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.open, self.texts = set(), [], []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        assert not attrs
+        self.tags.add(tag)
+        self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def test_names_values_and_control_characters_are_text_in_a_notebook():
+    hostile = "<b>&amp;\x1b[31m\0\u202e\r</td>"
+    fault = Fault(FaultKind.RACE, hostile, hostile, (0, 0, 0), 0)
+    arrays = {"empty": np.zeros((0, 4), np.float32), "scalar": np.array(3), "values": np.array([np.nan, -np.inf])}
+    buffers = [BufferReport(key, hostile, array) for key, array in arrays.items()]
+    expected = ExpectationReport("values", ok=False, message=hostile)
+    report = RunReport(
+        hostile, "TGLLP", "interp", (*buffers, BufferReport(7, hostile, arrays["empty"])), (expected,), (fault,), 1, 1, 1,
+        notes=(hostile,), printed=f"{hostile}\n",
+    )  # fmt: skip
+    page = Tags(LaunchResult(report, {})._repr_html_())
+    assert (page.tags, page.open) == ({"p", "table", "tr", "th", "td", "pre"}, [])
+    assert not re.search("[\0-\x08\x0b-\x1f\x7f\u202e]", "".join(page.texts))
+    shown = "<b>&amp;\\x1b[31m\\x00\\u202e\\x0d</td>"
+    assert {f"{shown} (argument 7)", f"note: {shown}", f"{shown}\n", "0x4", "nan, -inf", "3"} <= set(page.texts)
 
 
 def loaded_by(code):

@@ -102,6 +102,7 @@ def test_inside_the_extension_host(window: Window, project: Path):
     }
     sources = {
         "an instruction leads to the source",
+        "faults of a run are marked in text and source, until an edit",
         "lenses of the source lead back",
         "so does the command at the cursor",
         "a text that changes changes the lenses",

@@ -117,13 +117,32 @@ async def test_the_kernel_of_the_text_runs_as_its_programs_ze_info_says(client, 
         client.text_document_did_open(types.DidOpenTextDocumentParams(item))
         document.write_text("version: '1.20'\nkernels: []\n")
     told = await command(client, "visa.launchTemplate", uri)
-    assert told["kernel"] == "pack"
+    assert (told["kernel"], told["kernels"]) == ("pack", ["pack"])  # the ze_info speaks of more
     assert f"the ze_info is that of {document.name}, which speaks of kernel 'pack'" in told["assumed"]
     answer = await command(client, "visa.run", {"uri": uri, "quick": {}})
     assert answer["ok"], answer
     assert (answer["launchText"], answer["assumed"]) == (told["text"], told["assumed"])
     shown = await command(client, "visa.showZeInfo", uri)
     assert (Path(shown["path"]).name, shown["made"]) == (document.name, False)
+
+
+async def test_a_form_offers_the_kernels_of_the_text(client):
+    text = BY_HAND + BY_HAND.partition("\n")[2].replace('"k"', '"other"')
+    item = types.TextDocumentItem("untitled:two", "visa", 1, text)
+    client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+    told = [await command(client, "visa.launchTemplate", {"uri": item.uri, "kernel": name}) for name in ("k", "other")]
+    assert [(one["kernel"], one["kernels"]) for one in told] == [("k", ["k", "other"]), ("other", ["k", "other"])]
+    wrong = await command(client, "visa.launchTemplate", {"uri": item.uri, "kernel": "third"})
+    assert (wrong["ok"], "third" in wrong["error"]) == (False, True)
+
+
+def test_a_fault_says_its_work_items_in_words():
+    path = Path(__file__).parents[2] / "examples" / "average.visaasm"
+    answer = perform(path.read_text(), str(path), {})
+    bounds, race = answer["faults"]
+    assert bounds["work_items"] == "lane 15: global (31, 0, 0), local (15, 0, 0)"
+    assert race["message"].endswith("bytes 64-67, element 16 of `x`")
+    assert (race["excerpt"], race["other_work_items"]) == ("scatter4_scaled.R (M1, 16) x 0x0:ud here.0 x_here.0", "")
 
 
 async def test_sizes_that_have_to_be_tried_are_tried_in_another_process(client, tmp_path):

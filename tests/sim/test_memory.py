@@ -372,6 +372,40 @@ def test_memory_keeps_buffers_apart():
         memory.add(Buffer("c", bytearray(8), first.address + 50))
 
 
+def test_bytes_are_named_with_their_elements():
+    line, grid = Buffer("`y`", np.zeros(16, np.uint32)), Buffer("`m`", np.zeros((4, 8), np.uint8))
+    image = Image("`i`", bytearray(96), width=4, height=3, channels=4, format="uint16")
+    cases = [
+        (line, 64, 4, "bytes 64-67, element 16 of `y`"),
+        (line, 2, 4, "bytes 2-5, elements 0 to 1 of `y`"),
+        (line, -4, 4, "bytes -4 to -1, element -1 of `y`"),
+        (line, 3, 1, "byte 3, element 0 of `y`"),
+        (grid, 11, 1, "byte 11, element [1, 3] of `m`"),
+        (grid, 32, 2, "bytes 32-33, elements [4, 0] to [4, 1] of `m`"),
+        (image, 40, 8, "bytes 40-47, texel (1, 1) of `i`"),
+        (Buffer("slm", bytearray(64)), 4, 4, "bytes 4-7 of slm"),
+        (Buffer("none", np.zeros(0, np.float32)), 0, 4, "bytes 0-3 of none"),
+    ]
+    assert [buffer.span_text(offset, size) for buffer, offset, size, _ in cases] == [text for *_, text in cases]
+    assert [b.size_text() for b in (line, grid, image)] == [
+        "64 bytes (16 elements)",
+        "32 bytes (4x8 elements)",
+        "4x3 texels",
+    ]
+
+
+def test_an_address_outside_belongs_to_the_nearest_buffer():
+    memory = Memory()
+    first, second = (memory.add(Buffer(name, bytearray(64))) for name in "ab")
+    assert memory.locate(first.address - 4) == (first, -4)
+    assert memory.locate(first.address + 64) == (first, 64)
+    assert memory.locate(second.address - 8) == (second, -8)
+    assert memory.locate(second.address + (1 << 30)) == (second, 1 << 30)
+    assert memory.locate(0x40) == (None, 0x40)
+    assert memory.locate(1 << 47) == (None, 1 << 47)
+    assert second.locate(0xFFFF_FFF8) == (second, -8)
+
+
 def test_a_buffer_knows_whether_something_was_stored_into_it():
     def fresh(size=16):
         return Buffer("b", bytearray(size))

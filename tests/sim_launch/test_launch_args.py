@@ -251,14 +251,14 @@ def test_inputs_are_filled_by_name():
     payload = prepared.dispatch.payload((0, 0, 0), 0)
     assert np.frombuffer(payload[32:48], np.uint16).tolist() == list(range(8))
     assert np.frombuffer(payload[64:68], np.float32)[0] == 2
-    assert prepared.dispatch.memory.find(int(np.frombuffer(payload[72:80], np.uint64)[0]))[0].name == "argument p"
+    assert prepared.dispatch.memory.find(int(np.frombuffer(payload[72:80], np.uint64)[0]))[0].name == "`p`"
     assert np.frombuffer(payload[80:100], np.uint32).tolist() == [9, 8, 1, 1, 0]
-    assert prepared.dispatch.surfaces[0].name == "argument t"
+    assert prepared.dispatch.surfaces[0].name == "`t`"
 
 
 def test_binding_table_entries_have_a_name_too():
     prepared = by_name(module(), {"bti(4)": BUFFER})
-    assert prepared.dispatch.surfaces[4].name == "argument bti(4)"
+    assert prepared.dispatch.surfaces[4].name == "`bti(4)`"
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def test_undefined_contents_are_followed():
     assert found.undefined
     report = run("{buffer: {dtype: uint32, shape: [40], init: undefined}}")
     assert kinds(report) == ["uninitialised-read"]
-    assert "bytes 0 to 3 of argument source were never written" in report.faults[0].message
+    assert "bytes 0-3, element 0 of `source` were never written" in report.faults[0].message
 
 
 def test_undefined_contents_that_are_written_first_are_defined():
@@ -117,7 +117,7 @@ def test_access_is_watched(where, of_source, of_target, found):
     assert kinds(report) == found
     if found:
         word = "reads" if of_source == "writeonly" else "writes"
-        assert report.faults[0].message.startswith(f"{word} 4 bytes at byte 0 of argument ")
+        assert report.faults[0].message.startswith(f"{word} bytes 0-3, element 0 of `")
 
 
 def test_an_image_has_access_and_contents_too():

@@ -93,7 +93,9 @@ def test_a_fault_names_the_argument(run, capsys):
     edit("mandelbrot.launch.yaml", "shape: [20, 36, 4]", "shape: [19, 36, 4]")
     edit("mandelbrot.launch.yaml", "expect:\n  - {arg: 0, npy: mandelbrot.npy}\n", "")
     assert run("mandelbrot.visaasm") == 1
-    assert "of img (argument 0), which has 2736 bytes" in capsys.readouterr().out
+    assert (
+        "elements [19, 0, 0] to [19, 0, 3] of `img`, which has 2736 bytes (19x36x4 elements)" in capsys.readouterr().out
+    )
 
 
 def test_floats_have_the_digits_of_their_type(run, capsys):
@@ -163,8 +165,8 @@ def test_the_example_that_is_wrong_is_found_out_with_both_parties(run, capsys):
     read, write = (n for n, line in enumerate(text, 1) if "x_next.0" in line or line.startswith("    scatter4"))
     faults = [line for line in lines if line.startswith("  fault: ")]
     assert [fault.partition(" (")[0] for fault in faults] == [
-        "  fault: out-of-bounds: reads 4 bytes at offset 128 of argument x, which has 128 bytes",
-        "  fault: data-race: writes what was read by a thread of another group, at byte 64 of argument x",
+        "  fault: out-of-bounds: reads bytes 128-131, element 32 of `x`, which has 128 bytes",
+        "  fault: data-race: writes what was read by a thread of another group: bytes 64-67, element 16 of `x`",
     ]
     assert f"group (1, 0, 0), thread 0, lane 15, instruction 5, line {read})" in faults[0]
     assert f"group (1, 0, 0), thread 0, lane 0, instruction 8, line {write})" in faults[1]

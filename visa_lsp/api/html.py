@@ -1,9 +1,14 @@
-"""Tables and texts as HTML for notebooks. Invariant: whatever comes in is escaped; nothing but the tags here is markup."""
+"""Tables and texts as HTML for notebooks.
+
+Invariant: whatever comes in is escaped, control characters too; nothing but the tags here is markup.
+"""
 
 from __future__ import annotations
 
 from html import escape
 from typing import TYPE_CHECKING
+
+from visa_lsp.app.visible_text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -17,14 +22,18 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 def paragraph(text: object) -> str:
     """A paragraph."""
-    return f"<p>{escape(str(text))}</p>"
+    return f"<p>{_text(text)}</p>"
 
 
 def verbatim(text: str) -> str:
     """A text with its lines and blanks as they are."""
-    return f"<pre>{escape(text)}</pre>"
+    return f"<pre>{_text(text)}</pre>"
+
+
+def _text(value: object) -> str:
+    return escape(visible(str(value)))
 
 
 def _row(tag: str, cells: Sequence[object]) -> str:
-    found = (f"<{tag}>{'' if cell is None else escape(str(cell))}</{tag}>" for cell in cells)
+    found = (f"<{tag}>{'' if cell is None else _text(cell)}</{tag}>" for cell in cells)
     return f"<tr>{''.join(found)}</tr>"

@@ -20,6 +20,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 PAGE: Final = 4096
 FIRST_ADDRESS: Final = 0x1_0000_0000
+MAX_REACH_BYTES: Final = 1 << 36  # a 32-bit index times 16 bytes; what is farther from a buffer is no element of it
 
 
 class Buffer:
@@ -41,6 +42,9 @@ class Buffer:
         else:
             raw = data.reshape(-1).view(np.uint8)
         self.data: Array = raw
+        items = raw if isinstance(data, bytearray) else data
+        self._item_bytes = items.itemsize
+        self._shape: tuple[int, ...] = items.shape
         self.address = address
         self.size = int(raw.size)
         self._dwords: Array = raw[: self.size & ~3].view(np.uint32)
@@ -61,8 +65,36 @@ class Buffer:
         return f"Buffer({self.name!r}, {self.size} bytes at {self.address:#x})"
 
     def locate(self, address: int) -> tuple[Buffer, int]:
-        """The buffer that holds a byte offset and the offset inside it; for reports."""
-        return self, address
+        """Return the buffer and the byte offset inside it, negative where 32 bits hold a negative number; for reports."""
+        return self, address - (1 << 32 if address >> 31 == 1 else 0)
+
+    def span_text(self, offset: int, size: int) -> str:
+        """Return the words for some bytes of the buffer: ``bytes 64-67, element 16 of `y```."""
+        last = offset + size - 1
+        span = f"byte {offset}" if size == 1 else f"bytes {offset}{'-' if offset >= 0 else ' to '}{last}"
+        return f"{span}{self._elements_text(offset, last)} of {self.name}"
+
+    def size_text(self) -> str:
+        """Return the words for the size of the buffer: ``64 bytes (16 elements)``."""
+        return f"{self.size} bytes" + (f" ({'x'.join(map(str, self._shape))} elements)" if self._has_elements else "")
+
+    @property
+    def _has_elements(self) -> bool:
+        return bool(self._shape) and (self._item_bytes > 1 or len(self._shape) > 1) and 0 not in self._shape
+
+    def _elements_text(self, offset: int, last: int) -> str:
+        if not self._has_elements:
+            return ""
+        first, end = self._index_text(offset // self._item_bytes), self._index_text(last // self._item_bytes)
+        return f", element {first}" if first == end else f", elements {first} to {end}"
+
+    def _index_text(self, index: int) -> str:
+        """Return an element's index, one number for each dimension. The first dimension has no end here."""
+        indices = list[int]()
+        for length in self._shape[:0:-1]:
+            index, inner = divmod(index, length)
+            indices.insert(0, inner)
+        return f"[{', '.join(map(str, (index, *indices)))}]" if indices else str(index)
 
     def inside(self, at: Array, size: int) -> Array | None:
         """Which accesses of ``size`` bytes lie inside; None when all do."""
@@ -155,6 +187,26 @@ class Image(Buffer):
         self.kind, self.channel_type = _FORMATS[format]
         self.texel_bytes = self.channel_type.itemsize * channels
         self.pitch = pitch or width * self.texel_bytes
+
+    def size_text(self) -> str:
+        """Return the words for the size of the image: ``36x20 texels``."""
+        lengths = [self.width, self.height, self.depth]
+        while lengths[-1] == 1 and len(lengths) > 1:
+            lengths.pop()
+        return f"{'x'.join(map(str, lengths))} texels"
+
+    def _elements_text(self, offset: int, last: int) -> str:
+        if not 0 <= offset <= last < self.size:
+            return ""
+        first, end = self._texel_text(offset), self._texel_text(last)
+        return f", texel {first}" if first == end else f", texels {first} to {end}"
+
+    def _texel_text(self, offset: int) -> str:
+        row, in_row = divmod(offset, self.pitch)
+        z, y = divmod(row, self.height)
+        place = (in_row // self.texel_bytes, y, z)
+        axes = 3 if self.depth > 1 else 2 if self.height > 1 else 1
+        return f"({', '.join(map(str, place[:axes]))})"
 
     @property
     def is_integer(self) -> bool:
@@ -270,9 +322,20 @@ class Memory:
         return (buffer, offset) if offset + size <= buffer.size else None
 
     def locate(self, address: int) -> tuple[Buffer | None, int]:
-        """The nearest buffer at or below an address and the byte offset from its start; for reports."""
-        at = bisect_right(self._starts, address) - 1
-        return (None, address) if at < 0 else (self._buffers[at], address - self._buffers[at].address)
+        """Return the buffer nearest to an address and the byte offset from its start, negative below it; for reports.
+
+        The buffer is None where the address is far from all.
+        """
+        at = bisect_right(self._starts, address)
+        nearest = self._buffers[at - 1] if at else None
+        if at < len(self._buffers):
+            above = self._buffers[at]
+            gap = above.address - address
+            if gap <= PAGE and (nearest is None or gap < address - nearest.address - nearest.size):
+                nearest = above
+        if nearest is None or address - nearest.address >= MAX_REACH_BYTES:
+            return None, address
+        return nearest, address - nearest.address
 
     def _home(self, at: Array, size: int) -> tuple[Buffer, Array] | None:
         """The one buffer that holds every access, with the offsets in it."""

@@ -15,6 +15,7 @@ import { Statistics } from './performance/stats.ts';
 import { Runner } from './run/command.ts';
 import { LaunchTests } from './run/testing.ts';
 import { QuickForm } from './run/form.ts';
+import { FaultMarks } from './run/marks.ts';
 import { ResultsPanel } from './run/panel.ts';
 import { messageOf, Server } from './server/client.ts';
 import { platformsOf, Status } from './status.ts';
@@ -64,7 +65,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   const inline = new InlineValues(current);
   const form: QuickForm = new QuickForm(context, current, (uri, quick): Promise<unknown> => runner.quick(uri, quick));
   const heat = new HeatLines();
-  const runner = new Runner(current, results, inline, form, heat);
+  const marks = new FaultMarks();
+  const runner = new Runner(current, results, inline, form, heat, marks);
   const flow = new FlowView(context, current, heat);
   const machine = new MachineView(context, current);
   const statistics = new Statistics(current);
@@ -176,6 +178,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     output,
     current,
     results,
+    marks,
     form,
     inline,
     flow,

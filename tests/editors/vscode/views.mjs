@@ -4,7 +4,7 @@
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import assert from 'node:assert';
 import { join } from 'node:path';
-import { begin, command, goTo, LONG, openFile, openFolder, photograph, steps, webview } from './lib.mjs';
+import { begin, command, goTo, inThemes, LONG, openFile, openFolder, photograph, steps, until, webview } from './lib.mjs';
 
 const settings = {
   'security.workspace.trust.enabled': false,
@@ -13,7 +13,7 @@ const settings = {
   'files.autoSave': 'off',
 };
 const { code, page, words: [folder, pictures] } = await begin({ settings });
-mkdirSync(pictures, { recursive: true });
+mkdirSync(join(pictures, 'themes'), { recursive: true });
 const saxpy = join(folder, 'saxpy.visaasm');
 const good = readFileSync(saxpy, 'utf8');
 
@@ -141,10 +141,22 @@ export const passed = await steps(
       await goTo(page, 1);
       await other.locator('a').click();
       await page.locator('.statusbar-item', { hasText: `Ln ${lineOf(text, '    scatter4')},` }).waitFor({ timeout: LONG });
+      assert.equal(await view.locator('h1').innerText(), 'quotient');
+      const bounds = view.locator('section', { hasText: 'Reports' }).locator('li').first();
+      assert.match(await bounds.innerText(), /bytes 48-51, element 12 of quotient,[^]*\nwork items: lanes 12 to 15: global /);
+      assert.match(await bounds.locator('code.excerpt').innerText(), /^scatter4_scaled\.R /);
       await command(page, 'View: Toggle Primary Side Bar Visibility');
       await picture('run-findings');
+      await inThemes(page, join(pictures, 'themes'), 'run-findings');
       await command(page, 'View: Toggle Primary Side Bar Visibility');
       const seen = (await view.locator('section').allInnerTexts()).slice(0, 3);
+      // The line is marked until the text changes.
+      const mark = page.locator('.editor-instance .squiggly-error').first();
+      await mark.waitFor({ timeout: LONG });
+      await goTo(page, 1);
+      await page.keyboard.type(' ');
+      await mark.waitFor({ state: 'hidden', timeout: LONG });
+      await page.keyboard.press('Control+z');
       await command(page, 'View: Close All Editors');
       await page.locator('.tab').first().waitFor({ state: 'hidden', timeout: LONG });
       names.forEach((name) => rmSync(join(folder, name)));
@@ -158,6 +170,7 @@ export const passed = await steps(
       await openFile(page, 'saxpy.visaasm');
       await command(page, 'vISA: Quick Run');
       const form = await webview(page, 'table.form');
+      assert.deepEqual([await form.locator('h1').innerText(), await form.getByLabel('Kernel').count()], ['Run saxpy', 0]);
       await form.getByLabel('Thread groups: x, y, z').fill('many');
       await form.getByRole('button', { name: 'Run', exact: true }).click();
       await form.locator('p.bad', { hasText: "groups: 'many' is no number" }).waitFor({ timeout: LONG });
@@ -180,6 +193,35 @@ export const passed = await steps(
       assert.match(readFileSync(launch, 'utf8'), /groups: \[4, 1, 1\]/);
       writeFileSync(launch, kept);
       return (await row.innerText()).split('\t');
+    },
+    async 'a choice of kernels keeps what was entered'() {
+      await command(page, 'View: Close All Editors');
+      const two = join(folder, 'two.visaasm');
+      const text = readFileSync(join(folder, 'saxpy.visaasm'), 'utf8');
+      const both = text + text.replace(/^\.version.*$/m, '').replace('"saxpy"', '"other"');
+      writeFileSync(two, both);
+      await openFile(page, 'two.visaasm');
+      await command(page, 'vISA: Quick Run');
+      const form = await webview(page, 'table.form');
+      const kernel = form.getByLabel('Kernel');
+      assert.deepEqual(await kernel.locator('option').allInnerTexts(), ['saxpy', 'other']);
+      await form.getByLabel('n: value').fill('50');
+      // What is wrong with a choice is told, and the form stays.
+      const problems = () => page.locator('.statusbar-item[id="status.problems"]').getAttribute('aria-label');
+      const clean = await problems();
+      writeFileSync(two, both.replace('mad (M1, 16)', 'madd (M1, 16)'));
+      await until(page, 'the problem', problems, (label) => label !== clean);
+      await kernel.selectOption('other');
+      await form.locator('p.bad', { hasText: 'the text has errors' }).waitFor({ timeout: LONG });
+      assert.deepEqual([await kernel.inputValue(), await form.getByLabel('n: value').inputValue()], ['saxpy', '50']);
+      writeFileSync(two, both);
+      await until(page, 'no problem', problems, (label) => label === clean);
+      await kernel.selectOption('other');
+      await form.locator('h1', { hasText: 'Run other' }).waitFor({ timeout: LONG });
+      await kernel.selectOption('saxpy');
+      await form.locator('h1', { hasText: 'Run saxpy' }).waitFor({ timeout: LONG });
+      assert.equal(await form.getByLabel('n: value').inputValue(), '50');
+      rmSync(two);
     },
     async 'values beside the lines'() {
       await command(page, 'View: Close All Editors');

@@ -88,7 +88,7 @@ def template(
     ``types`` are element types of buffers by name, where the ze_info was made from a text and knows none. ``local_size`` are
     the work items of a group, where the ze_info requires no others; without it they are those of one thread.
 
-    Keys: ``kernel``, ``kernels``, ``localSize``, ``required`` (the ze_info says that size), ``shares`` (work items wait for each
+    Keys: ``kernel``, ``localSize``, ``required`` (the ze_info says that size), ``shares`` (work items wait for each
     other, and the ze_info does not say of how many a group is), ``simdSize``, and ``arguments``, each with ``index``, ``name``,
     ``kind``, ``default`` as text, ``launch``, the default as an object, and ``words`` for it.
     """
@@ -111,7 +111,6 @@ def template(
     arguments = [_argument(info, index, items, types) for index in range(info.argument_count)]
     return {
         "kernel": info.name,
-        "kernels": [k.name for k in kernels],
         "localSize": local,
         "required": any(required),
         "simdSize": info.env.simd_size,

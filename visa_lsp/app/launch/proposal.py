@@ -139,6 +139,7 @@ class _Proposer:
         given = self.given
         told = forms.template(self.described.text, self.kernel.name, self.types, local_size)
         told["named"] = self.named
+        told["kernels"] = [kernel.name for kernel in _kernels_of(self.module)]
         launch = _completed(given, told)
         said = list(self.words)
         if self.symbols:
@@ -279,9 +280,14 @@ def _kernel(module: Module, given: Spec, place: str) -> tuple[Kernel, list[str]]
         raise LaunchError(
             f"there is no kernel here, only functions ({names}): run the kernel that calls them", place=place
         )
-    kernels = [k for k in module.kernels if k.name != COMPILERS_OWN] or list(module.kernels)
+    kernels = _kernels_of(module)
     others = ", ".join(k.name for k in kernels[1:])
     return kernels[0], [f"kernel: {kernels[0].name}, the first; there are also {others}"] if others else []
+
+
+def _kernels_of(module: Module) -> list[Kernel]:
+    """Return the kernels of a program without the compiler's own, which is there only where it is alone."""
+    return [k for k in module.kernels if k.name != COMPILERS_OWN] or list(module.kernels)
 
 
 def _judge_own(kernel: Kernel, found: DescribedKernel | None, options: RunOptions, launch_path: Path) -> None:

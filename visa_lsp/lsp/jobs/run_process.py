@@ -149,10 +149,14 @@ def _program(read: LaunchFile, options: dict[str, Any]) -> tuple[str | None, Pat
 
 
 def _report(report: RunReport, head: int, *, whole: bool = False) -> Result:
-    """A run as JSON values: those of ``visa-lsp run --format json``, and where asked for the buffers as they are."""
+    """Return a run as JSON values: those of ``visa-lsp run --format json``, with work items in words, and where asked for the buffers as they are."""
     from visa_lsp.app.launch.printing import report_values
+    from visa_lsp.sim.faults import items_text
 
     values = report_values(report, head, whole=whole)
+    faults = (*report.faults, *report.findings)
+    for fault, said in zip(faults, (*values["faults"], *values["findings"]), strict=True):
+        said |= {"work_items": items_text(fault.items), "other_work_items": items_text(fault.other_items)}
     values["printed"] = values["printed"][:_MOST_PRINTED]
     values["values"] = [
         {"arg": v.arg, "name": v.name, "values": [_number(n) for n in v.array.ravel()[:_HEAD]]} for v in report.values

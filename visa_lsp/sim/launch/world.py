@@ -70,7 +70,7 @@ class World:
         if key not in self.buffers:
             array = arg.array if arg.in_place else arg.array.copy()
             known = self._name_of(key) if isinstance(key, int) else ""
-            name = f"{known} (argument {key})" if known else f"argument {key}"
+            name = f"`{known or key}`" if known or isinstance(key, str) else f"argument {key}"
             if isinstance(arg, ImageArg):
                 buffer: Buffer = _image(name, arg, array, image_type)
             else:

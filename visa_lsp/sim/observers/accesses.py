@@ -101,7 +101,7 @@ class AccessChecker(Checker):
 
     def _fault(self, access: MemoryAccess, row: int, buffer: Buffer, offset: int, verb: str) -> Fault:
         lane = access.thread.lane(int(access.lanes[min(row, access.lanes.size - 1)]))
-        message = f"{verb} {access.size} bytes at byte {offset} of {buffer.name}, which is {buffer.access}"
+        message = f"{verb} {buffer.span_text(offset, access.size)}, which is {buffer.access}"
         return thread_fault(access.thread, FaultKind.ACCESS, message, lane=lane, address=int(access.at[row]))
 
     def _tell(self, access: MemoryAccess, row: int, buffer: Buffer, offset: int, verb: str) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from visa_lsp.isa.lane import Lane
 from visa_lsp.program.model import AddressOf
 from visa_lsp.sim.faults import Fault, FaultKind, thread_fault
-from visa_lsp.sim.memory import Memory
+from visa_lsp.sim.memory import Image
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -175,7 +175,7 @@ class BoundsChecker(Checker):
         self._find(
             FaultKind.OUT_OF_BOUNDS,
             access.thread,
-            f"{verb} {access.size} bytes at {_place(access, at)}{_others(access, len(lanes))}",
+            f"{verb} {_place(access, at)}{_others(access, len(lanes))}",
             lane=int(access.lanes[first]),
             lanes=lanes,
             address=at,
@@ -192,7 +192,7 @@ class BoundsChecker(Checker):
         self._find(
             FaultKind.OUT_OF_BOUNDS,
             access.thread,
-            f"{verb} a block of {access.at.size * access.size} bytes at {_place(access, start)}; {told} outside"
+            f"{verb} a block, {_place(access, start, access.at.size * access.size)}; {told} outside"
             + (" and are not used" if note else ""),
             address=int(access.at[first]),
             note=note,
@@ -239,15 +239,17 @@ def _others(access: MemoryAccess, lanes: int) -> str:
     return f", as {'does' if count == 1 else 'do'} {count} more {'lane' if count == 1 else 'lanes'}" if count else ""
 
 
-def _place(access: MemoryAccess, at: int) -> str:
-    if access.space is None:
-        return f"offset {at:#x} of binding table index {access.surface}, to which nothing is bound"
-    if isinstance(access.space, Memory):
-        buffer, offset = access.space.locate(at)
-        if buffer is None:
-            return f"address {at:#x}, where there is no buffer"
-        return f"address {at:#x}, {offset} bytes from the start of {buffer.name}, which has {buffer.size}"
-    return f"offset {at} of {access.space.name}, which has {access.space.size} bytes"
+def _place(access: MemoryAccess, at: int, size: int = 0) -> str:
+    """Return the words for the bytes of one access, or for ``size`` bytes."""
+    space, size = access.space, size or access.size
+    if space is None:
+        return f"{size} bytes at offset {at:#x} of binding table index {access.surface}, to which nothing is bound"
+    buffer, offset = space.locate(at)
+    if buffer is None:
+        return f"{size} bytes at address {at:#x}, where there is no buffer"
+    if isinstance(buffer, Image) and offset == buffer.size:  # stands for every texel outside
+        return f"a texel outside of {buffer.name}, which has {buffer.size_text()}"
+    return f"{buffer.span_text(offset, size)}, which has {buffer.size_text()}"
 
 
 class BarrierChecker(Checker):
@@ -311,7 +313,7 @@ class AlignmentChecker(Checker):
         self._find(
             FaultKind.MISALIGNED,
             access.thread,
-            f"{verb} at {_place(access, int(access.at[first]))}: no multiple of {alignment}{more}{allowed}",
+            f"{verb} {_place(access, int(access.at[first]))}: no multiple of {alignment}{more}{allowed}",
             lane=int(access.lanes[first]),
             lanes=lanes,
             address=int(access.at[first]),

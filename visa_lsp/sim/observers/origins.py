@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.sim.faults import Fault, FaultKind
-from visa_lsp.sim.memory import Buffer, Memory
+from visa_lsp.sim.memory import Memory
 from visa_lsp.sim.observers.shadow import UNWRITTEN, RegisterShadow
 
 if TYPE_CHECKING:
@@ -92,16 +92,16 @@ class Origins:
         known = self._numbers.get(key)
         if known is not None:
             return known
-        name = "private memory"
-        home = (access.space, 0) if isinstance(access.space, Buffer) else None
-        if isinstance(access.space, Memory):
-            home = access.space.find(int(access.at[row]))
-        if home is not None and not home[0].private:
-            name = home[0].name
+        home = access.space
+        if isinstance(home, Memory):
+            found = home.find(int(access.at[row]))
+            home = found[0] if found is not None else None
+        if home is None or home.private:
+            span = f"bytes {at}-{at + access.size - 1} of private memory"
+        else:
+            span = home.span_text(at, access.size)
         lanes = [int(access.lanes[row])] if row < access.lanes.size else []
-        return self._new(
-            access.thread, key, f"bytes {at} to {at + access.size - 1} of {name} were never written", "", lanes
-        )
+        return self._new(access.thread, key, f"{span} {'was' if access.size == 1 else 'were'} never written", "", lanes)
 
     def of_predicate(self, thread: Thread, shadow: RegisterShadow, var: int) -> int:
         """A predicate variable, or what its bits were computed from."""

@@ -307,12 +307,13 @@ class RaceChecker(Checker):
         found = split(access.space, at[bad[:1]], access.size)
         if first == second or not found or found[0][0].private or not found[0][1].size:
             return
-        buffer, offset = found[0][0], int(found[0][1][0])
+        offset = int(found[0][1][0])
+        where = found[0][0].span_text(offset, access.size)
         line = access.thread.frame.code.kernel.instructions[access.thread.frame.pc].line
         self._find(
             FaultKind.RACE,
             access.thread,
-            f"writes another value than lane {first} of the same message, at byte {offset} of {buffer.name}",
+            f"writes another value than lane {first} of the same message: {where}",
             lane=second,
             address=offset,
             other=f"lane {first} of the same thread" + (f", line {line + 1}" if line >= 0 else ""),
@@ -543,7 +544,7 @@ class RaceChecker(Checker):
             since = "a thread of another group"
         elif self.items and column[_THREAD, other] // self._clocks.lanes == thread.number:
             since = "another lane of the same thread"
-        self._race(access, part, first, other, own, f"{verb} {since}")
+        self._race(access, part, bad & (others == other), other, own, f"{verb} {since}")
         return True
 
     def _unfenced(self, access: MemoryAccess, part: _Part, me: Any, others: Array, verb: str, met: Array) -> bool:
@@ -555,17 +556,19 @@ class RaceChecker(Checker):
         if not bad.any():
             return False
         first = int(np.flatnonzero(bad)[0])
+        other, own = int(others[first]), int(np.broadcast_to(me, others.shape)[first])
         what = "shared local memory" if memory == SHARED else "global memory"
         text = f"{verb} another {'item' if self.items else 'thread'} before a barrier, which nothing fenced {what} for"
-        self._race(
-            access, part, first, int(others[first]), int(np.broadcast_to(me, others.shape)[first]), text, note=True
-        )
+        self._race(access, part, bad & (others == other), other, own, text, note=True)
         return True
 
     def _race(
-        self, access: MemoryAccess, part: _Part, first: int, number: int, own: int, what: str, *, note: bool = False
+        self, access: MemoryAccess, part: _Part, bad: Array, number: int, own: int, what: str, *, note: bool = False
     ) -> None:
+        """Report that the party ``own`` races with the party ``number`` at the bytes ``bad`` of a part."""
         thread = access.thread
+        first = int(np.flatnonzero(bad)[0])
+        offset, size = _span(access, part, bad)
         group, other, _, how, code, pc, all_ = (int(n) for n in self._parties[:, number])
         kernel = self._codes[code].kernel
         line = kernel.instructions[pc].line if pc < len(kernel.instructions) else -1
@@ -579,8 +582,8 @@ class RaceChecker(Checker):
         else:
             where = f", instruction {pc}{where}"
         fault = thread_fault(
-            thread, FaultKind.RACE, f"{what}, at byte {part.base + int(part.at[first])} of {part.buffer.name}",
-            lane=thread.lane(int(part.lanes[first])), address=part.base + int(part.at[first]),
+            thread, FaultKind.RACE, f"{what}: {part.buffer.span_text(offset, size)}",
+            lane=thread.lane(int(part.lanes[first])), address=offset,
             other=f"group {there}, thread {other}{where}", other_line=line, other_kernel=kernel.name, other_items=items,
         )  # fmt: skip
         if note:
@@ -592,8 +595,6 @@ class RaceChecker(Checker):
         if how == _GUESS and compares(mine):
             self._guess(thread, fault)
             return
-        row = int(access.at[part.rows[first]])
-        offset = row - part.buffer.address if isinstance(access.space, Memory) else row
         if how == _ATOMIC and access.kind == "read" and theirs is not None and compares(theirs):
             key = (int(self._parties[_THREAD, own]), id(part.buffer), offset)
         elif how == _READ and compares(mine) and group == self._group:
@@ -674,6 +675,18 @@ def _keep(first: Array, second: Array, at: Array, me: Any, found: Array) -> None
     first[at] = found
     lost = first[at] != me
     second[at[lost]] = _chosen(me, lost)
+
+
+def _span(access: MemoryAccess, part: _Part, bad: Array) -> tuple[int, int]:
+    """Return offset and size of the access that some bytes belong to; of a block for the whole thread all in one run."""
+    rows = np.unique(part.rows[bad])
+    at = access.at[rows] - (part.buffer.address if isinstance(access.space, Memory) else 0)
+    frame = access.thread.frame
+    count = 1
+    if frame.code.lane(frame.pc, 0) is None:
+        breaks = np.flatnonzero(np.diff(at) != access.size)
+        count = int(breaks[0]) + 1 if breaks.size else at.size
+    return int(at[0]), count * access.size
 
 
 def _is_shared(thread: Thread, buffer: Buffer) -> bool:

@@ -8,6 +8,7 @@ import { messageOf, type Server } from '../server/client.ts';
 import type { HeatLines } from '../performance/heat.ts';
 import type { InlineValues } from '../views/inline.ts';
 import type { QuickForm } from './form.ts';
+import type { FaultMarks } from './marks.ts';
 import { LAUNCH_SUFFIX, outline } from './launch.ts';
 import type { ResultsPanel } from './panel.ts';
 import type { Report } from './report.ts';
@@ -19,13 +20,15 @@ export class Runner {
   private readonly inline: InlineValues;
   private readonly form: QuickForm;
   private readonly heat: HeatLines;
+  private readonly marks: FaultMarks;
 
-  constructor(server: Server, panel: ResultsPanel, inline: InlineValues, form: QuickForm, heat: HeatLines) {
+  constructor(server: Server, panel: ResultsPanel, inline: InlineValues, form: QuickForm, heat: HeatLines, marks: FaultMarks) {
     this.server = server;
     this.panel = panel;
     this.inline = inline;
     this.form = form;
     this.heat = heat;
+    this.marks = marks;
   }
 
   /** Runs a text or a launch file; gives the report, undefined where nothing was run. A text without launch file is run with proposals. */
@@ -83,12 +86,16 @@ export class Runner {
     const before = versions();
     const options = { location: vscode.ProgressLocation.Notification, title: `vISA: ${job.profile === undefined ? 'running' : 'profiling'} ${name}`, cancellable: true };
     return vscode.window.withProgress(options, async (_, token) => {
+      this.marks.clear();
       const report = await runLaunch(this.server, job, token);
       if (report !== undefined) {
         const source = await sourceOf(job.uri);
         this.panel.show(name, report, source, () => void this.perform(job));
-        if (report.profile !== undefined && sameText(source, before)) {
-          this.heat.show(source, report.profile);
+        if (sameText(source, before)) {
+          this.marks.show(report, source);
+          if (report.profile !== undefined) {
+            this.heat.show(source, report.profile);
+          }
         }
         await this.inline.update();
       }

@@ -20,11 +20,17 @@ export interface FormArgument {
 
 export interface FormContent {
   title: string;
+  fresh: boolean; // shown anew; else another kernel of the form that is shown
   error: string;
   kernel: string;
   kernels: string[];
   localSize: number[];
   arguments: FormArgument[];
+}
+
+/** Why a choice cannot be shown: the form stays as it is. */
+export interface FormProblem {
+  problem: string;
 }
 
 interface Template extends Partial<FormContent> {
@@ -73,9 +79,16 @@ export class QuickForm implements vscode.Disposable {
       told = { ok: false, error: messageOf(error) };
     }
     const { kernels = [], localSize = [1, 1, 1] } = told;
+    const error = told.ok ? '' : (told.error ?? 'the server knows no arguments');
+    if (error !== '' && kernel !== undefined) {
+      const problem: FormProblem = { problem: error };
+      await this.panel?.webview.postMessage(problem);
+      return;
+    }
     this.shown = {
       title,
-      error: told.ok ? '' : (told.error ?? 'the server knows no arguments'),
+      fresh: kernel === undefined,
+      error,
       kernel: told.kernel ?? '',
       kernels,
       localSize,

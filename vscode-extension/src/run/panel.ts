@@ -57,7 +57,8 @@ export class ResultsPanel implements vscode.Disposable {
   }
 
   private async open(place: Place): Promise<void> {
-    const file = vscode.Uri.file(path.resolve(place.file));
+    const beside = this.source?.scheme === 'file' ? path.dirname(this.source.fsPath) : '';
+    const file = vscode.Uri.file(path.resolve(beside, place.file));
     await openAt(this.source === undefined || (await isThere(file)) ? file : this.source, place.line, place.column);
   }
 

@@ -53,8 +53,16 @@ export interface Fault {
   lane: number | null;
   line: number | null;
   place: string; // `path:line`; empty where there is no text
+  excerpt: string; // that line
+  work_items: string; // in words; empty where none are known
+  source: string; // `path:line` of the source that the text was compiled from, and that line; empty where unknown
+  source_excerpt: string;
   other: string | null; // the other party: a declaration, or another access
   other_place: string;
+  other_excerpt: string;
+  other_work_items: string;
+  other_source: string;
+  other_source_excerpt: string;
 }
 
 /** A message that is recorded instead of carried out. */
@@ -109,6 +117,16 @@ export interface Place {
 export function placeIn(message: string): Place | undefined {
   const found = /^(.+?):(\d+):(\d+)(?::|\s|$)/m.exec(message);
   return found === null ? undefined : { file: found[1]!, line: Number(found[2]), column: Number(found[3]) };
+}
+
+/** What a run is called in a heading: its kernel. A dump's file name says little; it is told where no kernel is known. */
+export function headingOf(kernel: string | undefined, file: string): string {
+  return kernel || file;
+}
+
+/** An element that differs: `[2]: got 6, expected 7`. */
+export function differenceText(at: number[], got: number | string, expected: number | string): string {
+  return `[${at.join(', ')}]: got ${got}, expected ${expected}`;
 }
 
 /** The place of a fault or message, `path:line`; undefined where the text is in no file. */

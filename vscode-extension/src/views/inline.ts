@@ -13,7 +13,8 @@ const PAUSE = 300; // milliseconds after a keystroke
 
 export class InlineValues implements vscode.Disposable {
   private readonly style = vscode.window.createTextEditorDecorationType({
-    after: { margin: '0 0 0 2em', color: new vscode.ThemeColor('editorInlayHint.foreground') },
+    // An inlay hint of the same line stands on either side: a value is set off from both.
+    after: { margin: '0 1.5em 0 2em', color: new vscode.ThemeColor('editorInlayHint.foreground') },
   });
   private readonly listeners: vscode.Disposable[];
   private readonly server: Server;

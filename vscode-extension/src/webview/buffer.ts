@@ -1,6 +1,7 @@
 // One buffer: a table, or an image. Where it is not as expected, its cells say so, and a list has only the differences.
 
 import { bit, indexesOf, place, reader, show, size, type Format, type ShownArray } from '../run/array.ts';
+import { differenceText } from '../run/report.ts';
 import type { Mismatch, ShownBuffer } from '../run/shown.ts';
 import { button, checkbox, element, fill, select } from './dom.ts';
 import { grid, type Cells, type Grid } from './grid.ts';
@@ -10,6 +11,7 @@ const FORMATS: readonly Format[] = ['decimal', 'scientific', 'hex', 'binary'];
 const VIEWS = ['table', 'image'] as const;
 const COLUMNS = 8;
 const MOST_LISTED = 1_000_000;
+const FIRST_DIFFERENCES = 3; // in words, as the command line has them
 
 /** A buffer, once for each expectation that does not hold, else once. */
 export function bufferViews(buffer: ShownBuffer): HTMLElement[] {
@@ -30,6 +32,10 @@ function bufferView(buffer: ShownBuffer, wrong?: Mismatch): HTMLElement {
   let columns = columnsOf(array);
   const differences = wrong?.expected && wrong.differs ? { expected: wrong.expected, differs: wrong.differs } : undefined;
   const indexes = differences === undefined ? [] : indexesOf(differences.differs, MOST_LISTED);
+  const first = differences && indexes.slice(0, FIRST_DIFFERENCES).map((index) => {
+    const [got, expected] = [array, differences.expected].map((values) => show(values, reader(values), index, format));
+    return element('li', '', differenceText(place(array.shape, index), got!, expected!));
+  });
   let shown: Grid | undefined;
   let next = 0;
 
@@ -75,7 +81,7 @@ function bufferView(buffer: ShownBuffer, wrong?: Mismatch): HTMLElement {
   );
   draw();
   const alone = wrong?.expected && differences === undefined ? [element('h4', '', 'expected'), grid(tableCells(`${buffer.title}, expected`, wrong.expected, columnsOf(wrong.expected), 'decimal')).element] : [];
-  return element('article', buffer.group, bar, about, body, ...alone);
+  return element('article', buffer.group, bar, about, first && element('ul', 'first', ...first), body, ...alone);
 }
 
 function facts(buffer: ShownBuffer, array: ShownArray): string {
@@ -116,7 +122,7 @@ function tableCells(title: string, array: ShownArray, columns: number, format: F
       }
       const expected = show(wrong.expected, meant, index, format);
       cell.className = 'differs';
-      cell.title = `[${place(array.shape, index).join(', ')}] is ${got}, expected ${expected}`;
+      cell.title = differenceText(place(array.shape, index), got, expected);
       cell.append(element('span', 'mark', '≠'), ` ${got}`, element('div', 'expected', expected));
     },
   };

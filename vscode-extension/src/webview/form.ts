@@ -1,6 +1,7 @@
 // The page of a quick run: a row for each argument, and what to do with them.
 
-import type { FormArgument, FormContent } from '../run/form.ts';
+import type { FormArgument, FormContent, FormProblem } from '../run/form.ts';
+import { headingOf } from '../run/report.ts';
 import { buffer, DTYPES, EntryError, FILLS, number, sizes, value } from '../run/entries.ts';
 import { button, element, fill, host, listen, select } from './dom.ts';
 
@@ -69,18 +70,50 @@ function argument(given: FormArgument): [HTMLElement, Entry] {
   return [row(name, 'value', dtype, text), () => value(dtype.value, text.value, name)];
 }
 
-listen<FormContent | undefined>((main, shown) => {
+interface Page {
+  parts: HTMLElement[];
+  problem: HTMLElement;
+}
+
+// By kernel: what was entered stays in a page while another one is shown.
+const pages = new Map<string, Page>();
+let current: Page | undefined;
+
+listen<FormContent | FormProblem | undefined>((main, shown) => {
   if (shown === undefined) {
     return;
   }
-  const head = element('div', 'head', element('h1', '', `Run ${shown.title}`));
+  if ('problem' in shown) {
+    if (current !== undefined) {
+      current.problem.textContent = shown.problem;
+    }
+    return;
+  }
+  if (shown.fresh) {
+    pages.clear();
+  }
+  const present = (page: Page): void => {
+    current = page;
+    page.problem.textContent = '';
+    fill(main, ...page.parts);
+  };
+  const head = element('div', 'head', element('h1', '', `Run ${headingOf(shown.kernel, shown.title)}`));
   if (shown.error !== '') {
     const lines = shown.error.split('\n').map((line) => element('li', '', line));
     const look = button('Open the Text', 'Go to the text', () => host.postMessage({ kind: 'place', text: shown.error }));
     fill(main, element('header', '', head), element('ul', 'reports bad', ...lines), element('div', 'bar', look));
     return;
   }
-  const kernels = shown.kernels.length > 1 ? choice(shown.kernels, shown.kernel, 'Kernel', (name) => host.postMessage({ kind: 'kernel', name })) : undefined;
+  const choose = (name: string): void => {
+    kernels.value = shown.kernel; // this page stays that of its kernel
+    const known = pages.get(name);
+    if (known === undefined) {
+      host.postMessage({ kind: 'kernel', name });
+    } else {
+      present(known);
+    }
+  };
+  const kernels = choice(shown.kernels, shown.kernel, 'Kernel', choose);
   const groups = input('1, 1, 1', 'Thread groups: x, y, z');
   const local = input(shown.localSize.join(', '), 'Work items of a group: x, y, z');
   const made = shown.arguments.map(argument);
@@ -102,12 +135,15 @@ listen<FormContent | undefined>((main, shown) => {
   const run = button('Run', 'Run the kernel; the values are shown beside', send('run'));
   run.className = 'primary';
   const rows = [
-    row('kernel', '', kernels ?? element('span', '', shown.kernel)),
+    row('kernel', '', shown.kernels.length > 1 ? kernels : element('span', '', shown.kernel)),
     row('groups', 'how many', groups),
     row('group size', 'work items', local),
     ...made.map(([line]) => line),
   ];
   const table = element('table', 'form', element('tbody', '', ...rows));
   const save = button('Save as Launch File', 'Write this as the launch file beside the text', send('save'));
-  fill(main, element('header', '', head), table, problem, element('div', 'bar', run, save));
+  const header = element('header', '', head, element('div', 'facts', shown.title));
+  const page = { parts: [header, table, problem, element('div', 'bar', run, save)], problem };
+  pages.set(shown.kernel, page);
+  present(page);
 });

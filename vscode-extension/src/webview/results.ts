@@ -3,7 +3,7 @@
 
 import type { Shown } from '../run/panel.ts';
 import type { Fault, Report, Sent } from '../run/report.ts';
-import { payloadText, placeIn, placeOf, titleOf } from '../run/report.ts';
+import { headingOf, payloadText, placeIn, placeOf, titleOf } from '../run/report.ts';
 import type { Group } from '../run/shown.ts';
 import { bufferViews } from './buffer.ts';
 import { button, element, fill, folded, host, listen } from './dom.ts';
@@ -13,12 +13,12 @@ function verdict(shown: Shown): HTMLElement {
   const again = button('Run again', 'Run the kernel again', () => host.postMessage({ kind: 'again' }));
   const compared = (report.expectations ?? []).length > 0;
   const word = report.error !== undefined ? 'not run' : !report.ok ? 'failed' : compared ? 'passed' : 'done';
-  const head = element('div', 'head', element('span', `badge ${report.ok ? 'good' : 'bad'}`, word), element('h1', '', shown.title), again);
+  const head = element('div', 'head', element('span', `badge ${report.ok ? 'good' : 'bad'}`, word), element('h1', '', headingOf(report.kernel, shown.title)), again);
   if (report.kernel === undefined) {
     return element('header', '', head);
   }
   const facts = [
-    `kernel ${report.kernel}`,
+    shown.title,
     `${report.platform}`,
     `engine ${report.engine}`,
     count(report.groups, 'group'),
@@ -66,8 +66,36 @@ function section(title: string, style: string, items: HTMLElement[]): HTMLElemen
 }
 
 function faults(title: string, style: string, found: Fault[] = []): HTMLElement | undefined {
-  const items = found.map((fault) => element('li', '', element('b', '', fault.kind), ` ${fault.message}`, where(fault), other(fault)));
+  const items = found.map((fault) =>
+    element(
+      'li',
+      '',
+      element('b', '', fault.kind),
+      ' ',
+      ...named(fault.message),
+      where(fault),
+      ...about(fault.work_items, fault.excerpt, fault.source, fault.source_excerpt),
+      other(fault),
+      ...(fault.other ? about(fault.other_work_items, fault.other_excerpt, fault.other_source, fault.other_source_excerpt) : []),
+    ),
+  );
   return section(`${title} (${items.length})`, style, items);
+}
+
+/** A message whose names, between backquotes, are code. */
+function named(message: string): (HTMLElement | string)[] {
+  return message.split('`').map((part, n) => (n % 2 === 1 ? element('code', '', part) : part));
+}
+
+/** What the command line says of a party of a report: its work items, its line, and the line of its source. */
+function about(items: string, excerpt: string, source: string, sourceExcerpt: string): HTMLElement[] {
+  const place = placeOf(source);
+  const name = place && `${place.file.split(/[\\/]/).at(-1)}:${place.line}`;
+  return [
+    ...(items === '' ? [] : [element('div', 'where', `work items: ${items}`)]),
+    ...(excerpt === '' ? [] : [element('code', 'excerpt', excerpt)]),
+    ...(place === undefined ? [] : [element('code', 'excerpt', sourceExcerpt === '' ? name : link(name!, { kind: 'place', place }), ` ${sourceExcerpt}`)]),
+  ];
 }
 
 type At = { group: number[]; thread: number; lane?: number | null; line: number | null; place: string };

@@ -25,6 +25,25 @@ module.exports = {
     const [name] = await run('vscode.executeDefinitionProvider', text.uri, shared.at(text, 'P1 V0053', 4));
     assert.equal((name.targetUri ?? name.uri).path, text.uri.path);
   },
+  async 'faults of a run are marked in text and source, until an edit'() {
+    const { runner } = vscode.extensions.getExtension('visa-lsp.visa-lsp').exports;
+    const short = { buffer: { dtype: 'float32', shape: [20] } };
+    const quick = { args: [short, { buffer: { dtype: 'float32', shape: [40] } }, 2, 40] };
+    const marks = (uri) => vscode.languages.getDiagnostics(uri).filter((found) => found.source === 'visa-lsp run');
+    await runner.quick(text.uri, quick);
+    const [read] = marks(text.uri);
+    assert.match(read.message, /^reads bytes 80-83, element 20 of .*\nwork items: lanes 20 to 31: global /s);
+    assert.match(text.lineAt(read.range.start.line).text.slice(read.range.start.character), /^gather4_scaled/);
+    const cl = file('compiled/axpy.cl');
+    assert.deepEqual(marks(cl).map((found) => [found.range.start.line, found.code]), marks(text.uri).map(() => [3, 'out-of-bounds']));
+    await shared.tools(vscode).replace(text, '.version', ' .version');
+    assert.deepEqual([marks(text.uri), marks(cl)], [[], []]);
+    await run('undo');
+    await runner.quick(text.uri, quick);
+    assert.ok(marks(text.uri).length > 0);
+    await runner.quick(text.uri, {}); // large enough
+    assert.deepEqual(marks(text.uri), []);
+  },
   async 'lenses of the source lead back'() {
     source = await vscode.workspace.openTextDocument(file('compiled/axpy.cl'));
     await vscode.window.showTextDocument(source);
