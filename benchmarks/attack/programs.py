@@ -46,8 +46,7 @@ class Programs(Target):
 
     def __init__(self) -> None:
         # Nothing is too small to be compiled, nothing is interpreted first, and no code is kept on disk.
-        engine.LARGE = 0
-        engine.PROBE = machine.WARM = 0
+        engine.WARM = machine.WARM = machine.SAMPLE_STEPS = 0
         runner.kept_for_user = lambda *_: None
         self.has: Counter[str] = Counter()  # programs with a kind of statement, a type, a platform
         self.runs: Counter[str] = Counter()

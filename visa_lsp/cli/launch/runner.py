@@ -429,7 +429,7 @@ def _engine(name: str, budget: int | None) -> tuple[str, Engine]:
         from visa_lsp.sim.jit.making import Making
 
         making = Making(kept_for_user("native", ()))
-        return "jit", partial(run, interpreted=budget or INTERPRETED_STEPS, making=making)
+        return "jit", partial(run, interpreted=budget or INTERPRETED_STEPS, making=making, at_once=name == "jit")
     if name == "jit":
         raise LaunchError("the engine 'jit' needs llvmlite: pip install 'visa-lsp[jit]'")
     return "interp", interpret

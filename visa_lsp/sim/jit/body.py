@@ -53,6 +53,7 @@ _LEAVING: Final = frozenset(
         "nbarrier_wait",
     }
 )
+_MOVING: Final = _LEAVING - {"barrier", "sbarrier_wait", "nbarrier_wait"}  # the interpreter goes on anywhere
 _BARRIERS: Final = frozenset({"barrier"})  # what whole groups of threads wait at without being left
 _FIRST_CELLS: Final = {0: SLM_SURFACE, 1: STATELESS_SURFACE, 5: SCRATCH_SURFACE}
 
@@ -80,17 +81,21 @@ class BodyPlan:
         self.instructions = code.kernel.instructions
         self.leaving = {pc for pc, inst in enumerate(self.instructions) if self._leaves(pc, inst)}
         self.called_out: set[int] = set()  # what the interpreter does within compiled code
-        self.entries = {0, *self.layout.joins, *(pc + 1 for pc in self.leaving)}
-        starts = self.entries | {pc + 1 for pc, inst in enumerate(self.instructions) if branches(inst)}
-        count = len(self.instructions)
-        self.starts = sorted(pc for pc in starts | {count} if pc <= count)
+        ahead = {pc: code.labels.get(_label(inst), -1) for pc, inst in enumerate(self.instructions) if _jumps(inst)}
+        count, behind = len(self.instructions), {pc + 1 for pc in self.leaving}
+        self.entries = {0, *behind, *(target for pc, target in ahead.items() if 0 <= target <= pc)}
+        if any(_effect(self.instructions[pc]) in _MOVING for pc in self.leaving):
+            self.entries |= {*self.layout.joins, *code.labels.values()}
+        branch = {pc + 1 for pc, inst in enumerate(self.instructions) if branches(inst)}
+        starts = {*self.entries, *self.layout.joins, *branch, *ahead.values(), count}
+        self.starts = sorted(pc for pc in starts if 0 <= pc <= count)
         self.ends = dict(zip(self.starts, [*self.starts[1:], count + 1], strict=True))
 
     def _leaves(self, pc: int, inst: Inst) -> bool:
         meaning = inst.row.meaning
         if not isinstance(meaning, Lane | Effect) or (isinstance(meaning, Effect) and meaning.name in _LEAVING):
             return True  # a message that is recorded may end the thread
-        if branches(inst) and not inst.row.flow.returns and inst.get("label") not in self.code.labels:
+        if _jumps(inst) and _label(inst) not in self.code.labels:
             return True
         return changes_modes(self.code, inst) and pc not in self.modes.controls
 
@@ -393,6 +398,11 @@ def _label(inst: Inst) -> int:
     label = inst.get("label")
     assert isinstance(label, int)
     return label
+
+
+def _jumps(inst: Inst) -> bool:
+    """Return whether compiled code goes to a label here."""
+    return branches(inst) and not inst.row.flow.returns
 
 
 def _touches_fixed(body: BodyPlan) -> bool:

@@ -13,7 +13,7 @@ from visa_lsp.sim.group import ThreadGroup
 from visa_lsp.sim.jit import state
 from visa_lsp.sim.jit.defined import registers_read
 from visa_lsp.sim.jit.machine import CompiledThread, address
-from visa_lsp.sim.memory import Buffer
+from visa_lsp.sim.memory import Buffer, aligned
 from visa_lsp.sim.observers.races import LAST_WITH_ORDERED_SHARED
 from visa_lsp.sim.observers.shadow import RegisterShadow
 
@@ -78,10 +78,10 @@ class GroupRunner:
         self.compiled = compiled = machine.compiled_anew(code)
         self.shared = self.group.slm.data
         count, size = len(threads), -(-self.frames[0].regs.size // 64) * 64
-        self._registers = np.zeros((count, size), np.uint8)
+        self._registers = aligned(count * size).reshape(count, size)
         self._addresses = np.zeros((count, max(1, self.frames[0].addr.size)), np.int64)
         layout = compiled.body.layout
-        self._blocks = np.zeros((count, layout.size), np.uint8)
+        self._blocks = aligned(count * layout.size).reshape(count, layout.size)
         self.states = [state.StateBlock(layout, row) for row in self._blocks]
         marks = machine.marked(self.group.slm)
         for number, frame in enumerate(self.frames):
