@@ -103,8 +103,7 @@ class CompiledMachine(Machine):
             return None
         if self.make_whole is not None:
             self._prepare_whole()
-        found = self.compiled_for(frame.code, key[1])
-        return found if frame.pc in found.body.entries else None
+        return self.compiled_for(frame.code, key[1])
 
     def _key(self, frame: Frame) -> tuple[int, Modes] | None:
         """Body and modes that a frame's compiled form is found by; None where a function has left it other modes than planned."""
@@ -354,7 +353,7 @@ class CompiledThread(Thread):
         machine.begun += 1
         while True:
             compiled = machine.compiled(self.frame)
-            if compiled is None:
+            if compiled is None or (self.stopped is None and self.frame.pc not in compiled.body.entries):
                 signal, steps = self.slice(min(COLD, quantum - used))
                 machine.warm(self.frame, steps)
                 used += steps
