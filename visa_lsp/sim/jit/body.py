@@ -14,12 +14,12 @@ from llvmlite import ir
 from visa_lsp.isa.lane import Effect, Lane
 from visa_lsp.isa.model import Trait
 from visa_lsp.isa.predefined import FIRST_SURFACE
-from visa_lsp.program.model import Combine, Predicate, State
+from visa_lsp.program.model import Combine, Predicate, PredicateOperand, State
 from visa_lsp.sim.effects import EFFECTS
 from visa_lsp.sim.faults import KernelFault
 from visa_lsp.sim.jit import state, watching
-from visa_lsp.sim.jit.emitter import I32, I64, PTR, Emitter, Uncompiled, integer
-from visa_lsp.sim.jit.held import held_in
+from visa_lsp.sim.jit.emitter import I1, I8, I32, I64, PTR, Emitter, Local, Uncompiled, integer
+from visa_lsp.sim.jit.held import Held, held_in
 from visa_lsp.sim.jit.lanes import emit_lane
 from visa_lsp.sim.jit.messages import MESSAGES
 from visa_lsp.sim.jit.modes import branches, changes_modes
@@ -55,6 +55,9 @@ _LEAVING: Final = frozenset(
 )
 _MOVING: Final = _LEAVING - {"barrier", "sbarrier_wait", "nbarrier_wait"}  # the interpreter goes on anywhere
 _BARRIERS: Final = frozenset({"barrier"})  # what whole groups of threads wait at without being left
+MOST_LOCAL_INSTRUCTIONS: Final = 500  # of a body that keeps all of a thread's numbers: each way out stores them
+MOST_LOCAL_COUNTS: Final = 24  # of stretches that are counted so
+BEGIN: Final = "begin"  # the function of a module that gives a new thread the id of its group
 _FIRST_CELLS: Final = {0: SLM_SURFACE, 1: STATELESS_SURFACE, 5: SCRATCH_SURFACE}
 
 
@@ -90,6 +93,23 @@ class BodyPlan:
         starts = {*self.entries, *self.layout.joins, *branch, *ahead.values(), count}
         self.starts = sorted(pc for pc in starts if 0 <= pc <= count)
         self.ends = dict(zip(self.starts, [*self.starts[1:], count + 1], strict=True))
+        self.held = held_in(code, self.starts, self.ends, to_the_end=to_the_end) if self.stays else Held()
+        self.local = self._locals() if self.held.pieces and count <= MOST_LOCAL_INSTRUCTIONS else None
+        self.runs_threads = bool(self.local and not self.leaving and not watched and not code.kernel.addresses)
+
+    def _locals(self) -> Local:
+        """Return the predicates and surface variables that instructions may change."""
+        named = [value for inst in self.instructions for value in inst.values]
+        predicates = {value.var for value in named if isinstance(value, Predicate | PredicateOperand)}
+        surfaces = set[int]()
+        for pc, inst in enumerate(self.instructions):
+            if inst.row.has(Trait.MOVES_STATE):
+                site, dst = Site(self.code, inst, pc), inst.get("dst")
+                if isinstance(dst, State) and not dst.sampler and site.lanes == 1:
+                    surfaces.add(site.state_cell(dst))
+                else:
+                    surfaces.update(range(self.layout.surfaces))
+        return Local(frozenset(predicates), frozenset(surfaces))
 
     def _leaves(self, pc: int, inst: Inst) -> bool:
         meaning = inst.row.meaning
@@ -144,12 +164,12 @@ class _BodyWriter:
     def __init__(self, body: BodyPlan, module: ir.Module, name: str) -> None:
         self.body = body
         self.code = body.code
-        self.e = Emitter(module, name, body.layout)
+        counted = body.starts if len(body.starts) <= MOST_LOCAL_COUNTS else ()
+        self.e = Emitter(module, name, body.layout, counted, local=body.local, threads=body.runs_threads)
         self.e.surface_values = body.surfaces
         self.e.watched = body.watched
         self.e.side_by_side = body.side_by_side
-        if body.stays:
-            self.e.hold(held_in(body.code, body.starts, body.ends, to_the_end=body.to_the_end))
+        self.e.hold(body.held)
         self._fixed = {} if _touches_fixed(body) else _FIRST_CELLS
         self.blocks = {pc: self.e.function.append_basic_block(f"at{pc}") for pc in body.starts}
         self.places = {
@@ -160,6 +180,11 @@ class _BodyWriter:
 
     def write(self) -> None:
         e = self.e
+        if e.fresh is not None:
+            known = e.function.append_basic_block("known")
+            self.new_group, self.new_thread = (e.function.append_basic_block(f"new_{n}") for n in ("group", "thread"))
+            e.builder.cbranch(e.fresh, self.new_group, known)
+            e.builder.position_at_end(known)
         e.load_all()
         pc = e.word(e.block, state.PC)
         wrong = e.function.append_basic_block("nowhere")
@@ -179,8 +204,69 @@ class _BodyWriter:
         self._dispatch()
         e.fail()
         e.builder.position_at_end(self.leave)
+        if e.fresh is not None:
+            left, following = e.function.append_basic_block("left"), e.function.append_basic_block("following")
+            e.builder.cbranch(e.fresh, following, left)
+            self._run_threads(following)
+            e.builder.position_at_end(left)
         self._give_held(len(self.body.instructions))
         e.leave(state.LEAVE, e.word(e.block, state.PC))
+
+    def _run_threads(self, following: ir.Block) -> None:
+        """Run new threads one after another, those of a group and of the groups behind it.
+
+        The cells of the launch say which is the first, and which runs where one of them is left.
+        """
+        e, b, one = self.e, self.e.builder, ir.Constant(I64, 1)
+        count, ahead = (
+            len(self.body.instructions),
+            [e.constant(e.launch, at) for at in (state.GROUPS_X, state.GROUPS_Y)],
+        )
+        with b.goto_entry_block():
+            ids = [e.variable(e.word(e.launch, at)) for at in state.GROUP_IDS]
+        b.position_at_end(self.new_group)
+        b.branch(self.new_thread)
+        b.position_at_end(self.new_thread)
+        thread = e.get(e.thread, I64)
+
+        def row(base: int, stride: int) -> Node:
+            at = b.mul(thread, e.constant(e.launch, stride))
+            return b.gep(e.table(base), [at], source_etype=I8)
+
+        registers, first = (row(at, state.REGISTERS_STRIDE) for at in (state.REGISTERS, state.REGISTERS_FIRST))
+        block, block_first = (row(at, state.BLOCKS_STRIDE) for at in (state.BLOCKS, state.BLOCKS_FIRST))
+        begin = ir.Function(e.module, ir.FunctionType(ir.VoidType(), (PTR, PTR, I64, I64, I64)), BEGIN)
+        begin.linkage = "internal"
+        b.call(begin, [registers, first, *(e.get(cell, I64) for cell in ids)])
+        e.begin_thread(registers, block, block_first)
+        e.take_held(e.held.moved(0), first)
+        b.branch(self._to(0))
+
+        b.position_at_end(following)
+        e.add_to(e.total, e.get(e.steps, I64))
+        over, going, last = (e.function.append_basic_block(n) for n in ("over", "going", "last"))
+        much = b.icmp_signed(">", e.get(e.total, I64), e.constant(e.launch, state.BUDGET))
+        b.cbranch(much, over, going).set_weights([1, 999])
+        b.position_at_end(over)
+        self._give_held(count)
+        e.leave(state.OVER, e.word(e.block, state.PC))
+        b.position_at_end(going)
+        e.add_to(e.thread, one)
+        more = b.icmp_signed("<", e.get(e.thread, I64), e.constant(e.launch, state.THREADS))
+        b.cbranch(more, self.new_thread, last)
+        b.position_at_end(last)
+        e.set(e.thread, ir.Constant(I64, 0))
+        e.add_to(e.group, one)
+        carry = ir.Constant(I1, 1)
+        for cell, size in zip(ids, (*ahead, None), strict=True):
+            value = b.add(e.get(cell, I64), b.zext(carry, I64))
+            carry = b.icmp_unsigned("==", value, size) if size is not None else carry
+            e.set(cell, b.select(carry, ir.Constant(I64, 0), value) if size is not None else value)
+        done = e.function.append_basic_block("done")
+        b.cbranch(b.icmp_signed("<", e.get(e.group, I64), e.constant(e.launch, state.END)), self.new_group, done)
+        b.position_at_end(done)
+        e.spill_sums()
+        b.ret(ir.Constant(I32, state.LEAVE))
 
     def _entered(self, pc: int) -> ir.Block:
         """The block that begins at an instruction with what the registers hold."""
@@ -264,9 +350,7 @@ class _BodyWriter:
             return
         e = self.e
         e.add_to(e.steps, ir.Constant(I64, steps))
-        counts = e.builder.inttoptr(e.word(e.launch, state.COUNTS), PTR)
-        cell = e.builder.gep(counts, [ir.Constant(I64, start)], source_etype=I64)
-        e.builder.store(e.builder.add(e.builder.load(cell, typ=I64), ir.Constant(I64, 1)), cell)
+        e.count(start)
 
     def _instruction(self, inst: Inst, pc: int) -> None:
         e, control = self.e, self.body.modes.controls.get(pc)
@@ -297,7 +381,7 @@ class _BodyWriter:
             e.known_surfaces = known
         e.builder.position_at_end(block)
         self.body.called_out.add(pc)
-        e.call_out()
+        e.call_out(timed=True)
         if inst.row.has(Trait.MOVES_STATE):
             e.known_surfaces = {}
 
@@ -361,7 +445,7 @@ class _BodyWriter:
     def _back(self, target: int) -> None:
         """Jump backwards: the place where a time slice may end."""
         e = self.e
-        late = e.builder.icmp_unsigned(">=", e.get(e.steps, I64), e.word(e.launch, state.QUANTUM))
+        late = e.builder.icmp_unsigned(">=", e.get(e.steps, I64), e.constant(e.launch, state.QUANTUM))
         with e.builder.if_then(late, likely=False):
             self._give_held(target)
             e.leave(state.SWITCH, target)
