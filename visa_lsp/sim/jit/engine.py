@@ -86,13 +86,14 @@ def _compiled(
         return _interpreted(slower, observers)
     before = Contents(dispatch) if observers or (again and not known) else None
     if again and not known:
-        sample = Sample(slower)
+        sample = Sample(slower, making)
         sample.heard_by(_fresh(observers))
         try:
             result = sample.run()
         except Hot:
             assert before is not None
             before.restore()
+            sample.give_codes()
         else:
             result.interpreted = True
             return _limit(result, "" if observers else f"{_ALONE}the launch is too small")

@@ -27,6 +27,7 @@ from visa_lsp.sim.operands import CR0
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from visa_lsp.program.model import Kernel
     from visa_lsp.sim.dispatch import Dispatch, GroupShape, RunResult
     from visa_lsp.sim.group import Wait
     from visa_lsp.sim.interp import Code
@@ -74,6 +75,21 @@ class CompiledMachine(Machine):
         self.launch[state.QUANTUM // 8] = self.quantum
         self.entered: CompiledThread | None = None
         self.raised: KernelFault | None = None
+
+    def code(self, kernel: Kernel) -> Code:
+        """The interpreter's form of a kernel or function; one that an earlier run of the dispatch has used where there is one."""
+        known = self.making.codes.get(id(kernel))
+        if known and id(kernel) not in self._codes:
+            code = self._codes[id(kernel)] = known.pop()
+            code.grew = self.grew
+            code.counts[:] = [0] * len(code.counts)
+            code.frames.clear()
+        return super().code(kernel)
+
+    def give_codes(self) -> None:
+        """Leave the forms of bodies to a later run; this one is over."""
+        for number, code in self._codes.items():
+            self.making.codes.setdefault(number, []).append(code)
 
     def _surface_table(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         table = np.zeros(max(1, len(self._surfaces)) * (state.ENTRY // 8), np.int64)
@@ -319,7 +335,9 @@ class CompiledMachine(Machine):
         for body in self._bodies.values():
             body.flush_counts()
         self.tell_written()
-        return super().finish()
+        result = super().finish()
+        self.give_codes()
+        return result
 
 
 class Hot(Exception):  # noqa: N818 - no error: what was asked for is known

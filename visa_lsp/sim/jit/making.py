@@ -11,6 +11,7 @@ from visa_lsp.sim.jit.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from visa_lsp.program.model import Kernel
+    from visa_lsp.sim.interp import Code
     from visa_lsp.sim.jit.bodies import CompiledBody
     from visa_lsp.sim.jit.modes import Modes
 
@@ -47,4 +48,5 @@ class Making:
     def __init__(self, store: ObjectStore | None = None) -> None:
         self.store = store
         self.stopwatch = Stopwatch()
+        self.codes: dict[int, list[Code]] = {}  # by kernel: forms of the interpreter, which no machine uses now
         self.bodies: dict[tuple[int, Modes, bool, bool], CompiledBody] = {}  # by kernel, and by how it is run
