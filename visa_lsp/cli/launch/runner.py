@@ -48,6 +48,7 @@ from visa_lsp.cli.launch.results import buffer_reports, expectation_reports
 from visa_lsp.isa.platforms import PLATFORMS, thread_widths
 from visa_lsp.kept import kept_for_user
 from visa_lsp.sim.contents import Contents
+from visa_lsp.sim.jit.making import Making, Makings
 from visa_lsp.sim.launch.config import PLATFORM, LaunchError, ValueArg
 from visa_lsp.sim.launch.prepare import choose_kernel, prepare, with_budget
 from visa_lsp.sim.machine import run as interpret
@@ -68,7 +69,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.launch.prepare import PreparedLaunch
     from visa_lsp.sim.observers.hooks import Observer
 
-    Engine = Callable[[Dispatch, Sequence[Observer]], RunResult]
+    Engine = Callable[..., RunResult]
 
 __all__ = [
     "LaunchError",
@@ -301,6 +302,8 @@ def carried_out(run: ReadyRun) -> RunReport:
     dispatch = run.dispatch(INTERPRETED_STEPS if engine_name == "interp" else COMPILED_STEPS)
     told = options.told and partial(options.told, prod(dispatch.groups))
     dispatch = replace(dispatch, first_fault=options.first_fault, told=told, host_threads=options.threads)
+    if options.compiled is not None and engine_name == "jit":
+        engine = partial(engine, making=options.compiled.of(dispatch))
     result, time, profiler = _timed(dispatch, engine, options, run.loading)
     return run.report(result, engine_name, time, profiler)
 
@@ -417,6 +420,11 @@ def observers_named(checks: str) -> tuple[Observer, ...]:
     return checkers(checks)
 
 
+def makings() -> Makings:
+    """Return a keeper of what is compiled of one program, for ``RunOptions``."""
+    return Makings(kept_for_user("native", ()))
+
+
 def _engine(name: str, budget: int | None) -> tuple[str, Engine]:
     """Give an engine by name; auto is the compiled one where llvmlite is installed.
 
@@ -426,7 +434,6 @@ def _engine(name: str, budget: int | None) -> tuple[str, Engine]:
         raise LaunchError(f"unknown engine '{name}'; known are {', '.join(ENGINES)}")
     if name != "interp" and find_spec("llvmlite") is not None:
         from visa_lsp.sim.jit.engine import run
-        from visa_lsp.sim.jit.making import Making
 
         making = Making(kept_for_user("native", ()))
         return "jit", partial(run, interpreted=budget or INTERPRETED_STEPS, making=making, at_once=name == "jit")

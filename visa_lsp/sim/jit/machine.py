@@ -7,7 +7,6 @@ function entered again. What needs the interpreter but moves no lanes is called 
 
 from __future__ import annotations
 
-from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
@@ -83,12 +82,12 @@ class CompiledMachine(Machine):
             code = self._codes[id(kernel)] = known.pop()
             code.grew = self.grew
             code.counts[:] = [0] * len(code.counts)
-            code.frames.clear()
         return super().code(kernel)
 
     def give_codes(self) -> None:
         """Leave the forms of bodies to a later run; this one is over."""
         for number, code in self._codes.items():
+            code.frames.clear()
             self.making.codes.setdefault(number, []).append(code)
 
     def _surface_table(self) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -302,16 +301,18 @@ class CompiledMachine(Machine):
         with self.compiling:
             self._whole = make()
 
-    @cached_property
+    @property
     def writes_first(self) -> bool:
         """Whether no thread of the kernel reads a register that it has not written."""
-        kernel, shape = self.dispatch.kernel, self.dispatch.shape((0, 0, 0))
-        full = (1 << self.dispatch.simd) - 1
-        frame = self.acquire(kernel)
-        with self.compiling:
-            found = proven(self.code(kernel), frame, full=all(shape.lanes(n) == full for n in range(shape.threads)))
-        self.release(frame)
-        return found
+        kernel, shape, proofs = self.dispatch.kernel, self.dispatch.shape((0, 0, 0)), self.making.proofs
+        if id(kernel) not in proofs:
+            full = (1 << self.dispatch.simd) - 1
+            frame = self.acquire(kernel)
+            with self.compiling:
+                together = all(shape.lanes(n) == full for n in range(shape.threads))
+                proofs[id(kernel)] = proven(self.code(kernel), frame, full=together)
+            self.release(frame)
+        return proofs[id(kernel)]
 
     def fits(self, code: Code) -> bool:
         """Whether groups can run as a whole: nothing but barriers leaves the compiled function."""
