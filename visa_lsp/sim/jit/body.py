@@ -85,6 +85,7 @@ class BodyPlan:
         self.layout = StateLayout(code)
         self.instructions = code.kernel.instructions
         self.leaving = {pc for pc, inst in enumerate(self.instructions) if self._leaves(pc, inst)}
+        self.reaches_shared = True  # whether an instruction may touch the memory of a group
         self.called_out: set[int] = set()  # what the interpreter does within compiled code
         ahead = {pc: code.labels.get(_label(inst), -1) for pc, inst in enumerate(self.instructions) if _jumps(inst)}
         count, behind = len(self.instructions), {pc + 1 for pc in self.leaving}
@@ -97,22 +98,29 @@ class BodyPlan:
         self.ends = dict(zip(self.starts, [*self.starts[1:], count + 1], strict=True))
         small = self.stays and count <= MOST_HELD_INSTRUCTIONS
         self.held = held_in(code, self.starts, self.ends, to_the_end=to_the_end) if small else Held()
-        self.local = self._locals() if self.held.pieces else None
+        self.written_surfaces = self._written_surfaces()
+        named = [value for inst in self.instructions for value in inst.values]
+        predicates = frozenset(value.var for value in named if isinstance(value, Predicate | PredicateOperand))
+        self.local = Local(predicates, self.written_surfaces) if self.held.pieces else None
         self.runs_threads = bool(self.held.pieces) and not (self.leaving or watched or code.kernel.addresses)
 
-    def _locals(self) -> Local:
-        """Return the predicates and surface variables that instructions may change."""
-        named = [value for inst in self.instructions for value in inst.values]
-        predicates = {value.var for value in named if isinstance(value, Predicate | PredicateOperand)}
-        surfaces = set[int]()
+    def _written_surfaces(self) -> frozenset[int]:
+        """Return the surface variables that instructions may change."""
+        found = set[int]()
         for pc, inst in enumerate(self.instructions):
             if inst.row.has(Trait.MOVES_STATE):
                 site, dst = Site(self.code, inst, pc), inst.get("dst")
                 if isinstance(dst, State) and not dst.sampler and site.lanes == 1:
-                    surfaces.add(site.state_cell(dst))
+                    found.add(site.state_cell(dst))
                 else:
-                    surfaces.update(range(self.layout.surfaces))
-        return Local(frozenset(predicates), frozenset(surfaces))
+                    found.update(range(self.layout.surfaces))
+        return frozenset(found)
+
+    @property
+    def given_surfaces(self) -> frozenset[int]:
+        """The surface variables that the launch gives, and no instruction changes."""
+        places, inputs = self.code.layout.surface_base, self.code.kernel.inputs
+        return frozenset(places[item.id] for item in inputs if item.kind & 7 > 1) - self.written_surfaces
 
     def _leaves(self, pc: int, inst: Inst) -> bool:
         meaning = inst.row.meaning
@@ -126,6 +134,7 @@ class BodyPlan:
         """Write the function into a module."""
         writer = _BodyWriter(self, module, name)
         writer.write()
+        self.reaches_shared = writer.e.reaches_shared or not self.is_alone
         return writer.e.function
 
     @property
@@ -169,7 +178,7 @@ class _BodyWriter:
         self.code = body.code
         counted = body.starts if len(body.starts) <= MOST_LOCAL_COUNTS else ()
         self.e = Emitter(module, name, body.layout, counted, local=body.local, threads=body.runs_threads)
-        self.e.surface_values = body.surfaces
+        self.e.surface_values, self.e.given_surfaces = body.surfaces, body.given_surfaces
         self.e.watched = body.watched
         self.e.side_by_side = body.side_by_side
         self.e.hold(body.held)

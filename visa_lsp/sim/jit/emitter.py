@@ -172,7 +172,9 @@ class Emitter:
         self.modes: Modes
         # What surface variables may stand for, in the order of the launch's table.
         self.surface_values: tuple[int, ...] = ()
+        self.given_surfaces: frozenset[int] = frozenset()  # surface variables that hold a surface of the launch
         self.known_surfaces: dict[int, int] = {}  # values of surface variables that are known at this instruction
+        self.reaches_shared = False  # an instruction may touch the memory of the group
         self.pc = 0
         self.held = Held()
         self._held: list[Node] = []  # where the held pieces lie while the function runs

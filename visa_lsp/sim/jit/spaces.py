@@ -62,6 +62,7 @@ def surface(e: Emitter, site: Site) -> Found:
     if len(values) > _MOST_COMPARED:
         raise Uncompiled
     builder, value = e.builder, e.surface(cell)
+    e.reaches_shared |= cell not in e.given_surfaces
     table = e.table(state.SURFACES)
     entry = [ir.Constant(PTR, None), *[ir.Constant(I64, 0)] * 3, e.address(e.launch, state.SCRAP)]
     for number, candidate in enumerate(e.surface_values):
@@ -112,6 +113,7 @@ def _stride(e: Emitter, size: Node) -> Node:
 
 def shared(e: Emitter) -> Found:
     """Shared local memory of the group."""
+    e.reaches_shared = True
     base = e.builder.inttoptr(e.word(e.block, state.SLM), PTR)
     size = e.word(e.block, state.SLM_SIZE)
 

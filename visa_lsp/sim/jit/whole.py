@@ -102,10 +102,11 @@ class GroupRunner:
 
         if not compiled.has_groups:
             assert not compiled.is_closed, "the kernel's function was made without the one for groups"
+            shared = self.group.slm.size if compiled.body.reaches_shared else 0
             sizes = groups.Sizes(
-                size, 8 * self.frames[0].addr.size, layout.size, self.group.slm.size, len(compiled.body.instructions),
+                size, 8 * self.frames[0].addr.size, layout.size, shared, len(compiled.body.instructions),
                 self._first_bytes(size), machine.under_watch, dispatch.platform.generation <= LAST_WITH_ORDERED_SHARED,
-                self._changed(), compiled.body.runs_threads and not self.group.slm.size,
+                self._changed(), compiled.body.runs_threads and not shared,
             )  # fmt: skip
             groups.written(compiled.module, compiled.function, sizes, self._fields(), compiled.body.barriers)
             compiled.has_groups = True
