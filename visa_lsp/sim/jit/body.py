@@ -194,8 +194,8 @@ class _BodyWriter:
         e = self.e
         if e.fresh is not None:
             known = e.function.append_basic_block("known")
-            self.new_group, self.new_thread = (e.function.append_basic_block(f"new_{n}") for n in ("group", "thread"))
-            e.builder.cbranch(e.fresh, self.new_group, known)
+            self.new_thread = e.function.append_basic_block("new_thread")
+            e.builder.cbranch(e.fresh, self.new_thread, known)
             e.builder.position_at_end(known)
         e.load_all()
         pc = e.word(e.block, state.PC)
@@ -230,14 +230,8 @@ class _BodyWriter:
         The cells of the launch say which is the first, and which runs where one of them is left.
         """
         e, b, one = self.e, self.e.builder, ir.Constant(I64, 1)
-        count, ahead = (
-            len(self.body.instructions),
-            [e.constant(e.launch, at) for at in (state.GROUPS_X, state.GROUPS_Y)],
-        )
         with b.goto_entry_block():
             ids = [e.variable(e.word(e.launch, at)) for at in state.GROUP_IDS]
-        b.position_at_end(self.new_group)
-        b.branch(self.new_thread)
         b.position_at_end(self.new_thread)
         thread = e.get(e.thread, I64)
 
@@ -260,7 +254,7 @@ class _BodyWriter:
         much = b.icmp_signed(">", e.get(e.total, I64), e.constant(e.launch, state.BUDGET))
         b.cbranch(much, over, going).set_weights([1, 999])
         b.position_at_end(over)
-        self._give_held(count)
+        self._give_held(len(self.body.instructions))
         e.leave(state.OVER, e.word(e.block, state.PC))
         b.position_at_end(going)
         e.add_to(e.thread, one)
@@ -270,12 +264,13 @@ class _BodyWriter:
         e.set(e.thread, ir.Constant(I64, 0))
         e.add_to(e.group, one)
         carry = ir.Constant(I1, 1)
-        for cell, size in zip(ids, (*ahead, None), strict=True):
+        for cell, count in zip(ids, (state.GROUPS_X, state.GROUPS_Y), strict=False):
             value = b.add(e.get(cell, I64), b.zext(carry, I64))
-            carry = b.icmp_unsigned("==", value, size) if size is not None else carry
-            e.set(cell, b.select(carry, ir.Constant(I64, 0), value) if size is not None else value)
+            carry = b.icmp_unsigned("==", value, e.constant(e.launch, count))
+            e.set(cell, b.select(carry, ir.Constant(I64, 0), value))
+        e.add_to(ids[2], b.zext(carry, I64))
         done = e.function.append_basic_block("done")
-        b.cbranch(b.icmp_signed("<", e.get(e.group, I64), e.constant(e.launch, state.END)), self.new_group, done)
+        b.cbranch(b.icmp_signed("<", e.get(e.group, I64), e.constant(e.launch, state.END)), self.new_thread, done)
         b.position_at_end(done)
         e.spill_sums()
         b.ret(ir.Constant(I32, state.LEAVE))

@@ -57,7 +57,8 @@ class GroupQueue:
         """Hear how long the groups took that were given last, and how many steps they were."""
         with self._lock:
             self.steps += steps
-            self._step = min(1 << 20, 2 * self._step) if seconds < _SHORT else max(1, self._step // 2)
+            more = 8 if seconds < _SHORT / 8 else 2
+            self._step = min(1 << 20, more * self._step) if seconds < _SHORT else max(1, self._step // 2)
 
     def stop(self) -> None:
         """Give out no more."""
