@@ -110,6 +110,6 @@ def test_a_loop_without_end_is_ended_by_the_budget(checks):
 def test_a_large_kernel_is_interpreted_and_a_note_says_so(monkeypatch):
     monkeypatch.setattr(making, "MOST_INSTRUCTIONS", 40)
     body = "    add (M1, 16) value(0,0)<1> value(0,0)<1;1,0> 0x1:w\n" * 40
-    report = ran(body, "jit", groups=1)
+    report = ran(body, "auto", groups=1)
     assert report.engine == "interp"
     assert any("are interpreted" in note for note in report.notes)

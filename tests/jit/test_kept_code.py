@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
@@ -9,7 +12,8 @@ pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 from compiled import compile_at_once
 from test_compiled_faults import ran
 
-from visa_lsp.sim.jit import native
+import visa_lsp
+from visa_lsp.sim.jit import bodies, native
 
 # A sum of integers, and a product of floats, which is an instruction that LLVM does not look into.
 BODY = "    add (M1, 16) value(0,0)<1> value(0,0)<1;1,0> 0x7:d\n    mul (M1, 16) value(0,0)<1> value(0,0)<1;1,0> 2.5:f\n    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 value.0\n"
@@ -60,3 +64,23 @@ def test_nothing_is_kept_where_that_is_not_wanted(monkeypatch, tmp_path):
     monkeypatch.setenv("VISA_LSP_CACHE", "off")
     result()
     assert not list(tmp_path.glob("kept/*"))
+
+
+def test_a_loaded_program_is_written_and_compiled_once(monkeypatch):
+    """Launches of other arrays, numbers and counts of groups find it; one whose last thread is not full is another."""
+    monkeypatch.setattr(native, "LEVEL", 0)
+    made = []
+    before = bodies.CompiledBody.__init__
+    monkeypatch.setattr(bodies.CompiledBody, "__init__", lambda self, *a, **k: made.append(a) or before(self, *a, **k))
+    kernel = visa_lsp.load(Path(__file__).parents[2] / "examples" / "saxpy.visaasm").kernels["saxpy"]
+    counts = []
+    for groups, local, a in ((2, 32, 2.0), (5, 32, 3.0), (3, 32, 2.0), (2, 24, 2.0), (4, 24, 5.0)):
+        x, y = np.arange(groups * local, dtype=np.float32), np.ones(groups * local, np.float32)
+        result = kernel.launch(
+            groups, local, {"x": x, "y": y, "a": a, "n": x.size}, engine="jit", checks="none", threads=1
+        )
+        assert result.ok
+        assert result.instructions == 11 * groups * (2 if local > 16 else 1)
+        assert (y == a * x + 1).all()
+        counts.append(len(made))
+    assert counts == [1, 1, 1, 2, 2]

@@ -19,7 +19,7 @@ from unjudged import run_unjudged
 
 from visa_lsp.app.launch import runner
 from visa_lsp.app.launch.file import parse_launch
-from visa_lsp.sim.jit import engine, native
+from visa_lsp.sim.jit import engine, machine, native
 from visa_lsp.sim.machine import run as interpret
 
 SIDE_BY_SIDE = "groups ran side by side on 3 threads: nothing orders the atomics of different groups"
@@ -45,10 +45,10 @@ def test_a_launch_leaves_the_same(launch, monkeypatch):
     assert differences(*found) <= {"notes"}
 
 
-def launched(code: str, groups: int, *, checks: str = "none", budget: int | None = None):
+def launched(code: str, groups: int, *, checks: str = "none", budget: int | None = None, name: str = "jit"):
     text = HEAD + code + "    ret (M1, 1)\n"
     launch = parse_launch(LAUNCH.format(groups=groups, local=16, init="zeros", more=""), Path("k.launch.yaml"))
-    options = runner.RunOptions(platform="TGLLP", engine="jit", checks=checks, budget=budget, threads=3)
+    options = runner.RunOptions(platform="TGLLP", engine=name, checks=checks, budget=budget, threads=3)
     return run_unjudged(text, launch, options)
 
 
@@ -74,8 +74,8 @@ def test_checkers_watch_one_group_at_a_time():
 
 
 def test_a_small_launch_runs_on_one_thread(monkeypatch):
-    monkeypatch.setattr(engine, "LARGE", 60_000)
-    report = launched(COUNT_UP, 3)
+    monkeypatch.setattr(machine, "WARM", 300)
+    report = launched(COUNT_UP, 3, name="auto")
     assert "groups ran one after another, not on several threads: the launch is too small" in report.notes
     assert report.buffers[0].array[0] == 48
 

@@ -48,5 +48,5 @@ def compile_at_once(put=setattr):
     from visa_lsp.sim.jit import engine
     from visa_lsp.sim.jit import machine as compiled
 
-    for where, name in ((compiled, "WARM"), (engine, "PROBE"), (engine, "LARGE")):
+    for where, name in ((compiled, "WARM"), (compiled, "SAMPLE_STEPS"), (engine, "WARM")):
         put(where, name, 0)

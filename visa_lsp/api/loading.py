@@ -19,6 +19,7 @@ from visa_lsp.app.launch.file import LaunchFile, read_launch_file
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.program import TextProblems, decoded, linked, merged, module_of_text, sources_of, text_of
 from visa_lsp.app.launch.program_info import platform_told
+from visa_lsp.app.launch.runner import makings
 from visa_lsp.beside import LAUNCH, kernels_in
 from visa_lsp.sim.launch.config import LaunchConfig, LaunchError
 from visa_lsp.zeinfo.zebin import ZebinError, is_elf, read_zebin
@@ -66,7 +67,7 @@ def loaded(path_or_text: Source, platform: str | None, ze_info: Source | None) -
             launch = _described(launch, ze_info)
         elif is_elf(given.data):
             launch = replace(launch, document=given.data)
-        options = RunOptions(given.path, platform, began=began)
+        options = RunOptions(given.path, platform, began=began, compiled=makings())
         notes: list[str] = []
         module, sources = _module(given, launch, options, notes)
     return LoadedModule(module, launch, options, tuple(notes), sources, perf_counter() - began)

@@ -8,9 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
-from visa_lsp.sim.memory import Buffer
+from visa_lsp.sim.memory import Buffer, aligned
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +57,7 @@ class ThreadGroup:
     def __init__(self, number: tuple[int, int, int], slm_bytes: int, threads: int) -> None:
         self.id = number
         self.threads = threads
-        self.slm = Buffer("shared local memory", np.zeros(slm_bytes, np.uint8))
+        self.slm = Buffer("shared local memory", aligned(slm_bytes))
         self.barrier = Barrier(threads)
         self.named: dict[int, Barrier] = {}
         self.signalled: dict[tuple[int, int], int] = {}  # (thread, barrier) -> generation it signalled in

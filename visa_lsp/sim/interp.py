@@ -19,7 +19,7 @@ from visa_lsp.flow.storage import storage_of
 from visa_lsp.flow.structure import structure_of
 from visa_lsp.isa.lane import Effect, Lane, Unmodelled
 from visa_lsp.isa.lsc_codes import ORDER_TRANSPOSED
-from visa_lsp.isa.model import ExecStyle
+from visa_lsp.isa.model import ExecStyle, FlowClass
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.sim.effects import EFFECTS
 from visa_lsp.sim.effects.flow import resume
@@ -127,13 +127,13 @@ class Code:
         return storage_of(self.kernel, self.layout.grf_bytes)
 
     def _joins(self) -> set[int]:
-        """Places where lanes may wait: labels, and behind a backward branch."""
-        joins = set(self.labels.values())
+        """Return the places where lanes may wait: the targets of forward gotos, and the places behind backward ones."""
+        joins = set[int]()
         for pc, inst in enumerate(self.kernel.instructions):
             if inst.row.flow.structured:
                 joins.update((pc, pc + 1))
-            elif inst.row.index.get("label") is not None and not inst.row.opens_label:
-                joins.add(pc + 1)
+            elif inst.row.flow is FlowClass.GOTO and isinstance(label := inst.get("label"), int):
+                joins.add(max(pc + 1, self.labels.get(label, 0)))
         return joins
 
     def _compile(self, inst: Inst, pc: int) -> Op:

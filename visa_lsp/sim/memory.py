@@ -19,8 +19,23 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, np.dtype[Any]]
 
 PAGE: Final = 4096
+LINE_BYTES: Final = 64  # of a host's cache: a vector that lies across two lines takes twice as long
 FIRST_ADDRESS: Final = 0x1_0000_0000
 MAX_REACH_BYTES: Final = 1 << 36  # a 32-bit index times 16 bytes; what is farther from a buffer is no element of it
+
+
+def aligned(size: int) -> Array:
+    """Return so many zeros, the first of which begins a cache line."""
+    raw = np.zeros(size + LINE_BYTES - 1, np.uint8)
+    skipped = -raw.ctypes.data % LINE_BYTES
+    return raw[skipped : skipped + size]
+
+
+def aligned_copy(array: Array) -> Array:
+    """Return a copy of an array in the order of C, the first byte of which begins a cache line."""
+    copy = aligned(array.nbytes).view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
 
 
 class Buffer:
@@ -289,7 +304,7 @@ class Memory:
 
     def allocate(self, name: str, data: bytearray | Array | int) -> Buffer:
         """A new buffer; a number is a size in bytes, zeroed."""
-        raw = np.zeros(data, np.uint8) if isinstance(data, int) else data
+        raw = aligned(data) if isinstance(data, int) else data
         return self.add(Buffer(name, raw))
 
     def add(self, buffer: Buffer) -> Buffer:

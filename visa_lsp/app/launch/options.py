@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from visa_lsp.sim.jit.making import Makings
     from visa_lsp.sim.observers.hooks import Observer
 
 
@@ -24,7 +25,8 @@ class RunOptions:
     lies beside it. ``first_fault`` ends the run at its first fault; ``counts`` keeps how often each instruction is executed,
     ``profile`` also lanes and messages; ``told`` hears now and then how many groups there are, how many are done, and how
     many steps. ``repeat``: how often it is run, each time from the same memory; ``threads``: of this machine, on which
-    groups may run at the same time. ``began``: when loading began, on the clock of ``perf_counter``.
+    groups may run at the same time. ``began``: when loading began, on the clock of ``perf_counter``;
+    ``compiled`` keeps what is compiled, for later launches of the same program.
     """
 
     path: Path | None = None
@@ -42,3 +44,4 @@ class RunOptions:
     repeat: int = 1
     threads: int = 1
     began: float = field(default_factory=perf_counter)
+    compiled: Makings | None = None

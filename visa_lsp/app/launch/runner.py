@@ -64,11 +64,12 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Kernel, Module
     from visa_lsp.sim.dispatch import Dispatch, RunResult
     from visa_lsp.sim.faults import Fault
+    from visa_lsp.sim.jit.making import Makings
     from visa_lsp.sim.launch.config import Arg, Array
     from visa_lsp.sim.launch.prepare import PreparedLaunch
     from visa_lsp.sim.observers.hooks import Observer
 
-    Engine = Callable[[Dispatch, Sequence[Observer]], RunResult]
+    Engine = Callable[..., RunResult]
 
 __all__ = [
     "LaunchError",
@@ -301,6 +302,8 @@ def carried_out(run: ReadyRun) -> RunReport:
     dispatch = run.dispatch(INTERPRETED_STEPS if engine_name == "interp" else COMPILED_STEPS)
     told = options.told and partial(options.told, prod(dispatch.groups))
     dispatch = replace(dispatch, first_fault=options.first_fault, told=told, host_threads=options.threads)
+    if options.compiled is not None and engine_name == "jit":
+        engine = partial(engine, making=options.compiled.of(dispatch))
     result, time, profiler = _timed(dispatch, engine, options, run.loading)
     return run.report(result, engine_name, time, profiler)
 
@@ -417,6 +420,13 @@ def observers_named(checks: str) -> tuple[Observer, ...]:
     return checkers(checks)
 
 
+def makings() -> Makings:
+    """Return a keeper of what is compiled of one program, for ``RunOptions``."""
+    from visa_lsp.sim.jit.making import Makings
+
+    return Makings(kept_for_user("native", ()))
+
+
 def _engine(name: str, budget: int | None) -> tuple[str, Engine]:
     """Give an engine by name; auto is the compiled one where llvmlite is installed.
 
@@ -429,7 +439,7 @@ def _engine(name: str, budget: int | None) -> tuple[str, Engine]:
         from visa_lsp.sim.jit.making import Making
 
         making = Making(kept_for_user("native", ()))
-        return "jit", partial(run, interpreted=budget or INTERPRETED_STEPS, making=making)
+        return "jit", partial(run, interpreted=budget or INTERPRETED_STEPS, making=making, at_once=name == "jit")
     if name == "jit":
         raise LaunchError("the engine 'jit' needs llvmlite: pip install 'visa-lsp[jit]'")
     return "interp", interpret

@@ -10,7 +10,7 @@ import numpy as np
 from llvmlite import ir
 
 from visa_lsp.sim.jit import native
-from visa_lsp.sim.jit.body import BodyPlan
+from visa_lsp.sim.jit.body import BEGIN, BodyPlan
 
 if TYPE_CHECKING:
     from visa_lsp.sim.interp import Code
@@ -53,6 +53,9 @@ class CompiledBody:
     @cached_property
     def native(self) -> native.Native:
         """The compiled functions; nothing can be added to the module from then on."""
+        begin = self.module.globals.get(BEGIN)
+        if begin is not None and begin.is_declaration:  # nothing makes new threads
+            ir.IRBuilder(begin.append_basic_block()).ret_void()
         with self.compiling:
             return native.Native(self.module, self._store)
 

@@ -14,12 +14,12 @@ from llvmlite import ir
 from visa_lsp.isa.lane import Effect, Lane
 from visa_lsp.isa.model import Trait
 from visa_lsp.isa.predefined import FIRST_SURFACE
-from visa_lsp.program.model import Combine, Predicate, State
+from visa_lsp.program.model import Combine, Predicate, PredicateOperand, State
 from visa_lsp.sim.effects import EFFECTS
 from visa_lsp.sim.faults import KernelFault
 from visa_lsp.sim.jit import state, watching
-from visa_lsp.sim.jit.emitter import I32, I64, PTR, Emitter, Uncompiled, integer
-from visa_lsp.sim.jit.held import held_in
+from visa_lsp.sim.jit.emitter import I1, I8, I32, I64, PTR, Emitter, Local, Uncompiled, integer
+from visa_lsp.sim.jit.held import Held, held_in
 from visa_lsp.sim.jit.lanes import emit_lane
 from visa_lsp.sim.jit.messages import MESSAGES
 from visa_lsp.sim.jit.modes import branches, changes_modes
@@ -53,7 +53,13 @@ _LEAVING: Final = frozenset(
         "nbarrier_wait",
     }
 )
+_MOVING: Final = _LEAVING - {"barrier", "sbarrier_wait", "nbarrier_wait"}  # the interpreter goes on anywhere
 _BARRIERS: Final = frozenset({"barrier"})  # what whole groups of threads wait at without being left
+# Of a body that holds registers, and what else a thread has, in values of its own: each way out stores them. In one of 3,500
+# instructions that takes LLVM 4.8 seconds instead of 1.3.
+MOST_HELD_INSTRUCTIONS: Final = 500
+MOST_LOCAL_COUNTS: Final = 24  # of stretches that are counted so
+BEGIN: Final = "begin"  # the function of a module that gives a new thread the id of its group
 _FIRST_CELLS: Final = {0: SLM_SURFACE, 1: STATELESS_SURFACE, 5: SCRATCH_SURFACE}
 
 
@@ -79,18 +85,48 @@ class BodyPlan:
         self.layout = StateLayout(code)
         self.instructions = code.kernel.instructions
         self.leaving = {pc for pc, inst in enumerate(self.instructions) if self._leaves(pc, inst)}
+        self.reaches_shared = True  # whether an instruction may touch the memory of a group
         self.called_out: set[int] = set()  # what the interpreter does within compiled code
-        self.entries = {0, *self.layout.joins, *(pc + 1 for pc in self.leaving)}
-        starts = self.entries | {pc + 1 for pc, inst in enumerate(self.instructions) if branches(inst)}
-        count = len(self.instructions)
-        self.starts = sorted(pc for pc in starts | {count} if pc <= count)
+        ahead = {pc: code.labels.get(_label(inst), -1) for pc, inst in enumerate(self.instructions) if _jumps(inst)}
+        count, behind = len(self.instructions), {pc + 1 for pc in self.leaving}
+        self.entries = {0, *behind, *(target for pc, target in ahead.items() if 0 <= target <= pc)}
+        if any(_effect(self.instructions[pc]) in _MOVING for pc in self.leaving):
+            self.entries |= {*self.layout.joins, *code.labels.values()}
+        branch = {pc + 1 for pc, inst in enumerate(self.instructions) if branches(inst)}
+        starts = {*self.entries, *self.layout.joins, *branch, *ahead.values(), count}
+        self.starts = sorted(pc for pc in starts if 0 <= pc <= count)
         self.ends = dict(zip(self.starts, [*self.starts[1:], count + 1], strict=True))
+        small = self.stays and count <= MOST_HELD_INSTRUCTIONS
+        self.held = held_in(code, self.starts, self.ends, to_the_end=to_the_end) if small else Held()
+        self.written_surfaces = self._written_surfaces()
+        named = [value for inst in self.instructions for value in inst.values]
+        predicates = frozenset(value.var for value in named if isinstance(value, Predicate | PredicateOperand))
+        self.local = Local(predicates, self.written_surfaces) if self.held.pieces else None
+        self.runs_threads = bool(self.held.pieces) and not (self.leaving or watched or code.kernel.addresses)
+
+    def _written_surfaces(self) -> frozenset[int]:
+        """Return the surface variables that instructions may change."""
+        found = set[int]()
+        for pc, inst in enumerate(self.instructions):
+            if inst.row.has(Trait.MOVES_STATE):
+                site, dst = Site(self.code, inst, pc), inst.get("dst")
+                if isinstance(dst, State) and not dst.sampler and site.lanes == 1:
+                    found.add(site.state_cell(dst))
+                else:
+                    found.update(range(self.layout.surfaces))
+        return frozenset(found)
+
+    @property
+    def given_surfaces(self) -> frozenset[int]:
+        """The surface variables that the launch gives, and no instruction changes."""
+        places, inputs = self.code.layout.surface_base, self.code.kernel.inputs
+        return frozenset(places[item.id] for item in inputs if item.kind & 7 > 1) - self.written_surfaces
 
     def _leaves(self, pc: int, inst: Inst) -> bool:
         meaning = inst.row.meaning
         if not isinstance(meaning, Lane | Effect) or (isinstance(meaning, Effect) and meaning.name in _LEAVING):
             return True  # a message that is recorded may end the thread
-        if branches(inst) and not inst.row.flow.returns and inst.get("label") not in self.code.labels:
+        if _jumps(inst) and _label(inst) not in self.code.labels:
             return True
         return changes_modes(self.code, inst) and pc not in self.modes.controls
 
@@ -98,6 +134,7 @@ class BodyPlan:
         """Write the function into a module."""
         writer = _BodyWriter(self, module, name)
         writer.write()
+        self.reaches_shared = writer.e.reaches_shared or not self.is_alone
         return writer.e.function
 
     @property
@@ -139,12 +176,12 @@ class _BodyWriter:
     def __init__(self, body: BodyPlan, module: ir.Module, name: str) -> None:
         self.body = body
         self.code = body.code
-        self.e = Emitter(module, name, body.layout)
-        self.e.surface_values = body.surfaces
+        counted = body.starts if len(body.starts) <= MOST_LOCAL_COUNTS else ()
+        self.e = Emitter(module, name, body.layout, counted, local=body.local, threads=body.runs_threads)
+        self.e.surface_values, self.e.given_surfaces = body.surfaces, body.given_surfaces
         self.e.watched = body.watched
         self.e.side_by_side = body.side_by_side
-        if body.stays:
-            self.e.hold(held_in(body.code, body.starts, body.ends, to_the_end=body.to_the_end))
+        self.e.hold(body.held)
         self._fixed = {} if _touches_fixed(body) else _FIRST_CELLS
         self.blocks = {pc: self.e.function.append_basic_block(f"at{pc}") for pc in body.starts}
         self.places = {
@@ -155,6 +192,11 @@ class _BodyWriter:
 
     def write(self) -> None:
         e = self.e
+        if e.fresh is not None:
+            known = e.function.append_basic_block("known")
+            self.new_thread = e.function.append_basic_block("new_thread")
+            e.builder.cbranch(e.fresh, self.new_thread, known)
+            e.builder.position_at_end(known)
         e.load_all()
         pc = e.word(e.block, state.PC)
         wrong = e.function.append_basic_block("nowhere")
@@ -174,8 +216,64 @@ class _BodyWriter:
         self._dispatch()
         e.fail()
         e.builder.position_at_end(self.leave)
+        if e.fresh is not None:
+            left, following = e.function.append_basic_block("left"), e.function.append_basic_block("following")
+            e.builder.cbranch(e.fresh, following, left)
+            self._run_threads(following)
+            e.builder.position_at_end(left)
         self._give_held(len(self.body.instructions))
         e.leave(state.LEAVE, e.word(e.block, state.PC))
+
+    def _run_threads(self, following: ir.Block) -> None:
+        """Run new threads one after another, those of a group and of the groups behind it.
+
+        The cells of the launch say which is the first, and which runs where one of them is left.
+        """
+        e, b, one = self.e, self.e.builder, ir.Constant(I64, 1)
+        with b.goto_entry_block():
+            ids = [e.variable(e.word(e.launch, at)) for at in state.GROUP_IDS]
+        b.position_at_end(self.new_thread)
+        thread = e.get(e.thread, I64)
+
+        def row(base: int, stride: int) -> Node:
+            at = b.mul(thread, e.constant(e.launch, stride))
+            return b.gep(e.table(base), [at], source_etype=I8)
+
+        registers, first = (row(at, state.REGISTERS_STRIDE) for at in (state.REGISTERS, state.REGISTERS_FIRST))
+        block, block_first = (row(at, state.BLOCKS_STRIDE) for at in (state.BLOCKS, state.BLOCKS_FIRST))
+        begin = ir.Function(e.module, ir.FunctionType(ir.VoidType(), (PTR, PTR, I64, I64, I64)), BEGIN)
+        begin.linkage = "internal"
+        b.call(begin, [registers, first, *(e.get(cell, I64) for cell in ids)])
+        e.begin_thread(registers, block, block_first)
+        e.take_held(e.held.moved(0), first)
+        b.branch(self._to(0))
+
+        b.position_at_end(following)
+        e.add_to(e.total, e.get(e.steps, I64))
+        over, going, last = (e.function.append_basic_block(n) for n in ("over", "going", "last"))
+        much = b.icmp_signed(">", e.get(e.total, I64), e.constant(e.launch, state.BUDGET))
+        b.cbranch(much, over, going).set_weights([1, 999])
+        b.position_at_end(over)
+        self._give_held(len(self.body.instructions))
+        e.leave(state.OVER, e.word(e.block, state.PC))
+        b.position_at_end(going)
+        e.add_to(e.thread, one)
+        more = b.icmp_signed("<", e.get(e.thread, I64), e.constant(e.launch, state.THREADS))
+        b.cbranch(more, self.new_thread, last)
+        b.position_at_end(last)
+        e.set(e.thread, ir.Constant(I64, 0))
+        e.add_to(e.group, one)
+        carry = ir.Constant(I1, 1)
+        for cell, count in zip(ids, (state.GROUPS_X, state.GROUPS_Y), strict=False):
+            value = b.add(e.get(cell, I64), b.zext(carry, I64))
+            carry = b.icmp_unsigned("==", value, e.constant(e.launch, count))
+            e.set(cell, b.select(carry, ir.Constant(I64, 0), value))
+        e.add_to(ids[2], b.zext(carry, I64))
+        done = e.function.append_basic_block("done")
+        b.cbranch(b.icmp_signed("<", e.get(e.group, I64), e.constant(e.launch, state.END)), self.new_thread, done)
+        b.position_at_end(done)
+        e.spill_sums()
+        b.ret(ir.Constant(I32, state.LEAVE))
 
     def _entered(self, pc: int) -> ir.Block:
         """The block that begins at an instruction with what the registers hold."""
@@ -259,9 +357,7 @@ class _BodyWriter:
             return
         e = self.e
         e.add_to(e.steps, ir.Constant(I64, steps))
-        counts = e.builder.inttoptr(e.word(e.launch, state.COUNTS), PTR)
-        cell = e.builder.gep(counts, [ir.Constant(I64, start)], source_etype=I64)
-        e.builder.store(e.builder.add(e.builder.load(cell, typ=I64), ir.Constant(I64, 1)), cell)
+        e.count(start)
 
     def _instruction(self, inst: Inst, pc: int) -> None:
         e, control = self.e, self.body.modes.controls.get(pc)
@@ -292,7 +388,7 @@ class _BodyWriter:
             e.known_surfaces = known
         e.builder.position_at_end(block)
         self.body.called_out.add(pc)
-        e.call_out()
+        e.call_out(timed=True)
         if inst.row.has(Trait.MOVES_STATE):
             e.known_surfaces = {}
 
@@ -356,7 +452,7 @@ class _BodyWriter:
     def _back(self, target: int) -> None:
         """Jump backwards: the place where a time slice may end."""
         e = self.e
-        late = e.builder.icmp_unsigned(">=", e.get(e.steps, I64), e.word(e.launch, state.QUANTUM))
+        late = e.builder.icmp_unsigned(">=", e.get(e.steps, I64), e.constant(e.launch, state.QUANTUM))
         with e.builder.if_then(late, likely=False):
             self._give_held(target)
             e.leave(state.SWITCH, target)
@@ -393,6 +489,11 @@ def _label(inst: Inst) -> int:
     label = inst.get("label")
     assert isinstance(label, int)
     return label
+
+
+def _jumps(inst: Inst) -> bool:
+    """Return whether compiled code goes to a label here."""
+    return branches(inst) and not inst.row.flow.returns
 
 
 def _touches_fixed(body: BodyPlan) -> bool:

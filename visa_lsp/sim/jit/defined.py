@@ -83,6 +83,7 @@ def proven(code: Code, frame: Frame, *, full: bool) -> bool:
     first = Known(frame)
     first.together = full
     places: dict[int, Known] = {0: first}
+    meetings = {*code.labels.values(), *code.joins}
     work = [0]
     while work:
         pc = work.pop()
@@ -93,7 +94,7 @@ def proven(code: Code, frame: Frame, *, full: bool) -> bool:
             if plan is not None and not _step(code.kernel, plan, known):
                 return False
             following = list(after(code, pc))
-            if following == [pc + 1] and pc + 1 not in code.joins:
+            if following == [pc + 1] and pc + 1 not in meetings:
                 pc += 1
                 continue
             if _divides(code, pc):

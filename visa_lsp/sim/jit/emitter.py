@@ -8,7 +8,7 @@ waiting lanes stay in the block. The masks are numbers that LLVM keeps in regist
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from llvmlite import ir
 
@@ -45,6 +45,23 @@ STORAGE: Final = {
 
 
 CALLBACK: Final = "visa_lsp_interpret"  # the symbol of the function that executes one instruction
+
+
+class Local(NamedTuple):
+    """The predicates and surface variables that a function keeps: those that it writes."""
+
+    predicates: frozenset[int]
+    surfaces: frozenset[int]
+
+
+class _Kept(NamedTuple):
+    """A number that a function keeps while it runs: its cell, and its place in the block or in the launch."""
+
+    cell: Node
+    kind: Any
+    place: Any
+    new: bool
+    looked_at: bool
 
 
 class Uncompiled(Exception):  # noqa: N818 - no fault: the interpreter executes the instruction
@@ -89,12 +106,27 @@ def splat(element: Any, value: float, lanes: int) -> Node:
 class Emitter:
     """The function of one body while it is written. ``builder`` stands where the next operation goes."""
 
-    def __init__(self, module: ir.Module, name: str, layout: StateLayout) -> None:
+    def __init__(
+        self,
+        module: ir.Module,
+        name: str,
+        layout: StateLayout,
+        counted: Sequence[int],
+        *,
+        local: Local | None,
+        threads: bool,
+    ) -> None:
+        """Begin a function. ``counted`` are the stretches that it counts.
+
+        ``local`` are predicates and surface variables that it keeps in values of its own, with all else that the block holds;
+        None: it does not. ``threads``: it may run one thread after another.
+        """
         self.module = module
         self.layout = layout
+        self._local = local is not None
         kind = ir.FunctionType(I32, (PTR, PTR, PTR, PTR))
         self.function = ir.Function(module, kind, name)
-        self.registers, self.addresses, self.block, self.launch = self.function.args
+        self._registers, self.addresses, self._block, self.launch = self.function.args
         for argument in self.function.args:
             argument.add_attribute("noalias")
         self.builder = ir.IRBuilder(self.function.append_basic_block("entry"))
@@ -102,19 +134,47 @@ class Emitter:
         self.suspected = self.function.append_basic_block("suspected")  # a checker might have something to say
         self.watched = False
         self.side_by_side = False  # groups run at the same time: what is atomic has to be
-        self.emask = self._cell(I32)
-        self.call_mask = self._cell(I32)
-        self.steps = self._cell(I64)
-        self.predicates = [self.address(self.block, layout.predicates_at + 4 * n) for n in range(layout.predicates)]
-        self.waits = [self.address(self.block, layout.waits_at + 4 * n) for n in range(len(layout.joins))]
-        self.reads, self.writes = (self.address(self.launch, at) for at in (state.READS, state.WRITES))
-        self.waiting = [self._cell(I64) for _ in range(-(-len(layout.joins) // 64))]
+        self.fresh: Node = None  # whether the function begins with new threads
+        if threads:
+            self.fresh = self.builder.icmp_unsigned("==", self._registers, ir.Constant(PTR, None))
+            self._registers, self._block = self.variable(self._registers), self.variable(self._block)
+        self._threads = threads
+        self._hoisted: dict[tuple[int, int], Node] = {}
+        self._kept: list[_Kept] = []  # of the thread
+        self._sums: list[tuple[Node, Node]] = []  # what is added up for the launch: cells and places
+        self._who: list[tuple[Node, Node]] = []  # which thread runs
+        self.emask = self._keep(state.EMASK, I32, own=True)
+        self.call_mask = self._keep(state.CALL_MASK, I32, own=True)
+        self.steps = self._keep(state.STEPS, own=True, new=True)
+        self.waiting = [
+            self._keep(layout.waiting_at + 8 * n, own=True, new=True) for n in range(-(-len(layout.joins) // 64))
+        ]
+        self.waits = [
+            self._keep(layout.waits_at + 4 * n, I32, new=True, own=self._local) for n in range(len(layout.joins))
+        ]
+        self.predicates = [
+            self._keep(layout.predicates_at + 4 * n, I32, new=True, looked_at=True, own=local and n in local.predicates)
+            for n in range(layout.predicates)
+        ]
+        self.surfaces = [
+            self._keep(layout.surfaces_at + 8 * n, looked_at=True, own=local and n in local.surfaces)
+            for n in range(layout.surfaces)
+        ]
+        self.reads, self.writes = (self._sum(self.address(self.launch, at)) for at in (state.READS, state.WRITES))
+        self._counts = {start: self._sum(self._count_place(start)) for start in counted if self._local}
+        if threads:  # of a thread among those that run one after another
+            places = [self.address(self.launch, at) for at in (state.THREAD, state.GROUP, state.TOTAL)]
+            self._who = [(self.variable(self.get(place, I64)), place) for place in places]
+            self.thread, self.group, self.total = (cell for cell, _ in self._who)
         self._intrinsics: dict[str, Node] = {}
         self._callback = ir.Function(module, ir.FunctionType(I32, (PTR, PTR, PTR, PTR, I64)), CALLBACK)
+        self._callback.attributes.add("cold")
         self.modes: Modes
         # What surface variables may stand for, in the order of the launch's table.
         self.surface_values: tuple[int, ...] = ()
+        self.given_surfaces: frozenset[int] = frozenset()  # surface variables that hold a surface of the launch
         self.known_surfaces: dict[int, int] = {}  # values of surface variables that are known at this instruction
+        self.reaches_shared = False  # an instruction may touch the memory of the group
         self.pc = 0
         self.held = Held()
         self._held: list[Node] = []  # where the held pieces lie while the function runs
@@ -128,25 +188,89 @@ class Emitter:
             place.type = PTR  # whatever is stored there
             self._held.append(place)
 
-    def take_held(self, numbers: Sequence[int]) -> None:
-        """Take held pieces from the registers."""
+    def take_held(self, numbers: Sequence[int], registers: Node = None) -> None:
+        """Take held pieces from the registers, those of the thread or others."""
         for number in numbers:
-            self._move_held(number, taken=True)
+            self._move_held(number, registers or self.registers, taken=True)
 
     def give_held(self, numbers: Sequence[int]) -> None:
         """Put held pieces into the registers, where the interpreter and a later call look for them."""
         for number in numbers:
-            self._move_held(number, taken=False)
+            self._move_held(number, self.registers, taken=False)
 
-    def _move_held(self, number: int, *, taken: bool) -> None:
+    def _move_held(self, number: int, registers: Node, *, taken: bool) -> None:
         start, size = self.held.pieces[number]
-        own, registers = self._held[number], self.address(self.registers, start)
-        kind = vector(I32, size // 4) if size % 4 == 0 else vector(I8, size)
+        own, registers = self._held[number], self.address(registers, start)
+        kind = _bytes_of(size)
         value = self.builder.load(registers if taken else own, typ=kind, align=1)
         self.builder.store(value, own if taken else registers, align=1)
 
     def _cell(self, kind: Any) -> Node:
         return self.builder.alloca(kind)
+
+    def variable(self, value: Node) -> Node:
+        """Return a cell of the function's own, which begins with a value."""
+        cell = self._cell(value.type)
+        self.set(cell, value)
+        return cell
+
+    def _keep(
+        self, offset: int, kind: Any = I64, *, own: bool | None, new: bool = False, looked_at: bool = False
+    ) -> Node:
+        """Return the cell of a number of the block: one of the function's ``own``, or the block's.
+
+        A ``new`` thread begins with 0 there; the interpreter's instructions may have ``looked_at`` it, and change it.
+        """
+        if not own:
+            return offset
+        self._kept.append(_Kept(self._cell(kind), kind, offset, new, looked_at))
+        return self._kept[-1].cell
+
+    def _sum(self, place: Node) -> Node:
+        """Return the cell of what is added to a number of the launch."""
+        if not self._local:
+            return place
+        self._sums.append((self.variable(ir.Constant(I64, 0)), place))
+        return self._sums[-1][0]
+
+    def _count_place(self, start: int) -> Node:
+        return self.address(self.table(state.COUNTS), 8 * start)
+
+    def count(self, start: int) -> None:
+        """Count a stretch."""
+        self.add_to(self._counts.get(start) or self._count_place(start), ir.Constant(I64, 1))
+
+    @property
+    def registers(self) -> Node:
+        """The registers of the thread."""
+        return self.get(self._registers, PTR) if self._threads else self._registers
+
+    @property
+    def block(self) -> Node:
+        """The block of the thread."""
+        return self.get(self._block, PTR) if self._threads else self._block
+
+    def begin_thread(self, registers: Node, block: Node, first: Node) -> None:
+        """Go on with a new thread, which has these registers and this block; ``first`` is how its block begins."""
+        self.set(self._registers, registers)
+        self.set(self._block, block)
+        for kept in self._kept:
+            begins = ir.Constant(kept.kind, 0) if kept.new else self.word(first, kept.place, kept.kind)
+            self.set(kept.cell, begins)
+        for piece, cell in zip(self.held.pieces, self._held, strict=True):
+            self.builder.store(ir.Constant(_bytes_of(piece.size), ir.Undefined), cell)
+
+    def constant(self, base: Node, offset: int, kind: Any = I64) -> Node:
+        """Return a number that stays the same while the function runs: it is loaded where the function begins."""
+        key = id(base), offset
+        if key not in self._hoisted:
+            with self.builder.goto_entry_block():
+                self._hoisted[key] = self.word(base, offset, kind)
+        return self._hoisted[key]
+
+    def table(self, offset: int) -> Node:
+        """Return the address of a table of the launch."""
+        return self.constant(self.launch, offset, PTR)
 
     # ---- the blocks of numbers
 
@@ -162,13 +286,16 @@ class Emitter:
         """Write a number of a block."""
         self.builder.store(value, self.address(base, offset))
 
+    def _cell_of(self, cell: Node) -> Node:
+        return self.address(self.block, cell) if isinstance(cell, int) else cell
+
     def get(self, cell: Node, kind: Any = I32) -> Node:
-        """The value of a cell."""
-        return self.builder.load(cell, typ=kind)
+        """The value of a cell: one of the function's own, or one of the block, by its offset."""
+        return self.builder.load(self._cell_of(cell), typ=kind)
 
     def set(self, cell: Node, value: Node) -> None:
         """Write a cell."""
-        self.builder.store(value, cell)
+        self.builder.store(value, self._cell_of(cell))
 
     def add_to(self, cell: Node, value: Node) -> None:
         """Add to a cell of 64 bits."""
@@ -176,34 +303,47 @@ class Emitter:
 
     def load_all(self) -> None:
         """Take what is kept in the function from the block."""
-        self.set(self.emask, self.word(self.block, state.EMASK, I32))
-        self.set(self.call_mask, self.word(self.block, state.CALL_MASK, I32))
-        self.set(self.steps, self.word(self.block, state.STEPS))
-        for number, cell in enumerate(self.waiting):
-            self.set(cell, self.word(self.block, self.layout.waiting_at + 8 * number))
+        block = self.block
+        for kept in self._kept:
+            self.set(kept.cell, self.word(block, kept.place, kept.kind))
 
     def spill(self, pc: Node) -> None:
-        """Put the place and the mask where the interpreter looks."""
-        self.put_word(self.block, state.PC, pc)
-        self.put_word(self.block, state.EMASK, self.builder.zext(self.get(self.emask), I64))
+        """Put the place, the mask and what the interpreter's instructions look at where they do."""
+        block = self.block
+        self.put_word(block, state.PC, pc)
+        self.put_word(block, state.EMASK, self.get(self.emask))
+        for kept in self._kept:
+            if kept.looked_at:
+                self.put_word(block, kept.place, self.get(kept.cell, kept.kind))
 
     def spill_all(self, pc: Node) -> None:
         """Put all that is kept in the function into the block."""
-        self.spill(pc)
-        self.put_word(self.block, state.CALL_MASK, self.builder.zext(self.get(self.call_mask), I64))
-        self.put_word(self.block, state.STEPS, self.get(self.steps, I64))
-        for number, cell in enumerate(self.waiting):
-            self.put_word(self.block, self.layout.waiting_at + 8 * number, self.get(cell, I64))
+        block = self.block
+        self.put_word(block, state.PC, pc)
+        for kept in self._kept:
+            self.put_word(block, kept.place, self.get(kept.cell, kept.kind))
+        self.spill_sums()
 
-    # ---- surface variables, which stay in the block
+    def spill_sums(self) -> None:
+        """Put what is counted, and who runs, into the numbers of the launch."""
+        for cell, place in self._sums:
+            self.add_to(place, self.get(cell, I64))
+            self.set(cell, ir.Constant(I64, 0))
+        self._spill_who()
+
+    def _spill_who(self) -> None:
+        for cell, place in self._who:
+            self.set(place, self.get(cell, I64))
+
+    # ---- surface variables
 
     def surface(self, cell: int) -> Node:
         """The value of a surface variable's element."""
-        return self.word(self.block, self.layout.surfaces_at + 8 * cell)
+        return self.get(self.surfaces[cell], I64)
 
     def put_surface(self, cell: int, value: Node, known: int | None) -> None:
         """Set it, to a number that is ``known`` now or not."""
-        self.put_word(self.block, self.layout.surfaces_at + 8 * cell, value)
+        self.set(self.surfaces[cell], value)
         self.known_surfaces.pop(cell, None)
         if known is not None:
             self.known_surfaces[cell] = known
@@ -385,20 +525,23 @@ class Emitter:
         self.builder.position_at_end(self.suspected)
         self.builder.ret(ir.Constant(I32, state.SUSPECT))
 
-    def call_out(self) -> None:
-        """Have the interpreter execute this instruction, which moves no lanes."""
+    def call_out(self, *, timed: bool = False) -> None:
+        """Have the interpreter execute this instruction, which moves no lanes; one that is ``timed`` may look at the time."""
         builder = self.builder
         self.spill(ir.Constant(I64, self.pc))
+        (self.spill_sums if timed else self._spill_who)()
         touched = self.held.touched.get(self.pc, ())
         self.give_held([piece.number for piece in touched])
-        failed = builder.call(
-            self._callback, [self.registers, self.addresses, self.block, self.launch, ir.Constant(I64, self.pc)]
-        )
+        place = ir.Constant(I64, self.pc)
+        failed = builder.call(self._callback, [self.registers, self.addresses, self.block, self.launch, place])
         wrong = builder.icmp_unsigned("!=", failed, ir.Constant(I32, 0))
         on = self.function.append_basic_block("on")
         builder.cbranch(wrong, self.failed, on).set_weights([1, 99])
         builder.position_at_end(on)
         self.take_held([piece.number for piece in touched if piece.written])
+        for kept in self._kept:
+            if kept.looked_at:
+                self.set(kept.cell, self.word(self.block, kept.place, kept.kind))
 
 
 def bytes_of(kind: Any) -> int:
@@ -406,6 +549,11 @@ def bytes_of(kind: Any) -> int:
     if isinstance(kind, ir.IntType):
         return int(kind.width) // 8
     return {"half": 2, "float": 4, "double": 8}[str(kind)]
+
+
+def _bytes_of(size: int) -> Any:
+    """Return the type of so many bytes."""
+    return vector(I32, size // 4) if size % 4 == 0 else vector(I8, size)
 
 
 def _suffix(kind: Any) -> str:

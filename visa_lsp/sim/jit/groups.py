@@ -13,6 +13,7 @@ from llvmlite import ir
 
 from visa_lsp.sim.group import GLOBAL, SHARED
 from visa_lsp.sim.jit import state
+from visa_lsp.sim.jit.body import BEGIN
 from visa_lsp.sim.jit.emitter import I8, I16, I32, I64, PTR
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ class GroupField(NamedTuple):
     offset: int
     size: int
     dimension: int
+    read: bool  # by an instruction
+    held: bool | None  # by a function, which takes it when a thread begins; None: a part of it
 
 
 class Sizes(NamedTuple):
@@ -45,6 +48,10 @@ class Sizes(NamedTuple):
     given: tuple[range, ...]
     watched: bool = False
     barrier_orders: bool = False  # every barrier orders shared memory, whatever was fenced
+    changed: tuple[
+        range, ...
+    ] = ()  # registers that a function holds nowhere, and that a thread may leave as they did not begin
+    runs_threads: bool = False  # the kernel's function runs new threads one after another
 
 
 class _Memory(NamedTuple):
@@ -84,11 +91,17 @@ class _Groups:
         b = self.b
         self.threads = self._word(state.THREADS)
         self.reason = b.alloca(I64)
+        self.moved, self.left, self.begun = (b.alloca(I64) for _ in range(3))
         b.store(ir.Constant(I64, state.LEAVE), self.reason)
-        self._loop("group", self.first, self.end, self._group)
+        if self.sizes.runs_threads:
+            self._run_threads()
+        else:
+            self._loop("group", self.first, self.end, self._group)
         b.branch(self.stop)
         b.position_at_end(self.stop)
         b.ret(b.load(self.reason, typ=I64))
+        if BEGIN in self.module.globals:
+            self._begin()
 
     # ---- helpers
 
@@ -136,14 +149,77 @@ class _Groups:
         self.b.store(node, self.reason)
         self.b.branch(self.stop)
 
+    # ---- groups whose threads run one after another
+
+    def _run_threads(self) -> None:
+        """Have the kernel's function run all threads; one that it leaves takes turns with the others of its group."""
+        b = self.b
+        again, left, done = (self.function.append_basic_block(n) for n in ("again", "left", "all_over"))
+        number = self._cell()
+        b.store(self.first, number)
+        self._put(state.END, self.end)
+        none = ir.Constant(PTR, None)
+        b.branch(again)
+        b.position_at_end(again)
+        group = b.load(number, typ=I64)
+        for place, value in zip(state.GROUP_IDS, self._ids(group), strict=True):
+            self._put(place, value)
+        self._put(state.GROUP, group)
+        self._put(state.THREAD, 0)
+        why = b.call(self.body, [none, none, none, self.launch])
+        b.cbranch(b.icmp_signed("==", why, ir.Constant(I32, state.LEAVE)), done, left)
+        b.position_at_end(left)
+        group, thread, one = self._word(state.GROUP), self._word(state.THREAD), ir.Constant(I64, 1)
+        over = b.icmp_signed("==", why, ir.Constant(I32, state.OVER))
+        last = b.select(over, ir.Constant(I64, state.ENDED), ir.Constant(I64, state.READY))
+        ids = self._ids(group)
+
+        def ended(number: Node) -> None:
+            block = self._of(state.BLOCKS, number, self.sizes.block)
+            ran = b.icmp_signed("<", number, thread)
+            self._put(state.STATUS, b.select(ran, ir.Constant(I64, state.ENDED), last), block)
+
+        self._loop("before", ir.Constant(I64, 0), b.add(thread, one), ended)
+        self._loop("behind", b.add(thread, one), self.threads, lambda number: self._start(number, ids))
+        late, other = (self.function.append_basic_block(n) for n in ("its_slice_is_over", "left_otherwise"))
+        b.cbranch(b.icmp_signed("==", why, ir.Constant(I32, state.SWITCH)), late, other)
+        b.position_at_end(other)
+        self._stop(why)
+        b.position_at_end(late)
+        turns = self.function.append_basic_block("turns")
+        self._spent(self._of(state.BLOCKS, thread, self.sizes.block), turns)
+        b.position_at_end(turns)
+        self._rounds(b.add(thread, one))
+        b.store(b.add(group, one), number)
+        b.cbranch(b.icmp_signed("<", b.add(group, one), self.end), again, done)
+        b.position_at_end(done)
+
+    def _begin(self) -> None:
+        """Write the function that gives a new thread the id of its group, and what another has left in its place."""
+        function = self.module.globals[BEGIN]
+        registers, first, *ids = function.args
+        before, self.b = self.b, ir.IRBuilder(function.append_basic_block())
+        for changed in self.sizes.changed:
+            self._copy(self._place(registers, changed.start), self._place(first, changed.start), len(changed))
+        for field in self.fields:
+            rows = ((registers, not field.held), (first, field.held is not False))
+            for row in (row for row, wanted in rows if wanted and field.read):
+                self._put_field(row, field, ids[field.dimension])
+        self.b.ret_void()
+        self.b = before
+
     # ---- a group
+
+    def _ids(self, number: Node) -> tuple[Node, Node, Node]:
+        b = self.b
+        across, down = self._word(state.GROUPS_X), self._word(state.GROUPS_Y)
+        row = b.udiv(number, across)
+        return b.urem(number, across), b.urem(row, down), b.udiv(row, down)
 
     def _group(self, number: Node) -> None:
         b = self.b
         self._put(state.GROUP, number)
-        across, down = self._word(state.GROUPS_X), self._word(state.GROUPS_Y)
-        row = b.udiv(number, across)
-        ids = (b.urem(number, across), b.urem(row, down), b.udiv(row, down))
+        ids = self._ids(number)
         if self.sizes.shared:
             block = self._of(state.BLOCKS, ir.Constant(I64, 0), self.sizes.block)
             self._clear(b.inttoptr(self._word(state.SLM, block), PTR), self.sizes.shared)
@@ -153,14 +229,24 @@ class _Groups:
             self._put(memory.group, self._word(memory.next))
             self._begin_round(memory)
         self._loop("start", ir.Constant(I64, 0), self.threads, lambda thread: self._start(thread, ids))
-        # Round and round, until nobody is left.
+        self._rounds(ir.Constant(I64, 0))
+
+    def _rounds(self, first: Node) -> None:
+        """Give the threads turns, ``first`` and those behind it in the first round, until none is left."""
+        b, none = self.b, ir.Constant(I64, 0)
         again, done = self.function.append_basic_block("round"), self.function.append_basic_block("group_over")
-        self.moved, self.left = self._cell(), self._cell()
-        b.branch(again)
+        turns = self.function.append_basic_block("take_turns")
+        # Those before the first have had their turn.
+        b.store(first, self.moved)
+        b.store(first, self.left)
+        b.store(first, self.begun)
+        b.branch(turns)
         b.position_at_end(again)
-        b.store(ir.Constant(I64, 0), self.moved)
-        b.store(ir.Constant(I64, 0), self.left)
-        self._loop("turn", ir.Constant(I64, 0), self.threads, self._turn)
+        for cell in (self.moved, self.left, self.begun):
+            b.store(none, cell)
+        b.branch(turns)
+        b.position_at_end(turns)
+        self._loop("turn", b.load(self.begun, typ=I64), self.threads, self._turn)
         onward = self.function.append_basic_block("onward")
         b.cbranch(b.icmp_signed("==", b.load(self.left, typ=I64), ir.Constant(I64, 0)), done, onward)
         b.position_at_end(onward)
@@ -202,20 +288,22 @@ class _Groups:
             return self.b.alloca(I64)
 
     def _start(self, thread: Node, ids: tuple[Node, Node, Node]) -> None:
-        b, sizes = self.b, self.sizes
+        sizes = self.sizes
         registers = self._of(state.REGISTERS, thread, sizes.registers)
         first = self._of(state.REGISTERS_FIRST, thread, sizes.registers)
         for given in sizes.given:
             self._copy(self._place(registers, given.start), self._place(first, given.start), len(given))
         for field in self.fields:
-            value = ids[field.dimension]
-            kind = I16 if field.size == 2 else I32
-            b.store(b.trunc(value, kind), self._place(registers, field.offset), align=1)
+            self._put_field(registers, field, ids[field.dimension])
         self._copy(
             self._of(state.BLOCKS, thread, sizes.block), self._of(state.BLOCKS_FIRST, thread, sizes.block), sizes.block
         )
         if sizes.addresses:
             self._clear(self._of(state.ADDRESSES, thread, sizes.addresses), sizes.addresses)
+
+    def _put_field(self, registers: Node, field: GroupField, value: Node) -> None:
+        kind = I16 if field.size == 2 else I32
+        self.b.store(self.b.trunc(value, kind), self._place(registers, field.offset), align=1)
 
     def _turn(self, thread: Node) -> None:
         b, sizes = self.b, self.sizes

@@ -34,6 +34,9 @@ _FOLLOWED: Final = frozenset({
     FlowClass.FUNCTION_RETURN,
 })  # fmt: skip
 _DWORD: Final = 4
+MOST_LIVE_BYTES: Final = (
+    1_024  # at one place; of kernels that gain a factor 3 hold 470, one that lost a quarter had 1,750
+)
 
 
 class HeldPiece(NamedTuple):
@@ -108,6 +111,8 @@ def held_in(code: Code, starts: Sequence[int], ends: Mapping[int, int], *, to_th
         if use.written and use.written == use.killed and not use.written & (shared | lives.beside(pc))
     )
     held.live = lives.by_place()
+    if any(bits.bit_count() * _DWORD > MOST_LIVE_BYTES for bits in held.live.values()):
+        return Held()  # more are spilt than stay in the host's registers
     held.touched = {pc: _touched(held, touches) for pc, touches in code.touches.items()}
     return held
 

@@ -20,36 +20,39 @@ if TYPE_CHECKING:
     from visa_lsp.sim.observers.hooks import Observer
 
 
-def unwatched(dispatch: Dispatch, making: Making, patience: int) -> RunResult:
-    """Run without checkers; ``patience``: steps that are interpreted before a kernel that is not yet there is compiled."""
-    machine = CompiledMachine(dispatch, making)
-    machine.patience = 0 if making.bodies else patience
+def unwatched(dispatch: Dispatch, making: Making, *, at_once: bool) -> RunResult:
+    """Run without checkers; what is compiled depends on what is executed, or all is ``at_once``."""
+    machine = CompiledMachine(dispatch, making, at_once=at_once)
     if dispatch.partial is None:
         machine.make_whole = partial(_whole, machine)
-    return machine.run()
+    result = machine.run()
+    result.interpreted = not machine.has_compiled
+    return result
 
 
 def side_by_side(dispatch: Dispatch, making: Making) -> RunResult | str:
     """Run without checkers on several threads of the host, or say in words why that cannot be."""
-    machine = CompiledMachine(dispatch, making, side_by_side=True)
+    machine = CompiledMachine(dispatch, making, side_by_side=True, at_once=True)
     return reason_against(dispatch, machine) or run_side_by_side(dispatch, machine)
 
 
 def watched(
     dispatch: Dispatch, making: Making, observers: Sequence[Observer], before: Contents, budget: int
-) -> RunResult | None:
-    """A run as compiled code, and of groups in the interpreter, with observers, of which one may have something to say.
+) -> RunResult | str:
+    """Make a run as compiled code, and of groups in the interpreter, with observers, of which one may have something to say.
 
-    ``before`` is what memory holds now, ``budget`` how many steps the interpreter may take for a group. None, with nothing
+    ``before`` is what memory holds now, ``budget`` how many steps the interpreter may take for a group. Words, with nothing
     run, where no proof can be had that the others have nothing to say. Raises Suspicion where all groups have to be interpreted.
     """
     if dispatch.partial is not None or any(b.private or b.undefined or b.whole is not b for b in dispatch.buffers):
-        return None
-    machine = CompiledMachine(dispatch, making, watched=True)
+        return "some groups are not full, or threads have memory of their own"
+    machine = CompiledMachine(dispatch, making, watched=True, at_once=True)
     code = machine.code(dispatch.kernel)
     # The proof comes first: it takes a tenth of the time that writing the code does.
-    if not machine.writes_first or not machine.fits(code) or not machine.compiled_anew(code).body.seen:
-        return None
+    if not machine.writes_first:
+        return "no proof that registers are written before they are read"
+    if not machine.fits(code) or not machine.compiled_anew(code).body.seen:
+        return "the kernel leaves compiled code, or a message has no compiled form"
     machine.make_whole = lambda: Replay(GroupRunner(machine), observers, before, budget).run
     return machine.run()
 

@@ -7,7 +7,7 @@ function entered again. What needs the interpreter but moves no lanes is called 
 
 from __future__ import annotations
 
-from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -26,6 +26,7 @@ from visa_lsp.sim.operands import CR0
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from visa_lsp.program.model import Kernel
     from visa_lsp.sim.dispatch import Dispatch, GroupShape, RunResult
     from visa_lsp.sim.group import Wait
     from visa_lsp.sim.interp import Code
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 WARM: Final = 300  # times that each instruction is interpreted in the time that it takes to compile it
 COLD: Final = 256  # instructions to interpret before asking again whether to compile
+SAMPLE_STEPS: Final = 5_000  # to interpret, or a group, before what a launch will execute is estimated
 
 
 class CompiledMachine(Machine):
@@ -47,11 +49,14 @@ class CompiledMachine(Machine):
         *,
         watched: bool = False,
         side_by_side: bool = False,
+        at_once: bool = False,
     ) -> None:
         super().__init__(dispatch)
         self.making = making or Making()
         self.compiling = self.making.stopwatch
         self.under_watch = watched
+        self.at_once = at_once  # bodies are compiled before they are executed
+        self.begun = 0  # threads, so far
         self.side_by_side = side_by_side  # others run groups of the launch at the same time
         self.marks: dict[int, np.ndarray[Any, np.dtype[np.uint32]]] = {}  # of buffers, by their identity
         self._bodies: dict[tuple[int, Modes], CompiledBody] = {}
@@ -69,6 +74,21 @@ class CompiledMachine(Machine):
         self.launch[state.QUANTUM // 8] = self.quantum
         self.entered: CompiledThread | None = None
         self.raised: KernelFault | None = None
+
+    def code(self, kernel: Kernel) -> Code:
+        """The interpreter's form of a kernel or function; one that an earlier run of the dispatch has used where there is one."""
+        known = self.making.codes.get(id(kernel))
+        if known and id(kernel) not in self._codes:
+            code = self._codes[id(kernel)] = known.pop()
+            code.grew = self.grew
+            code.counts[:] = [0] * len(code.counts)
+        return super().code(kernel)
+
+    def give_codes(self) -> None:
+        """Leave the forms of bodies to a later run; this one is over."""
+        for number, code in self._codes.items():
+            code.frames.clear()
+            self.making.codes.setdefault(number, []).append(code)
 
     def _surface_table(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         table = np.zeros(max(1, len(self._surfaces)) * (state.ENTRY // 8), np.int64)
@@ -94,14 +114,10 @@ class CompiledMachine(Machine):
     def compiled(self, frame: Frame) -> CompiledBody | None:
         """The compiled form of a frame's body, for its modes; None while it is not worth that."""
         key = self._key(frame)
-        if key is None or is_large(frame.code.kernel):
+        if key is None or (key not in self._bodies and not self._is_hot(key, frame.code)):
             return None
         if self.make_whole is not None:
-            if self.interpreted < self.patience:
-                return None
             self._prepare_whole()
-        elif key not in self._bodies and self._steps.get(key, 0) < WARM * len(frame.code.kernel.instructions):
-            return None
         return self.compiled_for(frame.code, key[1])
 
     def _key(self, frame: Frame) -> tuple[int, Modes] | None:
@@ -110,6 +126,21 @@ class CompiledMachine(Machine):
         if plan is None:
             return id(frame.code), modes
         return (id(frame.code), Modes()) if plan.modes[frame.pc] == modes else None
+
+    def _is_hot(self, key: tuple[int, Modes], code: Code) -> bool:
+        """Return whether compiling a body pays, as far as the threads that have begun tell of those that have not."""
+        if self.at_once:
+            return True
+        if is_large(code.kernel) or (self.interpreted < SAMPLE_STEPS and not self.result.groups):
+            return False
+        threads = prod(self.dispatch.groups) * self.dispatch.threads_per_group
+        steps = self._steps.get(key, 0) * max(threads, self.begun)
+        return steps >= WARM * len(code.kernel.instructions) * max(1, self.begun)
+
+    @property
+    def has_compiled(self) -> bool:
+        """Whether a body was compiled."""
+        return bool(self._bodies)
 
     def warm(self, frame: Frame, steps: int) -> None:
         """Count what the interpreter has executed of a body: when it is much, the body is compiled."""
@@ -245,10 +276,9 @@ class CompiledMachine(Machine):
 
     failed: BaseException | None = None
     to_the_end = False  # whether somebody looks at the registers of threads that have ended
-    # What makes, once ``patience`` steps have been interpreted, a function that runs all groups from a number on; it gives
-    # None where groups cannot run as a whole.
+    # What makes, once compiling the kernel pays, a function that runs all groups from a number on; it gives None where groups
+    # cannot run as a whole.
     make_whole: Callable[[], Callable[[int], None] | None] | None = None
-    patience = 0
     interpreted = 0  # steps, so far
     _whole: Callable[[int], None] | None = None
     inside = False  # whether the interpreter executes an instruction for compiled code
@@ -256,8 +286,10 @@ class CompiledMachine(Machine):
 
     def taken_over(self, done: int) -> bool:
         """Whether the groups behind those that are done have been run as a whole."""
-        if self.make_whole is not None and self.interpreted >= self.patience:
-            self._prepare_whole()
+        if self.make_whole is not None:
+            code = self.code(self.dispatch.kernel)
+            if self._is_hot((id(code), Modes()), code):
+                self._prepare_whole()
         whole, self._whole = self._whole, None
         if whole is not None:
             whole(done)
@@ -269,20 +301,22 @@ class CompiledMachine(Machine):
         with self.compiling:
             self._whole = make()
 
-    @cached_property
+    @property
     def writes_first(self) -> bool:
         """Whether no thread of the kernel reads a register that it has not written."""
-        kernel, shape = self.dispatch.kernel, self.dispatch.shape((0, 0, 0))
-        full = (1 << self.dispatch.simd) - 1
-        frame = self.acquire(kernel)
-        with self.compiling:
-            found = proven(self.code(kernel), frame, full=all(shape.lanes(n) == full for n in range(shape.threads)))
-        self.release(frame)
-        return found
+        kernel, shape, proofs = self.dispatch.kernel, self.dispatch.shape((0, 0, 0)), self.making.proofs
+        if id(kernel) not in proofs:
+            full = (1 << self.dispatch.simd) - 1
+            frame = self.acquire(kernel)
+            with self.compiling:
+                together = all(shape.lanes(n) == full for n in range(shape.threads))
+                proofs[id(kernel)] = proven(self.code(kernel), frame, full=together)
+            self.release(frame)
+        return proofs[id(kernel)]
 
     def fits(self, code: Code) -> bool:
         """Whether groups can run as a whole: nothing but barriers leaves the compiled function."""
-        return not is_large(code.kernel) and self.compiled_anew(code).body.stays
+        return self.compiled_anew(code).body.stays
 
     def compiled_anew(self, code: Code) -> CompiledBody:
         """The compiled form of a kernel as a new thread enters it."""
@@ -302,7 +336,28 @@ class CompiledMachine(Machine):
         for body in self._bodies.values():
             body.flush_counts()
         self.tell_written()
-        return super().finish()
+        result = super().finish()
+        self.give_codes()
+        return result
+
+
+class Hot(Exception):  # noqa: N818 - no error: what was asked for is known
+    """Compiling the kernel of a launch pays."""
+
+
+class Sample(CompiledMachine):
+    """The interpreter with its observers, on a launch whose memory can be put back. Raises Hot where compiling it pays."""
+
+    def thread(self, group: ThreadGroup, number: int, frame: Frame) -> Thread:
+        """A thread that is interpreted."""
+        return CompiledThread(self, group, number, frame)
+
+    def compiled(self, frame: Frame) -> CompiledBody | None:
+        """None: nothing is compiled here."""
+        key = self._key(frame)
+        if key is not None and self._is_hot(key, frame.code):
+            raise Hot
+        return None
 
 
 class CompiledThread(Thread):
@@ -314,9 +369,10 @@ class CompiledThread(Thread):
     def run(self, quantum: int) -> Iterator[Wait | None]:
         """Execute until the end; yields a ``Wait`` to be resumed when it is ready, or None after a time slice."""
         machine, used = self.machine, 0
+        machine.begun += 1
         while True:
             compiled = machine.compiled(self.frame)
-            if compiled is None:
+            if compiled is None or (self.stopped is None and self.frame.pc not in compiled.body.entries):
                 signal, steps = self.slice(min(COLD, quantum - used))
                 machine.warm(self.frame, steps)
                 used += steps

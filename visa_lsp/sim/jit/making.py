@@ -11,10 +11,15 @@ from visa_lsp.sim.jit.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from visa_lsp.program.model import Kernel
+    from visa_lsp.sim.dispatch import Dispatch
+    from visa_lsp.sim.interp import Code
     from visa_lsp.sim.jit.bodies import CompiledBody
     from visa_lsp.sim.jit.modes import Modes
 
 MOST_INSTRUCTIONS: Final = 8_000  # of a body that is compiled: some ten seconds
+
+
+MOST_MAKINGS: Final = 16  # of a program, for launches that differ
 
 
 def is_large(kernel: Kernel) -> bool:
@@ -39,12 +44,37 @@ class ObjectStore(Protocol):
 
 
 class Making:
-    """What has been compiled for one dispatch, for all machines that run it, and the time that it took.
+    """What has been compiled for dispatches that are alike, for all machines that run them, and the time that it took.
 
     ``store`` has what other processes have compiled.
     """
 
-    def __init__(self, store: ObjectStore | None = None) -> None:
+    def __init__(self, store: ObjectStore | None = None, kernel: Kernel | None = None) -> None:
         self.store = store
+        self.kernel = kernel  # kept: what is known of it is found by its identity
         self.stopwatch = Stopwatch()
+        self.codes: dict[int, list[Code]] = {}  # by kernel: forms of the interpreter, which no machine uses now
         self.bodies: dict[tuple[int, Modes, bool, bool], CompiledBody] = {}  # by kernel, and by how it is run
+        self.proofs: dict[int, bool] = {}  # by kernel: whether a thread writes each register before it reads it
+
+
+class Makings:
+    """What has been compiled of a program, by all that compiled code depends on."""
+
+    def __init__(self, store: ObjectStore | None = None) -> None:
+        self._store = store
+        self._known: dict[object, Making] = {}
+
+    def of(self, dispatch: Dispatch) -> Making:
+        """Return what has been compiled for dispatches like one."""
+        full = (1 << dispatch.simd) - 1
+        key = (
+            id(dispatch.kernel), dispatch.platform.name, tuple(sorted(dispatch.surfaces)), dispatch.slm_bytes,
+            tuple(dispatch.file_variables), dispatch.partial is None,
+            all(dispatch.lanes(n) == full for n in range(dispatch.threads_per_group)),
+        )  # fmt: skip
+        if key not in self._known:
+            if len(self._known) == MOST_MAKINGS:
+                self._known.clear()
+            self._known[key] = Making(self._store, dispatch.kernel)
+        return self._known[key]

@@ -6,7 +6,7 @@ place is read once, and the rest goes lane by lane. Where lanes leave their spac
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from llvmlite import ir
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from visa_lsp.sim.operands import Site
+
+
+_SIDE_BY_SIDE: Final = (20, 1)  # how often lanes lie so: what is spilt is spilt on the other way
 
 
 class Moved(NamedTuple):
@@ -76,7 +79,9 @@ def transfer(
             builder.store(ir.Constant(I64, 1), place.wrote)
         builder.branch(done)
 
-    builder.cbranch(some if side_by_side is None else side_by_side, whole, apart)
+    chosen = builder.cbranch(some if side_by_side is None else side_by_side, whole, apart)
+    if side_by_side is not None:
+        chosen.set_weights(_SIDE_BY_SIDE)
     builder.position_at_end(whole)
     low = _lane0(e, at)
     high = builder.add(low, ir.Constant(I64, moved[0].memory * (lanes - 1)))

@@ -70,7 +70,7 @@ def run_side_by_side(dispatch: Dispatch, first: CompiledMachine) -> RunResult:
     with first.compiling:
         runners = [_Runner(first, queue)]
         for _ in range(count - 1):
-            machine = CompiledMachine(replace(dispatch, told=None), first.making, side_by_side=True)
+            machine = CompiledMachine(replace(dispatch, told=None), first.making, side_by_side=True, at_once=True)
             runners.append(_Runner(machine, queue))
     first.tell = lambda _groups, _steps: None
     try:

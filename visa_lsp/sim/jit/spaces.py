@@ -62,7 +62,8 @@ def surface(e: Emitter, site: Site) -> Found:
     if len(values) > _MOST_COMPARED:
         raise Uncompiled
     builder, value = e.builder, e.surface(cell)
-    table = builder.inttoptr(e.word(e.launch, state.SURFACES), PTR)
+    e.reaches_shared |= cell not in e.given_surfaces
+    table = e.table(state.SURFACES)
     entry = [ir.Constant(PTR, None), *[ir.Constant(I64, 0)] * 3, e.address(e.launch, state.SCRAP)]
     for number, candidate in enumerate(e.surface_values):
         if candidate < 0:
@@ -77,7 +78,7 @@ def by_value(e: Emitter, value: int) -> Found:
     if value in (SLM_SURFACE, _SLM_INDEX):
         return shared(e)
     if value in e.surface_values:
-        table = e.builder.inttoptr(e.word(e.launch, state.SURFACES), PTR)
+        table = e.table(state.SURFACES)
         return Found(lambda at: at, _sized(e, *_entry(e, table, e.surface_values.index(value))))
     if value in (STATELESS_SURFACE, 0xFD):
         return flat(e)
@@ -85,9 +86,9 @@ def by_value(e: Emitter, value: int) -> Found:
 
 
 def _entry(e: Emitter, table: Node, number: int) -> list[Node]:
-    words = (e.word(table, state.ENTRY * number + 8 * k) for k in (1, 2, 3))
+    words = (e.constant(table, state.ENTRY * number + 8 * k) for k in (1, 2, 3))
     return [
-        e.word(table, state.ENTRY * number, PTR),
+        e.constant(table, state.ENTRY * number, PTR),
         *words,
         e.address(table, state.ENTRY * (number + 1) - state.WRITTEN),
     ]
@@ -112,6 +113,7 @@ def _stride(e: Emitter, size: Node) -> Node:
 
 def shared(e: Emitter) -> Found:
     """Shared local memory of the group."""
+    e.reaches_shared = True
     base = e.builder.inttoptr(e.word(e.block, state.SLM), PTR)
     size = e.word(e.block, state.SLM_SIZE)
 
@@ -131,8 +133,7 @@ def flat(e: Emitter) -> Found:
 
     def place(low: Node, end: Node) -> SpacePlace:
         builder = e.builder
-        table = builder.inttoptr(e.word(e.launch, state.FLAT), PTR)
-        count = e.word(e.launch, state.FLAT_COUNT)
+        table, count = e.table(state.FLAT), e.constant(e.launch, state.FLAT_COUNT)
         nowhere = builder.ptrtoint(e.address(e.launch, state.SCRAP), I64)
         before = builder.block
         head, body, done = (e.function.append_basic_block(n) for n in ("find", "look", "found"))

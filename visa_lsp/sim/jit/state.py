@@ -65,7 +65,13 @@ SHARED_ROUND: Final = 216
 SHARED_NEXT: Final = 224
 SHARED_ORDERED: Final = 232
 SCRAP: Final = 240  # a word that nobody reads
-LAUNCH_BYTES: Final = 248
+# Where threads of several groups run one after another in one call: the group to stop before, the id of the first, and the bytes
+# from the registers and from the block of a thread to those of the next.
+END: Final = 248
+GROUP_IDS: Final = (256, 264, 272)
+REGISTERS_STRIDE: Final = 280
+BLOCKS_STRIDE: Final = 288
+LAUNCH_BYTES: Final = 296
 
 # The tables of memory: bytes of a surface (host address, size, marks, what is forbidden, whether it was written), and of a
 # buffer (first address, then the same in another order); bytes from the end of either to the word that says it was written.

@@ -13,9 +13,10 @@ from visa_lsp.sim.group import ThreadGroup
 from visa_lsp.sim.jit import state
 from visa_lsp.sim.jit.defined import registers_read
 from visa_lsp.sim.jit.machine import CompiledThread, address
-from visa_lsp.sim.memory import Buffer
+from visa_lsp.sim.memory import Buffer, aligned
 from visa_lsp.sim.observers.races import LAST_WITH_ORDERED_SHARED
 from visa_lsp.sim.observers.shadow import RegisterShadow
+from visa_lsp.sim.operands import CR0
 
 if TYPE_CHECKING:
     from visa_lsp.sim.jit.groups import GroupField
@@ -56,7 +57,8 @@ class GroupQueue:
         """Hear how long the groups took that were given last, and how many steps they were."""
         with self._lock:
             self.steps += steps
-            self._step = min(1 << 20, 2 * self._step) if seconds < _SHORT else max(1, self._step // 2)
+            more = 8 if seconds < _SHORT / 8 else 2
+            self._step = min(1 << 20, more * self._step) if seconds < _SHORT else max(1, self._step // 2)
 
     def stop(self) -> None:
         """Give out no more."""
@@ -78,10 +80,10 @@ class GroupRunner:
         self.compiled = compiled = machine.compiled_anew(code)
         self.shared = self.group.slm.data
         count, size = len(threads), -(-self.frames[0].regs.size // 64) * 64
-        self._registers = np.zeros((count, size), np.uint8)
+        self._registers = aligned(count * size).reshape(count, size)
         self._addresses = np.zeros((count, max(1, self.frames[0].addr.size)), np.int64)
         layout = compiled.body.layout
-        self._blocks = np.zeros((count, layout.size), np.uint8)
+        self._blocks = aligned(count * layout.size).reshape(count, layout.size)
         self.states = [state.StateBlock(layout, row) for row in self._blocks]
         marks = machine.marked(self.group.slm)
         for number, frame in enumerate(self.frames):
@@ -101,9 +103,11 @@ class GroupRunner:
 
         if not compiled.has_groups:
             assert not compiled.is_closed, "the kernel's function was made without the one for groups"
+            shared = self.group.slm.size if compiled.body.reaches_shared else 0
             sizes = groups.Sizes(
-                size, 8 * self.frames[0].addr.size, layout.size, self.group.slm.size, len(compiled.body.instructions),
+                size, 8 * self.frames[0].addr.size, layout.size, shared, len(compiled.body.instructions),
                 self._first_bytes(size), machine.under_watch, dispatch.platform.generation <= LAST_WITH_ORDERED_SHARED,
+                self._changed(), compiled.body.runs_threads and not shared,
             )  # fmt: skip
             groups.written(compiled.module, compiled.function, sizes, self._fields(), compiled.body.barriers)
             compiled.has_groups = True
@@ -114,6 +118,7 @@ class GroupRunner:
             (state.COUNTS, compiled.counts),
         ):  # fmt: skip
             launch[at // 8] = array.ctypes.data
+        launch[state.REGISTERS_STRIDE // 8], launch[state.BLOCKS_STRIDE // 8] = size, layout.size
         launch[state.GROUPS_X // 8], launch[state.GROUPS_Y // 8] = dispatch.groups[:2]
         launch[state.THREADS // 8] = count
         launch[state.BUDGET // 8] = dispatch.step_budget
@@ -131,11 +136,27 @@ class GroupRunner:
         runs = np.split(held, np.flatnonzero(np.diff(held) > 64) + 1)
         return tuple(range(int(run[0]), int(run[-1]) + 1) for run in runs)
 
+    def _changed(self) -> tuple[range, ...]:
+        """The predefined registers that an instruction reads after another may have written them, and ``%cr0``."""
+        code, end = self.frames[0].code, self.frames[0].code.layout.predefined_end
+        written, controls = np.zeros(code.layout.size, np.bool_), self.compiled.body.modes.controls
+        for touches in code.touches.values():
+            for touch in touches:
+                if touch.write:
+                    written[touch.places] = True
+        at = code.layout.offset(CR0)
+        written[at : at + 4] |= bool(controls)
+        changed = np.flatnonzero(written[:end])
+        runs = np.split(changed, np.flatnonzero(np.diff(changed) > 1) + 1) if changed.size else []
+        return tuple(range(int(run[0]), int(run[-1]) + 1) for run in runs)
+
     def _fields(self) -> list[GroupField]:
         """Where the numbers of a group stand in the registers of its threads: seen from those of other groups."""
         from visa_lsp.sim.jit.groups import GroupField
 
-        machine, found = self.machine, []
+        machine, found = self.machine, list[GroupField]()
+        code, held = self.frames[0].code, self.compiled.body.held
+        read = {place for touches in code.touches.values() for t in touches if not t.write for place in t.places.flat}
         shape = machine.dispatch.shape((0, 0, 0))
         plain = machine.first_registers((0, 0, 0), shape)
         for dimension in range(3):
@@ -144,7 +165,9 @@ class GroupRunner:
             other = machine.first_registers((number[0], number[1], number[2]), shape)
             changed = np.flatnonzero(plain != other)
             runs = np.split(changed, np.flatnonzero(np.diff(changed) > 1) + 1) if changed.size else []
-            found += [GroupField(int(run[0]), run.size, dimension) for run in runs]
+            for start, size in ((int(run[0]), run.size) for run in runs):
+                own, used = held.at(start, start + size), not read.isdisjoint(range(start, start + size))
+                found.append(GroupField(start, size, dimension, used, None if own is None else own >= 0))
         return found
 
     def run(self, queue: GroupQueue) -> None:
