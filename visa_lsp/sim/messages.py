@@ -14,7 +14,7 @@ import numpy as np
 
 from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
 from visa_lsp.isa.model import Trait
-from visa_lsp.program.model import RawOperand
+from visa_lsp.program.model import General, RawOperand
 from visa_lsp.sim.memory import Buffer
 from visa_lsp.sim.observers.hooks import MemoryAccess
 from visa_lsp.sim.operands import Site, lane_mask
@@ -51,6 +51,8 @@ def surface(site: Site, name: str = "surface") -> Open:
 def state_pointer(site: Site, name: str) -> Callable[[Frame], int] | None:
     """The pointer to a surface's or sampler's state in a general variable (text 4.2); None where the field is a number."""
     operand = site.inst.get(name)
+    if isinstance(operand, General):
+        return site.scalar(name)
     if not isinstance(operand, RawOperand):
         return None
     view = site.raw_view(operand, "<u8", 1, 1, 8)
