@@ -18,7 +18,6 @@ from visa_lsp.program.model import RawOperand
 from visa_lsp.sim import messages
 from visa_lsp.sim.filtering import compared, filtered, taps
 from visa_lsp.sim.images import as_image, axes, channels, lane_reader
-from visa_lsp.sim.memory import Image, Sampler
 from visa_lsp.sim.registers import FIRST_HANDLE
 from visa_lsp.sim.values import DTYPE
 
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from visa_lsp.sim.filtering import Offsets
+    from visa_lsp.sim.memory import Image, Sampler
     from visa_lsp.sim.operands import Fetch, Op, Site
     from visa_lsp.sim.registers import Frame
 

@@ -267,7 +267,8 @@ class Arguments:
         size = each * slots * min(groups, CONCURRENT_GROUPS)
         return _number(self.world.scratch_space("private memory", size, private=True).address, entry.size)
 
-    def _printf_address(self) -> int:
+    def printf_address(self) -> int:
+        """Return the address of the buffer for what the kernel prints; the first call reserves it."""
         if self.printf is None:
             self.printf = self.world.scratch_space("printf buffer", PRINTF_BYTES)
             self.printf.data[:4] = list(struct.pack("<I", _PRINTF_FIRST))
@@ -289,7 +290,7 @@ class Arguments:
         ids = self.world.memory.add(Buffer("table of local ids", rows))
         block = struct.pack(
             _IMPLICIT_BLOCK, struct.calcsize(_IMPLICIT_BLOCK), 0, _work_dimensions(self), geometry.simd,
-            *geometry.local_size, *geometry.totals, self._printf_address(), *geometry.global_offset, ids.address,
+            *geometry.local_size, *geometry.totals, self.printf_address(), *geometry.global_offset, ids.address,
             *geometry.groups, 0, 0,
         )  # fmt: skip
         buffer = self.world.scratch_space("implicit arguments", len(block))
@@ -379,7 +380,7 @@ _IMPLICIT: Final[dict[str, Callable[[Arguments, PayloadArgument], bytes]]] = {
     "global_size": lambda a, _: _three(_global_size(a)),
     "work_dimensions": lambda a, _: _number(_work_dimensions(a), 4),
     "private_base_stateless": Arguments.private_base,
-    "printf_buffer": lambda a, e: _number(a._printf_address(), e.size),
+    "printf_buffer": lambda a, e: _number(a.printf_address(), e.size),
     "buffer_size": lambda a, e: _number(a.buffer_bytes(e), e.size),
     "implicit_arg_buffer": Arguments.implicit_buffer,
     "indirect_data_pointer": Arguments.indirect_data,

@@ -340,11 +340,10 @@ def _undefined_bytes(plan: DefinednessPlan, sources: list[tuple[Array, Array, Ar
     other: Array | None = plan.constant
     if len(sources) > 1:
         origins, other = np.maximum(origins, sources[1][0]), sources[1][2]
-    if plan.logic and other is not None:
-        decides = 0 if plan.logic == "and" else 255
-        masks = masks & (other ^ decides)
+    if plan.decisive is not None and other is not None:
+        masks = masks & (other ^ plan.decisive)
         if len(sources) > 1:
-            masks |= sources[1][1] & (bits ^ decides) | sources[0][1] & sources[1][1]
+            masks |= sources[1][1] & (bits ^ plan.decisive) | sources[0][1] & sources[1][1]
     elif len(sources) > 1:
         masks = masks | sources[1][1]
     return np.where(masks != 0, origins, 0), masks

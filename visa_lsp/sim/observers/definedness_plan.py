@@ -108,7 +108,8 @@ class DefinednessPlan:
     cells_read: list[tuple[bool, int]] = field(default_factory=list)  # sampler?, cell: used by a message
     state_read: tuple[bool, int] | None = None
     state_written: tuple[bool, int] | None = None
-    logic: str = ""  # and, or: a defined bit of one source may decide the result alone
+    logic: str = ""  # and, or: on predicates
+    decisive: int | None = None  # the byte whose bits decide the result alone: zeros of an and, ones of an or
     constant: Array | None = None  # the bytes of a lane of the other source, where that is a number
     together: bool = False  # the rows of a store's data go out in one message
     replaces: bool = False  # an atomic that stores whatever was there
@@ -223,7 +224,7 @@ def _travel(plan: DefinednessPlan, inst: Inst, site: Site) -> None:
         and _same_width(plan, inst, site)
     ):
         plan.travel = Travel.BYTE
-        plan.constant = _constant(inst, site)
+        plan.constant, plan.decisive = _constant(inst, site), {"and": 0, "or": 255}.get(word)
 
 
 def _same_width(plan: DefinednessPlan, inst: Inst, site: Site) -> bool:
