@@ -6,19 +6,19 @@ import pytest
 
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
-import opencl  # noqa: E402
-from compiled import compile_at_once  # noqa: E402
-from newest_launches import RUNS, launches, outcome  # noqa: E402
-from tiers import in_turns, one_of_each  # noqa: E402
+import opencl
+from compiled import compile_at_once
+from newest_launches import RUNS, launches, outcome
+from tiers import in_turns, one_of_each
 
 
-def of_each_program() -> list[object]:
-    """Return every launch; by default one of each program, on platforms in turns."""
-    return one_of_each(in_turns(launches(), lambda at: at[0].source, lambda at: at[1]), lambda at: at[0].source)
+def on_each_platform() -> list[object]:
+    """Return every launch; by default one on each platform, with programs in turns."""
+    return one_of_each(in_turns(launches(), lambda at: at[1], lambda at: at[0].source), lambda at: at[1])
 
 
 @pytest.mark.corpus
-@pytest.mark.parametrize("launch", of_each_program(), ids=lambda launch: f"{launch[1]}-{launch[0]}")
+@pytest.mark.parametrize("launch", on_each_platform(), ids=lambda launch: f"{launch[1]}-{launch[0]}")
 def test_same_result(launch, monkeypatch):
     case, platform = launch
     if case.reference is None and opencl.missing():
