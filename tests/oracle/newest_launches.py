@@ -12,11 +12,10 @@ import re
 import sys
 from collections import Counter
 
-import corpus_cases
 import opencl
 import test_run_corpus as corpus
 from compiled import compile_at_once
-from corpus import BESIDE
+from corpus import BESIDE, OWN
 
 from visa_lsp.cli.launch.program import TextProblems
 from visa_lsp.sim.launch.config import LaunchError
@@ -27,11 +26,11 @@ RUNS = (("interp", "all"), ("jit", "all"), ("jit", "none"))  # engine and checks
 OUTCOMES = ("right", "wrong", "refused", "finding")
 
 
-def launches() -> list[tuple[corpus_cases.Case, str]]:
+def launches() -> list[tuple[corpus.Case, str]]:
     """Return every case with each platform that has a text of its kernel."""
     return [
         (case, platform)
-        for case in corpus_cases.cases()
+        for case in corpus.CASES
         for platform in PLATFORMS
         if (BESIDE / PART / platform / case.source / f"{case.kernel}.visaasm").is_file()
     ]
@@ -51,7 +50,10 @@ def outcome(case, platform: str, engine: str, checks: str) -> tuple[str, str]:
         return "refused", str(error)
     arrays = [getattr(arg, "array", None) for arg in case.args]
     simd = corpus.simd_of(case, platform, PART)
-    expected = case.reference(arrays, simd) if case.reference else pocl_buffers(case)
+    if (OWN / "cl" / f"{case.source}.cl").is_file():
+        expected = corpus.kept(case, simd)
+    else:
+        expected = case.reference(arrays, simd) if case.reference else pocl_buffers(case)
     faults = [str(fault) for fault in report.faults if fault.kind.value != case.reports]
     try:
         corpus.compare(case, {buffer.arg: buffer.array for buffer in report.buffers}, expected)
