@@ -5,7 +5,8 @@ here computes. Rules that all words share (seed 003 notes, documentation page ``
 
 * Sources are read, modified ((abs), (-), (~)) and converted to the *execution type*: the widest float type among
   source types if one is a float (``f`` when only half types meet wider integers), else the widest integer type,
-  signed where a source is signed. Packed immediates count as ``w``, ``uw`` and ``f``. A byte counts as a word.
+  signed where a source is signed. Packed immediates count as ``w``, ``uw`` and ``f``. A byte counts as a word. Where
+  dwords make a product in a qword, each keeps its own sign: compilers of 2026 make 64-bit products of ``d`` and ``ud``.
 * The word is evaluated in that type; integers as if without bound, so that only the conversion to the destination
   type cuts bits off (or, with ``.sat``, clamps).
 * The result is converted to the destination's type: float to integer rounds to zero and clamps; integer to float

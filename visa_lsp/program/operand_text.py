@@ -205,7 +205,7 @@ def operand(names: OperandNames, inst: Inst, slot: Slot) -> str | None:
                 return None
             return raw(names, value, bare=slot.shape is Shape.LSC_PAYLOAD)
         case Shape.SURFACE | Shape.SAMPLER:
-            return _state(names, slot, value)
+            return _state(names, inst, slot, value)
         case Shape.RAWS | Shape.VECTORS:
             items = value if isinstance(value, tuple) else ()
             return " ".join(vector(names, item) for item in items) or None
@@ -260,14 +260,16 @@ def string_name(names: OperandNames, value: Value) -> str:
     return text
 
 
-def _state(names: OperandNames, slot: Slot, value: Value) -> str:
+def _state(names: OperandNames, inst: Inst, slot: Slot, value: Value) -> str:
     sampler = slot.shape is Shape.SAMPLER
     if isinstance(value, int):
         letter = "S" if sampler else "T"
         return names.of(names.sampler if sampler else names.surface, letter, value)
     if isinstance(value, State):
         return f"({_state_name(names, value)},{value.offset})"
-    return vector(names, value)
+    if isinstance(value, RawOperand):
+        return raw(names, value, bare=True)
+    return vector(names, value) + (f"[{_int(inst, index)}]" if (index := f"{slot.name}idx") in inst.row.index else "")
 
 
 def _variable(names: OperandNames, inst: Inst, value: Value) -> str:

@@ -36,6 +36,7 @@ class PayloadArgument(Struct, frozen=True):
     slm_alignment: int = 0
     image_type: str = ""
     sampler_type: str = ""
+    bti_value: int = -1
 
     @property
     def kind(self) -> str:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from visa_lsp.isa.model import FieldKind, FlowClass, Role, Shape, Slot
 from visa_lsp.isa.model import Instruction as Row
 from visa_lsp.isa.operands import IM, G, I
+from visa_lsp.program.model import General
 from visa_lsp.sema import lsc_operands, operands, seed
 from visa_lsp.sema.model import SymbolKind
 from visa_lsp.syntax import tree
@@ -35,7 +36,10 @@ def bind_operand(ctx: BindingPass, row: Row, slot: Slot, node: tree.Operand, val
             value = operands.raw(ctx, slot, node, bare=True)
         case Shape.SURFACE | Shape.SAMPLER:
             value = operands.state(ctx, slot, node)
-            seed.plane(ctx, row, node, values)
+            if isinstance(value, General) and isinstance(node, tree.Ref) and node.element is not None:
+                values[f"{slot.name}idx"] = ctx.number(node.element, 0, (1 << 31) - 1, "number of the state")
+            else:
+                seed.plane(ctx, row, node, values)
         case Shape.RAWS:
             return _listed(slot, operands.raw(ctx, slot, node), values)
         case Shape.VECTORS:

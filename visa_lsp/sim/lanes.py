@@ -324,7 +324,8 @@ def _int_plan(
         signs = [site.operand_type(s).is_signed for s in sources[1:]]
         bodies = lambda _w: words.each(words.dp4a(*signs))  # noqa: E731
     function = _compose(expr, bodies, lambda n: np.array([n], dtype))
-    fetches = [int_source(site, s, exec_type, dtype) for s in sources]
+    extended = values.extended_type(used, exec_type, target)
+    fetches = [int_source(site, s, extended, dtype) for s in sources]
     return fetches, lambda _f, s: function(s)
 
 

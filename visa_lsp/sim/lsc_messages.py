@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.program.model import General, Immediate
 from visa_lsp.sim import messages
-from visa_lsp.sim.registers import SCRATCH_SURFACE, SLM_SURFACE, STATELESS_SURFACE
+from visa_lsp.sim.registers import SCRATCH_HANDLE, SCRATCH_SURFACE, SLM_SURFACE, STATELESS_SURFACE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +50,7 @@ def open_surface(site: Site) -> tuple[messages.Open, Callable[[Frame], int]]:
         assert f.thread is not None
         number = value(f) & 0xFFFFFFFF
         # The state of the thread's scratch space lies where r0.5 says, in units of 16 bytes.
-        if kind == codes.ADDRTYPE_SS and number == f.word(header) >> 4:
+        if number == SCRATCH_HANDLE or (kind == codes.ADDRTYPE_SS and number == f.word(header) >> 4):
             number = SCRATCH_SURFACE
         return f.thread.machine.space(f, number), number
 

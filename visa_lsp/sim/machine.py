@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from visa_lsp.isa import predefined
 from visa_lsp.sim.dispatch import RecordedMessages, RunResult
 from visa_lsp.sim.faults import Fault, FaultKind, KernelFault, thread_fault
 from visa_lsp.sim.group import Barrier, ThreadGroup, Wait
 from visa_lsp.sim.interp import Code, Thread
 from visa_lsp.sim.memory import Buffer
 from visa_lsp.sim.observers.hooks import Observer
-from visa_lsp.sim.registers import SCRATCH_SURFACE, SLM_SURFACE, Frame
+from visa_lsp.sim.registers import SCRATCH_HANDLE, SCRATCH_SURFACE, SLM_SURFACE, Frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -178,7 +179,7 @@ class Machine:
         state, message = dispatch.platform.thread_number.registers(number)
         for variable, value, size in (
             (1, group.id[0], 2), (2, group.id[1], 2), (3, group.id[0], 4), (4, group.id[1], 4), (5, group.id[2], 4),
-            (12, number, 4), (13, state, 4), (20, message, 4),
+            (12, number, 4), (13, state, 4), (20, message, 4), (predefined.SCRATCHLOC.number, SCRATCH_HANDLE, 8),
         ):  # fmt: skip
             frame.put(layout.offset(variable), value, size)
         frame.put(layout.offset(13) + 8, mask)

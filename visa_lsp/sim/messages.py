@@ -14,7 +14,7 @@ import numpy as np
 
 from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
 from visa_lsp.isa.model import Trait
-from visa_lsp.program.model import RawOperand
+from visa_lsp.program.model import General, RawOperand
 from visa_lsp.sim.memory import Buffer
 from visa_lsp.sim.observers.hooks import MemoryAccess
 from visa_lsp.sim.operands import Site, lane_mask
@@ -30,6 +30,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 Open = Callable[["Frame"], "tuple[Space | None, int]"]
 
 SLM_MASK: Final = 0x0FFF_FFFF  # a pointer into shared local memory may carry a tag in its upper bits
+_STATE_BYTES: Final = {"surface": 64, "sampler": 16}
 _ALL: Final = [np.arange(n) for n in range(65)]
 
 
@@ -51,6 +52,9 @@ def surface(site: Site, name: str = "surface") -> Open:
 def state_pointer(site: Site, name: str) -> Callable[[Frame], int] | None:
     """The pointer to a surface's or sampler's state in a general variable (text 4.2); None where the field is a number."""
     operand = site.inst.get(name)
+    if isinstance(operand, General):
+        first, behind = site.scalar(name), site.integer(f"{name}idx") * _STATE_BYTES[name]
+        return lambda f: first(f) + behind
     if not isinstance(operand, RawOperand):
         return None
     view = site.raw_view(operand, "<u8", 1, 1, 8)

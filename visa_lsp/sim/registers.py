@@ -27,6 +27,9 @@ Array = np.ndarray[Any, np.dtype[Any]]
 SLM_SURFACE: Final = -1
 SCRATCH_SURFACE: Final = -2
 STATELESS_SURFACE: Final = 0xFF
+FIRST_HANDLE: Final = 0x1_0000  # of surfaces and samplers: above every binding table index
+# What %scratchloc and the payload's scratch pointer hold: a handle of the thread's scratch space, above all others.
+SCRATCH_HANDLE: Final = 0xFFFF_FF00
 
 _NULL_GRFS: Final = 32
 

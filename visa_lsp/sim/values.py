@@ -79,6 +79,12 @@ def execution_type(types: Iterable[ty.DataType]) -> ty.DataType:
     return {2: (ty.UW, ty.W), 4: (ty.UD, ty.D), 8: (ty.UQ, ty.Q)}[size][signed]
 
 
+def extended_type(used: set[str], exec_type: ty.DataType, target: ty.DataType) -> ty.DataType:
+    """Return the type that integer sources are extended to: with a product in a qword each keeps its own sign."""
+    wide = exec_type is ty.D and target.is_int and target.size == 8
+    return ty.Q if wide and used & {"mul", "mad"} else exec_type
+
+
 def immediate(value: Immediate, lanes: int) -> Array:
     """The lanes of an immediate in the NumPy type of its (unpacked) type: one element, or one per lane if packed."""
     bits, type_ = value.bits, value.type

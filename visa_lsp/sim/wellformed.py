@@ -118,7 +118,9 @@ def _field(body: Kernel, kind: FieldKind, value: Value) -> str:
         FieldKind.STRING16: (len(body.strings), "string "),
         FieldKind.STRING32: (len(body.strings), "string "),
     }
-    limit, what = limits.get(kind, (value + 1, ""))
+    if kind not in limits:
+        return ""
+    limit, what = limits[kind]
     return "" if 0 <= value < limit else f"there is no {what}{value}"
 
 
@@ -145,6 +147,8 @@ def _values(body: Kernel, value: Value) -> str:
         case State():
             states = body.samplers if value.sampler else body.surfaces
             at = value.var if value.sampler else value.var - predefined.FIRST_SURFACE
+            if value.sampler and any(value.var == known.number for known in predefined.SAMPLERS):
+                return ""
             if value.var < 0 or at >= len(states):
                 return f"there is no {'sampler S' if value.sampler else 'surface T'}{value.var}"
             if at >= 0 and not 0 <= value.offset < max(1, states[at].num_elements):

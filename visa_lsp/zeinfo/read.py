@@ -106,6 +106,7 @@ def _payload(item: YamlItem) -> PayloadArgument:
         slm_alignment=_int(item, "slm_alignment", 0),
         image_type=_text(item, "image_type", ""),
         sampler_type=_text(item, "sampler_type", ""),
+        bti_value=_int(item, "bti_value", -1),
     )
 
 

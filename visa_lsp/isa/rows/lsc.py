@@ -57,6 +57,7 @@ _ADDRESS: Final = Slot("src0", Shape.LSC_ADDRESS, Role.READ, grf_aligned=True, d
 _STRIDED: Final = Slot(
     "src0", Shape.LSC_ADDRESS_STRIDED, Role.READ, doc="first address, and the distance between lanes"
 )
+_COUNTER: Final = Slot("src0", Shape.LSC_SURFACE, Role.READ, doc="surface with the counter")
 _BLOCK: Final = Slot(
     "addr", Shape.LSC_ADDRESS_2D, Role.READ,
     doc="base address, width, height and pitch of the surface in bytes less one, x and y of the block in elements",
@@ -296,19 +297,21 @@ ROWS: Final[tuple[Instruction, ...]] = (
     ),
     *(
         _untyped(
-            f"apndctr_atomic_{word}",
-            (
-                _OLD,
-                Slot("src0", Shape.LSC_SURFACE, Role.READ, doc="surface with the counter"),
-                Slot("src1", Shape.LSC_DATA, Role.READ, doc="operand"),
-            ),
+            f"apndctr_atomic_{word}", slots,
             Unmodelled("append counters are not modelled"),
             f"{verb} a surface's append counter.",
             "Works on the counter that belongs to a surface, in one step for all lanes, and returns old values.",
-            fields=f"{_HEAD} addrtype:b {_SHAPE} surface:v dst:r src0:r src1:r {_TEXT_ONLY}",
-            sub=sub, dialects=_V42, platforms=_XE2,
+            fields=fields, sub=sub, dialects=_V42, platforms=platforms,
         )
         for sub, word, verb in _COUNTERS
+        for slots, fields, platforms in (
+            (
+                (_OLD, _COUNTER, Slot("src1", Shape.LSC_DATA, Role.READ, doc="operand")),
+                f"{_HEAD} addrtype:b {_SHAPE} surface:v dst:r src0:r src1:r {_TEXT_ONLY}",
+                _XE2,
+            ),
+            ((_OLD, _ADDRESS, _PAYLOAD1, _PAYLOAD2), f"{_UNTYPED} efficient64b:b=1", since("CRI")),
+        )
     ),
     _typed(
         "load_quad", (_DST, _TYPED_ADDRESS), Effect("lsc_typed_load"),

@@ -8,6 +8,7 @@ One row per mnemonic, and one per way of writing it, told apart by their dialect
 * text 4.1: ``aoffimmi sampler surface dst payload..``; the operation is the field ``op``.
 * text 4.2: a second destination stands between dst and payload, ``%null.0`` in all that was seen; the field is ``op42``.
   Its record is that of 4.1, which comes first and therefore is what objects decode to; only a null pair can be encoded.
+  A state may be one element of a general variable, ``V(0,0)<0;1,0>[0]``: the number in brackets counts states.
 * text 4.2, bindless: sampler and surface are general variables with 64-bit pointers; the field is ``op64``, no record.
 
 The three field names hold the same thing; they differ because the table tells rows apart by their constant fields.
@@ -118,7 +119,7 @@ def _forms(
             (*_flags(op, coarse=code in _COARSE, sample=flags), channels), meaning, summary, detail, **rest,
         )  # fmt: skip
 
-    paired = f"dst:r {tail} paired:r?"
+    paired = f"dst:r {tail} paired:r? surfaceidx:i?" + (" sampleridx:i?" if sampler else "")
     old = row(opcode, "op", f"{state_fields} dst:r {tail}", (_AOFFIMMI, *states, _DST, _PAYLOAD), _V41)
     number = opcode if recorded else None
     new = row(number, "op42", f"{state_fields} {paired}", (_AOFFIMMI, *states, _DST, _PAIRED, _PAYLOAD), _V42)

@@ -18,17 +18,20 @@ from visa_lsp.program.model import RawOperand
 from visa_lsp.sim import messages
 from visa_lsp.sim.filtering import compared, filtered, taps
 from visa_lsp.sim.images import as_image, axes, channels, lane_reader
-from visa_lsp.sim.memory import Image, Sampler
+from visa_lsp.sim.registers import FIRST_HANDLE
 from visa_lsp.sim.values import DTYPE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from visa_lsp.sim.filtering import Offsets
+    from visa_lsp.sim.memory import Image, Sampler
     from visa_lsp.sim.operands import Fetch, Op, Site
     from visa_lsp.sim.registers import Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
+
+_HANDLE_TAGS: Final = 0xF  # low bits of a handle: states lie at multiples of 16 bytes, compilers use the bits between
 
 # Which parameters a payload has stands in the rows (pages 3D_SAMPLE, 3D_SAMPLE4, 3D_LOAD). One that shares its operand
 # with texel offsets has them in its low twelve bits: four bits each for u, v, r as in aoffimmi, or for gathers six for v,
@@ -187,7 +190,13 @@ def _sampler(site: Site) -> Callable[[Frame], Sampler]:
 
     def find(f: Frame) -> Sampler:
         assert f.thread is not None
-        return f.thread.machine.dispatch.samplers.get(value(f), Sampler())
+        number = value(f)
+        if number >= FIRST_HANDLE:
+            number &= ~_HANDLE_TAGS
+        found = f.thread.machine.dispatch.samplers.get(number)
+        if found is None:
+            raise site.fault(f"no sampler is bound to {number:#x}")
+        return found
 
     return find
 

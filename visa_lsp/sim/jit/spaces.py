@@ -15,7 +15,7 @@ from visa_lsp.program.model import General, Immediate, RawOperand
 from visa_lsp.sim.jit import numbers, state
 from visa_lsp.sim.jit.emitter import I8, I32, I64, PTR, Uncompiled, splat
 from visa_lsp.sim.messages import SLM_MASK
-from visa_lsp.sim.registers import SLM_SURFACE, STATELESS_SURFACE
+from visa_lsp.sim.registers import FIRST_HANDLE, SLM_SURFACE, STATELESS_SURFACE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,15 +58,18 @@ def surface(e: Emitter, site: Site) -> Found:
     known = e.known_surfaces.get(cell)
     if known is not None:
         return by_value(e, known)
-    values = [v for v in e.surface_values if v >= 0]
-    if len(values) > _MOST_COMPARED:
-        raise Uncompiled
-    builder, value = e.builder, e.surface(cell)
     e.reaches_shared |= cell not in e.given_surfaces
-    table = e.table(state.SURFACES)
+    return _compared(e, e.surface(cell), 0)
+
+
+def _compared(e: Emitter, value: Node, lowest: int) -> Found:
+    """Return the bound surface whose number, ``lowest`` or above, is a value. Raises Uncompiled where they are too many."""
+    if sum(number >= lowest for number in e.surface_values) > _MOST_COMPARED:
+        raise Uncompiled
+    builder, table = e.builder, e.table(state.SURFACES)
     entry = [ir.Constant(PTR, None), *[ir.Constant(I64, 0)] * 3, e.address(e.launch, state.SCRAP)]
     for number, candidate in enumerate(e.surface_values):
-        if candidate < 0:
+        if candidate < lowest:
             continue
         same = builder.icmp_unsigned("==", value, ir.Constant(I64, candidate))
         entry = [builder.select(same, own, other) for own, other in zip(_entry(e, table, number), entry, strict=True)]
@@ -180,13 +183,21 @@ def lsc(e: Emitter, site: Site) -> tuple[Found, Node | None]:
     if kind in (codes.ADDRTYPE_FLAT, codes.ADDRTYPE_ARG):
         if not isinstance(operand, General):
             return flat(e), None
-        type_ = site.operand_type(operand)
-        if not type_.is_int:
-            raise Uncompiled
-        one = e.builder.extract_element(numbers.read(e, site, operand, 1), ir.Constant(I32, 0))
-        if type_.size < 8:
-            one = (e.builder.sext if type_.is_signed else e.builder.zext)(one, I64)
-        return flat(e), one
+        return flat(e), _scalar(e, site, operand)
     if isinstance(operand, Immediate) and kind == codes.ADDRTYPE_BTI:
         return by_value(e, operand.bits & 0xFFFFFFFF), None
+    if isinstance(operand, General) and kind in (codes.ADDRTYPE_BSS, codes.ADDRTYPE_SURF):
+        # A handle of anything else, such as scratch space, matches none, so that the interpreter finds it.
+        handle = e.builder.and_(_scalar(e, site, operand), ir.Constant(I64, 0xFFFFFFFF))
+        return _compared(e, handle, FIRST_HANDLE), None
     raise Uncompiled
+
+
+def _scalar(e: Emitter, site: Site, operand: General) -> Node:
+    type_ = site.operand_type(operand)
+    if not type_.is_int:
+        raise Uncompiled
+    one = e.builder.extract_element(numbers.read(e, site, operand, 1), ir.Constant(I32, 0))
+    if type_.size < 8:
+        one = (e.builder.sext if type_.is_signed else e.builder.zext)(one, I64)
+    return one

@@ -9,6 +9,8 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from visa_lsp.sim.launch.config import (
     ARGUMENTS,
     LOCAL_SIZE,
@@ -24,6 +26,8 @@ from visa_lsp.sim.launch.config import (
 )
 from visa_lsp.sim.launch.values import value_bytes
 from visa_lsp.sim.launch.world import World, argument_sampler, inline_sampler
+from visa_lsp.sim.memory import Buffer
+from visa_lsp.sim.registers import SCRATCH_HANDLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,11 +35,13 @@ if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.payload import KernelInfo, PayloadArgument
     from visa_lsp.sim.launch.layout import Geometry
-    from visa_lsp.sim.memory import Buffer
 
 PRINTF_BYTES: Final = 4 << 20
 CONCURRENT_GROUPS: Final = 64  # an engine that runs more groups at once must share out the numbers of threads anew
 MAX_ARGUMENTS: Final = 4096  # a payload has room for some hundreds
+_INDIRECT_BYTES: Final = 64  # one cache line, where the whole payload is inline
+# Size, version, dimensions, lanes; local and global size; printf; first id; table of local ids; groups, padding; two unused.
+_IMPLICIT_BLOCK: Final = "<4B3I3QQ3QQ3I4xQQ"
 _PRINTF_FIRST: Final = 4  # the first dword counts the bytes in use, itself included
 # cl_channel_order and cl_channel_type of OpenCL's headers.
 _CHANNEL_ORDER: Final = {1: 0x10B0, 2: 0x10B2, 4: 0x10B5}
@@ -75,6 +81,7 @@ class Arguments:
         self.geometry = geometry
         self.world = world
         self.printf: Buffer | None = None
+        self.indirect: Buffer | None = None  # what lies behind the inline part of the payload
         self._args = self._by_index()
 
     def bind(self) -> None:
@@ -260,14 +267,46 @@ class Arguments:
         size = each * slots * min(groups, CONCURRENT_GROUPS)
         return _number(self.world.scratch_space("private memory", size, private=True).address, entry.size)
 
-    def printf_buffer(self, entry: PayloadArgument) -> bytes:
-        """Reserve a buffer for what the kernel prints, and give its address."""
-        self.printf = self.world.scratch_space("printf buffer", PRINTF_BYTES)
-        self.printf.data[:4] = list(struct.pack("<I", _PRINTF_FIRST))
-        return _number(self.printf.address, entry.size)
+    def printf_address(self) -> int:
+        """Return the address of the buffer for what the kernel prints; the first call reserves it."""
+        if self.printf is None:
+            self.printf = self.world.scratch_space("printf buffer", PRINTF_BYTES)
+            self.printf.data[:4] = list(struct.pack("<I", _PRINTF_FIRST))
+        return self.printf.address
+
+    def buffer_bytes(self, entry: PayloadArgument) -> int:
+        """Return the size of a buffer in bytes; zero for none. Raises LaunchError where the argument is no buffer."""
+        surface = self._surface(entry)
+        return surface.size if surface is not None else 0
+
+    def implicit_buffer(self, entry: PayloadArgument) -> bytes:
+        """Place the block of implicit arguments that functions read, and return its address.
+
+        The table of local ids that it points to has three padded rows for each thread of a full group.
+        """
+        geometry = self.geometry
+        rows = np.zeros((geometry.threads, 3, geometry.id_stride // 2), np.uint16)
+        rows[:, :, : geometry.simd] = geometry.local_ids()
+        ids = self.world.memory.add(Buffer("table of local ids", rows))
+        block = struct.pack(
+            _IMPLICIT_BLOCK, struct.calcsize(_IMPLICIT_BLOCK), 0, _work_dimensions(self), geometry.simd,
+            *geometry.local_size, *geometry.totals, self.printf_address(), *geometry.global_offset, ids.address,
+            *geometry.groups, 0, 0,
+        )  # fmt: skip
+        buffer = self.world.scratch_space("implicit arguments", len(block))
+        buffer.data[:] = np.frombuffer(block, np.uint8)
+        return _number(buffer.address, entry.size)
+
+    def indirect_data(self, entry: PayloadArgument) -> bytes:
+        """Reserve the memory that holds the payload behind its inline part, and return its address."""
+        end = max(argument.offset + argument.size for argument in self.info.payload)
+        self.indirect = self.world.scratch_space(
+            "indirect data", max(_INDIRECT_BYTES, end - self.info.env.inline_data_payload_size)
+        )
+        return _number(self.indirect.address, entry.size)
 
     def base(self, entry: PayloadArgument) -> bytes:
-        """Give the address of the program's constant or global data.
+        """Give the address of the program's constant or global data, or the handle of its surface.
 
         Raises LaunchError where the launch has no such data.
         """
@@ -277,6 +316,11 @@ class Arguments:
                 f"kernel '{self.info.name}' needs the program's data, {entry.arg_type}; "
                 f"give it under symbols: {{{entry.arg_type}: {{dtype: uint8, npy: FILE}}}}"
             )
+        found = self.world.memory.find(address)
+        if found is not None and entry.bti_value >= 0:
+            self.world.surfaces[entry.bti_value] = found[0]
+        if found is not None and entry.addrmode == "bindless":
+            return _number(self.world.surface_handle(found[0]), entry.size)
         return _number(address, entry.size)
 
     def inline_sampler_handle(self, entry: PayloadArgument) -> bytes:
@@ -336,7 +380,11 @@ _IMPLICIT: Final[dict[str, Callable[[Arguments, PayloadArgument], bytes]]] = {
     "global_size": lambda a, _: _three(_global_size(a)),
     "work_dimensions": lambda a, _: _number(_work_dimensions(a), 4),
     "private_base_stateless": Arguments.private_base,
-    "printf_buffer": Arguments.printf_buffer,
+    "printf_buffer": lambda a, e: _number(a.printf_address(), e.size),
+    "buffer_size": lambda a, e: _number(a.buffer_bytes(e), e.size),
+    "implicit_arg_buffer": Arguments.implicit_buffer,
+    "indirect_data_pointer": Arguments.indirect_data,
+    "scratch_pointer": lambda _a, e: _number(SCRATCH_HANDLE, e.size),
     "const_base": Arguments.base,
     "global_base": Arguments.base,
     "inline_sampler": Arguments.inline_sampler_handle,

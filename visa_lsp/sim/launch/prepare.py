@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
 from msgspec import structs
 
 from visa_lsp.isa.platforms import PLATFORMS
@@ -158,6 +159,10 @@ def _with_info(kernel: Kernel, info: KernelInfo, arguments: Arguments, layout: L
     for entry in info.payload:
         block.put(layout.cross(entry.offset), arguments.encode(entry))
     arguments.bind()
+    if arguments.indirect is not None:
+        rest = block.payload((0, 0, 0), 0)[layout.cross(layout.inline_bytes) :]
+        kept = arguments.indirect.data[: len(rest)]
+        kept[:] = np.frombuffer(rest, np.uint8)[: kept.size]
     return block
 
 

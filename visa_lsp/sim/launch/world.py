@@ -20,13 +20,13 @@ from visa_lsp.sim.launch.config import (
 )
 from visa_lsp.sim.launch.layout import align
 from visa_lsp.sim.memory import Buffer, Image, Memory, Sampler, aligned_copy
+from visa_lsp.sim.registers import FIRST_HANDLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from visa_lsp.program.payload import InlineSampler
 
-FIRST_HANDLE: Final = 0x1_0000  # above every binding table index
 _HANDLE_STEP: Final = 64
 _SAMPLER_ADDRESSES: Final = {
     "clamp_edge": "clamp_to_edge",

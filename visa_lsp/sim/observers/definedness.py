@@ -175,7 +175,7 @@ class UninitialisedChecker(Checker):
         frame = thread.frame
         lanes = plan.lanes
         result: Array = np.zeros(lanes, np.uint16)
-        exact: Array | None = None
+        bytewise: list[tuple[Array, Array, Array]] = []  # of each source: origins, undefined bits, value
         for source in plan.sources:
             chosen = active
             if plan.selects and plan.chosen is not None and source.touch.field in ("src0", "src1"):
@@ -184,10 +184,9 @@ class UninitialisedChecker(Checker):
             cells = self._cells(thread, shadow, source, plan, chosen)
             if plan.travel is Travel.BYTE and cells.shape[0] == lanes:
                 size = plan.targets[0].touch.size if plan.targets else cells.shape[1]
-                cells = cells[:, :size].copy()
-                if source.sure is not None:
-                    cells[:, source.sure[:size]] = 0
-                exact = cells if exact is None else np.maximum(exact, cells)
+                places = np.clip(places_of(source, frame), 0, shadow.bytes.size - 1)[:, :size]
+                bits = frame.regs[places] ^ (255 if source.inverted else 0)
+                bytewise.append((cells[:, :size], shadow.undefined_bits(places, cells[:, :size]), bits))
             else:
                 here = by_lane(cells, lanes)
                 here[~lane_mask(chosen, lanes)] = 0
@@ -206,13 +205,15 @@ class UninitialisedChecker(Checker):
             result[:] = result.max()
         if plan.preds_read:
             self._read_predicates(thread, plan, shadow, result)
+        exact, masks = _undefined_bytes(plan, bytewise) if bytewise else (None, None)
         if unsure:
             doubtful = lane_mask(unsure, lanes)
             result[doubtful] = origin
             if exact is not None:
                 exact[doubtful] = origin
+                masks = None
             active |= unsure
-        self._written(plan, shadow, frame, active, result, exact)
+        self._written(plan, shadow, frame, active, result, exact, masks)
 
     def _written(
         self,
@@ -222,6 +223,7 @@ class UninitialisedChecker(Checker):
         active: int,
         result: Array,
         exact: Array | None,
+        masks: Array | None,
     ) -> None:
         on = lane_mask(active, plan.lanes)
         for target in plan.targets:
@@ -230,8 +232,14 @@ class UninitialisedChecker(Checker):
                 places = np.clip(places, 0, shadow.bytes.size - 1)
             if places.shape[0] != plan.lanes:
                 shadow.put(places, int(result.max()) if active else 0)
+            elif plan.preds_read and plan.lanes == 1 and result[0]:
+                var = plan.preds_read[0]
+                declared = (1 << frame.code.kernel.predicates[var - 1].num_elements) - 1
+                _put_predicate(shadow, places[0], shadow.pred_bits[var] & declared, int(result[0]))
             elif exact is not None and exact.shape == places.shape:
                 shadow.put(places[on], np.maximum(exact, result[:, None])[on])
+                if masks is not None and not result.any():
+                    shadow.put_partial(places[on], masks[on])
             else:
                 shadow.put(places[on], np.broadcast_to(result[on, None], (int(on.sum()), places.shape[1])))
         for var in plan.preds_written:
@@ -321,6 +329,31 @@ class UninitialisedChecker(Checker):
         if plan.lanes > 1 and cells.shape[0] % plan.lanes == 0:
             return int(by_lane(cells, plan.lanes)[lane_mask(active, plan.lanes)].max(initial=0))
         return int(cells.max(initial=0))
+
+
+def _undefined_bytes(plan: DefinednessPlan, sources: list[tuple[Array, Array, Array]]) -> tuple[Array, Array]:
+    """Return the origins and the undefined bits of the bytes that an instruction makes of those of its sources.
+
+    A defined 0 decides an ``and`` alone, a defined 1 an ``or``.
+    """
+    origins, masks, bits = sources[0]
+    other: Array | None = plan.constant
+    if len(sources) > 1:
+        origins, other = np.maximum(origins, sources[1][0]), sources[1][2]
+    if plan.decisive is not None and other is not None:
+        masks = masks & (other ^ plan.decisive)
+        if len(sources) > 1:
+            masks |= sources[1][1] & (bits ^ plan.decisive) | sources[0][1] & sources[1][1]
+    elif len(sources) > 1:
+        masks = masks | sources[1][1]
+    return np.where(masks != 0, origins, 0), masks
+
+
+def _put_predicate(shadow: RegisterShadow, places: Array, undefined: int, origin: int) -> None:
+    """Say which bytes and bits of a number are undefined that holds the bits of a predicate."""
+    masks = np.array([undefined >> 8 * k & 255 for k in range(places.size)], np.uint8)
+    shadow.put(places, np.where(masks != 0, origin, 0))
+    shadow.put_partial(places, masks)
 
 
 def _unsure(plan: DefinednessPlan, frame: Frame, shadow: RegisterShadow, mask: int) -> int:

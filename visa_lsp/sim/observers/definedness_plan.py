@@ -17,6 +17,7 @@ from visa_lsp.flow.steps import AccessPurpose, Space, number_of, space_of
 from visa_lsp.isa.lane import Effect, Lane, Unmodelled
 from visa_lsp.isa.lsc_codes import REPLACING
 from visa_lsp.isa.model import FlowClass, PredicateUse, Trait
+from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.program.model import (
     Address,
     General,
@@ -80,7 +81,7 @@ class RegisterOperand:
     touch: Touch
     places: Array | None
     address: bool = False  # of a message: says where
-    sure: Array | None = None  # bytes of a lane's result that the other operand decides alone
+    inverted: bool = False  # its bits are read with (~)
 
 
 @dataclass(slots=True)
@@ -108,6 +109,8 @@ class DefinednessPlan:
     state_read: tuple[bool, int] | None = None
     state_written: tuple[bool, int] | None = None
     logic: str = ""  # and, or: on predicates
+    decisive: int | None = None  # the byte whose bits decide the result alone: zeros of an and, ones of an or
+    constant: Array | None = None  # the bytes of a lane of the other source, where that is a number
     together: bool = False  # the rows of a store's data go out in one message
     replaces: bool = False  # an atomic that stores whatever was there
 
@@ -146,6 +149,7 @@ def plan_of(code: Code, pc: int) -> DefinednessPlan:
             source.address = kind is InstructionKind.BRANCH or (
                 kind is InstructionKind.MESSAGE and _is_address(inst, touch.field)
             )
+            source.inverted = getattr(inst.get(touch.field), "modifier", None) is OperandModifier.NOT
             plan.sources.append(source)
         plan.steady &= touch.indirect is None
     _travel(plan, inst, site)
@@ -220,7 +224,7 @@ def _travel(plan: DefinednessPlan, inst: Inst, site: Site) -> None:
         and _same_width(plan, inst, site)
     ):
         plan.travel = Travel.BYTE
-        _decided(plan, inst, site, word)
+        plan.constant, plan.decisive = _constant(inst, site), {"and": 0, "or": 255}.get(word)
 
 
 def _same_width(plan: DefinednessPlan, inst: Inst, site: Site) -> bool:
@@ -240,16 +244,14 @@ def _same_width(plan: DefinednessPlan, inst: Inst, site: Site) -> bool:
     )
 
 
-def _decided(plan: DefinednessPlan, inst: Inst, site: Site, word: str) -> None:
-    """Bytes that an immediate decides: zeros of ``and``, ones of ``or``."""
+def _constant(inst: Inst, site: Site) -> Array | None:
+    """Return the bytes of a number among the sources, as wide as the destination."""
     constant = next((inst.get(n) for n in ("src0", "src1") if isinstance(inst.get(n), Immediate)), None)
-    if word not in ("and", "or") or not isinstance(constant, Immediate) or not plan.sources:
-        return
+    if not isinstance(constant, Immediate) or not site.operand_type(constant).is_int:
+        return None
     size = site.operand_type(inst.get("dst")).size
     bits = int(immediate(constant, 1).astype(np.int64)[0])
-    raw = np.frombuffer((bits & (1 << 8 * size) - 1).to_bytes(size, "little"), np.uint8)
-    for source in plan.sources:
-        source.sure = raw == (0 if word == "and" else 255)
+    return np.frombuffer((bits & (1 << 8 * size) - 1).to_bytes(size, "little"), np.uint8)
 
 
 def places_of(source: RegisterOperand, frame: Frame) -> Array:

@@ -44,6 +44,8 @@ class RegisterShadow:
         self.surfaces = [0 if i < predefined.FIRST_SURFACE else UNWRITTEN for i in range(layout.surface_cells)]
         self.samplers = [UNWRITTEN] * (layout.sampler_cells - 1) + [0]
         self.epoch = 0
+        # Undefined bits of bytes that are undefined in part; those of other undefined bytes are all eight.
+        self.partial: dict[int, int] = {}
         self.seen: dict[int, tuple[int, int]] = {}  # instruction -> epoch, lanes that need no further look
         if caller is not None:
             return
@@ -71,6 +73,21 @@ class RegisterShadow:
         elif bool(((self.bytes[places] == 0) & (origins != 0)).any()):
             self.epoch += 1
         self.bytes[places] = origins
+        if self.partial:
+            for place in np.intersect1d(list(self.partial), places).tolist():
+                del self.partial[place]
+
+    def undefined_bits(self, places: Array, origins: Array) -> Array:
+        """Return the undefined bits of bytes whose origins are given, as a mask for each byte."""
+        masks = np.where(origins != 0, 255, 0).astype(np.uint8)
+        for place, mask in self.partial.items():
+            masks[places == place] &= mask
+        return masks
+
+    def put_partial(self, places: Array, masks: Array) -> None:
+        """Say of undefined bytes which of their bits are."""
+        chosen = (masks != 0) & (masks != 255)
+        self.partial.update(zip(places[chosen].tolist(), masks[chosen].tolist(), strict=True))
 
     def get(self, places: Array) -> Array:
         """Where the values of some bytes come from; the bytes are those of a fixed operand."""
@@ -85,6 +102,7 @@ class RegisterShadow:
         self.epoch += 1
         self.bytes[:end] = callee.bytes[:end]
         self.bytes[argument] = UNWRITTEN
+        self.partial = {place: mask for place, mask in self.partial.items() if place >= end}
 
 
 class MemoryShadow:
