@@ -400,6 +400,7 @@ class Trait(Flag):
     QUAD = auto()  # its data has four elements a lane at most, chosen by a mask behind the register
     FOURS = auto()  # lanes are taken four by four: a result depends on all of its group
     STRIDE_UNCHECKED = auto()  # the finalizer does not look at the stride of its destination
+    OVERLOOKED = auto()  # the finalizer of 2026 looks neither at its destination, nor at regions and immediates
     DOTTED = auto()  # a word of the language only with the dot behind it: without, it can name a variable
 
 
@@ -426,6 +427,7 @@ class Together(Struct, frozen=True, eq=False):
     unmasked: bool = False  # only without an execution mask
     plain: bool = False  # only without predicate and source modifiers
     saturable: bool = True
+    dialects: frozenset[Dialect] = REAL  # the texts whose finalizer takes it
 
 
 class BrainFloat(Struct, frozen=True, eq=False):
@@ -436,6 +438,7 @@ class BrainFloat(Struct, frozen=True, eq=False):
     verified: frozenset[str] = ALL  # the platforms on which the finalizer looks
     unseen: frozenset[str] = frozenset()  # slots that it does not look at as long as the others have no `bf`
     apart: frozenset[str] = frozenset()  # slots that may have any type beside `bf`
+    newest: bool = True  # the finalizer of 2026 looks
 
 
 class Saturation(Struct, frozen=True, eq=False):

@@ -65,7 +65,7 @@ def _early_out(mnemonic: str, sources: int, summary: str, detail: str) -> Instru
         platforms=ALL - INEXACT,
         meaning=Effect(mnemonic),
         saturation=NEVER,
-        verified=dict.fromkeys(("dst", *names), _F_DF),
+        verified=dict.fromkeys(names, _F_DF) | {"dst": _F_DF | {HF}},
         summary=summary,
         detail=detail,
         pitfalls=("There is no saturation, and no object form: compilers that write objects do not know it.",),
@@ -359,7 +359,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         platforms=until("PTL"),
         exec_sizes=(8, 16), doc_page="PLN", seed=None,
         result=_F, lacks=(NO_VF,),
-        traits=Trait.OWN_SHAPE | Trait.FOURS | Trait.OWN_REGIONS,
+        traits=Trait.OWN_SHAPE | Trait.FOURS | Trait.OWN_REGIONS | Trait.OVERLOOKED,
     ),
     lane_row(
         "sad2", 0x16, "arith", INT, 2, Effect("sad2"),
