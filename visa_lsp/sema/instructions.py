@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from visa_lsp.isa.model import ExecStyle, Field, FieldKind, Modifier, Role, Shape, Slot
+from visa_lsp.isa.model import Dialect, ExecStyle, Field, FieldKind, Modifier, Role, Shape, Slot
 from visa_lsp.isa.model import Instruction as Row
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.render_target import message_operands
@@ -50,14 +50,14 @@ def instruction(ctx: BindingPass, node: tree.Instruction) -> Bound:
         ctx.problem("unknown-mnemonic", node.words[0].span, name=node.words[0].text)
         _note_names(ctx, node)
         return Bound(ctx.line, node, None, (), None)
-    row = rows[0] if len(rows) == 1 else _choose(rows, node, taken)
+    row = rows[0] if len(rows) == 1 else _choose(rows, node, taken, Dialect.V42 if ctx.newest else Dialect.V41)
     return _bind(ctx, node, row, taken, before)
 
 
-def _choose(rows: Sequence[Row], node: tree.Instruction, taken: int) -> Row:
-    """The row that fits the modifiers and the number of operands best; the first of equals."""
+def _choose(rows: Sequence[Row], node: tree.Instruction, taken: int, dialect: Dialect) -> Row:
+    """The row that fits the modifiers and the number of operands best; of equals the first of the text's dialect."""
 
-    def distance(row: Row) -> tuple[int, int]:
+    def distance(row: Row) -> tuple[int, int, bool]:
         _, bad, missing = match_modifiers(row, node.words[taken:])
         required = sum(not slot.optional for slot in row.slots)
         count = len(node.operands)
@@ -65,7 +65,7 @@ def _choose(rows: Sequence[Row], node: tree.Instruction, taken: int) -> Row:
         off = max(0, required - count) + (0 if many else max(0, count - len(row.slots)))
         size = node.exec.size if node.exec is not None else None
         misfit = isinstance(size, tree.Number) and size.value not in row.exec_sizes
-        return len(bad) + len(missing), off + misfit
+        return len(bad) + len(missing), off + misfit, dialect not in row.dialects
 
     return min(rows, key=distance)
 
