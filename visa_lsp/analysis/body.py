@@ -171,7 +171,7 @@ class BodyFindings:
     def update(self, document: Document, setup: Setup) -> None:
         """Bring everything up to the chunks that ``moved`` or ``spliced`` gave."""
         kind = (self.directives.opening or "").split('"')[0].strip()
-        platform = setup.platform.name if setup.platform else None
+        platform = setup.platform.variant if setup.platform else None
         key = platform, setup.dialect, kind, self.directives.attributes
         if key == self._key and self._change is None and not self._stale_outline:
             self._update_outline(setup)

@@ -226,6 +226,7 @@ class Modifier(Struct, frozen=True, eq=False):
     seed_words: frozenset[str] = frozenset()  # words that only the seed's text has (upper-case relations)
     # A field that is not stored: the field and its bit where other writers of objects say the word.
     heard: tuple[str, int] | None = None
+    unread: frozenset[str] = frozenset()  # words that the finalizer of 2026 reads as something else
     newest: int | None = None  # a word that only text 4.2 has: the value where such a text leaves it out
     doc: str = ""
 
@@ -401,6 +402,7 @@ class Trait(Flag):
     FOURS = auto()  # lanes are taken four by four: a result depends on all of its group
     STRIDE_UNCHECKED = auto()  # the finalizer does not look at the stride of its destination
     OVERLOOKED = auto()  # the finalizer of 2026 looks neither at its destination, nor at regions and immediates
+    MULTISAMPLED = auto()  # its fourth coordinate is the number of a sample
     DOTTED = auto()  # a word of the language only with the dot behind it: without, it can name a variable
 
 
@@ -461,6 +463,21 @@ class Lack(Struct, frozen=True, eq=False):
     reason: str = ""  # what these platforms are without: ``the unit for exact results``
 
 
+class Refusal(Struct, frozen=True, eq=False):
+    """A form that the finalizer of 2026 (text 4.2) does not compile: where, for which sizes, and why.
+
+    ``efficient64b`` says in which dialect of CRI and later; None for both. It ends with an assertion where ``stops`` is set, else
+    it says what is wrong.
+    """
+
+    reason: str
+    platforms: frozenset[str] = ALL
+    efficient64b: bool | None = None
+    stops: bool = False
+    lanes: frozenset[int] = frozenset()  # the execution sizes; empty: any
+    unpredicated: bool = False  # only without a predicate
+
+
 class Operation(Struct, frozen=True, eq=False):
     """What one operation of an atomic message takes: types by slot, and the slots that must be %null."""
 
@@ -518,6 +535,9 @@ class Instruction(Struct, frozen=True, eq=False):
     verified: Mapping[str, frozenset[DataType]] = member(default_factory=dict)
     together: tuple[Together, ...] = ()  # legal combinations of types; empty: any
     limited: frozenset[DataType] = frozenset()  # the types that ``together`` is about; empty: every type
+    refusals: tuple[Refusal, ...] = ()
+    # Words of the first two modifiers that text 4.2 has together; empty: any.
+    families: tuple[frozenset[str], ...] = ()
     brain: BrainFloat | None = None  # None: no operand of type bf, where the finalizer looks
     lacks: tuple[Lack, ...] = ()
     # By a word behind the mnemonic: the types of the raw operands of its operation, and those that it leaves %null.

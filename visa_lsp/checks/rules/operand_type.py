@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 RULE = rule("V401", "operand-type", WARNING, __doc__)
 
 
-def _judge(row: Instruction, typed: Typed, platform: Platform | None, newer: bool) -> Verdict | None:  # noqa: FBT001
+def _judge(row: Instruction, typed: Typed, platform: Platform | None, newer: bool) -> Verdict | None:
     if row.together and not row.limited:
         return None  # another rule knows all of its combinations
     brain = _brain_float(row, typed, platform)

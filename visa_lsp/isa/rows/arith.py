@@ -9,7 +9,19 @@ from __future__ import annotations
 from typing import Final
 
 from visa_lsp.isa.lane import S0, S1, S2, Effect, Lane, word
-from visa_lsp.isa.model import SAT, Instruction, Lack, PredicateUse, Role, Saturation, Shape, Slot, Trait, layout
+from visa_lsp.isa.model import (
+    SAT,
+    Instruction,
+    Lack,
+    PredicateUse,
+    Refusal,
+    Role,
+    Saturation,
+    Shape,
+    Slot,
+    Trait,
+    layout,
+)
 from visa_lsp.isa.platforms import ALL, INEXACT, since, until
 from visa_lsp.isa.rows.shapes import (
     ANY,
@@ -166,6 +178,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         doc_page="ADD3O",
         seed=None,
         verified=dict.fromkeys(("dst", "src0", "src1", "src2"), _D_W),
+        refusals=(Refusal("it writes a predicate and has to have one in front", stops=True, unpredicated=True),),
         traits=Trait.SUM,
     ),
     Instruction(

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa import lsc_codes
 from visa_lsp.isa.lane import Effect, Meaning, Unmodelled
-from visa_lsp.isa.model import Dialect, ExecStyle, Instruction, Modifier, Role, Shape, Slot, Trait
+from visa_lsp.isa.model import Dialect, ExecStyle, Instruction, Modifier, Refusal, Role, Shape, Slot, Trait
 from visa_lsp.isa.platforms import since
 from visa_lsp.isa.rows._messages import message
 
@@ -154,13 +154,14 @@ def _untyped_atomic(atomic: lsc_codes.Atomic) -> Instruction:
     )  # fmt: skip
 
 
-def _typed_atomic(atomic: lsc_codes.Atomic) -> Instruction:
+def _typed_atomic(atomic: lsc_codes.Atomic, sub: int | None = None) -> Instruction:
+    newer: More = {} if sub is None else {"dialects": _V42, "platforms": _XE2}
     return _typed(
         f"atomic_{atomic.name}", (_OLD, _TYPED_ADDRESS, _PAYLOAD1, _PAYLOAD2), Effect("lsc_typed_atomic"),
         f"Atomic per lane on an image: {atomic.doc}.", _atomic_detail(atomic, "the pixel at its coordinates"),
         "The data shape is `d32`, without a channel mask.",
-        fields=f"{_TYPED} msaa:b?", extra=(Modifier("msaa", {"msaa": 1}, optional=True, doc="multisampled (text 4.2)"),),
-        atomic=atomic, update=_update(atomic),
+        fields=f"{_TYPED} msaa:b?" if sub is None else f"{_TYPED.replace('sfid:b?2', 'sfid:b=2')} msaa:b?", extra=(Modifier("msaa", {"msaa": 1}, optional=True, doc="multisampled (text 4.2)"),),
+        atomic=atomic, update=_update(atomic), sub=sub, **newer,
     )  # fmt: skip
 
 
@@ -171,6 +172,8 @@ _BF_ATOMICS: Final = (
     (0x24, lsc_codes.Atomic("bfmax", 1, "the larger of old and src1, bfloat16")),
     (0x25, lsc_codes.Atomic("bfcas", 2, "src2 if old equals src1 as bfloat16, else old")),
 )
+_NO_STRIDES: Final = (Refusal("texts of Efficient64b have no strided messages", efficient64b=True),)
+_UNTYPED_ONLY: Final = (Refusal("text 4.2 has it for `.ugm` and `.slm` only"),)
 _COUNTERS: Final = ((0x28, "add", "Add to"), (0x29, "sub", "Subtract from"), (0x2A, "store", "Set"))
 
 _BLOCK_FIELDS: Final = (
@@ -198,7 +201,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "One base address and a pitch in bytes: lane n reads at base + n * pitch. Without a pitch the lanes lie side by "
         "side.",
         _TRANSPOSED,
-        fields=_STRIDED_FIELDS,
+        fields=_STRIDED_FIELDS, refusals=_NO_STRIDES,
     ),
     _untyped(
         "load_quad", (_DST, _ADDRESS), Effect("lsc_load_quad"),
@@ -233,7 +236,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "One base address and a pitch in bytes: lane n writes at base + n * pitch. Without a pitch the lanes lie side by "
         "side.",
         _TRANSPOSED,
-        fields=_STRIDED_FIELDS,
+        fields=_STRIDED_FIELDS, refusals=_NO_STRIDES,
     ),
     _untyped(
         "store_quad", (_ADDRESS, _SRC), Effect("lsc_store_quad"),
@@ -258,7 +261,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
             f"atomic_{atomic.name}", (_OLD, _ADDRESS, _PAYLOAD1, _PAYLOAD2),
             Effect("lsc_atomic"),
             f"Atomic per lane: {atomic.doc}.", _atomic_detail(atomic, "the element at its address"),
-            sub=sub, dialects=_V42, platforms=_XE2, update=_update(atomic),
+            sub=sub, dialects=_V42, platforms=_XE2, atomic=atomic, update=_update(atomic),
         )
         for sub, atomic in _BF_ATOMICS
     ),
@@ -272,6 +275,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Read chosen ones of four elements and the residency of their pages.",
         "Like `lsc_load_quad`, followed by one bit per lane that tells whether its pages were present.",
         sub=0x36, dialects=_V42, platforms=_XE2,
+        refusals=(Refusal("the message is for images only", stops=True),),
     ),
     _untyped(
         "store_uncompressed", (_ADDRESS, _SRC), Effect("lsc_store"),
@@ -282,6 +286,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "ccs_update", (_ADDRESS, _SRC), Unmodelled("memory compression is not modelled"),
         "Update the compression state of memory.",
         "Changes the compression control surface of the addressed lines; the data is not touched.",
+        refusals=(Refusal("it has no code for the message", stops=True),),
     ),
     _untyped(
         "extended_cache_ctrl", (_ADDRESS,), Unmodelled("caches are not modelled"),
@@ -293,6 +298,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
             Modifier("size", {"64B": 0, "128B": 1, "192B": 2, "256B": 3}, doc="bytes per lane"),
         ),
         sub=0x33, dialects=_V42, platforms=_XE2,
+        refusals=(Refusal("the message is of Efficient64b", efficient64b=False, stops=True),),
     ),
     *(
         _untyped(
@@ -325,20 +331,24 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Coordinates that the surface does not have are left out of the brackets.",
     ),
     *(_typed_atomic(atomic) for atomic in lsc_codes.ATOMICS),
+    *(_typed_atomic(atomic, sub) for sub, atomic in _BF_ATOMICS),
     _typed(
         "load_status", (_DST, _TYPED_ADDRESS), Effect("lsc_typed_load_status"),
         "Ask for each lane whether its pixel is resident.",
         "Touches the pixels like `lsc_load_quad` and returns one bit per lane, 1 where every page was present.",
+        refusals=_UNTYPED_ONLY,
     ),
     _typed(
         "store_uncompressed", (_TYPED_ADDRESS, _SRC), Effect("lsc_typed_store"),
         "Write pixels of an image uncompressed.",
         "Like `lsc_store_quad`, and the lines that are written are kept uncompressed.",
+        refusals=_UNTYPED_ONLY,
     ),
     _typed(
         "ccs_update", (_TYPED_ADDRESS, _SRC), Unmodelled("memory compression is not modelled"),
         "Update the compression state of an image.",
         "Changes the compression control surface of the addressed lines; the data is not touched.",
+        refusals=_UNTYPED_ONLY,
     ),
     message(
         "lsc_read_state_info", 0x8A, "lsc",
