@@ -119,8 +119,8 @@ def _sampler(ctx: CheckContext, bound: Bound, row: Instruction, node: tree.Instr
             yield place, f"in {dialect} the {operand.slot.name} is {holder}, not `{ctx.text(place)}`", None
         elif is_state and row.has_field("divs") and isinstance(value, State) and value.offset != 0:
             yield place, f"`{row.mnemonic}` takes no index into its states but 0 ({_STOPS})", WARNING
-    if row.slots[-1].shape is Shape.RAWS and Dialect.V42 not in row.dialects:
-        # With one operand fewer the form of text 4.1 fits better.
+    if row.slots[-1].shape is Shape.RAWS and (Dialect.V42 not in row.dialects or len(node.operands) < len(row.slots)):
+        # With one operand fewer a form of text 4.1 fits better, where there is one.
         place = Place(bound.line, node.words[0].span)
         yield place, f"`{row.mnemonic}` has no parameters; it takes one at least ({_STOPS})", WARNING
 
