@@ -548,6 +548,7 @@ class Instruction(Struct, frozen=True, eq=False):
     negates: bool = True  # sources may have (-), (abs) and (-abs)
     inverts: bool = False  # sources may have (~)
     unmodified: frozenset[str] = frozenset()  # the platforms on which sources have no modifier at all
+    unmodified_newest: bool = False  # sources have no modifier on any platform, says the finalizer of 2026
     narrow_immediates: bool = False  # integers of any type count as the type that an operand needs
     saturation_dropped: bool = False  # `.sat` is read where the row has no word for it, and lost
     summary: str = ""

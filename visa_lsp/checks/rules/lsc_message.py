@@ -98,8 +98,16 @@ def _findings(ctx: CheckContext, body: Body, bound: Bound, inst: Inst) -> Iterat
             yield from _image_block(inst, place)
         elif operand.slot.shape is Shape.LSC_DATA:
             yield from _data(bound, inst, place, ctx.platform, newer=newer)
+        if newer and operand.slot.shape is Shape.LSC_ADDRESS and inst.row.has_field("operation"):
+            yield from _cache_lines(inst, place)
         if operand.slot.name == "src1" and _stores(inst) and _is_null(operand):
             yield place, f"`{inst.row.mnemonic}` stores nothing: its data cannot be `%null`"
+
+
+def _cache_lines(inst: Inst, place: Place) -> Iterator[Found]:
+    """Yield an address of cache lines that is not one of global memory."""
+    if inst.get("sfid") != codes.SFID_UGM or inst.get("addrtype") != codes.ADDRTYPE_FLAT or inst.get("addrsize") != codes.ADDRSIZE_A64:
+        yield place, f"`{inst.row.mnemonic}` acts on lines of global memory: `.ugm` and `flat[..]:a64`"
 
 
 def _fence(bound: Bound, inst: Inst) -> Iterator[Found]:
@@ -229,8 +237,6 @@ def _data(bound: Bound, inst: Inst, place: Place, platform: Platform | None, *, 
         yield place, f"`.ugml` moves {words(_UGML_COUNTS)} elements a lane, not {count}"
     if newer and many and not transposed and sfid in (codes.SFID_UGM, codes.SFID_SLM) and count not in _COUNTS:
         yield place, f"`.{_SFID[sfid]}` moves {words(_COUNTS)} elements a lane, not {count}"
-    if newer and inst.row.has(Trait.ATOMIC) and (size != "d32" or many or transposed):
-        yield place, f"an append counter has one `d32` a lane, not `{size}`"
     if many and size not in _PLAIN_SIZES:
         yield place, f"`{size}` moves one element a lane"
     elif many and not transposed and size in ("d8", "d16"):

@@ -25,7 +25,9 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import exec_control, operand_place, words
 from visa_lsp.isa.model import Dialect, Modifier, Shape
+from visa_lsp.isa.operands import ST
 from visa_lsp.isa.platforms import since
+from visa_lsp.isa.predefined import SURFACE_ALIASES, SURFACE_BY_NAME
 from visa_lsp.program.model import RawOperand, State
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
@@ -55,6 +57,7 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
 
 def _findings(ctx: CheckContext, bound: Bound, row: Instruction, node: tree.Instruction) -> Iterator[Found]:
     yield from _refused(ctx, bound, row, node)
+    yield from _names(bound)
     yield from _words(bound, row, node)
     if row.family == "sampler":
         yield from _sampler(ctx, bound, row, node)
@@ -83,6 +86,17 @@ def _is_met(ctx: CheckContext, refusal: Refusal) -> bool:
     if platform is None:
         return refusal.efficient64b is None and all(name in refusal.platforms for name in since("BDW"))
     return platform.name in refusal.platforms and refusal.efficient64b in (None, platform.efficient64b)
+
+
+def _names(bound: Bound) -> Iterator[Found]:
+    """Yield names of predefined surfaces that text 4.2 does not have."""
+    for operand in bound.operands:
+        node, value = operand.node, operand.value
+        if isinstance(node, tree.Ref) and node.name.text in SURFACE_ALIASES:
+            number = value.var if isinstance(value, State) else value
+            name = SURFACE_ALIASES[node.name.text]
+            if number == SURFACE_BY_NAME[name].number:
+                yield operand_place(bound, operand), f"text 4.2 has no `{node.name.text}`: the surface is `{name}`", None
 
 
 def _words(bound: Bound, row: Instruction, node: tree.Instruction) -> Iterator[Found]:
@@ -128,7 +142,7 @@ def _sampler(ctx: CheckContext, bound: Bound, row: Instruction, node: tree.Instr
 def _wants(row: Instruction) -> bool:
     return (
         bool(row.refusals or row.families)
-        or row.family == "sampler"
+        or any(slot.shape in (Shape.SURFACE, Shape.SAMPLER) or slot.classes & ST for slot in row.slots)
         or any(m.unread or m.kind is Modifier.Kind.CHANNELS for m in row.modifiers)
     )
 

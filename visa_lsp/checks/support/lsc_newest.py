@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.checks.support.facts import exec_control
+from visa_lsp.checks.support.payloads import message_data
 from visa_lsp.diagnostics import Severity
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa.model import Shape, Trait
@@ -29,6 +31,9 @@ _SURFACES: Final = frozenset({codes.ADDRTYPE_BSS, codes.ADDRTYPE_SS, codes.ADDRT
 _STATES: Final = frozenset({codes.ADDRTYPE_BSS, codes.ADDRTYPE_SS})
 _NO_DISCARD: Final = between("BMG", "PTL")
 _COORDINATES: Final = 4
+_LEAST_LANES: Final = 16
+_LEAST_LANES_PVC: Final = 32  # of the base die
+_MOST_REGISTERS: Final = 31
 # A transposed block: elements of a row and rows at most, by the bytes of an element; of Xe3 and before only two sizes.
 _TRANSPOSED: Final = {1: (64, 32), 2: (32, 32), 4: (16, 32), 8: (8, 32)}
 _TRANSPOSED_UNTIL_XE3: Final = {4: (16, 32), 8: (4, 8)}
@@ -52,6 +57,8 @@ def judge_message(bound: Bound, inst: Inst, platform: Platform) -> Iterator[Foun
                 yield from _surface(inst, node, place, platform)
         elif shape is Shape.LSC_DATA:
             yield from _channels(operand, place)
+            yield from _counter(inst, operand, place, platform)
+            yield from _registers(bound, place, platform)
         elif shape is Shape.LSC_DATA_2D:
             yield from _transposed(inst, place, platform)
     if inst.row.has(Trait.FENCE) and platform.name in _NO_DISCARD and inst.get("op") == codes.FENCE_OP["discard"]:
@@ -135,6 +142,26 @@ def _channels(operand: BoundOperand, place: Place) -> Iterator[Found]:
     if dot and size.startswith("d") and "u" in size:
         older = size.replace("u", "c")
         yield place, f"text 4.2 has no channels behind `{size}`; it has them behind `{older}`, which is the same", Severity.ERROR
+
+
+def _counter(inst: Inst, operand: BoundOperand, place: Place, platform: Platform) -> Iterator[Found]:
+    """Yield data of an append counter that is not one dword a lane; each of its operands says its own shape."""
+    tag = operand.node.suffix if isinstance(operand.node, tree.Ref) else None
+    is_counter = inst.row.has(Trait.ATOMIC) and inst.row.atomic is None
+    if is_counter and not platform.efficient64b and tag is not None and tag.text not in ("d32", "u32"):
+        yield place, f"an append counter has one `d32` a lane, not `{tag.text}` ({STOPS})", Severity.WARNING
+
+
+def _registers(bound: Bound, place: Place, platform: Platform) -> Iterator[Found]:
+    """Yield data that would take more registers than a message has, of few lanes too: the unit counts sixteen at least."""
+    data, control = message_data(bound, newest=True), exec_control(bound)
+    if data is None or control is None or data.transposed:
+        return
+    least = _LEAST_LANES_PVC if platform.name == "PVC" else _LEAST_LANES
+    registers = data.registers(max(control.exec_size, least), platform.grf_bytes)
+    if registers > _MOST_REGISTERS:
+        message = f"the message moves {registers} registers, as many as for {least} lanes; {_MOST_REGISTERS} are the most"
+        yield place, f"{message} ({STOPS})", Severity.WARNING
 
 
 def _transposed(inst: Inst, place: Place, platform: Platform) -> Iterator[Found]:

@@ -62,6 +62,7 @@ class More(TypedDict, total=False):
     negates: bool
     inverts: bool
     unmodified: frozenset[str]
+    unmodified_newest: bool
     narrow_immediates: bool
     saturation_dropped: bool
     needs: OperandClass
