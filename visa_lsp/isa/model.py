@@ -191,6 +191,7 @@ class Slot(Struct, frozen=True, eq=False):
     choices: Mapping[str, tuple[int, ...]] | None = None  # GROUP: the numbers that each of its fields takes
     lane_bytes: int = 0  # RAW: what a lane moves of it, where that is certain; with ``per_channel`` for each letter
     per_channel: bool = False
+    hexadecimal: bool = False  # INTEGER: text 4.2 has it in hexadecimal only
     length: bool = False  # INTEGER: the number stands behind a slash, as the length of the register before it
     # SURFACE: numbers of predefined surfaces that cannot stand here, with the platforms on which the finalizer says so.
     barred: Mapping[int, frozenset[str]] | None = None

@@ -173,6 +173,18 @@ def address_registers(platform: Platform | None) -> int:
     return 32 if platform is not None and platform.generation >= 350 else 16
 
 
+def register_counts(platform: Platform) -> tuple[int, ...]:
+    """How many registers a kernel may ask for (``NumGRF``) in text 4.2; 0 lets the finalizer choose."""
+    if platform.generation < 125:
+        return (128,)
+    if platform.generation < 300:
+        return (128, 256)
+    largest = (512,) if platform.efficient64b else ()
+    if platform.generation >= 360 and platform.efficient64b:
+        largest = (320, 448, 512)
+    return (32, 64, 96, 128, 160, 192, 256, *largest)
+
+
 def thread_widths(grf_bytes: int) -> tuple[int, ...]:
     """Return the numbers of work items that a thread may run where registers have this size (1: the text says so itself)."""
     return (1, 8, 16, 32) if grf_bytes < 64 else (1, 16, 32)

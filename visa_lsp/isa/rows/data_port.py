@@ -148,7 +148,7 @@ def _raw_send(mnemonic: str, kind: int) -> Instruction:
     return message(
         mnemonic, 0x5D, "data_port", f"kind:b={kind} E P exdesc:d nsrc:b ndst:b desc:v src:r dst:r",
         (
-            number("exdesc", "extended message descriptor, written in hexadecimal"),
+            Slot("exdesc", Shape.INTEGER, Role.OTHER, hexadecimal=True, doc="extended message descriptor, written in hexadecimal"),
             number("nsrc", "registers sent, 1 to 15", limits=(1, 15)),
             number("ndst", "registers received, 0 to 16", limits=(0, 16)),
             vec("desc", G | IM, "message descriptor"),

@@ -75,7 +75,7 @@ _PACKED: Final = (
 )
 _TRANSPOSED: Final = "A transposed message (`t`) has one address, execution size 1, and d32 or d64 data."
 _NO_SCALE: Final = "A scale other than 1 in the address is for text 4.2; older tools stop at it."
-_FLAGS42: Final = Modifier("ov", {"ov": 1}, optional=True, doc="overfetch (text 4.2)")
+_OVERFETCH: Final = Modifier("ov", {"ov": 1}, optional=True, doc="overfetch (text 4.2)")
 
 
 def _untyped(
@@ -183,6 +183,7 @@ _BLOCK_FIELDS: Final = (
 _STRIDED_FIELDS: Final = (
     f"{_HEAD} {_ADDR} datasize:b order:b elems:b unused:b surface:v dst:r src0:r pitch:v src1:r {_TEXT_ONLY}"
 )
+_LOAD_FIELDS: Final = f"{_UNTYPED} ov:b?"
 _TYPED_BLOCK_FIELDS: Final = "P sfid:b?2 l1:b l3:b l2:b? addrtype:b width:w height:w surface:v surfidx:i"
 
 ROWS: Final[tuple[Instruction, ...]] = (
@@ -193,7 +194,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "lanes first, each element in registers of its own; transposed order (`t`) has a single address and puts the "
         "elements side by side.",
         _PACKED, _TRANSPOSED, _NO_SCALE,
-        fields=f"{_UNTYPED} ov:b?", extra=(_FLAGS42,),
+        fields=_LOAD_FIELDS, extra=(_OVERFETCH,),
     ),
     _untyped(
         "load_strided", (_DST, _STRIDED), Effect("lsc_load_strided"),
@@ -209,6 +210,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "For each lane reads those of four consecutive elements that the mask names (`.xyzw`). The chosen elements follow "
         "each other in the registers without gaps.",
         "Elements are four bytes: d32 only.",
+        fields=_LOAD_FIELDS, extra=(_OVERFETCH,),
     ),
     _untyped(
         "load_block2d",
@@ -269,12 +271,13 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "load_status", (_DST, _ADDRESS), Effect("lsc_load_status"),
         "Ask for each lane whether its address is resident.",
         "Touches the addresses like `lsc_load` and returns one bit per lane, 1 where every page was present.",
+        fields=_LOAD_FIELDS, extra=(_OVERFETCH,),
     ),
     _untyped(
         "load_quad_status", (_DST, _ADDRESS), Effect("lsc_load_quad_status"),
         "Read chosen ones of four elements and the residency of their pages.",
         "Like `lsc_load_quad`, followed by one bit per lane that tells whether its pages were present.",
-        sub=0x36, dialects=_V42, platforms=_XE2,
+        fields=_LOAD_FIELDS, extra=(_OVERFETCH,), sub=0x36, dialects=_V42, platforms=_XE2,
         refusals=(Refusal("the message is for images only", stops=True),),
     ),
     _untyped(
