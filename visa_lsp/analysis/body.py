@@ -886,7 +886,7 @@ class BodyFindings:
         by_line: dict[int, list[Finding]] = {}
         lines_of = {self._line(document, *place): place for place in places}
         for diagnostic in judged.findings:
-            line = document.position(diagnostic.span.start)[0]
+            line = document.line_at(diagnostic.span.start)
             if line in lines_of and diagnostic.name not in rule_sets().outline:
                 by_line.setdefault(line, []).append(Finding.of(diagnostic, document))
         news: set[str] = set()
@@ -965,7 +965,7 @@ class BodyFindings:
         special = {self._line(document, i, o) for i, o, _ in self.directives.places}
         found = []
         for diagnostic in judged.findings:
-            line = document.position(diagnostic.span.start)[0]
+            line = document.line_at(diagnostic.span.start)
             if diagnostic.name in rule_sets().outline or (line in special and diagnostic.name in rule_sets().line):
                 at = places.get(line)
                 if at is not None:

@@ -154,7 +154,7 @@ CACHE_DOC: Final[dict[str, str]] = {
 _LOADS: Final = "uc.uc uc.ca ca.uc ca.ca st.uc st.ca ri.ca"
 CACHE_PAIRS: Final[dict[str, tuple[str, ...]]] = {
     "load": tuple(_LOADS.split()),
-    "store": tuple("uc.uc uc.wb wb.wb wt.uc wt.wb st.uc st.wb".split()),
+    "store": tuple(["uc.uc", "uc.wb", "wb.wb", "wt.uc", "wt.wb", "st.uc", "st.wb"]),
     "atomic": ("uc.uc", "uc.wb"),
 }
 CACHE_PAIRS_XE2: Final[dict[str, tuple[str, ...]]] = CACHE_PAIRS | {

@@ -33,10 +33,10 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import exec_control, operand_place, words
+from visa_lsp.checks.support.lsc_newest import counts_as_prefetch, judge_message
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa.model import REAL, Dialect, Shape, Trait
 from visa_lsp.isa.platforms import since
-from visa_lsp.checks.support.lsc_newest import counts_as_prefetch, judge_message
 from visa_lsp.program.model import General, Immediate, RawOperand, State
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree

@@ -173,8 +173,8 @@ def _transposed(inst: Inst, place: Place, platform: Platform) -> Iterator[Found]
     limits = (_TRANSPOSED if late else _TRANSPOSED_UNTIL_XE3).get(size)
     if limits is None:
         message = f"a transposed block has elements of `d32` or `d64` on {platform.name}"
-    elif width > limits[0] or height > limits[1] or (size == 8 and not late and height != limits[1]):  # noqa: PLR2004
-        rows = f"{limits[1]} rows" if size == 8 and not late else f"at most {limits[1]} rows"  # noqa: PLR2004
+    elif width > limits[0] or height > limits[1] or (size == 8 and not late and height != limits[1]):
+        rows = f"{limits[1]} rows" if size == 8 and not late else f"at most {limits[1]} rows"
         message = f"a transposed block of `d{8 * size}` has rows of at most {limits[0]} elements and {rows} on {platform.name}"
     else:
         return
