@@ -13,7 +13,6 @@ import csv
 import importlib.util
 import sys
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.inputs import CORPUS
@@ -22,6 +21,7 @@ from visa_lsp.diagnostics import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 FORMS = CORPUS / "forms2026"
 _WANTED = 0.99

@@ -150,15 +150,15 @@ CACHE_DOC: Final[dict[str, str]] = {
 }
 
 
-# The controls that go together, beside all default: two words are L1 and L3, three are L1, L2 and L3.
+# The controls that go together, beside all default, by kind of message: two words are L1 and L3, three are L1, L2 and L3.
 _LOADS: Final = "uc.uc uc.ca ca.uc ca.ca st.uc st.ca ri.ca"
 CACHE_PAIRS: Final[dict[str, tuple[str, ...]]] = {
-    "load": tuple(_LOADS.split()),
-    "store": tuple(["uc.uc", "uc.wb", "wb.wb", "wt.uc", "wt.wb", "st.uc", "st.wb"]),
-    "atomic": ("uc.uc", "uc.wb"),
+    "a load": tuple(_LOADS.split()),
+    "a store": ("uc.uc", "uc.wb", "wb.wb", "wt.uc", "wt.wb", "st.uc", "st.wb"),
+    "an atomic": ("uc.uc", "uc.wb"),
 }
 CACHE_PAIRS_XE2: Final[dict[str, tuple[str, ...]]] = CACHE_PAIRS | {
-    "load": tuple(f"{_LOADS} uc.cc ca.cc ri.ri".split())
+    "a load": tuple(f"{_LOADS} uc.cc ca.cc ri.ri".split())
 }
 
 
@@ -170,11 +170,14 @@ def _triples(pairs: str, *others: str) -> tuple[str, ...]:
 
 
 CACHE_TRIPLES: Final[dict[str, tuple[str, ...]]] = {
-    "load": _triples(" ".join(f"{l1}.{l2}.{l3}" for l1 in ("uc", "ca", "st") for l2 in ("uc", "ca") for l3 in ("uc", "ca")), "ri.ri.ri"),
-    "store": _triples(
+    "a load": _triples(
+        " ".join(f"{l1}.{l2}.{l3}" for l1 in ("uc", "ca", "st") for l2 in ("uc", "ca") for l3 in ("uc", "ca")),
+        "ri.ri.ri",
+    ),
+    "a store": _triples(
         "uc.uc.uc uc.uc.wb uc.wb.uc uc.wb.wb wt.uc.uc wt.uc.wb wt.wb.uc wt.wb.wb st.uc.uc st.uc.wb st.wb.uc wb.uc.uc wb.uc.wb wb.wb.uc"
     ),
-    "atomic": _triples("uc.uc.uc uc.uc.wb uc.wb.uc"),
+    "an atomic": _triples("uc.uc.uc uc.uc.wb uc.wb.uc"),
 }
 
 

@@ -179,10 +179,10 @@ def register_counts(platform: Platform) -> tuple[int, ...]:
         return (128,)
     if platform.generation < 300:
         return (128, 256)
-    largest = (512,) if platform.efficient64b else ()
-    if platform.generation >= 360 and platform.efficient64b:
-        largest = (320, 448, 512)
-    return (32, 64, 96, 128, 160, 192, 256, *largest)
+    common = (32, 64, 96, 128, 160, 192, 256)
+    if not platform.efficient64b:
+        return common
+    return (*common, 512) if platform.generation < 360 else (*common, 320, 448, 512)
 
 
 def thread_widths(grf_bytes: int) -> tuple[int, ...]:

@@ -150,7 +150,14 @@ class Chunk:
         touched = text[max(before, 0) : behind if behind >= 0 else len(text)]
         if bodies_of(touched):
             return None
-        chunk = Chunk(text, count, self.opens_in_block, None if self.marked or self.starred else f"{touched}\n", source, joins=self.joins)
+        chunk = Chunk(
+            text,
+            count,
+            self.opens_in_block,
+            None if self.marked or self.starred else f"{touched}\n",
+            source,
+            joins=self.joins,
+        )
         # The lines of a chunk end with it: what follows the last newline of the last chunk counts as a line too.
         changed = touched.count("\n") + (before < 0)
         base, tail, first, rest = self, max(0, count - head - changed), before + 1, len(text) - behind

@@ -266,7 +266,9 @@ class Document:
             old = "".join([c.source for c in chunks[first : last + 1]])
             # The chunk that holds `end` keeps its own newline, so that what is replaced ends where a chunk ends.
             text = old[: start - base] + new_text + old[end - base :]
-            fresh = _chunks(text, chunks[first].opens_in_block, first=not first, last=last + 1 == len(chunks), joins=chunks[0].joins)
+            fresh = _chunks(
+                text, chunks[first].opens_in_block, first=not first, last=last + 1 == len(chunks), joins=chunks[0].joins
+            )
         in_block = fresh[-1].closes_in_block if fresh else chunks[first].opens_in_block
         same = last + 1  # the first chunk behind what was replaced that stays as it is
         moved: list[Chunk] = []

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 RULE = rule("V620", "cache-control", ERROR, __doc__)
 _HAVING: Final = since("DG2")
 _XE2: Final = since("BMG")
-_NAMES: Final = {"load": "a load", "store": "a store", "atomic": "an atomic"}
 _NUMBERS: Final = {2: "two, for L1 and L3", 3: "three, for L1, L2 and L3"}
 
 
@@ -49,11 +48,9 @@ def _pairs(row: Instruction) -> tuple[str, tuple[str, ...]]:
     """What the message is, and the pairs that it may have."""
     if any(s.shape in (Shape.LSC_ADDRESS_TYPED, Shape.LSC_SURFACE) for s in row.slots):
         return "a message to images", ()
-    if row.has(Trait.ATOMIC):
-        kind = "atomic"
-    else:
-        kind = "load" if any(s.role is Role.WRITE for s in row.slots) else "store"
-    return _NAMES[kind], CACHE_PAIRS[kind]
+    reads = any(slot.role is Role.WRITE for slot in row.slots)
+    what = "an atomic" if row.has(Trait.ATOMIC) else "a load" if reads else "a store"
+    return what, CACHE_PAIRS[what]
 
 
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
@@ -95,13 +92,12 @@ def _newest(ctx: CheckContext, bound: Bound, row: Instruction, node: tree.Instru
         message = f"{dialect} has {_NUMBERS[number]} cache controls, not {len(controls)}: `.{text}`"
         yield ctx.report(RULE, place, message)
         return
-    kind = "atomic" if row.has(Trait.ATOMIC) else "store" if row.has(Trait.WRITES) else "load"
-    legal = (CACHE_TRIPLES if platform.efficient64b else CACHE_PAIRS_XE2)[kind]
-    what = _NAMES[kind]
+    what = "an atomic" if row.has(Trait.ATOMIC) else "a store" if row.has(Trait.WRITES) else "a load"
+    legal = (CACHE_TRIPLES if platform.efficient64b else CACHE_PAIRS_XE2)[what]
     if platform.name not in _XE2:
         of_image = any(slot.shape is Shape.LSC_ADDRESS_TYPED for slot in row.slots)
         of_ugml = any(word.text == "ugml" for word in node.words[1:])
-        legal = () if of_image or of_ugml else CACHE_PAIRS[kind]
+        legal = () if of_image or of_ugml else CACHE_PAIRS[what]
         what = "a message to images" if of_image else "a message to `.ugml`" if of_ugml else what
     if text not in legal and set(text.split(".")) != {"df"}:
         takes = words(f"`.{p}`" for p in legal) if legal else "no cache controls"

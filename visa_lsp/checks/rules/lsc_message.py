@@ -106,7 +106,11 @@ def _findings(ctx: CheckContext, body: Body, bound: Bound, inst: Inst) -> Iterat
 
 def _cache_lines(inst: Inst, place: Place) -> Iterator[Found]:
     """Yield an address of cache lines that is not one of global memory."""
-    if inst.get("sfid") != codes.SFID_UGM or inst.get("addrtype") != codes.ADDRTYPE_FLAT or inst.get("addrsize") != codes.ADDRSIZE_A64:
+    if (
+        inst.get("sfid") != codes.SFID_UGM
+        or inst.get("addrtype") != codes.ADDRTYPE_FLAT
+        or inst.get("addrsize") != codes.ADDRSIZE_A64
+    ):
         yield place, f"`{inst.row.mnemonic}` acts on lines of global memory: `.ugm` and `flat[..]:a64`"
 
 

@@ -45,7 +45,9 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
         aligned = max(align_bytes(base.align, min(ctx.grf_sizes)), base.type.size)
         if aligned < size:
             message = f"`{symbol.name}` has elements of {size} bytes, but `{base.name}` is aligned to {aligned} only; declare it with `align={_WORD[size]}`"
-            yield ctx.report(RULE, place, message, related=related, severity=INFORMATION if ctx.dialect is Dialect.V42 else ERROR)
+            yield ctx.report(
+                RULE, place, message, related=related, severity=INFORMATION if ctx.dialect is Dialect.V42 else ERROR
+            )
         elif step % size:
             message = f"alias offset {step} is not a multiple of {size}, the size of type `{symbol.type.name}` (the finalizer does not check)"
             yield ctx.report(RULE, place, message, related=related)

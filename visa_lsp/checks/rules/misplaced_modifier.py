@@ -71,7 +71,9 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
             yield ctx.report(RULE, place, message, fixes=(ctx.fix(f"remove `{node.modifier.text}`", place, ""),))
 
 
-def _wrong(row: Instruction, operand: BoundOperand, text: str, platform: Platform | None, *, newest: bool) -> str | None:
+def _wrong(
+    row: Instruction, operand: BoundOperand, text: str, platform: Platform | None, *, newest: bool
+) -> str | None:
     """What is wrong with a modifier, if anything."""
     value, name = operand.value, row.mnemonic
     if not isinstance(value, (General, Indirect)):
@@ -80,7 +82,11 @@ def _wrong(row: Instruction, operand: BoundOperand, text: str, platform: Platfor
         # On a general destination binding has said so already.
         return f"`{text}` modifies sources; a destination cannot have it" if isinstance(value, Indirect) else None
     inverts = value.modifier is OperandModifier.NOT
-    if row.unmodified >= ALL or (newest and row.unmodified_newest) or (platform is not None and platform.name in row.unmodified):
+    if (
+        row.unmodified >= ALL
+        or (newest and row.unmodified_newest)
+        or (platform is not None and platform.name in row.unmodified)
+    ):
         return f"sources of `{name}` have no modifier; `{text}` cannot stand here"
     if inverts and not row.inverts:
         return f"`{text}` belongs to and, or, xor and not; `{name}` cannot invert a source"

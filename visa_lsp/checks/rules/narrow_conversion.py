@@ -60,7 +60,9 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
         # One operand that does not fit is told at its place, a pair of types at the mnemonic.
         wrong = next((o for o, _ in typed if o.slot.name == fitting), None)
         if wrong is None:
-            yield ctx.report(RULE, Place(bound.line, node.words[0].span), _no_pair(row, types, ctx.platform), severity=severity)
+            yield ctx.report(
+                RULE, Place(bound.line, node.words[0].span), _no_pair(row, types, ctx.platform), severity=severity
+            )
         else:
             yield ctx.report(RULE, operand_place(bound, wrong), _no_operand(row, wrong, dict(types)), severity=severity)
         return

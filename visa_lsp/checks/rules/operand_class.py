@@ -93,7 +93,11 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     message = f"{article}{is_what} cannot be {where}; it is {wanted}"
     if got.startswith(_OVERLOOKED.get(slot.shape, ("\n",))) and _readable(ctx, slot, problem):
         return ctx.report(RULE, problem.place, f"{message} (the finalizer does not check)", severity=WARNING)
-    overlooks = slot.shape is Shape.VECTOR and got.startswith("immediate") and bool(overlooked(ctx, rows_at(ctx, problem.place.line)))
+    overlooks = (
+        slot.shape is Shape.VECTOR
+        and got.startswith("immediate")
+        and bool(overlooked(ctx, rows_at(ctx, problem.place.line)))
+    )
     return ctx.report(RULE, problem.place, message, severity=WARNING if overlooks else None)
 
 

@@ -96,7 +96,11 @@ def _names(bound: Bound) -> Iterator[Found]:
             number = value.var if isinstance(value, State) else value
             name = SURFACE_ALIASES[node.name.text]
             if number == SURFACE_BY_NAME[name].number:
-                yield operand_place(bound, operand), f"text 4.2 has no `{node.name.text}`: the surface is `{name}`", None
+                yield (
+                    operand_place(bound, operand),
+                    f"text 4.2 has no `{node.name.text}`: the surface is `{name}`",
+                    None,
+                )
 
 
 def _words(bound: Bound, row: Instruction, node: tree.Instruction) -> Iterator[Found]:
@@ -106,7 +110,11 @@ def _words(bound: Bound, row: Instruction, node: tree.Instruction) -> Iterator[F
         for word in node.words[1:]:
             place = Place(bound.line, word.span)
             if word.text in modifier.unread:
-                yield place, f"the finalizer of 2026 does not read `.{word.text}`; the unit has a number, as in `.0x3`", None
+                yield (
+                    place,
+                    f"the finalizer of 2026 does not read `.{word.text}`; the unit has a number, as in `.0x3`",
+                    None,
+                )
             letters = word.text.upper()
             if modifier.kind is Modifier.Kind.CHANNELS and letters and set(letters) <= set(_CHANNELS):
                 order = "".join(letter for letter in _CHANNELS if letter in letters)
@@ -127,7 +135,12 @@ def _sampler(ctx: CheckContext, bound: Bound, row: Instruction, node: tree.Instr
             if ctx.platform is not None and ctx.platform.name not in _PAIRED:
                 message = f"{ctx.platform.name} has no paired surfaces: `{ctx.text(place)}` has to be `%null.0`; they exist from BMG on"
                 yield place, message, None
-        elif is_state and value is not None and ctx.platform is not None and ctx.platform.efficient64b == isinstance(value, (int, State)):
+        elif (
+            is_state
+            and value is not None
+            and ctx.platform is not None
+            and ctx.platform.efficient64b == isinstance(value, (int, State))
+        ):
             holder = "a register with a pointer" if ctx.platform.efficient64b else "a variable of its class"
             dialect = "a text of Efficient64b" if ctx.platform.efficient64b else f"a text for {ctx.platform.name}"
             yield place, f"in {dialect} the {operand.slot.name} is {holder}, not `{ctx.text(place)}`", None

@@ -106,22 +106,34 @@ def _in_instruction(ctx: CheckContext, bound: Bound, node: tree.Instruction) -> 
             yield Span(*match.span()), message.format(match[0])
     for match in _FRACTION.finditer(code):
         if match[2].lower() in ("f", "df") and (match[1] or not match[2].islower()):
-            yield Span(*match.span()), f"a decimal fraction ends with `:f` or `:df` and no blank before it, not `{match[1]}:{match[2]}`"
+            yield (
+                Span(*match.span()),
+                f"a decimal fraction ends with `:f` or `:df` and no blank before it, not `{match[1]}:{match[2]}`",
+            )
     head = node.operands[0].span.start if node.operands else len(code)
     match = _POINT.search(code, 0, head)
     if match is not None and not (bound.row is not None and any(slot.length for slot in bound.row.slots)):
         yield Span(*match.span()), "no blank stands behind the point of a word"
     if node.exec is not None and _EXEC.fullmatch(code, node.exec.span.start, node.exec.span.end) is None:
-        yield node.exec.span, f"an execution size is written as in `(M1, 16)`, not `{code[node.exec.span.start : node.exec.span.end]}`"
+        yield (
+            node.exec.span,
+            f"an execution size is written as in `(M1, 16)`, not `{code[node.exec.span.start : node.exec.span.end]}`",
+        )
     for operand in bound.operands:
         yield from _signs(operand.node, code)
         if isinstance(operand.node, tree.Literal):
             yield from _literal(operand.node)
             number = operand.node.value
             if operand.slot.hexadecimal and isinstance(number, tree.Number) and number.text[:2] not in ("0x", "0X"):
-                yield operand.node.span, f"`{operand.slot.name}` is a hexadecimal number: `{number.value:#x}`, not `{number.text}`"
+                yield (
+                    operand.node.span,
+                    f"`{operand.slot.name}` is a hexadecimal number: `{number.value:#x}`, not `{number.text}`",
+                )
         elif isinstance(operand.node, tree.IndirectRef) and operand.node.index is None:
-            yield operand.node.span, f"`{operand.node.name.text}` lacks its element, as in `{operand.node.name.text}(0)`"
+            yield (
+                operand.node.span,
+                f"`{operand.node.name.text}` lacks its element, as in `{operand.node.name.text}(0)`",
+            )
 
 
 def _literal(node: tree.Literal) -> Iterator[Found]:

@@ -71,13 +71,21 @@ def _address(inst: Inst, node: tree.AddressRef, place: Place, platform: Platform
     kind, size, sfid = inst.get("addrtype"), inst.get("addrsize"), inst.get("sfid")
     if platform.efficient64b:
         if kind in _STATES:
-            yield place, f"a surface is `surf(..)` in a text of Efficient64b, not `{node.model.text}(..)` ({STOPS})", Severity.WARNING
+            yield (
+                place,
+                f"a surface is `surf(..)` in a text of Efficient64b, not `{node.model.text}(..)` ({STOPS})",
+                Severity.WARNING,
+            )
         elif sfid == codes.SFID_SLM and size != codes.ADDRSIZE_A32:
             yield place, f"shared local memory has addresses `:a32` ({STOPS})", Severity.WARNING
         elif sfid == codes.SFID_SLM and kind == codes.ADDRTYPE_ARG:
             yield place, f"`arg` is global memory: `.ugm` ({STOPS})", Severity.WARNING
         elif sfid == codes.SFID_UGM and kind == codes.ADDRTYPE_FLAT and size == codes.ADDRSIZE_A32:
-            yield place, f"offsets of 32 bits are `:a32u` or `:a32s` in a text of Efficient64b ({STOPS})", Severity.WARNING
+            yield (
+                place,
+                f"offsets of 32 bits are `:a32u` or `:a32s` in a text of Efficient64b ({STOPS})",
+                Severity.WARNING,
+            )
         elif sfid == codes.SFID_UGM and kind == codes.ADDRTYPE_SURF and size != codes.ADDRSIZE_A32U:
             yield place, f"an offset in a surface is `:a32u` in a text of Efficient64b ({STOPS})", Severity.WARNING
         return
@@ -97,8 +105,10 @@ def _address(inst: Inst, node: tree.AddressRef, place: Place, platform: Platform
 
 
 def _only(what: str, platform: Platform) -> str:
-    return f"{what} exists in texts of Efficient64b only; {platform.name} compiles no such text" if platform.generation < 350 else (
-        f"{what} exists in texts of Efficient64b only; the build options of this text are without it"
+    return (
+        f"{what} exists in texts of Efficient64b only; {platform.name} compiles no such text"
+        if platform.generation < 350
+        else (f"{what} exists in texts of Efficient64b only; the build options of this text are without it")
     )
 
 
@@ -123,7 +133,9 @@ def _surface(inst: Inst, node: tree.AddressRef, place: Place, platform: Platform
     """Yield what is wrong with a surface that is named without addresses of lanes."""
     if inst.row.has(Trait.ATOMIC):
         if platform.efficient64b and not node.items:
-            message = f"an append counter has brackets in a text of Efficient64b, as in `surf(..)[%null] V1 %null` ({STOPS})"
+            message = (
+                f"an append counter has brackets in a text of Efficient64b, as in `surf(..)[%null] V1 %null` ({STOPS})"
+            )
             yield place, message, Severity.WARNING
         return
     if inst.get("addrtype") in (codes.ADDRTYPE_FLAT, codes.ADDRTYPE_ARG):
@@ -141,7 +153,11 @@ def _channels(operand: BoundOperand, place: Place) -> Iterator[Found]:
     size, dot, _ = tag.text.partition(".") if tag is not None else ("", "", "")
     if dot and size.startswith("d") and "u" in size:
         older = size.replace("u", "c")
-        yield place, f"text 4.2 has no channels behind `{size}`; it has them behind `{older}`, which is the same", Severity.ERROR
+        yield (
+            place,
+            f"text 4.2 has no channels behind `{size}`; it has them behind `{older}`, which is the same",
+            Severity.ERROR,
+        )
 
 
 def _counter(inst: Inst, operand: BoundOperand, place: Place, platform: Platform) -> Iterator[Found]:
@@ -160,7 +176,9 @@ def _registers(bound: Bound, place: Place, platform: Platform) -> Iterator[Found
     least = _LEAST_LANES_PVC if platform.name == "PVC" else _LEAST_LANES
     registers = data.registers(max(control.exec_size, least), platform.grf_bytes)
     if registers > _MOST_REGISTERS:
-        message = f"the message moves {registers} registers, as many as for {least} lanes; {_MOST_REGISTERS} are the most"
+        message = (
+            f"the message moves {registers} registers, as many as for {least} lanes; {_MOST_REGISTERS} are the most"
+        )
         yield place, f"{message} ({STOPS})", Severity.WARNING
 
 

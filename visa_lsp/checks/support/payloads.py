@@ -49,7 +49,11 @@ def message_data(bound: Bound, *, newest: bool = False) -> Data | None:
     if operand is None or not isinstance(operand.node, tree.Ref) or operand.node.suffix is None:
         return None
     word, dot, channels = operand.node.suffix.text.partition(".")
-    if newest and word.partition("x")[0] in DATASIZE and (found := _recounted(bound, operand, word.partition("x")[0])) is not None:
+    if (
+        newest
+        and word.partition("x")[0] in DATASIZE
+        and (found := _recounted(bound, operand, word.partition("x")[0])) is not None
+    ):
         return found
     if dot:
         return Data(operand, _register_bytes(word), len(channels), transposed=False) if word in DATASIZE else None
@@ -64,7 +68,11 @@ def message_data(bound: Bound, *, newest: bool = False) -> Data | None:
 
 def _recounted(bound: Bound, operand: BoundOperand, size: str) -> Data | None:
     """Return the data of a message that has channels where the text gives a count, or the other way round."""
-    shape = parse_data_shape(operand.node.suffix.text) if isinstance(operand.node, tree.Ref) and operand.node.suffix else None
+    shape = (
+        parse_data_shape(operand.node.suffix.text)
+        if isinstance(operand.node, tree.Ref) and operand.node.suffix
+        else None
+    )
     if shape is None or shape.order != ORDER_PLAIN or bound.row is None:
         return None
     if bound.row.has(Trait.CHANNELS):

@@ -66,7 +66,9 @@ def by_types(rule: Rule, judge: Callable[[Instruction, Typed, Platform | None, b
         typed = [(o, t) for o in bound.operands if (t := _type_of(facts, o)) is not None]
         if bound.row.narrow_immediates:
             typed = [(o, t) for o, t in typed if not (isinstance(o.value, Immediate) and t.is_int)]
-        verdict = verdict_on(bound.row, tuple([(o.slot, t) for o, t in typed]), ctx.platform, ctx.dialect is Dialect.V42)
+        verdict = verdict_on(
+            bound.row, tuple([(o.slot, t) for o, t in typed]), ctx.platform, ctx.dialect is Dialect.V42
+        )
         if verdict is not None:
             at, message, severity = verdict
             yield ctx.report(rule, operand_place(bound, typed[at][0]), message, severity=severity)

@@ -155,13 +155,15 @@ def _untyped_atomic(atomic: lsc_codes.Atomic) -> Instruction:
 
 
 def _typed_atomic(atomic: lsc_codes.Atomic, sub: int | None = None) -> Instruction:
-    newer: More = {} if sub is None else {"dialects": _V42, "platforms": _XE2}
+    newer: More = {"atomic": atomic, "update": _update(atomic)}
+    if sub is not None:
+        newer |= {"dialects": _V42, "platforms": _XE2}
     return _typed(
         f"atomic_{atomic.name}", (_OLD, _TYPED_ADDRESS, _PAYLOAD1, _PAYLOAD2), Effect("lsc_typed_atomic"),
         f"Atomic per lane on an image: {atomic.doc}.", _atomic_detail(atomic, "the pixel at its coordinates"),
         "The data shape is `d32`, without a channel mask.",
-        fields=f"{_TYPED} msaa:b?" if sub is None else f"{_TYPED.replace('sfid:b?2', 'sfid:b=2')} msaa:b?", extra=(Modifier("msaa", {"msaa": 1}, optional=True, doc="multisampled (text 4.2)"),),
-        atomic=atomic, update=_update(atomic), sub=sub, **newer,
+        fields=f"{_TYPED} msaa:b?" if sub is None else f"{_TYPED.replace('sfid:b?2', 'sfid:b=2')} msaa:b?",
+        extra=(Modifier("msaa", {"msaa": 1}, optional=True, doc="multisampled (text 4.2)"),), sub=sub, **newer,
     )  # fmt: skip
 
 

@@ -23,7 +23,12 @@ PRECISION_BITS: Final = {
 NARROW_PRECISIONS: Final = frozenset({3, 4, 5, 6})
 _SHORT: Final = {word: code for word, code in PRECISIONS.items() if code < 11}
 # The lexer of text 4.2 knows pairs of one kind only.
-_FAMILIES: Final = (frozenset(word for word in PRECISIONS if len(word) == 2), frozenset({"bf8", "hf8"}), frozenset({"tf32"}), frozenset({"e2m1"}))
+_FAMILIES: Final = (
+    frozenset(word for word in PRECISIONS if len(word) == 2),
+    frozenset({"bf8", "hf8"}),
+    frozenset({"tf32"}),
+    frozenset({"e2m1"}),
+)
 _SCALED_FAMILIES: Final = (frozenset({"bf"}), frozenset({"hf"}), *_FAMILIES[1:])
 _SCALED: Final = {word: PRECISIONS[word] for word in ("bf", "hf", "bf8", "hf8", "e2m1")}
 

@@ -52,9 +52,12 @@ _FP8_TF32: Final = frozenset({UB, B, HF, F, UD})
 _NARROW: Final = frozenset({TF32, HF8, BF8, E2M1})
 
 
-def _pair(to: DataType, source: DataType, first: str, **more: bool) -> Together:
+def _pair(
+    to: DataType, source: DataType, first: str, *, unmasked: bool = False, plain: bool = False, saturable: bool = True
+) -> Together:
     """Make the conversion from one type to another that exists from a platform on."""
-    return Together({"dst": frozenset({to}), "src0": frozenset({source})}, since(first), **more)
+    types = {"dst": frozenset({to}), "src0": frozenset({source})}
+    return Together(types, since(first), unmasked=unmasked, plain=plain, saturable=saturable)
 
 
 def _rounded(to: frozenset[DataType], source: frozenset[DataType], first: str) -> Together:
