@@ -46,9 +46,9 @@ _PROPERTY: Final = re.compile(
     r"\{[^}]*\}|<[^>]*>|\([^)]*\)|\"[^\"]*\"|\b(v_type|type|num_elts|align|alias|attrs|v_name)\s*="
 )
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-# Words that the finalizer's lexer takes for itself: those of the load/store addresses, and of marks and frames.
+# Words that the finalizer's lexer takes for itself: those of the load/store addresses, and modes of `avs`.
 _ADDRESS_WORDS: Final = frozenset({"flat", "bti", "ss", "bss", "arg"})
-_NEWER_WORD: Final = re.compile(r"surf|FILE|LOC|AVS_(?:(?:16|8)_(?:FULL|DOWN_SAMPLE)|(?:4|8|16)x[48])")
+_NEWER_WORD: Final = re.compile(r"surf|AVS_(?:(?:16|8)_(?:FULL|DOWN_SAMPLE)|(?:4|8|16)x[48])")
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
