@@ -32,7 +32,9 @@ def test_verdicts_are_those_of_the_finalizer():
     found = [(row, kind) for row, kind, _ in disagreements(rows) if kind != "false warning"]
     assert len(found) <= len(rows) // 100
     # The brackets of append counters are read where texts of 2026 are bound.
-    assert [row["statement"] for row, kind in found if kind == "false error" and "apndctr" not in row["statement"]] == []
+    assert [
+        row["statement"] for row, kind in found if kind == "false error" and "apndctr" not in row["statement"]
+    ] == []
 
 
 def test_the_table_says_where_an_instruction_is_compiled():

@@ -123,8 +123,8 @@ def _words(bound: Bound, row: Instruction, node: tree.Instruction) -> Iterator[F
     pair = {text.lower() for text in texts[:2]}
     if row.families and pair <= row.modifiers[0].words.keys() and not any(pair <= family for family in row.families):
         place = Place(bound.line, node.words[1].span)
-        families = words(", ".join(f"`{w}`" for w in sorted(family)) for family in row.families)
-        yield place, f"`{texts[0]}` and `{texts[1]}` do not go together: both precisions are of {families}", None
+        with_it = words(f"`{word}`" for family in row.families if texts[0].lower() in family for word in sorted(family))
+        yield place, f"`{texts[0]}` and `{texts[1]}` do not go together: `{texts[0]}` goes with {with_it}", None
 
 
 def _sampler(ctx: CheckContext, bound: Bound, row: Instruction, node: tree.Instruction) -> Iterator[Found]:
