@@ -39,6 +39,7 @@ def lane(name, *operands, size="(M1_NM, 16)"):
 
 
 LEGAL = [
+    ("mov", "PVCXT", "bf hf"),
     *(("fcvt", p, pair) for p in (*BEFORE_XE3, *XE3) for pair in ("ub hf", "hf ub", "ud f")),
     *((name, p, pair) for p in XE3 for name in ("fcvt", "fcvt.sat") for pair in ("b hf", "hf b", "ub hf")),
     *(("srnd", p, each) for p in (*BEFORE_XE3, *XE3) for each in ("hf f uw", "hf f f", "ub hf ub", "ub hf hf")),
@@ -70,7 +71,6 @@ ILLEGAL = [
     *(("mov", p, pair, "V237") for p in ("PVCXT", "CRI") for pair in ("tf32 hf", "bf8 f", "hf8 f", "hf8 bf8", "d tf32")),
     *(("mov", "BMG", pair, "V237") for pair in ("hf8 hf", "hf hf8")),
     ("mov.sat", "CRI", "tf32 f", "V237"), ("mov", "CRI", "bf8 (-)HF(0,0)<1;1,0>", "V237"),
-    ("mov", "PVCXT", "bf hf", "V401"),
     *(("cmp.eq", "PVCXT", each, "V401") for each in ("d bf d", "bf d d", "d hf bf")),
     ("mad.sat", "BMG", "d d d d", "V224"), ("div.sat", "TGLLP", "d d d", "V224"), ("mod.sat", "TGLLP", "d d d", "V224"),
     *((name, p, "uq uq d", "V401") for p in ("DG2", "MTL", "ARL") for name in ("shl", "shr")), ("shl", "DG2", "q q d", "V401"),

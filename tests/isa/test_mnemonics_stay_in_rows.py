@@ -87,6 +87,7 @@ OTHERS = (
     ("hover.py", {"not"}, "the modifier `(not)` of a source"),
     ("special_words.py", {"not"}, "the modifier `(not)` of a source"),
     ("consequences.py", {"not"}, "the modifier `(not)` of a source"),
+    ("unread_text.py", {"not"}, "the modifier `(not)` of a source"),
     ("shapes.py", {"not"}, "the modifier `(not)` of a source"),
     ("facts.py", {"or"}, "English: the last two of a list"),
     ("limits.py", {"label"}, "a kind of number"),

@@ -11,7 +11,7 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.isa.platforms import platform_named
+from visa_lsp.isa.platforms import EFFICIENT64B_SINCE, compiled_with, platform_named
 from visa_lsp.sema.bind import bind
 from visa_lsp.syntax.document import Document
 from visa_lsp.syntax.session import Session
@@ -27,6 +27,20 @@ if TYPE_CHECKING:
 # Shorter texts are bound and checked whole: that costs a few milliseconds.
 SHORT_TEXT: Final = 60
 VERIFY: Final = "VISA_LSP_VERIFY"
+# The comment in which a compiler leaves its options: behind the text, as a rule.
+_OPTIONS: Final = "//Build option:"
+_EFFICIENT64B: Final = "-enableEfficient64b"
+
+
+def _as_compiled(document: Document, platform: Platform | None) -> Platform | None:
+    """Return the platform with what the build options in the first and last chunks of a text say of Efficient64b."""
+    if platform is None or platform.generation < EFFICIENT64B_SINCE:
+        return platform
+    for chunk in (*document.chunks[:-3:-1], document.chunks[0]):
+        _, found, rest = chunk.text.rpartition(_OPTIONS)
+        if found:
+            return compiled_with(platform, efficient64b=_EFFICIENT64B in rest.partition("\n")[0])
+    return platform
 
 
 class KeptFindings:
@@ -54,7 +68,8 @@ class Analysis:
 
     def __init__(self, document: Document, platform: Platform | None = None) -> None:
         self.document = document
-        self.platform = platform
+        self._named = platform
+        self.platform = _as_compiled(document, platform)
         self.views = Session()
 
     @staticmethod
@@ -64,7 +79,7 @@ class Analysis:
 
     def edited(self, start: int, end: int, new_text: str) -> Analysis:
         """The analysis of the text with ``[start, end)`` replaced."""
-        return Analysis(self.document.edit(start, end, new_text), self.platform)
+        return Analysis(self.document.edit(start, end, new_text), self._named)
 
     @cached_property
     def bound(self) -> BoundModule:

@@ -171,7 +171,7 @@ class BodyFindings:
     def update(self, document: Document, setup: Setup) -> None:
         """Bring everything up to the chunks that ``moved`` or ``spliced`` gave."""
         kind = (self.directives.opening or "").split('"')[0].strip()
-        platform = setup.platform.name if setup.platform else None
+        platform = setup.platform.variant if setup.platform else None
         key = platform, setup.dialect, kind, self.directives.attributes
         if key == self._key and self._change is None and not self._stale_outline:
             self._update_outline(setup)
@@ -886,7 +886,7 @@ class BodyFindings:
         by_line: dict[int, list[Finding]] = {}
         lines_of = {self._line(document, *place): place for place in places}
         for diagnostic in judged.findings:
-            line = document.position(diagnostic.span.start)[0]
+            line = document.line_at(diagnostic.span.start)
             if line in lines_of and diagnostic.name not in rule_sets().outline:
                 by_line.setdefault(line, []).append(Finding.of(diagnostic, document))
         news: set[str] = set()
@@ -965,7 +965,7 @@ class BodyFindings:
         special = {self._line(document, i, o) for i, o, _ in self.directives.places}
         found = []
         for diagnostic in judged.findings:
-            line = document.position(diagnostic.span.start)[0]
+            line = document.line_at(diagnostic.span.start)
             if diagnostic.name in rule_sets().outline or (line in special and diagnostic.name in rule_sets().line):
                 at = places.get(line)
                 if at is not None:

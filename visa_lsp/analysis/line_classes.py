@@ -267,7 +267,7 @@ def verdicts_on(
     ``lines`` gives the columns of a line's tokens with what they stand for, None for a declaration.
     """
     untold = rule_sets().about_names | rule_sets().outline
-    alone = {document.position(d.span.start)[0] for d in judged.findings if d.name not in untold}
+    alone = {document.line_at(d.span.start) for d in judged.findings if d.name not in untold}
     alone.update(judged.subjects)
     missing: dict[int, dict[int, int]] = {}
     for problem in judged.bound.problems:

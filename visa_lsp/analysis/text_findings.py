@@ -130,7 +130,7 @@ class TextFindings:
             openings[openings.index(named[0])] = unnamed(named[0])
         open_comment = document.chunks[-1].closes_in_block
         statement = document.code(first).strip() if first >= 0 else ""
-        frame = self.platform and self.platform.name, setup.versions, tuple(openings), statement, open_comment
+        frame = self.platform and self.platform.variant, setup.versions, tuple(openings), statement, open_comment
         if frame in _clean_frames:
             return []
         some = self._bodies if len(self._bodies) <= BODIES else [*self._bodies[:2], *_repeated(self._bodies)]

@@ -86,6 +86,8 @@ from visa_lsp.checks.rules import (  # noqa: F401 - found by being here
     newer_form,
     matrix_size,
     narrow_conversion,
+    refused_form,
+    unread_text,
     # 3xx regions
     region_value,
     destination_stride,

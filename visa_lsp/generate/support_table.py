@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.generate.support_records import records
 from visa_lsp.isa.lane import Effect, Lane, Unmodelled
 from visa_lsp.isa.model import Dialect
-from visa_lsp.isa.platforms import ALL, PLATFORMS
+from visa_lsp.isa.platforms import ALL, PLATFORMS, compiled_with
 from visa_lsp.isa.table import TABLE
 from visa_lsp.sim.effects import EFFECTS
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from visa_lsp.isa.model import Instruction
+    from visa_lsp.isa.platforms import Platform
     from visa_lsp.isa.table import InstructionTable
 
 _HEAD: Final = """# Instructions
@@ -27,6 +28,9 @@ Generated from the instruction table by `python -m visa_lsp.generate`; do not ed
 
 * **dialects**: `seed` is the specification's appendix, `4.1` the text with an object format, `4.2` what compilers print today.
 * **parsed**: the text is read, named and explained. **encoded**, **decoded**: it has a form in an object of version 4.1.
+* **4.2 of 2026**: the platforms for which the finalizer of August 2026 compiles the instruction, in the dialect that compilers
+  choose there: Efficient64b from CRI on. What it refuses of them, and what it takes
+  of the newest messages on older platforms because it does not look, is not in the column; the refusals are below the table.
 * **simulated**: `yes`; or `recorded`, with the reason below the table: the report of a run tells what was sent, the
   destination is zero, and the kernel goes on.
 """
@@ -68,6 +72,47 @@ def platforms(names: frozenset[str]) -> str:
     )
 
 
+def compiled(row: Instruction, platform: Platform) -> bool:
+    """Whether the finalizer of 2026 compiles some form of a row, in the dialect of a text for the platform."""
+    if Dialect.V42 not in row.dialects or platform.name not in row.platforms:
+        return False
+    return not any(
+        platform.name in refusal.platforms and refusal.efficient64b in (None, platform.efficient64b)
+        for refusal in row.refusals
+        if not refusal.lanes and not refusal.unpredicated
+    )
+
+
+def newest(row: Instruction) -> str:
+    """The platforms for which the finalizer of 2026 compiles a row."""
+    if Dialect.V42 not in row.dialects:
+        return "-"
+    named = frozenset(p.name for p in PLATFORMS if compiled(row, p))
+    plain = [compiled_with(p, efficient64b=False) for p in PLATFORMS if p.efficient64b]
+    others = frozenset(p.name for p in plain if compiled(row, p) and p.name not in named)
+    parts = [platforms(named)] if named else []
+    parts += [f"{platforms(others)} without Efficient64b"] if others else []
+    return ", ".join(parts) or "none"
+
+
+def refused(table: InstructionTable) -> Iterator[str]:
+    """What the finalizer of 2026 refuses of forms that the table has, with where and how."""
+    found: dict[str, dict[str, None]] = {}
+    for row in table.rows:
+        for refusal in row.refusals:
+            where = [] if refusal.platforms == ALL else [platforms(refusal.platforms)]
+            if refusal.efficient64b is not None:
+                where.append("in Efficient64b" if refusal.efficient64b else "without Efficient64b")
+            if refusal.lanes:
+                where.append(f"execution size {', '.join(map(str, sorted(refusal.lanes)))}")
+            where += ["without a predicate"] if refusal.unpredicated else []
+            where += ["it ends with an assertion"] if refusal.stops else []
+            line = refusal.reason + (f" ({'; '.join(where)})" if where else "")
+            found.setdefault(line, {})[row.mnemonic] = None
+    for line, names in sorted(found.items()):
+        yield f"* {line}: {', '.join(f'`{name}`' for name in names)}"
+
+
 def page(effects: Collection[str], table: InstructionTable = TABLE) -> str:
     """The whole page. ``effects`` are the names that the simulator knows."""
     return "\n".join(_lines(effects, table)) + "\n"
@@ -78,8 +123,8 @@ def _lines(effects: Collection[str], table: InstructionTable) -> Iterator[str]:
     reasons: dict[str, dict[str, None]] = {}
     rows = sorted(table.rows, key=lambda r: (r.mnemonic.lower(), r.opcode if r.opcode is not None else 999))
     lines: dict[str, None] = {}
-    yield "| mnemonic | opcode | dialects | platforms | parsed | encoded | decoded | simulated |"
-    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
+    yield "| mnemonic | opcode | dialects | platforms | 4.2 of 2026 | parsed | encoded | decoded | simulated |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
     for row in rows:
         reason = simulated(row, effects)
         if reason is not None:
@@ -88,6 +133,10 @@ def _lines(effects: Collection[str], table: InstructionTable) -> Iterator[str]:
     yield from lines
     yield ""
     yield f"{len(table.rows)} rows, {len(table.mnemonics)} mnemonics."
+    yield ""
+    yield "## Refused in 2026"
+    yield ""
+    yield from refused(table)
     yield ""
     yield "## Recorded only"
     yield ""
@@ -106,6 +155,7 @@ def _row(row: Instruction, reason: str | None) -> str:
         opcode,
         dialects,
         platforms(row.platforms),
+        newest(row),
         "yes",
         stored,
         stored,

@@ -150,6 +150,37 @@ CACHE_DOC: Final[dict[str, str]] = {
 }
 
 
+# The controls that go together, beside all default, by kind of message: two words are L1 and L3, three are L1, L2 and L3.
+_LOADS: Final = "uc.uc uc.ca ca.uc ca.ca st.uc st.ca ri.ca"
+CACHE_PAIRS: Final[dict[str, tuple[str, ...]]] = {
+    "a load": tuple(_LOADS.split()),
+    "a store": ("uc.uc", "uc.wb", "wb.wb", "wt.uc", "wt.wb", "st.uc", "st.wb"),
+    "an atomic": ("uc.uc", "uc.wb"),
+}
+CACHE_PAIRS_XE2: Final[dict[str, tuple[str, ...]]] = CACHE_PAIRS | {
+    "a load": tuple(f"{_LOADS} uc.cc ca.cc ri.ri".split())
+}
+
+
+def _triples(pairs: str, *others: str) -> tuple[str, ...]:
+    """Return triples; those of which L2 is default stand for those with L3 in its place, uncached."""
+    triples = (*pairs.split(), *others)
+    short = [f"{l1}.df.{l2}" for l1, l2, l3 in (triple.split(".") for triple in triples) if l3 == "uc"]
+    return tuple(dict.fromkeys([*triples, *short]))
+
+
+CACHE_TRIPLES: Final[dict[str, tuple[str, ...]]] = {
+    "a load": _triples(
+        " ".join(f"{l1}.{l2}.{l3}" for l1 in ("uc", "ca", "st") for l2 in ("uc", "ca") for l3 in ("uc", "ca")),
+        "ri.ri.ri",
+    ),
+    "a store": _triples(
+        "uc.uc.uc uc.uc.wb uc.wb.uc uc.wb.wb wt.uc.uc wt.uc.wb wt.wb.uc wt.wb.wb st.uc.uc st.uc.wb st.wb.uc wb.uc.uc wb.uc.wb wb.wb.uc"
+    ),
+    "an atomic": _triples("uc.uc.uc uc.uc.wb uc.wb.uc"),
+}
+
+
 def cache_text(*levels: int) -> str:
     """The cache words of a message with their dots: empty if all are default, else every level's word."""
     return "".join(f".{CACHE_TEXT.get(level, level)}" for level in levels) if any(levels) else ""

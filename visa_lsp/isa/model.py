@@ -191,6 +191,7 @@ class Slot(Struct, frozen=True, eq=False):
     choices: Mapping[str, tuple[int, ...]] | None = None  # GROUP: the numbers that each of its fields takes
     lane_bytes: int = 0  # RAW: what a lane moves of it, where that is certain; with ``per_channel`` for each letter
     per_channel: bool = False
+    hexadecimal: bool = False  # INTEGER: text 4.2 has it in hexadecimal only
     length: bool = False  # INTEGER: the number stands behind a slash, as the length of the register before it
     # SURFACE: numbers of predefined surfaces that cannot stand here, with the platforms on which the finalizer says so.
     barred: Mapping[int, frozenset[str]] | None = None
@@ -226,6 +227,7 @@ class Modifier(Struct, frozen=True, eq=False):
     seed_words: frozenset[str] = frozenset()  # words that only the seed's text has (upper-case relations)
     # A field that is not stored: the field and its bit where other writers of objects say the word.
     heard: tuple[str, int] | None = None
+    unread: frozenset[str] = frozenset()  # words that the finalizer of 2026 reads as something else
     newest: int | None = None  # a word that only text 4.2 has: the value where such a text leaves it out
     doc: str = ""
 
@@ -400,6 +402,8 @@ class Trait(Flag):
     QUAD = auto()  # its data has four elements a lane at most, chosen by a mask behind the register
     FOURS = auto()  # lanes are taken four by four: a result depends on all of its group
     STRIDE_UNCHECKED = auto()  # the finalizer does not look at the stride of its destination
+    OVERLOOKED = auto()  # the finalizer of 2026 looks neither at its destination, nor at regions and immediates
+    MULTISAMPLED = auto()  # its fourth coordinate is the number of a sample
     DOTTED = auto()  # a word of the language only with the dot behind it: without, it can name a variable
 
 
@@ -426,6 +430,7 @@ class Together(Struct, frozen=True, eq=False):
     unmasked: bool = False  # only without an execution mask
     plain: bool = False  # only without predicate and source modifiers
     saturable: bool = True
+    dialects: frozenset[Dialect] = REAL  # the texts whose finalizer takes it
 
 
 class BrainFloat(Struct, frozen=True, eq=False):
@@ -436,6 +441,7 @@ class BrainFloat(Struct, frozen=True, eq=False):
     verified: frozenset[str] = ALL  # the platforms on which the finalizer looks
     unseen: frozenset[str] = frozenset()  # slots that it does not look at as long as the others have no `bf`
     apart: frozenset[str] = frozenset()  # slots that may have any type beside `bf`
+    newest: bool = True  # the finalizer of 2026 looks
 
 
 class Saturation(Struct, frozen=True, eq=False):
@@ -456,6 +462,21 @@ class Lack(Struct, frozen=True, eq=False):
     platforms: frozenset[str]
     result: bool = True
     reason: str = ""  # what these platforms are without: ``the unit for exact results``
+
+
+class Refusal(Struct, frozen=True, eq=False):
+    """A form that the finalizer of 2026 (text 4.2) does not compile: where, for which sizes, and why.
+
+    ``efficient64b`` says in which dialect of CRI and later; None for both. It ends with an assertion where ``stops`` is set, else
+    it says what is wrong.
+    """
+
+    reason: str
+    platforms: frozenset[str] = ALL
+    efficient64b: bool | None = None
+    stops: bool = False
+    lanes: frozenset[int] = frozenset()  # the execution sizes; empty: any
+    unpredicated: bool = False  # only without a predicate
 
 
 class Operation(Struct, frozen=True, eq=False):
@@ -515,6 +536,9 @@ class Instruction(Struct, frozen=True, eq=False):
     verified: Mapping[str, frozenset[DataType]] = member(default_factory=dict)
     together: tuple[Together, ...] = ()  # legal combinations of types; empty: any
     limited: frozenset[DataType] = frozenset()  # the types that ``together`` is about; empty: every type
+    refusals: tuple[Refusal, ...] = ()
+    # Words of the first two modifiers that text 4.2 has together; empty: any.
+    families: tuple[frozenset[str], ...] = ()
     brain: BrainFloat | None = None  # None: no operand of type bf, where the finalizer looks
     lacks: tuple[Lack, ...] = ()
     # By a word behind the mnemonic: the types of the raw operands of its operation, and those that it leaves %null.
@@ -525,6 +549,7 @@ class Instruction(Struct, frozen=True, eq=False):
     negates: bool = True  # sources may have (-), (abs) and (-abs)
     inverts: bool = False  # sources may have (~)
     unmodified: frozenset[str] = frozenset()  # the platforms on which sources have no modifier at all
+    unmodified_newest: bool = False  # sources have no modifier on any platform, says the finalizer of 2026
     narrow_immediates: bool = False  # integers of any type count as the type that an operand needs
     saturation_dropped: bool = False  # `.sat` is read where the row has no word for it, and lost
     summary: str = ""

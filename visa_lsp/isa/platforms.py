@@ -6,9 +6,13 @@ thread's number are those that compiled texts take bits from; from Xe2 on, those
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
+
+EFFICIENT64B_SINCE: Final = 350  # the generation of the first platform that has it
 
 
 class ThreadNumber(Struct, frozen=True):
@@ -66,9 +70,20 @@ class Platform(Struct, frozen=True):
     doc: str
     thread_number: ThreadNumber = _WHOLE
     products: tuple[int, ...] = ()  # product families in the notes of a zebin
+    option: bool | None = None  # whether the text is compiled for Efficient64b, where its options say so
 
     def __repr__(self) -> str:
         return self.name
+
+    @property
+    def efficient64b(self) -> bool:
+        """Whether texts are of the Efficient64b dialect: compilers choose it wherever it exists."""
+        return self.generation >= EFFICIENT64B_SINCE and self.option is not False
+
+    @property
+    def variant(self) -> str:
+        """The name of the platform, with a mark where its texts are not of the dialect that compilers choose."""
+        return self.name if self.option is not False else f"{self.name} without Efficient64b"
 
 
 PLATFORMS: Final[tuple[Platform, ...]] = (
@@ -147,9 +162,27 @@ def platform_named(name: str) -> Platform | None:
     return _BY_NAME.get(_key(name))
 
 
+@lru_cache(maxsize=64)
+def compiled_with(platform: Platform, *, efficient64b: bool) -> Platform:
+    """Return the platform as a text sees it whose build options say whether it is compiled for Efficient64b."""
+    return replace(platform, option=efficient64b)
+
+
 def address_registers(platform: Platform | None) -> int:
     """How many address registers there are at most."""
     return 32 if platform is not None and platform.generation >= 350 else 16
+
+
+def register_counts(platform: Platform) -> tuple[int, ...]:
+    """How many registers a kernel may ask for (``NumGRF``) in text 4.2; 0 lets the finalizer choose."""
+    if platform.generation < 125:
+        return (128,)
+    if platform.generation < 300:
+        return (128, 256)
+    common = (32, 64, 96, 128, 160, 192, 256)
+    if not platform.efficient64b:
+        return common
+    return (*common, 512) if platform.generation < 360 else (*common, 320, 448, 512)
 
 
 def thread_widths(grf_bytes: int) -> tuple[int, ...]:

@@ -300,7 +300,7 @@ class Binder:
                 ctx.problem("bad-alignment", node.span, got=node.text)
             return ALIGN_CODE.get(node.text, 0)
         value = ctx.number(node)
-        if value is not None and (value not in ALIGN_BY_BYTES or value == 1):
+        if value is not None and (value not in ALIGN_BY_BYTES or (value == 1 and not ctx.newest)):
             ctx.problem("bad-alignment", node.span, got=str(value))
         return ALIGN_BY_BYTES.get(value or 1, 0)
 
@@ -342,6 +342,8 @@ class Binder:
             got = "predefined variable" if symbol.predefined else symbol.kind.value
             ctx.problem("bad-input", node.name.span, name=symbol.name, got=got)
             return
+        if ctx.newest and node.directive.text == ".parameter":
+            ctx.problem("unread-input", node.directive.span)
         kind, reserved = _CLASS_CODE[symbol.kind], False
         if size is None:
             size = symbol.byte_size if symbol.kind is SymbolKind.GENERAL else 4 * symbol.num_elements

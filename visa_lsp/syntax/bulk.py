@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.syntax.comments import strip
+from visa_lsp.syntax.comments import strip, strip_all
 from visa_lsp.syntax.parse import parse_line
 from visa_lsp.syntax.tree import FILE_MARK, LINE_MARK
 
@@ -63,8 +63,13 @@ _LONG: Final = 4000
 _PARTS: Final = 3
 
 
-def code_of(text: str, in_block: bool) -> str:
-    """The lines of a block without comments and line ends, each with a newline before it."""
+def code_of(text: str, in_block: bool, *, joined: bool = False) -> str:
+    """The lines of a block without comments and line ends, each with a newline before it.
+
+    ``joined`` ones that go on in the next line are one (``strip_all``).
+    """
+    if joined:
+        return "\n" + "\n".join(strip_all(text, in_block))
     if in_block or "/*" in text:
         lines = []
         for line in text.split("\n"):

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.syntax.bulk import bodies_of, code_of
-from visa_lsp.syntax.comments import strip
+from visa_lsp.syntax.comments import goes_on, is_continued, strip
 from visa_lsp.text import with_newlines
 
 if TYPE_CHECKING:
@@ -54,17 +54,27 @@ class Origin(NamedTuple):
 class Chunk:
     """Some consecutive lines as one text. ``marked`` ones may have a suppression in them.
 
+    ``starred`` ones may have comments or statements of more than one line; where ``goes_on``, a line may end within a
+    statement, which is read as one only where ``joins``.
+
     ``facts`` and ``words`` are kept here by the module that read them off the text, ``origin`` is what the chunk was
     made of, until it is used, ``plain`` the chunk that it is when no comment comes in from above.
     """
 
     __slots__ = (
-        "closes_in_block", "count", "facts", "length", "marked", "opens_in_block", "origin", "plain", "source", "starred",
-        "text", "words",
+        "closes_in_block", "count", "facts", "goes_on", "joins", "length", "marked", "opens_in_block", "origin", "plain",
+        "source", "starred", "text", "words",
     )  # fmt: skip
 
     def __init__(
-        self, text: str, count: int, opens_in_block: bool, searched: str | None = None, source: str | None = None
+        self,
+        text: str,
+        count: int,
+        opens_in_block: bool,
+        searched: str | None = None,
+        source: str | None = None,
+        *,
+        joins: bool = False,
     ) -> None:
         """``searched`` is a part of the text outside of which no sign of a comment stands; None where that is not known.
 
@@ -77,13 +87,19 @@ class Chunk:
         self.count = count
         self.length = len(text)
         self.marked = _MARK in searched
-        self.starred = "*" in searched
-        self.opens_in_block = opens_in_block
-        self.closes_in_block = _closes(text, opens_in_block) if self.starred else opens_in_block
+        self.starred = "*" in searched or is_continued(searched)
+        self.joins = joins
+        self._enter(opens_in_block)
         self.facts: Facts | None = None
         self.origin: Origin | None = None
         self.plain: Chunk | None = None
         self.words = b""
+
+    def _enter(self, in_block: bool) -> None:
+        """Note with which state of comments the text begins, and what follows from that."""
+        self.opens_in_block = in_block
+        self.closes_in_block = _closes(self.text, in_block) if self.starred else in_block
+        self.goes_on = self.joins and self.starred and goes_on(self.text, in_block)
 
     @property
     def lines(self) -> list[str]:
@@ -108,8 +124,8 @@ class Chunk:
         other = object.__new__(Chunk)
         other.text, other.source, other.count, other.length = self.text, self.source, self.count, self.length
         other.marked, other.starred = self.marked, self.starred
-        other.opens_in_block = in_block
-        other.closes_in_block = _closes(self.text, in_block) if self.starred else in_block
+        other.joins = self.joins
+        other._enter(in_block)
         other.facts = None
         other.origin = None
         other.plain = self if in_block else None
@@ -134,7 +150,14 @@ class Chunk:
         touched = text[max(before, 0) : behind if behind >= 0 else len(text)]
         if bodies_of(touched):
             return None
-        chunk = Chunk(text, count, self.opens_in_block, None if self.marked or self.starred else touched, source)
+        chunk = Chunk(
+            text,
+            count,
+            self.opens_in_block,
+            None if self.marked or self.starred else f"{touched}\n",
+            source,
+            joins=self.joins,
+        )
         # The lines of a chunk end with it: what follows the last newline of the last chunk counts as a line too.
         changed = touched.count("\n") + (before < 0)
         base, tail, first, rest = self, max(0, count - head - changed), before + 1, len(text) - behind
@@ -162,7 +185,7 @@ def _closes(text: str, in_block: bool) -> bool:
 @lru_cache(maxsize=128)
 def code_in(chunk: Chunk) -> str:
     """The code of a chunk: each line without comment and end, with a newline before it."""
-    return code_of(chunk.text, chunk.opens_in_block)
+    return code_of(chunk.text, chunk.opens_in_block, joined=chunk.goes_on)
 
 
 @lru_cache(maxsize=64)
@@ -184,6 +207,16 @@ def line_in(chunk: Chunk, number: int) -> tuple[int, str]:
 def single_code(chunk: Chunk, number: int) -> str:
     """One of ``Chunk.codes`` by itself, of a chunk that no comment crosses the lines of."""
     return strip(line_in(chunk, number)[1], False)[0].rstrip()
+
+
+def first_line_of(chunk: Chunk, number: int) -> int:
+    """The line that the statement of a line begins in: another one where it goes on from line to line."""
+    if not chunk.goes_on:
+        return number
+    codes, first = codes_in(chunk), number
+    while first > 0 and not codes[first]:
+        first -= 1
+    return first if len(codes[first]) > len(line_in(chunk, first)[1]) else number
 
 
 def line_start_in(chunk: Chunk, number: int) -> int:

@@ -2,6 +2,9 @@
 
 Only ``/* */`` crosses lines: one bit of state. ``//`` and ``/*`` inside a string are text. An unclosed ``/*`` at the
 end of a file is silently accepted by the real lexer.
+
+A statement goes on in the next line behind a backslash at the line's end, or where a comment that began in it ends. All of it is
+the code of its first line, with blanks for what lies between, so that a place in it is as far from the line's start as in the text.
 """
 
 from __future__ import annotations
@@ -36,6 +39,42 @@ def strip(line: str, in_block: bool) -> tuple[str, bool]:
             still_open = True
     out.append(line[at:])
     return (head + "".join(out)).rstrip(), still_open
+
+
+def is_continued(text: str) -> bool:
+    """Whether a line of a text may go on in the next behind a backslash."""
+    return "\\" in text and ("\\\n" in text or "\\\r\n" in text)
+
+
+def goes_on(text: str, in_block: bool) -> bool:
+    """Whether a statement of a text may go on in the next line: its line ends in a comment or with a backslash."""
+    for raw in text.split("\n"):
+        code, in_block = strip(raw.rstrip("\r"), in_block)
+        if code and (in_block or code.endswith("\\")):
+            return True
+    return False
+
+
+def strip_all(text: str, in_block: bool) -> list[str]:
+    """The lines of a text as ``strip`` gives them; those that go on in the next are one, with blank lines behind it."""
+    codes: list[str] = []
+    first, start, size = 0, 0, 0  # the line that goes on, where it begins, and where this one does
+    goes_on = False
+    for number, raw in enumerate(text.split("\n")):
+        line = raw.rstrip("\r")
+        code, in_block = strip(line, in_block)
+        continued = code.endswith((" \\", "\t\\")) and line.endswith("\\")
+        if continued:
+            code = code[:-1].rstrip()
+        if not goes_on:
+            first, start = number, size
+        if goes_on and code:
+            codes[first] = codes[first].ljust(size - start) + code
+            code = ""
+        codes.append(code)
+        goes_on = bool(codes[first]) and (continued or in_block)
+        size += len(raw) + 1
+    return codes
 
 
 def opening(line: str, in_block: bool) -> int | None:

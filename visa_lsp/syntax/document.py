@@ -14,7 +14,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.syntax.bulk import bodies_of, nth_line, statement_of
-from visa_lsp.syntax.chunks import Chunk, codes_in, line_in, single_code, split_lines
+from visa_lsp.syntax.chunks import Chunk, codes_in, first_line_of, line_in, single_code, split_lines
 from visa_lsp.syntax.parse import parse_line
 from visa_lsp.syntax.session import Session
 from visa_lsp.text import with_newlines
@@ -29,6 +29,9 @@ CHUNK_LINES: Final = 256
 BYTE_ORDER_MARK: Final = "\ufeff"
 _FEW: Final = 8
 _KEPT: Final = 256
+# Only in texts of at most so many lines a statement may go on in the next line. Where it does, chunks do not depend on how the
+# text came about: every edit makes all of them anew.
+_JOINED: Final = 2000
 
 
 def _cut(text: str, *, last: bool) -> list[tuple[str, int]]:
@@ -46,18 +49,23 @@ def _cut(text: str, *, last: bool) -> list[tuple[str, int]]:
     return pieces
 
 
-def _chunks(text: str, in_block: bool, *, first: bool, last: bool) -> list[Chunk]:
+def _chunks(text: str, in_block: bool, *, first: bool, last: bool, joins: bool) -> list[Chunk]:
     chunks = []
     plain, at = with_newlines(text), 0
     if first and plain.startswith(BYTE_ORDER_MARK):
         plain = " " + plain[1:]  # it is read as a blank, so that offsets stay what they are
     for piece, count in _cut(plain, last=last):
         source = None if plain is text else text[at : at + len(piece)]
-        chunk = Chunk(piece, count, in_block, source=source)
+        chunk = Chunk(piece, count, in_block, source=source, joins=joins)
         at += len(piece)
         in_block = chunk.closes_in_block
         chunks.append(chunk)
     return chunks
+
+
+def _all_chunks(text: str) -> list[Chunk]:
+    """The chunks of a whole text."""
+    return _chunks(text, False, first=True, last=True, joins=with_newlines(text).count("\n") < _JOINED)
 
 
 class Document:
@@ -80,7 +88,7 @@ class Document:
     @staticmethod
     def parse(text: str) -> Document:
         """A document from a whole text."""
-        return Document(_chunks(text, False, first=True, last=True))
+        return Document(_all_chunks(text))
 
     def changed_since(self, chunks: Sequence[Chunk]) -> tuple[int, int]:
         """How many chunks at the head and at the tail are those of another document with these chunks."""
@@ -215,6 +223,12 @@ class Document:
             inside -= 1
         return self._first_lines[chunk] + inside, rest - (text.rfind("\n", 0, rest) + 1)
 
+    def line_at(self, offset: int) -> int:
+        """The line of an offset: where a statement goes on in the next line, the one that it begins in."""
+        line = self.position(offset)[0]
+        chunk, inside = self._locate(line)
+        return line - inside + first_line_of(self.chunks[chunk], inside)
+
     def offset(self, line: int, column: int) -> int:
         """Offset of a position; a column past the line's end is that end."""
         if line >= self.line_count:
@@ -252,7 +266,9 @@ class Document:
             old = "".join([c.source for c in chunks[first : last + 1]])
             # The chunk that holds `end` keeps its own newline, so that what is replaced ends where a chunk ends.
             text = old[: start - base] + new_text + old[end - base :]
-            fresh = _chunks(text, chunks[first].opens_in_block, first=not first, last=last + 1 == len(chunks))
+            fresh = _chunks(
+                text, chunks[first].opens_in_block, first=not first, last=last + 1 == len(chunks), joins=chunks[0].joins
+            )
         in_block = fresh[-1].closes_in_block if fresh else chunks[first].opens_in_block
         same = last + 1  # the first chunk behind what was replaced that stays as it is
         moved: list[Chunk] = []
@@ -268,6 +284,9 @@ class Document:
         document.marked = self.marked + sum(c.marked for c in fresh) - sum(c.marked for c in chunks[first : last + 1])
         document._first_lines = _spliced(self._first_lines, first, last + 1, [c.count for c in fresh])
         document._first_offsets = _spliced(self._first_offsets, first, last + 1, [c.length for c in fresh])
+        joins = document.line_count <= _JOINED
+        if joins != chunks[0].joins or (joins and any(chunk.goes_on for chunk in (*chunks, *spliced))):
+            return Document(_all_chunks(document.text), self.session)
         return document
 
     def _begins_with_mark(self, start: int, end: int, new_text: str) -> bool:

@@ -13,7 +13,8 @@ Instead:
 
 Authority: seed 000, pre-defined attributes. The finalizer rejects a wrong `Target` word and a second `SLMSize` or
 `NBarrierCnt`; a wrong `SimdSize` it accepts silently, so that is a warning. A text where a number belongs it takes, and writes
-an object that announces more bytes than it has, unless the text has 1, 2 or 4 characters.
+an object that announces more bytes than it has, unless the text has 1, 2 or 4 characters. In text 4.2 it rejects a `NumGRF` that
+the platform does not have.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from typing import TYPE_CHECKING
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.checks.support.facts import words
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, AttributeKind
-from visa_lsp.isa.platforms import thread_widths
+from visa_lsp.isa.model import Dialect
+from visa_lsp.isa.platforms import register_counts, thread_widths
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
 from visa_lsp.text import stored
@@ -83,6 +85,11 @@ def _value(ctx: CheckContext, place: Place, statement: tree.KernelAttr) -> Itera
         if value.value not in widths:
             message = f"{ctx.platform.name} has no threads of {value.value} lanes: SimdSize is {words(widths)} there (the finalizer does not check)"
             yield ctx.report(RULE, where, message, severity=WARNING)
+    elif name == "NumGRF" and ctx.platform is not None and ctx.dialect is Dialect.V42:
+        counts = register_counts(ctx.platform)
+        if value.value and value.value not in counts:
+            message = f"{ctx.platform.name} has no threads with {value.value} registers: NumGRF is {words((0, *counts))} there"
+            yield ctx.report(RULE, where, message)
     low, high = _RANGES.get(name, (0, 1 << 32))
     if not low <= value.value <= high:
         message = f"`{name}` is {value.value}; it lies between {low} and {high} (the finalizer does not check)"

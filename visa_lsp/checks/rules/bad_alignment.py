@@ -1,6 +1,6 @@
 """`align` has a value that is no alignment.
 
-The words are `byte word dword qword oword hword GRF GRFx2 wordx32 wordx64`; as a number it is a power of two up to 128.
+The words are `byte word dword qword oword hword GRF GRFx2 wordx32 wordx64`; as a number it is a power of two up to 128, 1 in text 4.2 only.
 
 Why: the finalizer knows no other values and rejects the text.
 

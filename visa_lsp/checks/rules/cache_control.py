@@ -1,9 +1,12 @@
-"""The two cache controls of a message do not go together.
+"""The cache controls of a message do not go together, or are not as many as the text has to give.
 
 A load takes `.uc.uc`, `.uc.ca`, `.ca.uc`, `.ca.ca`, `.st.uc`, `.st.ca` or `.ri.ca`; a store `.uc.uc`, `.uc.wb`, `.wb.wb`, `.wt.uc`,
 `.wt.wb`, `.st.uc` or `.st.wb`; an atomic `.uc.uc` or `.uc.wb`; a message to images or to `.ugml` none. `.df.df` is as good as nothing.
 
-Why: the hardware has a code for these pairs only; the finalizer rejects the text, without saying why.
+Text 4.2: from BMG on a load takes `.uc.cc`, `.ca.cc` and `.ri.ri` too, and messages to images and to `.ugml` take what others take. In
+a text of Efficient64b (CRI and later) there are three controls, for L1, L2 and L3, in all others two.
+
+Why: the hardware has a code for these only; the finalizer rejects the text, without saying why.
 
 Example:
 
@@ -13,7 +16,8 @@ Instead:
 
     lsc_store.ugm.wb.wb (M1, 16) flat[V39]:a64 V33:d32
 
-Authority: all pairs tried on the finalizer 1.0.12504 for DG2 and PVCXT. Text 4.2 is not judged.
+Authority: all pairs tried on the finalizer 1.0.12504 for DG2 and PVCXT; for text 4.2 all
+pairs and triples tried on the finalizer of August 2026 for DG2, PVCXT, BMG, PTL, CRI and Nova Lake.
 """
 
 from __future__ import annotations
@@ -22,8 +26,9 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import words
-from visa_lsp.isa.lsc_codes import CACHE, CACHE_TEXT, SFID_UGML
+from visa_lsp.isa.lsc_codes import CACHE, CACHE_PAIRS, CACHE_PAIRS_XE2, CACHE_TEXT, CACHE_TRIPLES, SFID_UGML
 from visa_lsp.isa.model import Dialect, Role, Shape, Trait
+from visa_lsp.isa.platforms import since
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
 from visa_lsp.text import Span
@@ -34,22 +39,24 @@ if TYPE_CHECKING:
     from visa_lsp.isa.model import Instruction
 
 RULE = rule("V620", "cache-control", ERROR, __doc__)
-_LOAD: Final = ("uc.uc", "uc.ca", "ca.uc", "ca.ca", "st.uc", "st.ca", "ri.ca")
-_STORE: Final = ("uc.uc", "uc.wb", "wb.wb", "wt.uc", "wt.wb", "st.uc", "st.wb")
-_ATOMIC: Final = ("uc.uc", "uc.wb")
+_HAVING: Final = since("DG2")
+_XE2: Final = since("BMG")
+_NUMBERS: Final = {2: "two, for L1 and L3", 3: "three, for L1, L2 and L3"}
 
 
 def _pairs(row: Instruction) -> tuple[str, tuple[str, ...]]:
     """What the message is, and the pairs that it may have."""
     if any(s.shape in (Shape.LSC_ADDRESS_TYPED, Shape.LSC_SURFACE) for s in row.slots):
         return "a message to images", ()
-    if row.has(Trait.ATOMIC):
-        return "an atomic", _ATOMIC
-    return ("a load", _LOAD) if any(s.role is Role.WRITE for s in row.slots) else ("a store", _STORE)
+    reads = any(slot.role is Role.WRITE for slot in row.slots)
+    what = "an atomic" if row.has(Trait.ATOMIC) else "a load" if reads else "a store"
+    return what, CACHE_PAIRS[what]
 
 
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
     inst, node = bound.inst, bound.statement
+    if ctx.dialect is Dialect.V42 and bound.row is not None and isinstance(node, tree.Instruction):
+        yield from _newest(ctx, bound, bound.row, node)
     if ctx.dialect is not Dialect.V41 or inst is None or bound.row is None or not isinstance(node, tree.Instruction):
         return
     l1, l3 = inst.get("l1"), inst.get("l3")
@@ -65,6 +72,36 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
     span = Span(controls[0].start, controls[-1].end) if controls else node.words[0].span
     takes = words(f"`.{p}`" for p in legal) if legal else "no cache controls"
     yield ctx.report(RULE, Place(bound.line, span), f"`.{pair}` is no pair of cache controls; {what} takes {takes}")
+
+
+def _newest(ctx: CheckContext, bound: Bound, row: Instruction, node: tree.Instruction) -> Iterator[Diagnostic]:
+    """Judge the controls of a message of text 4.2, whose dialect says how many there are."""
+    controls = [word for word in node.words[1:] if word.text in CACHE]
+    platform = ctx.platform
+    if not controls:
+        return
+    place = Place(bound.line, Span(controls[0].span.start, controls[-1].span.end))
+    text = ".".join(word.text for word in controls)
+    if platform is None or platform.name not in _HAVING:
+        if len(controls) == 1:
+            yield ctx.report(RULE, place, f"`.{text}` stands alone; cache controls are {words(_NUMBERS.values())}")
+        return
+    number = 3 if platform.efficient64b else 2
+    if len(controls) != number:
+        dialect = "a text of Efficient64b" if platform.efficient64b else f"a text for {platform.name}"
+        message = f"{dialect} has {_NUMBERS[number]} cache controls, not {len(controls)}: `.{text}`"
+        yield ctx.report(RULE, place, message)
+        return
+    what = "an atomic" if row.has(Trait.ATOMIC) else "a store" if row.has(Trait.WRITES) else "a load"
+    legal = (CACHE_TRIPLES if platform.efficient64b else CACHE_PAIRS_XE2)[what]
+    if platform.name not in _XE2:
+        of_image = any(slot.shape is Shape.LSC_ADDRESS_TYPED for slot in row.slots)
+        of_ugml = any(word.text == "ugml" for word in node.words[1:])
+        legal = () if of_image or of_ugml else CACHE_PAIRS[what]
+        what = "a message to images" if of_image else "a message to `.ugml`" if of_ugml else what
+    if text not in legal and set(text.split(".")) != {"df"}:
+        takes = words(f"`.{p}`" for p in legal) if legal else "no cache controls"
+        yield ctx.report(RULE, place, f"`.{text}` do not go together on {platform.name}; {what} takes {takes}")
 
 
 CHECK = Check(RULE, instruction=_instruction, wants=lambda row: row.family == "lsc" and row.has_field("l1"))

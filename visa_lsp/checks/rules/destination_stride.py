@@ -17,9 +17,8 @@ carry of `addc` and `subb` it writes a broken object.
 from __future__ import annotations
 
 from visa_lsp.checks.rule import ERROR, WARNING, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.support.verifier import overlooked, rows_at
 from visa_lsp.isa.model import Trait
-from visa_lsp.isa.table import TABLE
-from visa_lsp.syntax import tree
 
 RULE = rule("V302", "destination-stride", ERROR, __doc__)
 
@@ -27,9 +26,8 @@ RULE = rule("V302", "destination-stride", ERROR, __doc__)
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     fix = ctx.fix("change to `<1>`", problem.place, "<1>")
     message = "a destination cannot have stride 0; write `<1>` for one element per lane"
-    statement = ctx.document.statement(problem.place.line)
-    rows = TABLE.lookup([w.text for w in statement.words])[0] if isinstance(statement, tree.Instruction) else ()
-    if any(row.has(Trait.STRIDE_UNCHECKED) for row in rows):
+    rows = rows_at(ctx, problem.place.line)
+    if overlooked(ctx, rows) or any(row.has(Trait.STRIDE_UNCHECKED) for row in rows):
         message = f"{message} (the finalizer does not check)"
         return ctx.report(RULE, problem.place, message, fixes=(fix,), severity=WARNING)
     return ctx.report(RULE, problem.place, message, fixes=(fix,))

@@ -15,7 +15,8 @@ Instead:
     .decl P1 v_type=P num_elts=4
 
 Authority: seed 000, variables, addresses and predicates. The finalizer rejects wrong predicate, address and state counts and
-a general variable of 0 elements; more than 4096 elements or bytes it accepts silently, so that is a warning.
+a general variable of 0 elements; more than 4096 elements or bytes it accepts silently, so that is a warning. Text 4.2 may have
+as many elements as 256 registers have bytes.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Check, CheckContext, Diagnostic, rule
+from visa_lsp.isa.model import Dialect
 from visa_lsp.isa.platforms import address_registers
 from visa_lsp.isa.predefined import SURFACES
 from visa_lsp.sema.model import Place, Symbol, SymbolKind
@@ -42,22 +44,23 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     for symbol in ctx.declared(body):
         if symbol.decl is None or symbol.decl.num_elts is None or symbol.place is None or symbol.unsized:
             continue
-        judged = _judge(symbol, address_registers(ctx.platform))
+        most = 256 * max(ctx.grf_sizes) if ctx.dialect is Dialect.V42 else _MOST
+        judged = _judge(symbol, address_registers(ctx.platform), most)
         if judged is not None:
             message, severity = judged
             place = Place(symbol.place.line, symbol.decl.num_elts.span)
             yield ctx.report(RULE, place, message, severity=severity)
 
 
-def _judge(symbol: Symbol, registers: int) -> tuple[str, Severity] | None:
+def _judge(symbol: Symbol, registers: int, most: int) -> tuple[str, Severity] | None:
     count, name = symbol.num_elements, symbol.name
     if symbol.kind is SymbolKind.PREDICATE and count not in _LEGAL_PREDICATES:
         return f"predicate `{name}` has {count} elements; it can have 1, 2, 4, 8, 16 or 32", ERROR
     if symbol.kind is SymbolKind.ADDRESS and count > registers:
         return f"address variable `{name}` has {count} elements; there are {registers} address registers", ERROR
     # The field has 16 bits; what is stored in it is what is looked at.
-    if symbol.kind is SymbolKind.GENERAL and not 0 < count & 0xFFFF <= _MOST:
-        return f"`{name}` has {count} elements; it can have 1 to {_MOST}", ERROR
+    if symbol.kind is SymbolKind.GENERAL and not 0 < count & 0xFFFF <= most:
+        return f"`{name}` has {count} elements; it can have 1 to {most}", ERROR
     if symbol.kind is SymbolKind.GENERAL and symbol.byte_size > 4096:
         text = f"`{name}` has {symbol.byte_size} bytes; the specification allows 4096 (the finalizer does not check)"
         return text, WARNING

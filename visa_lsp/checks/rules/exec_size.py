@@ -22,7 +22,9 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.checks.support.facts import exec_control, words
-from visa_lsp.isa.model import Instruction, Trait
+from visa_lsp.isa.model import Instruction, Role, Trait
+from visa_lsp.isa.operands import A
+from visa_lsp.isa.platforms import address_registers
 from visa_lsp.isa.types import EXEC_SIZES
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
@@ -69,9 +71,17 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
     elif written not in _CPS_SIZES and any(word.text == "cps" for word in statement.words):
         message = f"`{row.mnemonic}.cps` cannot have execution size {written}; it is {words(_CPS_SIZES)}"
         yield ctx.report(RULE, place, message)
-    elif written not in row.exec_sizes or not _taken(row, written):
+    elif written not in _sizes(ctx, row) or not _taken(row, written):
         severity = ERROR if row.exec_verified is not None and not _taken(row, written) else WARNING
         yield _forbidden(ctx, row, written, place, severity)
+
+
+def _sizes(ctx: CheckContext, row: Instruction) -> tuple[int, ...]:
+    """The sizes that a row can have: no more lanes than there are address registers where it writes those."""
+    if row.slots and row.slots[0].classes == A and row.slots[0].role is Role.WRITE:
+        most = address_registers(ctx.platform)
+        return tuple(size for size in EXEC_SIZES if size <= most)
+    return row.exec_sizes
 
 
 def _taken(row: Instruction, size: int) -> bool:
@@ -81,7 +91,7 @@ def _taken(row: Instruction, size: int) -> bool:
 
 def _forbidden(ctx: CheckContext, row: Instruction, size: int, place: Place, severity: Severity = ERROR) -> Diagnostic:
     tail = "" if severity is ERROR else " (the finalizer does not check)"
-    message = f"`{row.mnemonic}` cannot have execution size {size}; it is {words(row.exec_sizes)}{tail}"
+    message = f"`{row.mnemonic}` cannot have execution size {size}; it is {words(_sizes(ctx, row))}{tail}"
     return ctx.report(RULE, place, message, fixes=(_nearest(ctx, row, size, place),), severity=severity)
 
 

@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.checks.support.facts import operand_place
-from visa_lsp.isa.model import Dialect, Shape
+from visa_lsp.isa.model import Shape
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Types that only variables have, as far as text 4.1 goes.
+# Types that only variables have.
 _REGISTERS_ONLY = frozenset({"bf", "tf32", "bf8", "hf8", "e2m1"})
 
 RULE = rule("V215", "immediate-form", ERROR, __doc__)
@@ -72,7 +72,7 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
             fix = ctx.fix(f"write `{number}:ud`", place, f"{number}:ud")
             message = f"there is no immediate of type `bool`; a number has a type such as `ud`: `{number}:ud`"
             yield ctx.report(RULE, place, message, fixes=(fix,))
-        elif ctx.dialect is Dialect.V41 and name.lower() in _REGISTERS_ONLY:
+        elif name.lower() in _REGISTERS_ONLY:
             message = f"there is no immediate of type `{name}`; a number of type `f` stands beside `{name}` registers"
             yield ctx.report(RULE, operand_place(bound, operand), message)
 

@@ -33,10 +33,11 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import exec_control, operand_place, words
+from visa_lsp.checks.support.lsc_newest import counts_as_prefetch, judge_message
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa.model import REAL, Dialect, Shape, Trait
 from visa_lsp.isa.platforms import since
-from visa_lsp.program.model import NULL_RAW, General, Immediate, RawOperand, State
+from visa_lsp.program.model import General, Immediate, RawOperand, State
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
 
@@ -54,6 +55,8 @@ _BLOCK_COUNTS: Final = {"d8": (1, 2, 4), "d16": (1, 2, 4), "d32": (1, 2), "d64":
 _ROW_BYTES, _ROWS = 64, 32
 _WRITTEN_BYTES, _PREFETCHED_BYTES, _IMAGE_BYTES = 512, 256, 256
 _UGML_COUNTS: Final = (1, 2, 4)
+_COUNTS: Final = (1, 2, 3, 4, 8)
+_HAVING: Final = since("DG2")
 _SHORT_OFFSET, _PITCH = 0x7FFF, 0xFFFF
 _SCALARS: Final = ("surface", "pitch", *(f"addr{n}" for n in range(6)))
 _MEANINGS: Final = {"surface": "the surface", "pitch": "the distance between lanes"}
@@ -69,6 +72,10 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
     found = next(_findings(ctx, body, bound, bound.inst), None)
     if found is not None:
         yield ctx.report(RULE, *found)
+    elif ctx.dialect is Dialect.V42 and ctx.platform is not None and ctx.platform.name in _HAVING:
+        newest = next(judge_message(bound, bound.inst, ctx.platform), None)
+        if newest is not None:
+            yield ctx.report(RULE, *newest[:2], severity=newest[2])
 
 
 def _findings(ctx: CheckContext, body: Body, bound: Bound, inst: Inst) -> Iterator[Found]:
@@ -82,7 +89,6 @@ def _findings(ctx: CheckContext, body: Body, bound: Bound, inst: Inst) -> Iterat
             yield from _address(inst, operand, node, place)
             yield from _numbers(inst, node, place)
             if newer:
-                yield from _scale(inst, place, ctx.platform)
                 yield from _address_type(ctx, body, operand, node, place)
         elif operand.slot.shape is Shape.LSC_PAYLOAD:
             yield from _payload(inst, operand, place)
@@ -92,8 +98,20 @@ def _findings(ctx: CheckContext, body: Body, bound: Bound, inst: Inst) -> Iterat
             yield from _image_block(inst, place)
         elif operand.slot.shape is Shape.LSC_DATA:
             yield from _data(bound, inst, place, ctx.platform, newer=newer)
+        if newer and operand.slot.shape is Shape.LSC_ADDRESS and inst.row.has_field("operation"):
+            yield from _cache_lines(inst, place)
         if operand.slot.name == "src1" and _stores(inst) and _is_null(operand):
             yield place, f"`{inst.row.mnemonic}` stores nothing: its data cannot be `%null`"
+
+
+def _cache_lines(inst: Inst, place: Place) -> Iterator[Found]:
+    """Yield an address of cache lines that is not one of global memory."""
+    if (
+        inst.get("sfid") != codes.SFID_UGM
+        or inst.get("addrtype") != codes.ADDRTYPE_FLAT
+        or inst.get("addrsize") != codes.ADDRSIZE_A64
+    ):
+        yield place, f"`{inst.row.mnemonic}` acts on lines of global memory: `.ugm` and `flat[..]:a64`"
 
 
 def _fence(bound: Bound, inst: Inst) -> Iterator[Found]:
@@ -150,12 +168,6 @@ def _numbers(inst: Inst, node: tree.AddressRef, place: Place) -> Iterator[Found]
             name = part.name.text
             where = Place(place.line, part.region.span)
             yield where, f"`{name}` has no region here: one element is read, as in `{name}(0,0)`"
-
-
-def _scale(inst: Inst, place: Place, platform: Platform | None) -> Iterator[Found]:
-    scale = _number(inst, "immscale")
-    if scale & scale - 1 and platform is not None and platform.name not in since("CRI"):
-        yield place, f"the scale of an address is a power of two, not {scale}"
 
 
 def _address_type(
@@ -219,14 +231,16 @@ def _data(bound: Bound, inst: Inst, place: Place, platform: Platform | None, *, 
         if size == "d64" and sfid == codes.SFID_SLM and not atomic.wide_shared:
             yield place, "in shared local memory only `lsc_atomic_icas` takes `d64`"
         return
-    if transposed and (quad or inst.row.has(Trait.RESIDENCY)):
+    if transposed and (quad or (inst.row.has(Trait.RESIDENCY) and not newer)):
         yield place, f"`{mnemonic}` cannot be transposed"
     if transposed and control is not None and control.exec_size != 1:
         yield place, f"transposed data needs execution size 1, not {control.exec_size}"
-    if quad and _stores(inst) and not transposed:
+    if quad and _stores(inst) and not transposed and not inst.row.has(Trait.MULTISAMPLED):
         yield from _quad_store(inst, place, free=newer and (platform is None or platform.name in since("CRI")))
     if many and not transposed and sfid == codes.SFID_UGML and count not in _UGML_COUNTS:
         yield place, f"`.ugml` moves {words(_UGML_COUNTS)} elements a lane, not {count}"
+    if newer and many and not transposed and sfid in (codes.SFID_UGM, codes.SFID_SLM) and count not in _COUNTS:
+        yield place, f"`.{_SFID[sfid]}` moves {words(_COUNTS)} elements a lane, not {count}"
     if many and size not in _PLAIN_SIZES:
         yield place, f"`{size}` moves one element a lane"
     elif many and not transposed and size in ("d8", "d16"):
@@ -273,7 +287,7 @@ def _block(inst: Inst, place: Place, platform: Platform | None, *, newer: bool) 
     # A newer finalizer takes longer rows of a block that is written, and on CRI of one that is only prefetched.
     late = newer and (platform is None or platform.name in since("CRI"))
     all_rows = row * blocks if newer and loads else row
-    prefetched = loads and late and inst.get("dst") == NULL_RAW
+    prefetched = loads and newer and counts_as_prefetch(inst, platform)
     most = _WRITTEN_BYTES if newer and not loads else _ROW_BYTES
     if all_rows > most and not (prefetched and all_rows == _PREFETCHED_BYTES):
         yield place, f"a row of the block{'s' if blocks > 1 and newer else ''} has {all_rows} bytes; it can have {most}"

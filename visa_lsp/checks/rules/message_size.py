@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import exec_control, operand_place
 from visa_lsp.checks.support.payloads import message_data
-from visa_lsp.isa.model import Shape
+from visa_lsp.isa.model import Dialect, Shape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +34,7 @@ _MOST = 8
 
 
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
-    data, control = message_data(bound), exec_control(bound)
+    data, control = message_data(bound, newest=ctx.dialect is Dialect.V42), exec_control(bound)
     if data is None or control is None:
         return
     counts = [data.registers(control.exec_size, grf) for grf in ctx.grf_sizes]

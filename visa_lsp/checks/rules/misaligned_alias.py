@@ -13,14 +13,16 @@ Instead:
     .decl V41 v_type=G type=d num_elts=2 alias=<V40, 4>
 
 Authority: seed 000, `alias_offset` ("error if the offset is not aligned to the type"); the finalizer accepts it silently. It does
-reject an alias whose base is less aligned than the alias's type, and that is an error here.
+reject an alias whose base is less aligned than the alias's type, and that is an error here; finalizers
+of text 4.2 take it, and align the base.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from visa_lsp.checks.rule import ERROR, WARNING, Body, Check, CheckContext, Diagnostic, rule
+from visa_lsp.checks.rule import ERROR, INFORMATION, WARNING, Body, Check, CheckContext, Diagnostic, rule
+from visa_lsp.isa.model import Dialect
 from visa_lsp.isa.operands import align_bytes
 from visa_lsp.sema.model import Place, SymbolKind
 
@@ -43,7 +45,9 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
         aligned = max(align_bytes(base.align, min(ctx.grf_sizes)), base.type.size)
         if aligned < size:
             message = f"`{symbol.name}` has elements of {size} bytes, but `{base.name}` is aligned to {aligned} only; declare it with `align={_WORD[size]}`"
-            yield ctx.report(RULE, place, message, related=related, severity=ERROR)
+            yield ctx.report(
+                RULE, place, message, related=related, severity=INFORMATION if ctx.dialect is Dialect.V42 else ERROR
+            )
         elif step % size:
             message = f"alias offset {step} is not a multiple of {size}, the size of type `{symbol.type.name}` (the finalizer does not check)"
             yield ctx.report(RULE, place, message, related=related)

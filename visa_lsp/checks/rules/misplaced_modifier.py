@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.checks.support.facts import slot_words
-from visa_lsp.isa.model import Role
+from visa_lsp.isa.model import Dialect, Role
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.platforms import ALL
 from visa_lsp.program.model import General, Indirect
@@ -65,13 +65,15 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
         node = operand.node
         if not isinstance(node, (tree.Ref, tree.IndirectRef)) or node.modifier is None or operand.value is None:
             continue
-        message = _wrong(row, operand, node.modifier.text, ctx.platform)
+        message = _wrong(row, operand, node.modifier.text, ctx.platform, newest=ctx.dialect is Dialect.V42)
         if message is not None:
             place = Place(bound.line, node.modifier.span)
             yield ctx.report(RULE, place, message, fixes=(ctx.fix(f"remove `{node.modifier.text}`", place, ""),))
 
 
-def _wrong(row: Instruction, operand: BoundOperand, text: str, platform: Platform | None) -> str | None:
+def _wrong(
+    row: Instruction, operand: BoundOperand, text: str, platform: Platform | None, *, newest: bool
+) -> str | None:
     """What is wrong with a modifier, if anything."""
     value, name = operand.value, row.mnemonic
     if not isinstance(value, (General, Indirect)):
@@ -80,7 +82,11 @@ def _wrong(row: Instruction, operand: BoundOperand, text: str, platform: Platfor
         # On a general destination binding has said so already.
         return f"`{text}` modifies sources; a destination cannot have it" if isinstance(value, Indirect) else None
     inverts = value.modifier is OperandModifier.NOT
-    if row.unmodified >= ALL or (platform is not None and platform.name in row.unmodified):
+    if (
+        row.unmodified >= ALL
+        or (newest and row.unmodified_newest)
+        or (platform is not None and platform.name in row.unmodified)
+    ):
         return f"sources of `{name}` have no modifier; `{text}` cannot stand here"
     if inverts and not row.inverts:
         return f"`{text}` belongs to and, or, xor and not; `{name}` cannot invert a source"

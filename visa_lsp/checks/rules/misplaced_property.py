@@ -46,8 +46,9 @@ _PROPERTY: Final = re.compile(
     r"\{[^}]*\}|<[^>]*>|\([^)]*\)|\"[^\"]*\"|\b(v_type|type|num_elts|align|alias|attrs|v_name)\s*="
 )
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-# Words of the load/store addresses that the finalizer's lexer takes for itself.
+# Words that the finalizer's lexer takes for itself: those of the load/store addresses, and modes of `avs`.
 _ADDRESS_WORDS: Final = frozenset({"flat", "bti", "ss", "bss", "arg"})
+_NEWER_WORD: Final = re.compile(r"surf|AVS_(?:(?:16|8)_(?:FULL|DOWN_SAMPLE)|(?:4|8|16)x[48])")
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
@@ -124,15 +125,16 @@ def _name(ctx: CheckContext, symbol: Symbol, place: Place) -> Iterator[Diagnosti
         return
     if _NAME.fullmatch(name) is None:
         yield ctx.report(RULE, place, f"`{name}` is no name of a variable; it has letters, digits and `_` only")
-    elif ctx.dialect is Dialect.V41 and (name in _ADDRESS_WORDS or _is_mnemonic(name)):
+    elif ctx.dialect is not Dialect.SEED and (name in _ADDRESS_WORDS or _is_word(name, ctx.dialect)):
         yield ctx.report(RULE, place, f"`{name}` is a word of the language; a variable needs another name")
 
 
-def _is_mnemonic(name: str) -> bool:
-    rows = TABLE.by_mnemonic.get(name)
-    return rows is not None and any(
-        row.opcode is not None and Dialect.V41 in row.dialects and not row.has(Trait.DOTTED) for row in rows
-    )
+def _is_word(name: str, dialect: Dialect) -> bool:
+    """Whether a name is a mnemonic of the dialect, or another word of text 4.2."""
+    rows = [row for row in TABLE.by_mnemonic.get(name, ()) if dialect in row.dialects and not row.has(Trait.DOTTED)]
+    if dialect is Dialect.V42:
+        return any(not row.opens_label for row in rows) or _NEWER_WORD.fullmatch(name) is not None
+    return any(row.opcode is not None for row in rows)
 
 
 CHECK = Check(RULE, body=_body)

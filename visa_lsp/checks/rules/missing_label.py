@@ -18,10 +18,10 @@ Authority: seed 000, labels; the finalizer rejects the text ("undefined label").
 
 from __future__ import annotations
 
-from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.checks.support.name_index import RENAMED, index_of
 from visa_lsp.diagnostics import Fix
-from visa_lsp.isa.model import FlowClass
+from visa_lsp.isa.model import Dialect, FlowClass
 
 RULE = rule("V103", "missing-label", ERROR, __doc__)
 
@@ -50,11 +50,18 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
     if not is_called:
         fixes += ctx.fix_before(last, f"add label `{name}` at the end", f"{name}:")
     related = [(place, f"`{name}` is also used here") for place in uses[1:4]]
-    return ctx.report(RULE, problem.place, message, related=related, fixes=fixes)
+    # The finalizer of 2026 does not look for the labels of a list.
+    listed = ctx.dialect is Dialect.V42 and all(_is_switch(ctx.facts(body).by_line.get(place.line)) for place in uses)
+    severity = WARNING if listed else None
+    return ctx.report(RULE, problem.place, message, related=related, fixes=fixes, severity=severity)
 
 
 def _is_call(bound: Bound | None) -> bool:
     return bound is not None and bound.row is not None and bound.row.flow is FlowClass.CALL
+
+
+def _is_switch(bound: Bound | None) -> bool:
+    return bound is not None and bound.row is not None and bound.row.flow is FlowClass.SWITCH
 
 
 CHECK = Check(RULE, {"missing-label": _report})

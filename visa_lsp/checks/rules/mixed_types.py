@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 RULE = rule("V402", "mixed-types", ERROR, __doc__)
 
 
-def _judge(row: Instruction, typed: Typed, _: Platform | None) -> Verdict | None:
+def _judge(row: Instruction, typed: Typed, _: Platform | None, __: bool) -> Verdict | None:
     if any(t.name in ("bf", "bool") for _, t in typed):
         return None
     if row.chooses:

@@ -22,18 +22,18 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
+from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import exec_control, operand_place, slot_words, words
 from visa_lsp.isa.model import Role
 from visa_lsp.isa.platforms import PLATFORMS
-from visa_lsp.isa.types import TYPES
+from visa_lsp.isa.types import E2M1, TYPES
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from visa_lsp.isa.model import Instruction, Together
+    from visa_lsp.isa.model import Dialect, Instruction, Together
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.isa.types import DataType, ExecControl
     from visa_lsp.sema.model import BoundOperand
@@ -53,14 +53,18 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
     types = tuple([(o.slot.name, t) for o, t in typed])
     if row.limited and row.limited.isdisjoint([t for _, t in types]):
         return
-    fitting = _fitting(row, types, ctx.platform)
+    fitting = _fitting(row, types, ctx.platform, ctx.dialect)
+    # The finalizer of 2026 looks at all of these types but e2m1.
+    severity = WARNING if row.limited and E2M1 in [t for _, t in types] else None
     if isinstance(fitting, str):
         # One operand that does not fit is told at its place, a pair of types at the mnemonic.
         wrong = next((o for o, _ in typed if o.slot.name == fitting), None)
         if wrong is None:
-            yield ctx.report(RULE, Place(bound.line, node.words[0].span), _no_pair(row, types, ctx.platform))
+            yield ctx.report(
+                RULE, Place(bound.line, node.words[0].span), _no_pair(row, types, ctx.platform), severity=severity
+            )
         else:
-            yield ctx.report(RULE, operand_place(bound, wrong), _no_operand(row, wrong, dict(types)))
+            yield ctx.report(RULE, operand_place(bound, wrong), _no_operand(row, wrong, dict(types)), severity=severity)
         return
     control = exec_control(bound)
     if fitting.unmasked and control is not None and not control.no_mask:
@@ -93,9 +97,9 @@ def _modified(ctx: CheckContext, bound: Bound) -> Iterator[Diagnostic]:
 
 
 @lru_cache(maxsize=4096)
-def _fitting(row: Instruction, types: Types, platform: Platform | None) -> Together | str:
+def _fitting(row: Instruction, types: Types, platform: Platform | None, dialect: Dialect) -> Together | str:
     """The combination that an instruction has; else the operand that alone does not fit, empty where it is the pair."""
-    here = [c for c in row.together if platform is None or platform.name in c.platforms]
+    here = [c for c in row.together if dialect in c.dialects and (platform is None or platform.name in c.platforms)]
     alone = ""
     for combination in here:
         misfits = [name for name, t in types if name in combination.types and t not in combination.types[name]]

@@ -39,10 +39,12 @@ if TYPE_CHECKING:
 RULE = rule("V401", "operand-type", WARNING, __doc__)
 
 
-def _judge(row: Instruction, typed: Typed, platform: Platform | None) -> Verdict | None:
+def _judge(row: Instruction, typed: Typed, platform: Platform | None, newer: bool) -> Verdict | None:
     if row.together and not row.limited:
         return None  # another rule knows all of its combinations
     brain = _brain_float(row, typed, platform)
+    if brain is not None and newer and row.brain is not None and not row.brain.newest:
+        return *brain[:2], None
     if brain is not None:
         return brain
     for at, lack in lacking(row, typed, platform):

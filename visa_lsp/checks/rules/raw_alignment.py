@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
+from visa_lsp.checks.rule import ERROR, INFORMATION, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import exec_control, operand_place
 from visa_lsp.checks.support.payloads import storage
 from visa_lsp.isa.model import Dialect, Role, Shape, Trait
@@ -89,7 +89,7 @@ def _matrix(ctx: CheckContext, bound: Bound, variables: dict[int, Symbol]) -> It
                 needed = lanes.exec_size * symbol.type.size
             if all(align_bytes(whole.align, grf) % needed for grf in ctx.grf_sizes):
                 message = f"`{whole.name}` is not aligned to {needed} bytes, as `{operand.slot.name}` has to be; declare it with `align=GRF`"
-                yield ctx.report(RULE, place, message)
+                yield ctx.report(RULE, place, message, severity=INFORMATION)
 
 
 def _start(value: object, size: int, grf: int) -> int:

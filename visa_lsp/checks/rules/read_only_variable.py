@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import operand_place, words
+from visa_lsp.checks.support.verifier import overlooked
 from visa_lsp.isa import predefined
 from visa_lsp.isa.model import Role, Shape
 from visa_lsp.program.model import General
@@ -41,7 +42,8 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
         variable = _GUARDED[value.var]
         if not variable.writable:
             message = f"`{variable.name}` is predefined and can only be read; choose another destination"
-            yield ctx.report(RULE, operand_place(bound, operand), message)
+            severity = overlooked(ctx, (bound.row,)) if bound.row is not None else None
+            yield ctx.report(RULE, operand_place(bound, operand), message, severity=severity)
         elif variable.written is not None:
             # All of them lie in the first register.
             platforms = variable.written.get(value.col) if value.row == 0 else None

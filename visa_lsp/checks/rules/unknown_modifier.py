@@ -22,7 +22,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
-from visa_lsp.isa.model import Instruction, Modifier
+from visa_lsp.isa.model import Dialect, Instruction, Modifier
 from visa_lsp.sema.model import Place
 from visa_lsp.suggest import nearest
 from visa_lsp.syntax import tree
@@ -46,6 +46,9 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
         return ctx.report(RULE, problem.place, f"`.{word}` is unknown; `{row.mnemonic}` takes no modifier")
     found = _SPELT.get(word.lower()) if _SPELT.get(word.lower()) in known else nearest(word, known)
     message = f"`.{word}` is no modifier of `{row.mnemonic}`"
+    if ctx.dialect is Dialect.V42 and any(m.kind is Modifier.Kind.ANGLE for m in row.modifiers):
+        message = f"{message}; {allowed(row)} (the finalizer of 2026 reads any word in angle brackets)"
+        return ctx.report(RULE, problem.place, message, severity=WARNING)
     if found:
         fix = ctx.fix(f"change to `.{found}`", problem.place, found)
         return ctx.report(RULE, problem.place, f"{message}; did you mean `.{found}`?", fixes=(fix,))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from visa_lsp.checks.support.facts import exec_control
-from visa_lsp.isa.lsc_codes import DATASIZE, DATASIZES, ORDER_PLAIN, parse_block_shape
+from visa_lsp.isa.lsc_codes import DATASIZE, DATASIZES, ELEMS_VALUE, ORDER_PLAIN, parse_block_shape, parse_data_shape
 from visa_lsp.isa.model import Shape, Trait
 from visa_lsp.syntax import tree
 
@@ -40,12 +40,21 @@ class Data(Struct, frozen=True):
         return self.elements * max(1, self.size * lanes // grf)
 
 
-def message_data(bound: Bound) -> Data | None:
-    """The data of a load/store message with a shape; None for other instructions."""
+def message_data(bound: Bound, *, newest: bool = False) -> Data | None:
+    """Return the data of a load/store message with a shape; None for other instructions.
+
+    Channels and counts share a code: in text 4.2 the finalizer takes each for what the message has.
+    """
     operand = next((o for o in bound.operands if o.slot.shape is Shape.LSC_DATA), None)
     if operand is None or not isinstance(operand.node, tree.Ref) or operand.node.suffix is None:
         return None
     word, dot, channels = operand.node.suffix.text.partition(".")
+    if (
+        newest
+        and word.partition("x")[0] in DATASIZE
+        and (found := _recounted(bound, operand, word.partition("x")[0])) is not None
+    ):
+        return found
     if dot:
         return Data(operand, _register_bytes(word), len(channels), transposed=False) if word in DATASIZE else None
     size, _, count = word.partition("x")
@@ -55,6 +64,20 @@ def message_data(bound: Bound) -> Data | None:
         return None
     bytes_ = DATASIZES[DATASIZE[size]].memory_bytes if transposed else _register_bytes(size)
     return Data(operand, bytes_, int(count or 1), transposed)
+
+
+def _recounted(bound: Bound, operand: BoundOperand, size: str) -> Data | None:
+    """Return the data of a message that has channels where the text gives a count, or the other way round."""
+    shape = (
+        parse_data_shape(operand.node.suffix.text)
+        if isinstance(operand.node, tree.Ref) and operand.node.suffix
+        else None
+    )
+    if shape is None or shape.order != ORDER_PLAIN or bound.row is None:
+        return None
+    if bound.row.has(Trait.CHANNELS):
+        return Data(operand, _register_bytes(size), (shape.elems or shape.chmask or 0).bit_count(), transposed=False)
+    return Data(operand, _register_bytes(size), ELEMS_VALUE.get(shape.elems or shape.chmask or 0, 0), transposed=False)
 
 
 def _register_bytes(word: str) -> int:

@@ -9,17 +9,20 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from visa_lsp.checks.support.facts import operand_place
-from visa_lsp.isa.model import Role
+from visa_lsp.diagnostics import Severity
+from visa_lsp.isa.model import Dialect, Role, Trait
 from visa_lsp.isa.operands import SCALAR_REGION
+from visa_lsp.isa.table import TABLE
 from visa_lsp.program.model import AddressOf, General, Immediate
+from visa_lsp.syntax import tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from visa_lsp.checks.rule import Visit
     from visa_lsp.checks.support.context import CheckContext
     from visa_lsp.checks.support.facts import BodyFacts
-    from visa_lsp.diagnostics import Diagnostic, Rule, Severity
+    from visa_lsp.diagnostics import Diagnostic, Rule
     from visa_lsp.isa.model import Instruction, Lack, Slot
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.isa.types import DataType
@@ -41,8 +44,20 @@ def lacking(row: Instruction, typed: Typed, platform: Platform | None) -> Iterat
                     break
 
 
-def by_types(rule: Rule, judge: Callable[[Instruction, Typed, Platform | None], Verdict | None]) -> Visit:
-    """A visit of instructions that asks ``judge`` once for each row, types of its operands and platform."""
+def overlooked(ctx: CheckContext, rows: Iterable[Instruction]) -> Severity | None:
+    """Return the severity of what the finalizer of 2026 does not look at in an instruction; None for the rule's own."""
+    newest = ctx.dialect is Dialect.V42 and any(row.has(Trait.OVERLOOKED) for row in rows)
+    return Severity.WARNING if newest else None
+
+
+def rows_at(ctx: CheckContext, line: int) -> Sequence[Instruction]:
+    """Return the rows of the mnemonic that stands in a line."""
+    statement = ctx.document.statement(line)
+    return TABLE.lookup([w.text for w in statement.words])[0] if isinstance(statement, tree.Instruction) else ()
+
+
+def by_types(rule: Rule, judge: Callable[[Instruction, Typed, Platform | None, bool], Verdict | None]) -> Visit:
+    """A visit of instructions that asks ``judge`` once for each row, types of its operands, platform and whether the text is 4.2."""
     verdict_on = lru_cache(maxsize=8192)(judge)
 
     def visit(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
@@ -51,7 +66,9 @@ def by_types(rule: Rule, judge: Callable[[Instruction, Typed, Platform | None], 
         typed = [(o, t) for o in bound.operands if (t := _type_of(facts, o)) is not None]
         if bound.row.narrow_immediates:
             typed = [(o, t) for o, t in typed if not (isinstance(o.value, Immediate) and t.is_int)]
-        verdict = verdict_on(bound.row, tuple([(o.slot, t) for o, t in typed]), ctx.platform)
+        verdict = verdict_on(
+            bound.row, tuple([(o.slot, t) for o, t in typed]), ctx.platform, ctx.dialect is Dialect.V42
+        )
         if verdict is not None:
             at, message, severity = verdict
             yield ctx.report(rule, operand_place(bound, typed[at][0]), message, severity=severity)

@@ -19,7 +19,7 @@ from visa_lsp.isa.table import TABLE
 from visa_lsp.sema.special_words import special_words
 from visa_lsp.syntax.bulk import Facts, code_of, decl_offsets, instructions_of, label_offsets, statement_of
 from visa_lsp.syntax.chunk_facts import INPUT, base_of, class_letter, facts_in
-from visa_lsp.syntax.chunks import code_in
+from visa_lsp.syntax.chunks import code_in, first_line_of
 from visa_lsp.syntax.session import Session
 from visa_lsp.syntax.tree import SUBROUTINE, Instruction, Scope
 from visa_lsp.syntax.words import AT_ONCE, chunks_with, lines_with
@@ -89,7 +89,7 @@ class ChunkIndex:
     @property
     def code(self) -> str:
         """The lines without comments, each with a newline before it."""
-        return code_of(self.chunk.text, self.chunk.opens_in_block)
+        return code_of(self.chunk.text, self.chunk.opens_in_block, joined=self.chunk.goes_on)
 
     @property
     def decls(self) -> dict[str, list[tuple[int, str]]]:
@@ -337,6 +337,8 @@ class Index:
             for at in chunks_with(chunks, wanted, AT_ONCE):
                 base = self.document.line_of(group.first + at)
                 lines = list(lines_with(chunks[at].text, wanted))
+                if chunks[at].goes_on:
+                    lines = sorted({first_line_of(chunks[at], line) for line in lines})
                 part = self.parts[group.first + at]
                 if not declarations and part.facts.decls:
                     declared = set(decl_offsets(part.code))

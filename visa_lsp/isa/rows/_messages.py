@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.lsc_codes import ATOMIC_OP
-from visa_lsp.isa.model import Instruction, Modifier, Operation, Role, Shape, Slot, Trait, layout
+from visa_lsp.isa.model import Instruction, Modifier, Operation, Refusal, Role, Shape, Slot, Trait, layout
 from visa_lsp.isa.types import UD, D, F
 
 if TYPE_CHECKING:
@@ -52,6 +52,11 @@ BLOCKS: Final = {"1": 0, "2": 1, "4": 2, "8": 3}
 OFFSET_TYPES: Final = frozenset({UD, D})
 
 
+_SIXTEEN: Final = "a message has 16 lanes at most"
+NO_WIDE_LANES: Final = (Refusal(_SIXTEEN, stops=True, lanes=frozenset({32})),)
+NO_WIDE_BLOCKS: Final = (Refusal("a block has 8 owords at most", stops=True, lanes=frozenset({16})),)
+
+
 def width_words(words: dict[str, int]) -> Modifier:
     """The width of an atomic in bits, ``.16`` or ``.64``; 32 where it is left out."""
     return Modifier("op", words, optional=True, mask=0x60, doc="width of the operation in bits; 32 if left out")
@@ -76,8 +81,10 @@ def _traits(mnemonic: str, family: str) -> Trait:
         found |= Trait.WRITES
     if "store_strided" in mnemonic:
         found |= Trait.WRITES
-    if mnemonic.endswith("_quad"):
+    if mnemonic.endswith(("_quad", "_msrt")):
         found |= Trait.CHANNELS
+    if mnemonic.endswith("_msrt"):
+        found |= Trait.MULTISAMPLED
     if mnemonic.endswith("_quad") or "_quad_" in mnemonic:
         found |= Trait.QUAD
     if mnemonic.endswith("_status"):

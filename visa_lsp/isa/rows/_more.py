@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         Lack,
         Operation,
         PredicateUse,
+        Refusal,
         Saturation,
         Together,
         Trait,
@@ -50,6 +51,8 @@ class More(TypedDict, total=False):
     verified: Mapping[str, frozenset[DataType]]
     together: tuple[Together, ...]
     limited: frozenset[DataType]
+    refusals: tuple[Refusal, ...]
+    families: tuple[frozenset[str], ...]
     brain: BrainFloat | None
     lacks: tuple[Lack, ...]
     operations: Mapping[str, Operation]
@@ -59,6 +62,7 @@ class More(TypedDict, total=False):
     negates: bool
     inverts: bool
     unmodified: frozenset[str]
+    unmodified_newest: bool
     narrow_immediates: bool
     saturation_dropped: bool
     needs: OperandClass

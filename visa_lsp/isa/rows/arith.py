@@ -9,7 +9,19 @@ from __future__ import annotations
 from typing import Final
 
 from visa_lsp.isa.lane import S0, S1, S2, Effect, Lane, word
-from visa_lsp.isa.model import SAT, Instruction, Lack, PredicateUse, Role, Saturation, Shape, Slot, Trait, layout
+from visa_lsp.isa.model import (
+    SAT,
+    Instruction,
+    Lack,
+    PredicateUse,
+    Refusal,
+    Role,
+    Saturation,
+    Shape,
+    Slot,
+    Trait,
+    layout,
+)
 from visa_lsp.isa.platforms import ALL, INEXACT, since, until
 from visa_lsp.isa.rows.shapes import (
     ANY,
@@ -65,7 +77,7 @@ def _early_out(mnemonic: str, sources: int, summary: str, detail: str) -> Instru
         platforms=ALL - INEXACT,
         meaning=Effect(mnemonic),
         saturation=NEVER,
-        verified=dict.fromkeys(("dst", *names), _F_DF),
+        verified=dict.fromkeys(names, _F_DF) | {"dst": _F_DF | {HF}},
         summary=summary,
         detail=detail,
         pitfalls=("There is no saturation, and no object form: compilers that write objects do not know it.",),
@@ -166,6 +178,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         doc_page="ADD3O",
         seed=None,
         verified=dict.fromkeys(("dst", "src0", "src1", "src2"), _D_W),
+        refusals=(Refusal("it writes a predicate and has to have one in front", stops=True, unpredicated=True),),
         traits=Trait.SUM,
     ),
     Instruction(
@@ -359,7 +372,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         platforms=until("PTL"),
         exec_sizes=(8, 16), doc_page="PLN", seed=None,
         result=_F, lacks=(NO_VF,),
-        traits=Trait.OWN_SHAPE | Trait.FOURS | Trait.OWN_REGIONS,
+        traits=Trait.OWN_SHAPE | Trait.FOURS | Trait.OWN_REGIONS | Trait.OVERLOOKED,
     ),
     lane_row(
         "sad2", 0x16, "arith", INT, 2, Effect("sad2"),

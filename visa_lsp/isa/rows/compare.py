@@ -35,6 +35,7 @@ def _min_max(mnemonic: str, op: int, word_: str) -> Instruction:
         predicate_lost=True,
         meaning=Lane(word(mnemonic, S0, S1)),
         chooses=True,
+        traits=Trait.OVERLOOKED,
         # The finalizer looks at the last source only when one of the others is bf.
         brain=BrainFloat(since("CRI"), frozenset({BF, F}), unseen=frozenset({"src1"})),
         summary=f"The {word_} of two sources.",

@@ -10,7 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from visa_lsp.isa.lane import Effect, Unmodelled
-from visa_lsp.isa.model import Dialect, ExecStyle, Instruction, Modifier, Role, Shape, Slot, Trait
+from visa_lsp.isa.model import Dialect, ExecStyle, Instruction, Modifier, Refusal, Role, Shape, Slot, Trait
 from visa_lsp.isa.platforms import ALL, since, until
 from visa_lsp.isa.render_target import MODE_WORDS
 from visa_lsp.isa.rows._messages import (
@@ -18,6 +18,8 @@ from visa_lsp.isa.rows._messages import (
     BLOCKS,
     DWORD_OPERATIONS,
     MOD,
+    NO_WIDE_BLOCKS,
+    NO_WIDE_LANES,
     OFFSET_TYPES,
     message,
     raw_any,
@@ -43,6 +45,9 @@ _COORDS: Final = (
     raw("r", doc="R coordinate, or %null"),
     raw("lod", doc="level of detail, or %null"),
 )
+_EIGHT: Final = "a typed message has 8 lanes at most here"
+_NARROW_TYPED: Final = (Refusal(_EIGHT, until("TGLLP"), stops=True, lanes=frozenset({16})),)
+_NARROW_ATOMICS: Final = (Refusal(_EIGHT, until("ARL"), stops=True, lanes=frozenset({16, 32})), *NO_WIDE_LANES)
 _RAW_SEND: Final = Unmodelled("a message written by hand means what its descriptor says to the hardware")
 
 
@@ -53,6 +58,7 @@ def _oword(mnemonic: str, opcode: int, store: bool, summary: str, detail: str, *
         mnemonic, opcode, "data_port", f"{head} surface:s offset:v {data} modified:b!",
         (replace(SURFACE, barred={0: until("CNL")}), _OFFSET, _SRC if store else _DST), (MOD,), Effect(mnemonic), summary, detail,
         exec_style=ExecStyle.SIZE, exec_sizes=_OWORDS, doc_page=mnemonic.upper(), pitfalls=pitfalls,
+        refusals=NO_WIDE_BLOCKS,
     )  # fmt: skip
 
 
@@ -101,7 +107,7 @@ def _scaled(mnemonic: str, opcode: int, store: bool, summary: str, detail: str) 
         mnemonic, opcode, "data_port",
         f"E P eltsize:b=0 n:b scale:w=0 surface:s goff:v off:r {'src' if store else 'dst'}:r",
         (SURFACE, _GOFF, _LANES_OFF, _DWORDS_OUT if store else _DWORDS_IN), (_BLOCKS,), Effect(mnemonic), summary, detail,
-        exec_sizes=_SCALED_SIZES, doc_page=mnemonic.upper(),
+        exec_sizes=_SCALED_SIZES, doc_page=mnemonic.upper(), refusals=NO_WIDE_LANES,
         pitfalls=("With one or two bytes per lane each lane still takes a whole dword of the register.",),
     )  # fmt: skip
 
@@ -110,7 +116,7 @@ def _scaled4(mnemonic: str, opcode: int, store: bool, summary: str, detail: str)
     return message(
         mnemonic, opcode, "data_port", f"E P chan:b scale:w=0 surface:s goff:v off:r {'src' if store else 'dst'}:r",
         (SURFACE, _GOFF, _LANES_OFF, replace(_DWORDS_OUT if store else _DWORDS_IN, per_channel=True)), (CHANNELS,), Effect(mnemonic), summary, detail,
-        exec_sizes=(1, 2, 4, 8, 16, 32), doc_page=mnemonic.upper(),
+        exec_sizes=(1, 2, 4, 8, 16, 32), doc_page=mnemonic.upper(), refusals=NO_WIDE_LANES,
         pitfalls=("A channel starts on a register of its own; channels left out take no registers.",),
     )  # fmt: skip
 
@@ -119,7 +125,7 @@ def _typed4(mnemonic: str, opcode: int, store: bool, summary: str, detail: str) 
     return message(
         mnemonic, opcode, "data_port", f"E P chan:b surface:s u:r v:r r:r lod:r {'src' if store else 'dst'}:r",
         (replace(IMAGE, barred={0: ALL, 5: ALL}), *_COORDS, _SRC if store else _DST), (CHANNELS,), Effect(mnemonic), summary, detail,
-        exec_sizes=(1, 2, 4, 8, 16, 32), doc_page=mnemonic.upper(),
+        exec_sizes=(1, 2, 4, 8, 16, 32), doc_page=mnemonic.upper(), refusals=_NARROW_TYPED,
         pitfalls=("A coordinate that the surface does not have must be %null.",),
     )  # fmt: skip
 
@@ -133,11 +139,16 @@ def _qword(mnemonic: str, opcode: int, store: bool, summary: str, detail: str) -
     )  # fmt: skip
 
 
+_PLAIN_SENDS: Final = (Refusal("texts of Efficient64b send by `raw_sendg`", efficient64b=True, stops=True),)
+# Names that begin with the letter of a channel, and one that the finalizer has no word for.
+_UNREAD_UNITS: Final = frozenset({"rc", "gtwy", "btd", "rta", "urb"})
+
+
 def _raw_send(mnemonic: str, kind: int) -> Instruction:
     return message(
         mnemonic, 0x5D, "data_port", f"kind:b={kind} E P exdesc:d nsrc:b ndst:b desc:v src:r dst:r",
         (
-            number("exdesc", "extended message descriptor, written in hexadecimal"),
+            Slot("exdesc", Shape.INTEGER, Role.OTHER, hexadecimal=True, doc="extended message descriptor, written in hexadecimal"),
             number("nsrc", "registers sent, 1 to 15", limits=(1, 15)),
             number("ndst", "registers received, 0 to 16", limits=(0, 16)),
             vec("desc", G | IM, "message descriptor"),
@@ -149,7 +160,7 @@ def _raw_send(mnemonic: str, kind: int) -> Instruction:
         "Sends the registers of src to the function unit that the extended descriptor names and stores the response in dst. "
         "Nothing is checked: descriptor, lengths and operands must fit the platform."
         + (" The conditional form waits until earlier threads that touch the same pixels are done." if kind else ""),
-        doc_page="RAW_SEND",
+        doc_page="RAW_SEND", refusals=_PLAIN_SENDS,
     )  # fmt: skip
 
 
@@ -176,7 +187,7 @@ def _raw_sends(mnemonic: str, kind: int) -> Instruction:
         "Sends src0 and src1 as the two halves of one message and stores the response in dst. Nothing is checked."
         + (" The thread ends with this message." if last else "")
         + (" The conditional form waits for earlier threads that touch the same pixels; it names no function unit." if conditional else ""),
-        doc_page="RAW_SENDS",
+        doc_page="RAW_SENDS", refusals=_PLAIN_SENDS,
     )  # fmt: skip
 
 
@@ -221,7 +232,7 @@ def _raw_sendg(mnemonic: str, kind: int) -> Instruction:
             vec("ind1", G | IM, "second indirect descriptor, or %null"),
             replace(number("desc", "message descriptor, 47 bits"), most=(1 << 47) - 1),
         ),
-        (Modifier("sfid", _UNIT_WORDS, doc="function unit: a name, or a number below 16"),), _RAW_SEND,
+        (Modifier("sfid", _UNIT_WORDS, unread=_UNREAD_UNITS, doc="function unit: a name, or a number below 16"),), _RAW_SEND,
         "Send a message of the newest form, written by hand" + (", and end the thread." if last else "."),
         "Sends two payloads, each written with its length behind a slash, with an immediate descriptor and two that come "
         "from registers. Nothing is checked." + (" The thread ends with this message." if last else "")
@@ -352,7 +363,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Atomic operation per lane on pixels of a typed surface.",
         "For each lane reads the pixel at (u, v, r), combines it with src0 (and src1), writes the result back and returns "
         "the old value. The surface must have a single 32-bit channel.",
-        exec_sizes=(1, 2, 4, 8, 16), doc_page="TYPED_ATOMIC",
+        exec_sizes=(1, 2, 4, 8, 16), doc_page="TYPED_ATOMIC", refusals=_NARROW_ATOMICS,
     ),
     _scaled4(
         "gather4_scaled", 0x74, False,

@@ -8,7 +8,19 @@ from __future__ import annotations
 from typing import Final
 
 from visa_lsp.isa.lane import Effect
-from visa_lsp.isa.model import ExecStyle, FlowClass, Instruction, Mark, Modifier, Role, Shape, Slot, Trait, layout
+from visa_lsp.isa.model import (
+    ExecStyle,
+    FlowClass,
+    Instruction,
+    Mark,
+    Modifier,
+    Refusal,
+    Role,
+    Shape,
+    Slot,
+    Trait,
+    layout,
+)
 from visa_lsp.isa.platforms import ALL, FUSED
 from visa_lsp.isa.rows.shapes import EVERY, IM, INT, SEED_ONLY, G, I, label, number
 from visa_lsp.isa.types import UD, UQ, D, Q
@@ -210,7 +222,8 @@ ROWS: Final[tuple[Instruction, ...]] = (
         summary="Call another kernel.",
         detail="Calls a kernel that a later link step supplies. It is `call` with a label of another kind: the record is the"
         " same, so a decoded object shows `call`.",
-        pitfalls=("The 2022 finalizer crashes on it.",),
+        pitfalls=("The finalizers of 2022 and 2026 crash on it.",),
+        refusals=(Refusal("it does not find the body that is called", stops=True),),
         doc_page="FCCALL",
         seed=None,
         flow=FlowClass.KERNEL_CALL,

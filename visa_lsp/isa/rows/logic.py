@@ -159,7 +159,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Counts the zero bits above the highest one bit of a dword; zero gives 32.",
         sat=False, dialects=EVERY,
         pitfalls=("Only ud; from Xe2 on no source modifiers.",),
-        result=_UD, source=LOGIC, saturation=NEVER, negates=True, inverts=False, unmodified=since("BMG"),
+        result=_UD, source=LOGIC, saturation=NEVER, negates=True, inverts=False, unmodified=since("BMG"), unmodified_newest=True,
         foreign={"clz": ""},
     ),
     Instruction(

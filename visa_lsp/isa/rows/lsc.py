@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa import lsc_codes
 from visa_lsp.isa.lane import Effect, Meaning, Unmodelled
-from visa_lsp.isa.model import Dialect, ExecStyle, Instruction, Modifier, Role, Shape, Slot, Trait
+from visa_lsp.isa.model import Dialect, ExecStyle, Instruction, Modifier, Refusal, Role, Shape, Slot, Trait
 from visa_lsp.isa.platforms import since
 from visa_lsp.isa.rows._messages import message
 
@@ -76,7 +76,7 @@ _PACKED: Final = (
 )
 _TRANSPOSED: Final = "A transposed message (`t`) has one address, execution size 1, and d32 or d64 data."
 _NO_SCALE: Final = "A scale other than 1 in the address is for text 4.2; older tools stop at it."
-_FLAGS42: Final = Modifier("ov", {"ov": 1}, optional=True, doc="overfetch (text 4.2)")
+_OVERFETCH: Final = Modifier("ov", {"ov": 1}, optional=True, doc="overfetch (text 4.2)")
 
 
 def _untyped(
@@ -155,13 +155,16 @@ def _untyped_atomic(atomic: lsc_codes.Atomic) -> Instruction:
     )  # fmt: skip
 
 
-def _typed_atomic(atomic: lsc_codes.Atomic) -> Instruction:
+def _typed_atomic(atomic: lsc_codes.Atomic, sub: int | None = None) -> Instruction:
+    newer: More = {"atomic": atomic, "update": _update(atomic)}
+    if sub is not None:
+        newer |= {"dialects": _V42, "platforms": _XE2}
     return _typed(
         f"atomic_{atomic.name}", (_OLD, _TYPED_ADDRESS, _PAYLOAD1, _PAYLOAD2), Effect("lsc_typed_atomic"),
         f"Atomic per lane on an image: {atomic.doc}.", _atomic_detail(atomic, "the pixel at its coordinates"),
         "The data shape is `d32`, without a channel mask.",
-        fields=f"{_TYPED} msaa:b?", extra=(Modifier("msaa", {"msaa": 1}, optional=True, doc="multisampled (text 4.2)"),),
-        atomic=atomic, update=_update(atomic),
+        fields=f"{_TYPED} msaa:b?" if sub is None else f"{_TYPED.replace('sfid:b?2', 'sfid:b=2')} msaa:b?",
+        extra=(Modifier("msaa", {"msaa": 1}, optional=True, doc="multisampled (text 4.2)"),), sub=sub, **newer,
     )  # fmt: skip
 
 
@@ -172,6 +175,8 @@ _BF_ATOMICS: Final = (
     (0x24, lsc_codes.Atomic("bfmax", 1, "the larger of old and src1, bfloat16")),
     (0x25, lsc_codes.Atomic("bfcas", 2, "src2 if old equals src1 as bfloat16, else old")),
 )
+_NO_STRIDES: Final = (Refusal("texts of Efficient64b have no strided messages", efficient64b=True),)
+_UNTYPED_ONLY: Final = (Refusal("text 4.2 has it for `.ugm` and `.slm` only"),)
 _COUNTERS: Final = ((0x28, "add", "Add to"), (0x29, "sub", "Subtract from"), (0x2A, "store", "Set"))
 
 _BLOCK_FIELDS: Final = (
@@ -181,6 +186,7 @@ _BLOCK_FIELDS: Final = (
 _STRIDED_FIELDS: Final = (
     f"{_HEAD} {_ADDR} datasize:b order:b elems:b unused:b surface:v dst:r src0:r pitch:v src1:r {_TEXT_ONLY}"
 )
+_LOAD_FIELDS: Final = f"{_UNTYPED} ov:b?"
 _TYPED_BLOCK_FIELDS: Final = "P sfid:b?2 l1:b l3:b l2:b? addrtype:b width:w height:w surface:v surfidx:i"
 
 ROWS: Final[tuple[Instruction, ...]] = (
@@ -191,7 +197,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "lanes first, each element in registers of its own; transposed order (`t`) has a single address and puts the "
         "elements side by side.",
         _PACKED, _TRANSPOSED, _NO_SCALE,
-        fields=f"{_UNTYPED} ov:b?", extra=(_FLAGS42,),
+        fields=_LOAD_FIELDS, extra=(_OVERFETCH,),
     ),
     _untyped(
         "load_strided", (_DST, _STRIDED), Effect("lsc_load_strided"),
@@ -199,7 +205,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "One base address and a pitch in bytes: lane n reads at base + n * pitch. Without a pitch the lanes lie side by "
         "side.",
         _TRANSPOSED,
-        fields=_STRIDED_FIELDS,
+        fields=_STRIDED_FIELDS, refusals=_NO_STRIDES,
     ),
     _untyped(
         "load_quad", (_DST, _ADDRESS), Effect("lsc_load_quad"),
@@ -207,6 +213,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "For each lane reads those of four consecutive elements that the mask names (`.xyzw`). The chosen elements follow "
         "each other in the registers without gaps.",
         "Elements are four bytes: d32 only.",
+        fields=_LOAD_FIELDS, extra=(_OVERFETCH,),
     ),
     _untyped(
         "load_block2d",
@@ -234,7 +241,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "One base address and a pitch in bytes: lane n writes at base + n * pitch. Without a pitch the lanes lie side by "
         "side.",
         _TRANSPOSED,
-        fields=_STRIDED_FIELDS,
+        fields=_STRIDED_FIELDS, refusals=_NO_STRIDES,
     ),
     _untyped(
         "store_quad", (_ADDRESS, _SRC), Effect("lsc_store_quad"),
@@ -259,7 +266,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
             f"atomic_{atomic.name}", (_OLD, _ADDRESS, _PAYLOAD1, _PAYLOAD2),
             Effect("lsc_atomic"),
             f"Atomic per lane: {atomic.doc}.", _atomic_detail(atomic, "the element at its address"),
-            sub=sub, dialects=_V42, platforms=_XE2, update=_update(atomic),
+            sub=sub, dialects=_V42, platforms=_XE2, atomic=atomic, update=_update(atomic),
         )
         for sub, atomic in _BF_ATOMICS
     ),
@@ -267,12 +274,14 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "load_status", (_DST, _ADDRESS), Effect("lsc_load_status"),
         "Ask for each lane whether its address is resident.",
         "Touches the addresses like `lsc_load` and returns one bit per lane, 1 where every page was present.",
+        fields=_LOAD_FIELDS, extra=(_OVERFETCH,),
     ),
     _untyped(
         "load_quad_status", (_DST, _ADDRESS), Effect("lsc_load_quad_status"),
         "Read chosen ones of four elements and the residency of their pages.",
         "Like `lsc_load_quad`, followed by one bit per lane that tells whether its pages were present.",
-        sub=0x36, dialects=_V42, platforms=_XE2,
+        fields=_LOAD_FIELDS, extra=(_OVERFETCH,), sub=0x36, dialects=_V42, platforms=_XE2,
+        refusals=(Refusal("the message is for images only", stops=True),),
     ),
     _untyped(
         "store_uncompressed", (_ADDRESS, _SRC), Effect("lsc_store"),
@@ -283,6 +292,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "ccs_update", (_ADDRESS, _SRC), Unmodelled("memory compression is not modelled"),
         "Update the compression state of memory.",
         "Changes the compression control surface of the addressed lines; the data is not touched.",
+        refusals=(Refusal("it has no code for the message", stops=True),),
     ),
     _untyped(
         "extended_cache_ctrl", (_ADDRESS,), Unmodelled("caches are not modelled"),
@@ -294,6 +304,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
             Modifier("size", {"64B": 0, "128B": 1, "192B": 2, "256B": 3}, doc="bytes per lane"),
         ),
         sub=0x33, dialects=_V42, platforms=_XE2,
+        refusals=(Refusal("the message is of Efficient64b", efficient64b=False, stops=True),),
     ),
     *(
         _untyped(
@@ -328,20 +339,24 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Coordinates that the surface does not have are left out of the brackets.",
     ),
     *(_typed_atomic(atomic) for atomic in lsc_codes.ATOMICS),
+    *(_typed_atomic(atomic, sub) for sub, atomic in _BF_ATOMICS),
     _typed(
         "load_status", (_DST, _TYPED_ADDRESS), Effect("lsc_typed_load_status"),
         "Ask for each lane whether its pixel is resident.",
         "Touches the pixels like `lsc_load_quad` and returns one bit per lane, 1 where every page was present.",
+        refusals=_UNTYPED_ONLY,
     ),
     _typed(
         "store_uncompressed", (_TYPED_ADDRESS, _SRC), Effect("lsc_typed_store"),
         "Write pixels of an image uncompressed.",
         "Like `lsc_store_quad`, and the lines that are written are kept uncompressed.",
+        refusals=_UNTYPED_ONLY,
     ),
     _typed(
         "ccs_update", (_TYPED_ADDRESS, _SRC), Unmodelled("memory compression is not modelled"),
         "Update the compression state of an image.",
         "Changes the compression control surface of the addressed lines; the data is not touched.",
+        refusals=_UNTYPED_ONLY,
     ),
     message(
         "lsc_read_state_info", 0x8A, "lsc",

@@ -22,6 +22,14 @@ PRECISION_BITS: Final = {
 # The dwords of a column in which both of src1 and src2 have these hold eight products, those of other integers four.
 NARROW_PRECISIONS: Final = frozenset({3, 4, 5, 6})
 _SHORT: Final = {word: code for word, code in PRECISIONS.items() if code < 11}
+# The lexer of text 4.2 knows pairs of one kind only.
+_FAMILIES: Final = (
+    frozenset(word for word in PRECISIONS if len(word) == 2),
+    frozenset({"bf8", "hf8"}),
+    frozenset({"tf32"}),
+    frozenset({"e2m1"}),
+)
+_SCALED_FAMILIES: Final = (frozenset({"bf"}), frozenset({"hf"}), *_FAMILIES[1:])
 _SCALED: Final = {word: PRECISIONS[word] for word in ("bf", "hf", "bf8", "hf8", "e2m1")}
 
 
@@ -66,6 +74,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         detail=_WHAT,
         pitfalls=(*_CHECKS, "The hardware supports depth 8 only."),
         doc_page="DPAS",
+        families=_FAMILIES,
         seed=None,
         traits=Trait.MATRIX | Trait.OWN_SHAPE | Trait.DOTTED,
     ),
@@ -79,6 +88,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         detail=f"{_WHAT} Two fused units share src2: each supplies half of its registers.",
         pitfalls=(*_CHECKS, "Threads have to run in pairs: a group needs an even number of them.", "PVC does not have it."),
         doc_page="DPASW",
+        families=_FAMILIES,
         seed=None,
         traits=Trait.MATRIX | Trait.OWN_SHAPE | Trait.DOTTED,
     ),
@@ -102,6 +112,8 @@ ROWS: Final[tuple[Instruction, ...]] = (
         pitfalls=("Size 16, depth 8 and count 8 are the only ones.", "It has no object form."),
         seed=None,
         traits=Trait.MATRIX | Trait.OWN_SHAPE,
-        verified=dict.fromkeys(("dst", "src0"), frozenset({F, BF, HF})) | dict.fromkeys(("src1", "src2"), frozenset({BF, HF, UD})),
+        families=_SCALED_FAMILIES,
+        verified=dict.fromkeys(("dst", "src0"), frozenset({F, BF, HF})) | dict.fromkeys(("src1", "src2"), frozenset({BF, HF, UD}))
+        | dict.fromkeys(("src3", "src4"), frozenset({UB})),
     ),
 )  # fmt: skip

@@ -8,6 +8,7 @@ from visa_lsp.isa.lane import Effect, Unmodelled
 from visa_lsp.isa.model import (
     SAT,
     BrainFloat,
+    Dialect,
     Instruction,
     Layout,
     Modifier,
@@ -51,9 +52,12 @@ _FP8_TF32: Final = frozenset({UB, B, HF, F, UD})
 _NARROW: Final = frozenset({TF32, HF8, BF8, E2M1})
 
 
-def _pair(to: DataType, source: DataType, first: str, **more: bool) -> Together:
+def _pair(
+    to: DataType, source: DataType, first: str, *, unmasked: bool = False, plain: bool = False, saturable: bool = True
+) -> Together:
     """Make the conversion from one type to another that exists from a platform on."""
-    return Together({"dst": frozenset({to}), "src0": frozenset({source})}, since(first), **more)
+    types = {"dst": frozenset({to}), "src0": frozenset({source})}
+    return Together(types, since(first), unmasked=unmasked, plain=plain, saturable=saturable)
 
 
 def _rounded(to: frozenset[DataType], source: frozenset[DataType], first: str) -> Together:
@@ -76,12 +80,15 @@ ROWS: Final[tuple[Instruction, ...]] = (
         dialects=EVERY,
         meaning=Effect("mov"),
         # Newer finalizers convert any number to and from it.
-        brain=BrainFloat(MATRIX, frozenset({BF, F}), until("PVCXT")),
+        brain=BrainFloat(MATRIX, frozenset({BF, F}), until("PVCXT"), newest=False),
         together=(
             _pair(TF32, F, "PVCXT", plain=True, saturable=False), _pair(F, TF32, "PVCXT"),
             _pair(BF8, HF, "PVC", plain=True), _pair(HF, BF8, "PVC", plain=True),
             _pair(HF8, HF, "PTL", plain=True), _pair(HF, HF8, "PTL", plain=True),
-            *(Together(dict.fromkeys(("dst", "src0"), frozenset({one}))) for one in (TF32, BF8, HF8, E2M1)),
+            *(
+                Together(dict.fromkeys(("dst", "src0"), frozenset({one})), saturable=one is E2M1)
+                for one in (TF32, BF8, HF8, E2M1)
+            ),
         ),
         limited=_NARROW,
         summary="Copy, with conversion.",
@@ -163,7 +170,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
             _pair(UB, HF, "PVC", unmasked=True), _pair(HF, UB, "PVC"),
             _pair(UD, F, "PVC"),
             # Newer finalizers take a tf32 as the f that it is, and refuse this.
-            Together({"dst": frozenset({F}), "src0": frozenset({UD})}, between("PVC", "PVCXT")),
+            Together({"dst": frozenset({F}), "src0": frozenset({UD})}, between("PVC", "PVCXT"), dialects=frozenset({Dialect.V41})),
             _pair(B, HF, "PTL", unmasked=True), _pair(HF, B, "PTL"),
         ),
         unmodified=ALL,

@@ -8,8 +8,16 @@ from __future__ import annotations
 from typing import Final
 
 from visa_lsp.isa.lane import Effect
-from visa_lsp.isa.model import ExecStyle, Instruction, Modifier, Role
-from visa_lsp.isa.rows._messages import ATOMIC_WORDS, BLOCKS, OFFSET_TYPES, message, width_words
+from visa_lsp.isa.model import ExecStyle, Instruction, Modifier, Refusal, Role
+from visa_lsp.isa.rows._messages import (
+    ATOMIC_WORDS,
+    BLOCKS,
+    NO_WIDE_BLOCKS,
+    NO_WIDE_LANES,
+    OFFSET_TYPES,
+    message,
+    width_words,
+)
 from visa_lsp.isa.rows.shapes import CHANNELS, raw, vec
 
 _ADDRESS: Final = raw("address", doc="one address per lane, uq")
@@ -31,7 +39,7 @@ def _block(mnemonic: str, sub: int, summary: str, detail: str) -> Instruction:
         mnemonic, 0x4E, "svm", f"sub:b={sub} n:log2~0x80 address:v data:r alignment:b?",
         (vec("address", doc="address of the block, uq"), _STORED if store else _LOADED),
         (_ALIGNED,), Effect(mnemonic), summary, detail,
-        exec_style=ExecStyle.SIZE, exec_sizes=(1, 2, 4, 8, 16), doc_page=mnemonic.upper(),
+        exec_style=ExecStyle.SIZE, exec_sizes=(1, 2, 4, 8, 16), doc_page=mnemonic.upper(), refusals=NO_WIDE_BLOCKS,
         pitfalls=("The number in parentheses counts owords of 16 bytes; it is no execution size, and no lane is masked.",),
     )  # fmt: skip
 
@@ -41,7 +49,7 @@ def _scattered(mnemonic: str, sub: int, summary: str, detail: str) -> Instructio
     return message(
         mnemonic, 0x4E, "svm", f"sub:b={sub} E P block:b n:b address:r data:r",
         (_ADDRESS, _STORED if store else _LOADED), (_BLOCK, _COUNT), Effect(mnemonic), summary, detail,
-        exec_sizes=(1, 2, 4, 8, 16, 32), doc_page=mnemonic.upper(),
+        exec_sizes=(1, 2, 4, 8, 16, 32), doc_page=mnemonic.upper(), refusals=NO_WIDE_LANES,
         pitfalls=(
             "1-byte blocks of a lane lie side by side in its dword (qword for eight); of larger ones the first of all lanes comes first.",
             "There is no 2-byte block: `.1.2` reads two bytes. The tools take `.2` for `.1`, with a message.",
@@ -56,6 +64,7 @@ def _scaled(mnemonic: str, sub: int, page: str, summary: str, detail: str) -> In
         (vec("goff", doc="offset added to every address", types=OFFSET_TYPES), _ADDRESS, _STORED if store else _LOADED),
         (CHANNELS,), Effect(mnemonic), summary, detail,
         exec_sizes=(1, 2, 4, 8, 16), doc_page=page,
+        refusals=(Refusal("the message has 8 or 16 lanes", stops=True, lanes=frozenset({1, 2, 4})),),
     )  # fmt: skip
 
 
