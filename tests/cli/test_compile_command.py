@@ -71,13 +71,22 @@ def test_a_compiler_that_fails_is_told_in_words(run, folder, compiler, more, wor
 
 def test_a_program_with_a_suffix_is_found(folder):
     """Releases since 2025 put ``.bin`` behind the name whatever they are told."""
-    tool = fake_tool(folder / "bin", "open(sys.argv[sys.argv.index('-output') + 1] + '.bin', 'w').write('zebin')", "ocloc")
+    tool = fake_tool(
+        folder / "bin", "open(sys.argv[sys.argv.index('-output') + 1] + '.bin', 'w').write('zebin')", "ocloc"
+    )
     assert compile_source(folder / "k.cl", b"", CompilerCall(tool, "lnl")).program == b"zebin"
 
 
 @pytest.mark.parametrize(
     ("platform", "device"),
-    [("dg2", "dg2"), ("DG2", "dg2"), ("nvl-hx", "nvl-hx"), ("xe2", "bmg"), ("lnl-b0", "lnl-b0"), ("20.04.4", "20.04.4")],
+    [
+        ("dg2", "dg2"),
+        ("DG2", "dg2"),
+        ("nvl-hx", "nvl-hx"),
+        ("xe2", "bmg"),
+        ("lnl-b0", "lnl-b0"),
+        ("20.04.4", "20.04.4"),
+    ],
 )
 def test_a_source_is_compiled_for_the_device_of_a_platform(run, folder, compiler, platform, device):
     more = "print(sys.argv[sys.argv.index('-device') + 1])"

@@ -33,7 +33,9 @@ def test_words_name_their_platform(name):
             assert getattr(platform_named(spelling), "name", None) == name, spelling
 
 
-@pytest.mark.parametrize("word", ["", "-", "GEN7", "XE4", "TGLLPX", "DG", "-a0", "lnl-b0-x", "35", "35.9.1", "20.", "1.2.3.4"])
+@pytest.mark.parametrize(
+    "word", ["", "-", "GEN7", "XE4", "TGLLPX", "DG", "-a0", "lnl-b0-x", "35", "35.9.1", "20.", "1.2.3.4"]
+)
 def test_other_words_name_none(word):
     assert platform_named(word) is None
 
