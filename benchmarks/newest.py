@@ -146,7 +146,7 @@ def _verdicts(tool: str, devices: Sequence[str], most: int, seed: int) -> Iterat
         verdicts = newest.compiler_verdicts([text for _, text, _ in forms], device, tool)
         for (form, text, of_table), verdict in zip(forms, verdicts, strict=True):
             ours = "accept" if newest.is_accepted(text, device) else "reject"
-            if ours == verdict or verdict == "crash":
+            if verdict in (ours, "crash"):
                 yield "verdicts", ""
             elif ours == of_table:
                 yield f"{verdict} where check and the table have {of_table}", ""
