@@ -24,5 +24,5 @@ cat > "$dir/ocloc.new" <<END
 exec "$loader" --library-path "$libraries" "$program" "\$@"
 END
 chmod +x "$dir/ocloc.new"
-"$dir/ocloc.new" ocloc --version 2>/dev/null || "$dir/ocloc.new" --version
+"$dir/ocloc.new" --version
 mv "$dir/ocloc.new" "$dir/ocloc"
