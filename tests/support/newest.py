@@ -115,7 +115,8 @@ def check_launch(case: Case, build: Build, engine: str = "interp") -> None:
         )  # fmt: skip
         launch = LaunchFile(folder / "case.launch.yaml", None, config, zebin=folder / f"{name}.zebin")
         report = run_module(program, launch, RunOptions(platform=build.platform, engine=engine, checks="all"))
-    assert [str(fault) for fault in report.faults if fault.kind.value != case.reports] == []
+    faults = [str(fault) for fault in report.faults if fault.kind.value != case.reports]
+    assert faults == [], faults  # without pytest an assertion says no more than this
     compare(
         case,
         {buffer.arg: buffer.array for buffer in report.buffers},
