@@ -23,6 +23,7 @@ from tiers import first
             "gen",
             "hostile",
             "mutate_source",
+            "newest",
             "open",
             "run",
             "sources",

@@ -19,6 +19,7 @@ from tiers import first
 from visa_lsp.app.check.formats.table import FORMATS
 from visa_lsp.app.compile.build import built, read_source
 from visa_lsp.app.rules import rule_called
+from visa_lsp.toolchain.ocloc import CompilerCall, compile_source
 
 needs_compiler = pytest.mark.skipif(
     shutil.which("ocloc") is None, reason="ocloc is not installed: apt-get install intel-opencl-icd"
@@ -67,6 +68,33 @@ def test_a_compiler_that_fails_is_told_in_words(run, folder, compiler, more, wor
     assert status == 1
     assert out == f"k.cl:1:1: error V930 compiler-error: {words}\n"
     assert sorted(path.name for path in folder.iterdir()) == ["bin", "k.cl"]
+
+
+def test_a_program_with_a_suffix_is_found(folder):
+    """Releases since 2025 put ``.bin`` behind the name whatever they are told."""
+    tool = fake_tool(
+        folder / "bin", "open(sys.argv[sys.argv.index('-output') + 1] + '.bin', 'w').write('zebin')", "ocloc"
+    )
+    assert compile_source(folder / "k.cl", b"", CompilerCall(tool, "lnl")).program == b"zebin"
+
+
+@pytest.mark.parametrize(
+    ("platform", "device"),
+    [
+        ("dg2", "dg2"),
+        ("DG2", "dg2"),
+        ("nvl-hx", "nvl-hx"),
+        ("xe2", "bmg"),
+        ("lnl-b0", "lnl-b0"),
+        ("20.04.4", "20.04.4"),
+    ],
+)
+def test_a_source_is_compiled_for_the_device_of_a_platform(run, folder, compiler, platform, device):
+    more = "print(sys.argv[sys.argv.index('-device') + 1])"
+    for command in (("run", "k.cl", "--platform"), ("compile", "k.cl", "--device")):
+        status, out, err = run(*command, platform, "--ocloc", compiler(more=more))
+        assert status != 0
+        assert f"with status 245: {device}\n" in out + err
 
 
 def test_a_source_without_a_kernel_is_told_so(run, folder, compiler):

@@ -16,11 +16,11 @@ from visa_lsp.sim.observers.checkers import CHECKERS
         ("fcvt", "- `dst` `ub`, `src0` `hf`: PVC and later; unmasked"),
         ("fcvt", "- `.sat`: PTL and later"),
         ("srnd", "- `dst` `ub`, `b`, `src0` `hf`, `bf`, `src1` `uw`, `ub`, `f`, `hf`: PTL and later; unmasked"),
-        ("sin", "- with a `bf` among them every operand is `bf`: CRI"),
+        ("sin", "- with a `bf` among them every operand is `bf`: CRI and later"),
         ("add", "- with a `bf` among them every operand is `f`, `bf`: XeHP_SDV to DG2, ARL and later"),
         ("div", "- no integer as result: XeHP_SDV and later"),
         ("mod", "- no `.sat`"),
-        ("dpas", "- platforms: XeHP_SDV DG2 ARL PVC PVCXT BMG PTL CRI"),
+        ("dpas", "- platforms: XeHP_SDV DG2 ARL PVC PVCXT BMG PTL CRI NVL"),
     ],
 )
 def test_types_of_an_instruction(word, line, capsys):

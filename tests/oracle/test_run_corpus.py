@@ -12,11 +12,11 @@ from math import prod
 from typing import TYPE_CHECKING
 
 import corpus_cases
-import numpy as np
 import opencl
 import own_cases
 import pytest
 from corpus import HAS_MORE, HAS_OWN, OWN, ROOTS, files, place
+from corpus_results import compare, kept, of_pocl
 from tiers import in_turns, one_of_each
 
 from visa_lsp.app.launch.file import LaunchFile
@@ -25,8 +25,7 @@ from visa_lsp.app.launch.runner import RunOptions, run_module
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.model import Module
 from visa_lsp.sim.faults import FaultKind
-from visa_lsp.sim.launch.config import BufferArg, ImageArg, LaunchConfig
-from visa_lsp.sim.launch.expect import ulp_distance
+from visa_lsp.sim.launch.config import LaunchConfig
 
 if TYPE_CHECKING:
     from visa_lsp.app.launch.report import RunReport
@@ -35,7 +34,6 @@ PLATFORMS = ("TGLLP", "DG2", "PVCXT")
 SYMBOLS = "Intel_Symbol_Table_Void_Program"
 OWN_CASES = list(own_cases.cases())
 CASES = [*(OWN_CASES if HAS_OWN else ()), *(corpus_cases.cases() if HAS_MORE else ())]
-ACCURACY = corpus_cases.ACCURACY | own_cases.ACCURACY
 NO_READ_ON_PVC = (*corpus_cases.NO_READ_ON_PVC, *own_cases.NO_READ_ON_PVC)
 
 
@@ -73,32 +71,6 @@ def simd_of(case, platform, part="run") -> int:
     return program(case.source, case.kernel, platform, part).kernels[0].int_attribute("SimdSize")
 
 
-def wanted(case) -> tuple[dict, list[str]]:
-    """Buffers and printed text as pocl gives them."""
-    source = place(f"dev/cl/{case.source}.cl").read_text()
-    if case.fused:
-        source = source.replace("mad(", "fma(")
-    if case.exact_rsqrt:
-        # pocl's native_rsqrt is an estimate; ours, like the hardware's, is the rounded value.
-        source = source.replace("native_rsqrt(", "1.0f / sqrt(")
-    printed: list[str] = []
-    found = opencl.run(source, case.kernel, case.groups, case.local, case.args, case.options, case.offset, printed)
-    return found, printed
-
-
-def compare(case, found, expected):
-    rtol, atol, ulp, _ = ACCURACY.get(case.kernel, (0, 0, 0, ""))
-    if case.settle:
-        found, expected = case.settle(found), case.settle(expected)
-    for index, array in expected.items():
-        good = found[index] == array
-        if array.dtype.kind == "f":
-            with np.errstate(all="ignore"):
-                good |= (ulp_distance(found[index], array) <= ulp) | (np.isnan(array) & np.isnan(found[index]))
-                good |= np.isclose(found[index], array, rtol=rtol, atol=atol)
-        assert np.all(good), (index, found[index][~good][:4], array[~good][:4])
-
-
 def has_idle_lanes(case) -> bool:
     """Whether a launch has fewer work items than its threads have lanes."""
     return prod(case.local) % 16 > 0
@@ -117,7 +89,7 @@ def test_same_result(case):
     if case.reference is None and not own:
         if opencl.missing():
             pytest.skip(opencl.missing())
-        expected, printed = wanted(case)
+        expected, printed = of_pocl(case)
     for platform in case.platforms:
         report = launched(case, platform)
         kinds = {fault.kind for fault in report.faults}
@@ -138,14 +110,6 @@ def test_same_result(case):
             assert sorted(report.printed.splitlines()) == kept_text(case)
         if case.kernel == "pr":
             compare_printed(report.printed, printed[0])
-
-
-def kept(case, simd) -> dict:
-    """The buffers of a launch of the project's own, as ``make.py`` keeps them: those that change, the others as given."""
-    expected = {i: arg.array for i, arg in enumerate(case.args) if isinstance(arg, BufferArg | ImageArg)}
-    found = [path for suffix in ("", f".simd{simd}") for path in (OWN / "expected").glob(f"{case}{suffix}.[0-9].npy")]
-    assert found or case.kernel == "talk"
-    return expected | {int(path.name.split(".")[-2]): np.load(path) for path in found}
 
 
 def kept_text(case) -> list[str]:

@@ -61,6 +61,37 @@ def test_comments_are_those_of_the_compilers_and_may_be_left_out():
     assert "//" not in module_text(module, comments=False)
 
 
+NEWER = """.version 4.2
+.kernel "k"
+.funcdecl "even"
+.decl V32 v_type=G type=ud num_elts=16 align=wordx32
+.decl V33 v_type=G type=uq num_elts=16 align=wordx32
+.kernel_attr Target="cm"
+    lsc_load.ugm (M1, 16)  V32:d8u32  flat[V33]:a64
+    lsc_store.ugm (M1, 16)  flat[V33]:a64  V32:d16u32h
+    svm_block_ld.aligned (4) V33(0,0)<0;1,0> V32.0
+    svm_block_st (4) V33(0,0)<0;1,0> V32.0
+    fcall (M1, 16) even 1 1
+    fcall (M1, 16) even 1 1
+    ret (M1, 1)
+"""
+
+
+def test_platforms_that_only_newer_compilers_have_get_their_text():
+    """Everything that is not in the object but follows from it, in the words of text 4.2, is there again."""
+    module = assemble(NEWER, "BMG").module
+    printed = [line.split("//")[0].rstrip() for line in round_trip(module, "BMG").splitlines()]
+    assert [line for line in printed if line] == NEWER.splitlines()
+    older = module_text(module, platform_named("PVCXT"))
+    assert all(part in older for part in (".version 4.1", "d8c32", '.funcdecl "even"'))
+    assert not any(word in older for word in ("d8u32", "aligned"))
+
+
+def test_a_function_of_the_same_text_is_not_announced():
+    text = NEWER + '.global_function "even"\n.kernel_attr Target="cm"\n    fcall (M1, 16) odd 1 1\n    fret (M1, 16)\n'
+    assert "funcdecl" not in round_trip(assemble(text, "BMG").module, "BMG")
+
+
 def test_names_that_text_cannot_hold_are_replaced():
     module = assemble(TEXT, "TGLLP").module
     kernel = module.kernels[0]

@@ -93,6 +93,8 @@ BY_MESSAGE = {
     "PTL": lambda s, m: ((m & 0xFF) << 3 | s >> 4 & 7) * 10 + (s & 15),
     "CRI": FOUND["CRI"],
 }
+for formulas in (FOUND, BY_MESSAGE):
+    formulas["NVL"] = formulas["PTL"]
 
 
 @pytest.mark.parametrize("platform", PLATFORMS, ids=str)

@@ -10,21 +10,23 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # What a fake has at hand: the copy of the text, and a way to write a listing for its first body.
-PRELUDE = """\
-import os, re, signal, subprocess, sys, time
-text = open("text.visaasm", errors="replace").read() if os.path.exists("text.visaasm") else ""
-names = re.findall(r'OutputAsmPath="([^"]*)"', text)
-LISTING = '''//.kernel k
+LISTING = """\
+//.kernel k
 //.platform TGLLP
 //.thread_config numGRF=128, numAcc=2, numSWSB=16
 //.instCount 1
 //.declare V0033 (39)  rf=r size=32 type=d alias=+0 align=16 words (r3.0)
 _k_0:
         mov (8|M0)               r3.0<1>:d     r1.0<8;8,1>:d                    {Compacted}          // $0
-'''
+"""
+PRELUDE = f'''\
+import os, re, signal, subprocess, sys, time
+text = open("text.visaasm", errors="replace").read() if os.path.exists("text.visaasm") else ""
+names = re.findall(r'OutputAsmPath="([^"]*)"', text)
+LISTING = """{LISTING}"""
 def listing(name=None):
     open(name or names[0], "w").write(LISTING)
-"""
+'''
 
 
 def fake_tool(folder: Path, body: str, name: str = "tool") -> str:

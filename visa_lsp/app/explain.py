@@ -111,8 +111,8 @@ def _platform(word: str) -> str | None:
     platform = platform_named(word)
     if platform is None:
         return None
-    devices = ", ".join(platform.devices)
-    return f"# {platform.name}\n\n{platform.doc}. Registers of {platform.grf_bytes} bytes. Devices: {devices}.\n"
+    names = ", ".join(platform.words[1:])
+    return f"# {platform.name}\n\n{platform.doc}. Registers of {platform.grf_bytes} bytes. Other names: {names}.\n"
 
 
 def _term(word: str) -> str | None:

@@ -23,9 +23,8 @@ def platform_problem(name: str) -> str | None:
     """Why a platform name is wrong; None when it is right."""
     if platform_named(name) is not None:
         return None
-    known = [p.name for p in PLATFORMS]
-    words = [*known, *(device for p in PLATFORMS for device in p.devices)]
-    return f"unknown platform {name!r}{did_you_mean(name, words)} (known: {', '.join(known)})"
+    near = did_you_mean(name, [word for p in PLATFORMS for word in p.words])
+    return f"unknown platform {name!r}{near} (known: {', '.join(p.name for p in PLATFORMS)})"
 
 
 def seconds_of(text: str) -> float:

@@ -178,10 +178,11 @@ def _words(row: LaunchKey) -> Schema:
 
 
 def _any_platform() -> str:
-    """A pattern of all names of platforms and devices, in any case and with any separators."""
-    names = {word.lower().replace("-", "").replace("_", "") for p in PLATFORMS for word in (p.name, *p.devices)}
+    """Return a pattern of all names of platforms, in any case and with any separators, with steppings, and of IP versions."""
+    names = {word.lower().replace("-", "").replace("_", "") for p in PLATFORMS for word in p.words}
     each = ("[-_]*".join(f"[{c.upper()}{c}]" if c.isalpha() else c for c in name) for name in sorted(names))
-    return f"^(?:{'|'.join(each)})[-_]*$"
+    stepping, version = "[-_][a-dA-D][0-9][pPxX]?", "[0-9]{1,3}(?:[.][0-9]{1,3}){1,2}"
+    return f"^(?:(?:{'|'.join(each)})(?:{stepping})?[-_]*|{version})$"
 
 
 # ---- what keys say of each other

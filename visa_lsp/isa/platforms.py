@@ -1,11 +1,13 @@
 """Platforms: names, numbers in objects, register size, order of appearance, and where a thread's number lies.
 
 Sources: seed 000 ``gen_binary_info``, the numbers that compilers write, seed 001 (PVC has 64-byte registers). The places of a
-thread's number are those that compiled texts take bits from; from Xe2 on, those that the public compiler would take.
+thread's number are those that compiled texts take bits from; from Xe2 on, those that the public compiler would take. Devices,
+families and IP versions are those that ``ocloc`` of 2022 and of 2026 know, each under the platform that its text names.
 """
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Final
 
@@ -59,7 +61,8 @@ _XE3P: Final = ThreadNumber(((3, 0), (3, 4), (8, 8)), message_from=6)
 class Platform(Struct, frozen=True):
     """One platform as ``--platform`` names it.
 
-    ``generation`` orders platforms: a feature exists from one generation on, or up to one.
+    ``generation`` orders platforms: a feature exists from one generation on, or up to one. Each of ``devices`` can be compiled
+    for; ``families`` are names for several of them, ``versions`` the first numbers of their IP versions.
     """
 
     name: str
@@ -71,6 +74,8 @@ class Platform(Struct, frozen=True):
     thread_number: ThreadNumber = _WHOLE
     products: tuple[int, ...] = ()  # product families in the notes of a zebin
     option: bool | None = None  # whether the text is compiled for Efficient64b, where its options say so
+    families: tuple[str, ...] = ()
+    versions: tuple[tuple[int, ...], ...] = ()
 
     def __repr__(self) -> str:
         return self.name
@@ -85,65 +90,86 @@ class Platform(Struct, frozen=True):
         """The name of the platform, with a mark where its texts are not of the dialect that compilers choose."""
         return self.name if self.option is not False else f"{self.name} without Efficient64b"
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """All names of the platform."""
+        return (self.name, *self.devices, *self.families)
+
 
 PLATFORMS: Final[tuple[Platform, ...]] = (
-    Platform("BDW", 80, 32, 3, ("bdw", "gen8"), "Broadwell, Gen8", products=(16,)),
-    Platform("CHV", 81, 32, 4, ("chv", "gen8lp"), "Cherryview, Gen8 low power", products=(17,)),
+    Platform("BDW", 80, 32, 3, ("bdw",), "Broadwell, Gen8", products=(16,), families=("gen8",), versions=((8, 0),)),
+    Platform("CHV", 81, 32, 4, ("chv",), "Cherryview, Gen8 low power", products=(17,), families=("gen8lp",)),
     Platform(
         "SKL", 90, 32, 5,
-        ("skl", "kbl", "cfl", "aml", "whl", "cml", "gen9"), "Skylake, Gen9", products=(18, 19, 20),
+        ("skl", "kbl", "cfl", "aml", "whl", "cml"), "Skylake, Gen9", products=(18, 19, 20), families=("gen9",),
+        versions=((9, 0), (9, 1), (9, 2), (9, 5), (9, 6), (9, 7)),
     ),
     Platform(
-        "BXT", 91, 32, 6, ("bxt", "glk", "apl", "gen9lp"), "Broxton and Gemini Lake, Gen9 low power", products=(22, 23),
+        "BXT", 91, 32, 6, ("bxt", "glk", "apl"), "Broxton and Gemini Lake, Gen9 low power", products=(22, 23),
+        families=("gen9lp",), versions=((9, 3), (9, 4)),
     ),
-    Platform("CNL", 100, 32, None, ("cnl", "gen10", "gen10lp"), "Cannon Lake, Gen10", products=(24,)),
+    Platform("CNL", 100, 32, None, ("cnl",), "Cannon Lake, Gen10", products=(24,), families=("gen10", "gen10lp")),
     Platform(
-        "ICLLP", 110, 32, 10,
-        ("icllp", "icl", "ehl", "jsl", "lkf", "gen11", "gen11lp"), "Ice Lake, Gen11", products=(25, 26, 27, 28),
+        "ICLLP", 110, 32, 10, ("icllp", "icl", "ehl", "jsl", "lkf"), "Ice Lake, Gen11", products=(25, 26, 27, 28),
+        families=("gen11", "gen11lp"), versions=((11,),),
     ),
     Platform(
         "TGLLP", 120, 32, 12,
-        ("tgllp", "tgl", "dg1", "adl", "adl-s", "adl-p", "adl-n", "rkl", "xe", "xelp", "gen12lp"), "Tiger Lake, Xe-LP",
-        products=(29, 30, 31, 32, 33, 1210),
+        ("tgllp", "tgl", "dg1", "adl", "adl-s", "adl-p", "adl-n", "rpl-s", "rpl-p", "rkl"), "Tiger Lake, Xe-LP",
+        products=(29, 30, 31, 32, 33, 1210), families=("xe", "xe-lp", "gen12lp"),
+        versions=((12, 0), (12, 1), (12, 2), (12, 3), (12, 4), (12, 10)),
     ),
     Platform(
-        "XeHP_SDV", 125, 32, 11, ("xe-hp-sdv", "xe-hp"), "XeHP software development vehicle", _XE_HP, products=(1250,),
+        "XeHP_SDV", 125, 32, 11, ("xe_hp_sdv",), "XeHP software development vehicle", _XE_HP, products=(1250,),
+        families=("xe-hp",), versions=((12, 50),),
     ),
     Platform(
         "DG2", 127, 32, 13,
-        ("dg2", "dg2-g10", "dg2-g11", "dg2-g12", "acm-g10", "acm-g11", "acm-g12", "ats-m75", "ats-m150", "xe-hpg"),
-        "Arc A series, Xe-HPG", _XE_HP, products=(1270,),
+        ("dg2", "dg2-g10", "dg2-g11", "dg2-g12", "acm-g10", "acm-g11", "acm-g12", "ats-m75", "ats-m150"),
+        "Arc A series, Xe-HPG", _XE_HP, products=(1270,), families=("xe-hpg",),
+        versions=((12, 55), (12, 56), (12, 57)),
     ),
     Platform(
-        "MTL", 128, 32, None, ("mtl", "mtl-h", "mtl-u", "mtl-s", "mtl-p", "mtl-m", "xe-lpg"), "Meteor Lake, Xe-LPG",
-        _XE_HP, products=(1272,),
+        "MTL", 128, 32, None, ("mtl", "mtl-h", "mtl-u", "mtl-s", "mtl-p", "mtl-m", "arl-s", "arl-u"),
+        "Meteor Lake, Xe-LPG", _XE_HP, products=(1272,), families=("xe-lpg",), versions=((12, 70), (12, 71)),
     ),
     Platform(
-        "ARL", 129, 32, None, ("arl", "arl-h", "arl-s", "arl-u", "xe-lpgplus"), "Arrow Lake, Xe-LPG+",
-        _XE_HP, products=(1273,),
-    ),
-    Platform("PVC", 130, 64, None, ("pvc-xl", "pvc-sdv"), "Ponte Vecchio, base die, Xe-HPC", _XE_HPC),
-    Platform(
-        "PVCXT", 131, 64, 15, ("pvc", "pvc-xt", "pvc-vg", "xe-hpc", "xe-hpc-vg"), "Ponte Vecchio XT, Xe-HPC",
-        _XE_HPC, products=(1271,),
+        "ARL", 129, 32, None, ("arl", "arl-h"), "Arrow Lake, Xe-LPG+", _XE_HP, products=(1273,),
+        families=("xe-lpgplus",), versions=((12, 74),),
     ),
     Platform(
-        "BMG", 200, 64, None,
-        ("bmg", "bmg-g21", "bmg-g31", "lnl", "lnl-m", "xe2", "xe2-hpg", "xe2-lpg"), "Battlemage and Lunar Lake, Xe2",
-        _XE2, products=(1274, 1275),
+        "PVC", 130, 64, None, ("pvc-sdv", "pvc-xl"), "Ponte Vecchio, base die, Xe-HPC", _XE_HPC,
+        versions=((12, 60, 0), (12, 60, 1)),
     ),
     Platform(
-        "PTL", 300, 64, None, ("ptl", "ptl-h", "ptl-u", "wcl", "nvl-s", "xe3", "xe3-lpg"), "Panther Lake, Xe3",
-        _XE3, products=(1300, 1340),
+        "PVCXT", 131, 64, 15, ("pvc", "pvc-xt", "pvc-vg", "pvc-xt-vg"), "Ponte Vecchio XT, Xe-HPC", _XE_HPC,
+        products=(1271,), families=("xe-hpc", "xe-hpc-vg"), versions=((12, 60), (12, 61)),
     ),
     Platform(
-        "CRI", 350, 64, None,
-        ("cri", "nvl", "nvl-p", "nvl-u", "xe3p", "xe3p-cri", "xe3p-xpc", "xe3p-lpg"), "Crescent Island and Nova Lake, Xe3P",
-        _XE3P, products=(1360, 1380),
+        "BMG", 200, 64, None, ("bmg", "bmg-g21", "bmg-g31", "lnl", "lnl-m"), "Battlemage and Lunar Lake, Xe2", _XE2,
+        products=(1274, 1275), families=("xe2", "xe2-hpg", "xe2-lpg"), versions=((20,),),
+    ),
+    Platform(
+        "PTL", 300, 64, None, ("ptl", "ptl-h", "ptl-u", "wcl", "nvl-s", "nvl-u", "nvl-h", "nvl-hx", "nvl-ul"),
+        "Panther Lake and Nova Lake but for NVL-P, Xe3", _XE3, products=(1300, 1340), families=("xe3", "xe3-lpg"),
+        versions=((30,),),
+    ),
+    Platform(
+        "CRI", 350, 64, None, ("cri",), "Crescent Island, Xe3P", _XE3P, products=(1380,),
+        families=("xe3p", "xe3p-cri", "xe3p-xpc"), versions=((35, 11),),
+    ),
+    # Newer than CRI in the order of the compiler, though its numbers are lower.
+    Platform(
+        "NVL", 360, 64, None, ("nvl-p",), "Nova Lake P, Xe3P", _XE3, products=(1360,), families=("xe3p-lpg",),
+        versions=((35, 10),),
     ),
 )  # fmt: skip
 
 DEFAULT_PLATFORM: Final = "TGLLP"
+
+
+_STEPPING: Final = re.compile(r"[-_][a-d]\d[px]?(?=[-_]|\Z)", re.IGNORECASE)
+_VERSION: Final = re.compile(r"\d{1,3}\.\d{1,3}(?:\.\d{1,3})?", re.ASCII)
 
 
 def _key(word: str) -> str:
@@ -152,14 +178,30 @@ def _key(word: str) -> str:
 
 
 # A later one goes first: `PVC` is also what drivers call PVCXT.
-_BY_NAME: Final[dict[str, Platform]] = {_key(word): p for p in PLATFORMS for word in (p.name, *p.devices)}
+_BY_NAME: Final[dict[str, Platform]] = {_key(word): p for p in PLATFORMS for word in p.words}
+_BY_VERSION: Final[dict[tuple[int, ...], Platform]] = {version: p for p in PLATFORMS for version in p.versions}
 _BY_PRODUCT: Final[dict[int, Platform]] = {number: p for p in PLATFORMS for number in p.products}
 _BY_NUMBER: Final[dict[int, Platform]] = {p.number: p for p in PLATFORMS if p.number is not None}
 
 
 def platform_named(name: str) -> Platform | None:
-    """The platform of a name, its own or that of a device, in any case and with any separators; None if there is none."""
-    return _BY_NAME.get(_key(name))
+    """Return the platform of a name, its own or that of a device or family, or of an IP version; None if there is none.
+
+    Case and separators of a name do not matter, and a device may have a stepping: ``lnl-b0``.
+    """
+    found = _BY_NAME.get(_key(name)) or _BY_NAME.get(_key(_STEPPING.sub("", name)))
+    if found is None and _VERSION.fullmatch(name):
+        numbers = tuple(map(int, name.split(".")))
+        return next((p for n in (3, 2, 1) if (p := _BY_VERSION.get(numbers[:n])) is not None), None)
+    return found
+
+
+def device_for(name: str) -> str:
+    """Return the device that a compiler is to be called for: a name for more than one device stands for the first of them."""
+    platform = platform_named(name)
+    if platform is not None and _key(name) in map(_key, (platform.name, *platform.families)):
+        return platform.devices[0]
+    return name
 
 
 @lru_cache(maxsize=64)

@@ -11,13 +11,18 @@ from enum import Enum
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from msgspec import structs
+
 from visa_lsp.isa import predefined
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES, AttributeKind
-from visa_lsp.isa.model import LABEL_KINDS, STRING_KINDS, FieldKind, FlowClass
+from visa_lsp.isa.model import LABEL_KINDS, STRING_KINDS, Dialect, FieldKind, FlowClass
 from visa_lsp.isa.operands import ALIGN_TEXT
+from visa_lsp.isa.platforms import since
+from visa_lsp.isa.table import TABLE
 from visa_lsp.program import object_bits
 from visa_lsp.program.grf import GrfSize, assembler_grf, comment, default_platform, grf_of, needs_grf
 from visa_lsp.program.model import (
+    NULL_RAW,
     Address,
     AddressOf,
     General,
@@ -35,6 +40,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Attribute, Input, Inst, Kernel, Module, StateVariable, Variable
 
 _COMMENT_COLUMN: Final = 81
+_NEWEST: Final = since("BMG")  # all compilers for these platforms print text 4.2
 _LABEL: Final = re.compile(r"[A-Za-z_$@?][A-Za-z0-9_$@?-]*\Z")
 _TAKEN: Final = frozenset({*predefined.VARIABLE_BY_NAME, *predefined.SURFACE_ALIASES, "T1", "T2", "TSS", "S31"})
 
@@ -65,7 +71,7 @@ class TextLine(NamedTuple):
 def module_text(module: Module, platform: Platform | None = None, *, comments: bool = True) -> str:
     """The text of a module. The platform gives the register size that ``&V[..]`` offsets need; without one the object does.
 
-    A text with such offsets says the size in a comment, which the assembler reads; without ``comments`` only where the
+    It is of dialect 4.1, on platforms from Xe2 on of 4.2. A text with ``&V[..]`` says the size in a comment, which the assembler reads; without ``comments`` only where the
     assembler would find another by itself.
     """
     lines = [line.text for line in module_lines(module, platform, comments=comments)]
@@ -76,11 +82,12 @@ def module_lines(module: Module, platform: Platform | None = None, *, comments: 
     """The lines of ``module_text``, each with what it stands for; a line ``Subject.BODY`` has the number of the body."""
     size = GrfSize(platform.grf_bytes, platform.name) if platform else grf_of(module)
     chosen = platform or default_platform(size.bytes)
-    yield TextLine(".version 4.1")
+    yield TextLine(f".version {'4.2' if chosen.name in _NEWEST else '4.1'}")
     if needs_grf(module.bodies) and (comments or size.bytes != assembler_grf(module.bodies)):
         yield TextLine(comment(size))
+    defined = {body.name for body in module.bodies}
     for number, body in enumerate(module.bodies):
-        yield from _body(body, number, chosen, comments=comments)
+        yield from _body(body, number, chosen, defined, comments=comments)
         yield TextLine("")
 
 
@@ -143,11 +150,12 @@ def _unique(kernel: Kernel, items: Iterable[tuple[int, int]], letter: str, taken
     return out
 
 
-def _body(kernel: Kernel, place: int, platform: Platform, *, comments: bool) -> Iterator[TextLine]:
-    names = names_of(kernel, platform)
+def _body(kernel: Kernel, place: int, platform: Platform, defined: set[str], *, comments: bool) -> Iterator[TextLine]:
+    names = structs.replace(names_of(kernel, platform), v42=platform.name in _NEWEST)
     yield TextLine(
         f"{'.kernel' if kernel.is_kernel else '.global_function'} {quoted(kernel.name)}", Subject.BODY, place
     )
+    yield from (TextLine(f".funcdecl {quoted(name)}") for name in _called(kernel) if name not in defined)
     yield TextLine("")
     if comments:
         yield from map(TextLine, _predefined_block())
@@ -166,11 +174,36 @@ def _body(kernel: Kernel, place: int, platform: Platform, *, comments: bool) -> 
             yield TextLine("")
             yield TextLine(f"{label}:", Subject.CODE, number)
             continue
-        text = f"    {instruction(names, inst)}"
+        text = f"    {instruction(names, _newest_form(inst) if names.v42 else inst)}"
         said = f"{text.ljust(_COMMENT_COLUMN - 1)} /// ${number}" if comments else text
         # Without it the text would not assemble to its object.
         bits = object_bits.comment(inst)
         yield TextLine(f"{said} {bits}" if bits else said, Subject.CODE, number)
+
+
+def _called(kernel: Kernel) -> list[str]:
+    """Return the functions that a kernel calls by name, in their order; compilers declare them in kernels only."""
+    if not kernel.is_kernel:
+        return []
+    calls = (inst for inst in kernel.instructions if inst.row.flow is FlowClass.FUNCTION_CALL)
+    return list(dict.fromkeys(kernel.string(index) for inst in calls for index in _named_by(kernel, inst) if index))
+
+
+def _newest_form(inst: Inst) -> Inst:
+    """Return an instruction in the row that text 4.2 writes otherwise, with the operands that 4.1 lacks at their defaults."""
+    if Dialect.V42 in inst.row.dialects:
+        return inst
+    kinds = [field.kind for field in inst.row.fields]
+    for row in TABLE.by_mnemonic[inst.row.mnemonic]:
+        added = row.fields[len(kinds) :]
+        if (
+            row.opcode == inst.row.opcode
+            and Dialect.V42 in row.dialects
+            and kinds == [f.kind for f in row.fields[: len(kinds)]]
+        ):
+            more = (NULL_RAW if field.kind is FieldKind.RAW else field.default for field in added)
+            return structs.replace(inst, row=row, values=(*inst.values, *more))
+    return inst
 
 
 def _label_of(inst: Inst, names: OperandNames) -> str | None:

@@ -68,6 +68,12 @@ def misuse(said: str) -> str:
     return f"the finalizer knows no option {match[1]!r}"
 
 
+def platforms_in(said: str) -> tuple[str, ...]:
+    """Return the platforms that the usage of the finalizer lists, as it names them; none where it lists none."""
+    known = _SUPPORTED.search(said)
+    return tuple(name.strip() for name in known[1].split(",")) if known is not None else ()
+
+
 def complaints_in(said: str, errors: str) -> tuple[Complaint, ...]:
     """What is said against a text: ``said`` on the streams, ``errors`` in the file of errors. Each is given once."""
     found = (*_of_parser(said), *_of_verifier(errors))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.children import temporary_folder
 from visa_lsp.reading import MIB, read_file
 from visa_lsp.toolchain.bodies import bodies_of, guarded_copy, listing_name
-from visa_lsp.toolchain.complaints import complaints_in, misuse, warnings_in
+from visa_lsp.toolchain.complaints import complaints_in, misuse, platforms_in, warnings_in
 from visa_lsp.toolchain.listing import GenLine, GenListing, read_listing
 from visa_lsp.toolchain.pressure import ToldPressure, read_pressure
 from visa_lsp.toolchain.process import ToolError, run_program
@@ -141,6 +141,18 @@ def finalize(codes: Sequence[str], call: FinalizerCall, *, with_pressure: bool =
         raise ToolError(problem)
     done = {number for number, text in texts.items() if text}
     return Finalized(kernels, _findings(codes, copy, bodies, done, ran, errors), bodies)
+
+
+def platforms_of(call: FinalizerCall) -> tuple[str, ...]:
+    """Return the platforms that the finalizer has, as it names them; none where it does not tell."""
+    with temporary_folder() as folder:
+        return platforms_in(run_program([call.tool, "--help"], folder, call.seconds, stop=call.stop).said)
+
+
+def of_listing(codes: Sequence[str], listing: str) -> Finalized:
+    """Return the machine code of a text of one kernel as the listing of its compiler has it."""
+    bodies = bodies_of(codes)
+    return Finalized((_tied(bodies, 0, read_listing(listing), ToldPressure()),) if bodies else (), (), bodies)
 
 
 def _run(copy: GuardedCopy, call: FinalizerCall, folder: Path, seconds: float, *more: str) -> Ran:

@@ -88,7 +88,7 @@ def compile_source(source: Path, data: bytes, call: CompilerCall) -> Compiled:
     """
     with temporary_folder() as folder:
         command = [call.tool, "compile", "-file", str(source), "-device", call.device, "--format", "zebin"]
-        command += ["-output", _OUTPUT, "-output_no_suffix"]
+        command += ["-output", _OUTPUT, "-output_no_suffix"]  # releases since 2025 put .bin behind it all the same
         options = _with_includes(call.options, source, data)
         ran = run_program(
             [*command, *(["-options", options] if options else [])],
@@ -97,7 +97,7 @@ def compile_source(source: Path, data: bytes, call: CompilerCall) -> Compiled:
         problem = misuse_of_build(ran.said)
         if problem:
             raise ToolError(problem)
-        program = _read(folder / _OUTPUT)
+        program = _read(folder / _OUTPUT) or _read(folder / f"{_OUTPUT}.bin")
         inline = [_read_text(path) for path in sorted(folder.glob("*.inline.visaasm"))]
         messages = messages_in(ran.said, inline, str(source))
         if ran.failure or not program:

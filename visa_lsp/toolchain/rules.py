@@ -45,6 +45,15 @@ FINALIZER_REMARK: Final = _rule(
     "an access may leave its variable.",
     "mov (M1, 8) V33(9,0)<1> V34(0,0)<1;1,0>", "mov (M1, 8) V33(0,0)<1> V34(0,0)<1;1,0>", _FINALIZER,
 )  # fmt: skip
+OLDER_FINALIZER: Final = _rule(
+    "V924", "older-finalizer", Severity.INFORMATION,
+    "The finalizer is older than the text. Lines in a form of text 4.2 that text 4.1 has too, in other words, were given to it in "
+    "those; or it lacks the platform of an OpenCL source, and what is shown is the machine code of the compiler itself. The finding "
+    "leaves the exit status as it is.",
+    "the machine code is of a text that differs from the one that is shown, or of another program.",
+    "lsc_load.ugm (M1, 16) V36:d8u32 flat[V35]:a64", "lsc_load.ugm (M1, 16) V36:d8c32 flat[V35]:a64",
+    "the list of platforms of the finalizer that was called: one without Xe2 reads text 4.1 only.",
+)  # fmt: skip
 COMPILER_ERROR: Final = _rule(
     "V930", "compiler-error", Severity.ERROR,
     "The OpenCL compiler refuses a source. The message is the compiler's own; only `visa-lsp compile` and `run K.cl` report it.",
@@ -59,5 +68,5 @@ COMPILER_WARNING: Final = _rule(
 )  # fmt: skip
 
 RULES: Final = (
-    FINALIZER_ERROR, FINALIZER_WARNING, FINALIZER_FAILURE, FINALIZER_REMARK, COMPILER_ERROR, COMPILER_WARNING,
+    FINALIZER_ERROR, FINALIZER_WARNING, FINALIZER_FAILURE, FINALIZER_REMARK, OLDER_FINALIZER, COMPILER_ERROR, COMPILER_WARNING,
 )  # fmt: skip

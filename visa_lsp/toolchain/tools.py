@@ -28,7 +28,11 @@ FINALIZER: Final = Tool(
     "GenX_IR", "--tool", "finalizer", "Intel's finalizer, which makes machine code from vISA", "libigc-tools"
 )
 OCLOC: Final = Tool(
-    "ocloc", "--ocloc", "ocloc", "Intel's offline compiler, which compiles OpenCL C", "intel-opencl-icd"
+    "ocloc",
+    "--ocloc",
+    "ocloc",
+    "Intel's offline compiler, which compiles OpenCL C",
+    "intel-opencl-icd, in newer releases intel-ocloc",
 )
 
 

@@ -18,7 +18,7 @@ from visa_lsp.children import temporary_folder
 from visa_lsp.diagnostics import Diagnostic, Related
 from visa_lsp.embed.compiled_lines import place_of_line
 from visa_lsp.embed.languages import Host, is_installed
-from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS, platform_named, platform_of_product
+from visa_lsp.isa.platforms import DEFAULT_PLATFORM, device_for, platform_named, platform_of_product
 from visa_lsp.reading import is_regular
 from visa_lsp.text import LineIndex, Span, lines_of
 from visa_lsp.toolchain.ocloc import SECONDS, CompilerCall, compile_source
@@ -76,8 +76,7 @@ def read_source(path: str, stdin_filename: str | None = None) -> BuildSource:
 
 def device_of(name: str | None, platform: str | None) -> str:
     """The device that is meant by ``--device``, which may be a platform's name; else by the settings' platform."""
-    named = next((p for p in PLATFORMS if p.name == (name or platform or DEFAULT_PLATFORM)), None)
-    return named.devices[0] if named is not None else str(name)
+    return device_for(name or platform or DEFAULT_PLATFORM)
 
 
 def built(

@@ -43,7 +43,15 @@ def sources_of(build: Build) -> Iterator[Source]:
     for text in build.texts:
         if text.is_kernel:
             name = f"{build.source.name}: {file_name(text.name)}.visaasm"
-            yield Source(name, text.text, build.platform, made_from=made_from, device=build.device, simd=text.simd)
+            yield Source(
+                name,
+                text.text,
+                build.platform,
+                made_from=made_from,
+                device=build.device,
+                simd=text.simd,
+                listing=text.listing_text,
+            )
 
 
 def table(documents: Sequence[GenDocument]) -> list[str]:

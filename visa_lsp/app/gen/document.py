@@ -5,26 +5,30 @@ Joins reader, analysis and finalizer. Invariant: lines are those of ``text``, wh
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from visa_lsp.app.check.report import findings_of
 from visa_lsp.app.errors import UserError
+from visa_lsp.app.gen.older import EFFICIENT, in_older_forms, name_for, reads_newest
 from visa_lsp.app.inputs import OBJECT_MAGIC, STDIN, STDIN_NAME, decode, foreign, read_bytes
 from visa_lsp.app.tools import is_file_name, reported, settings_for, tool_for
 from visa_lsp.diagnostics import Severity
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named, platform_of_product
 from visa_lsp.program.grf import LONG, grf_by_contents, grf_in_comment
 from visa_lsp.reading import read_file
+from visa_lsp.sema.bind import is_newest
 from visa_lsp.syntax.document import Document
-from visa_lsp.toolchain.finalize import FinalizerCall, finalize
+from visa_lsp.toolchain.finalize import FinalizerCall, ToolFinding, finalize, of_listing, platforms_of
 from visa_lsp.toolchain.process import ToolError
-from visa_lsp.toolchain.tools import FINALIZER
+from visa_lsp.toolchain.rules import OLDER_FINALIZER
+from visa_lsp.toolchain.tools import FINALIZER, OCLOC
 from visa_lsp.zeinfo.zebin import ZebinError, read_zebin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from visa_lsp.app.check.report import ReportedFinding
     from visa_lsp.isa.platforms import Platform
@@ -37,7 +41,8 @@ _LONG_PLATFORM = "PVCXT"  # the only one of the finalizer's whose registers have
 class Source:
     """A text to make code of: its name, the text, its platform, and whether it was an object.
 
-    Of one that was compiled by us: the source's path, None where that is no file, the device, and the SIMD width.
+    Of one that was compiled by us: the source's path, None where that is no file, the device, the SIMD width, and the
+    compiler's listing of its machine code.
     """
 
     name: str
@@ -47,6 +52,7 @@ class Source:
     made_from: str | None = None
     device: str = ""
     simd: int = 0
+    listing: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,14 +137,42 @@ def made(
 
     Raises UserError where the tool is missing or refuses the call.
     """
-    chosen = tool_for(FINALIZER, tool, settings_for(path))
+    settings = settings_for(path)
     document = Document.parse(source.text)
     codes = [code for chunk in document.chunks for code in chunk.codes()]
+    if source.listing and not tool and not settings.finalizer and shutil.which(FINALIZER.program) is None:
+        return _of_compiler(source, codes, "there is no finalizer")
+    call = FinalizerCall(tool_for(FINALIZER, tool, settings), source.platform, options, seconds, stop)
+    note: tuple[ToolFinding, ...] = ()
     try:
-        result = finalize(codes, FinalizerCall(chosen, source.platform, options, seconds, stop))
+        if is_newest(statement for _, statement in document.statements()):
+            platforms = platforms_of(call)
+            name = name_for(source.platform, platforms)
+            if platforms and name is None and source.listing:
+                reason = f"the finalizer has no platform {source.platform} (it has {', '.join(platforms)})"
+                return _of_compiler(source, codes, reason)
+            call = replace(call, platform=name or source.platform)
+            if platforms and not reads_newest(platforms):
+                codes, note = in_older_forms(document, source.platform, codes)
+            elif EFFICIENT in source.text:
+                call = replace(call, options=(EFFICIENT, *options))
+        result = finalize(codes, call)
     except ToolError as error:
         raise UserError(f"{source.name}: {error}") from None
-    return GenDocument(source, chosen, options, result, reported(source.name, source.text, result.findings))
+    return _document(source, call.tool, options, result, note)
+
+
+def _of_compiler(source: Source, codes: Sequence[str], reason: str) -> GenDocument:
+    """The machine code that the compiler of the source has made itself."""
+    note = ToolFinding(OLDER_FINALIZER, 0, f"{reason}: this is the machine code of the compiler itself")
+    return _document(source, OCLOC.program, (), of_listing(codes, source.listing), (note,))
+
+
+def _document(
+    source: Source, tool: str, options: tuple[str, ...], result: Finalized, notes: tuple[ToolFinding, ...]
+) -> GenDocument:
+    findings = reported(source.name, source.text, (*notes, *result.findings))
+    return GenDocument(source, tool, options, result, findings)
 
 
 def with_errors(document: GenDocument, platform: str | None) -> GenDocument:

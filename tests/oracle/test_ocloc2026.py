@@ -1,0 +1,57 @@
+"""Our OpenCL sources by the compiler of 2026, on six devices: texts without findings, pocl's results, the same verdicts.
+
+The compiler is the one that VISA_LSP_TEST_OCLOC names; ``.ci/run`` installs it where Debian's release can be reached.
+``benchmarks.newest`` does the same, and more, with any release.
+"""
+
+import re
+
+import newest
+import pytest
+from corpus import OWN
+from tiers import first
+
+pytestmark = pytest.mark.skipif(bool(newest.missing()), reason=newest.missing() or "there is a compiler")
+
+SOURCES = [path for path in newest.sources() if not path.is_relative_to(newest.BESIDE)]
+LAUNCHES = newest.launches()
+# Refusals that are no fault of ours: a device lacks doubles, a width, or the matrix unit, and the compiler crashes without it.
+LACKS = re.compile("cl_khr_fp64|required subgroup size 8|Internal Compiler Error")
+# What is judged and run on every device is wider in benchmarks.newest.
+WITHOUT_WARNINGS = ("lnl", "ptl", "dg2", "tgllp")
+RUNS = ("lnl", "ptl")
+JUDGED = re.compile(r"(?!.*(?:%null|VBF|\bS0\b|load_lz|resinfo|strided))")
+
+
+def title(program):
+    return f"{program[0].stem}-{program[1]}"
+
+
+@pytest.mark.parametrize(
+    "program", first(6, sorted(((path, device) for path in SOURCES for device in newest.DEVICES), key=title)), ids=title
+)
+def test_texts_have_no_findings_and_kernels_compute_what_they_should(program):
+    path, device = program
+    build = newest.compiled(path, device, newest.INSTALLED)
+    if build.program is None:
+        assert LACKS.search(" ".join(finding.message for finding in build.findings))
+        return
+    found = newest.findings_in(build)
+    assert [words for words in found if device in WITHOUT_WARNINGS or ": error " in words] == []
+    if device in RUNS and "image" not in build.source.text and path.parent == OWN / "cl":
+        for case in LAUNCHES[path.stem]:
+            newest.check_launch(case, build)
+
+
+@pytest.mark.parametrize("device", first(1, newest.DEVICES))
+def test_forms_have_the_verdict_of_the_compiler(device):
+    forms = [form for form in newest.own_forms() if JUDGED.match(form)]
+    texts = [newest.whole_text(form, device) for form in forms]
+    verdicts = newest.compiler_verdicts(texts, device, newest.INSTALLED)
+    assert verdicts.count("accept") > 100
+    assert verdicts.count("reject") > 20
+    assert [
+        (form, verdict)
+        for form, text, verdict in zip(forms, texts, verdicts, strict=True)
+        if verdict != "crash" and newest.is_accepted(text, device) != (verdict == "accept")
+    ] == []
