@@ -178,14 +178,16 @@ def _items_of_open(ls: VisaServer, opened: OpenDocument) -> list[Value]:
 
 def _published(ls: VisaServer, uri: str, version: int | None, items: list[Value]) -> None:
     """Send findings."""
-    value = {"uri": uri, **({} if version is None else {"version": version}), "diagnostics": items}
-    _tell(ls, types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, value)
+    number = b"" if version is None else b', "version": %d' % version
+    # The version stands in front, where a client may look for it before it reads the rest.
+    head = b'{"uri": %b%b, "diagnostics": ' % (encoded(uri), number)
+    _tell(ls, types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, [head, encoded(items), b"}"])
 
 
-def _tell(ls: VisaServer, method: str, value: Value) -> None:
+def _tell(ls: VisaServer, method: str, pieces: list[bytes]) -> None:
     protocol = ls.protocol
     assert isinstance(protocol, Protocol)
-    protocol.tell(method, [encoded(value)])
+    protocol.tell(method, pieces)
 
 
 def schedule(ls: VisaServer, uri: str, before: OpenDocument | None = None) -> None:
@@ -342,11 +344,11 @@ async def pull_workspace(ls: VisaServer, params: types.WorkspaceDiagnosticParams
                 if found is not None:
                     reports.append(found)
                 if token is not None and len(reports) >= 8:
-                    _tell(ls, types.PROGRESS, {"token": token, "value": {"items": reports}})
+                    _tell(ls, types.PROGRESS, [encoded({"token": token, "value": {"items": reports}})])
                     reports = []
                 await work.step(path.name, number, len(paths))
     if token is not None and reports:
-        _tell(ls, types.PROGRESS, {"token": token, "value": {"items": reports}})
+        _tell(ls, types.PROGRESS, [encoded({"token": token, "value": {"items": reports}})])
         reports = []
     return Encoded([encoded({"items": reports})])
 
