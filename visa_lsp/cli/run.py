@@ -430,7 +430,7 @@ def _program(name: str, path: Path) -> bytes:
 def _initialised(job: LaunchJob, args: Namespace) -> tuple[LaunchFile, RunReport, str] | Outcome:
     """Write the launch file of a program that has none; with ``--expect`` run it as well."""
     from visa_lsp.app.launch import runner
-    from visa_lsp.app.launch.init import launch_text, refuse_existing, write_launch
+    from visa_lsp.app.launch.init import launch_text, refuse_existing, write_launch, write_launches
     from visa_lsp.app.launch.proposal import proposed
 
     assert job.data is not None
@@ -438,16 +438,17 @@ def _initialised(job: LaunchJob, args: Namespace) -> tuple[LaunchFile, RunReport
     refuse_existing(job.launch)
     made = proposed(program_of(job.data, job.options.path), job.options, job.launch)
     proposal = made.proposal
-    launch = proposal.read(job.launch)
     if not args.expect:
-        write_launch(job.launch, proposal, launch, None)
-        text = launch_text(proposal)
-        return Outcome(job.name, launch_text=text, assumed=proposal.assumed, written=(str(job.launch),))
+        files = write_launches(job.launch, proposal, job.options.path)
+        proposal = proposal.even or proposal
+        written = tuple(map(str, files))
+        return Outcome(job.name, launch_text=launch_text(proposal), assumed=proposal.assumed, written=written)
+    launch = proposal.read(job.launch)
     with proposal.without_file(job.launch):
         report = runner.run_module(made.module, launch, job.options, made.notes, made.sources)
     report = report.with_assumed(proposal.assumed)
     if report.ok:
-        files = write_launch(job.launch, proposal, launch, report)
+        files = write_launch(job.launch, proposal, report)
         note = f"written: {', '.join(map(str, files))}"
     else:
         note = f"{job.launch} is not written: what a faulty run leaves is nothing to expect"

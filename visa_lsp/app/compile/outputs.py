@@ -74,11 +74,11 @@ def write_build(build: Build, folder: Path, *, ir: bool = False) -> tuple[list[s
 
 
 def _write_launches(build: Build, folder: Path) -> tuple[list[str], list[str]]:
-    """A launch file for each kernel that has none, as ``run --init`` makes it."""
+    """The launch files of each kernel that has none, as ``run --init`` makes them."""
     kernels = [text for text in build.texts if text.is_kernel]
     if find_spec("numpy") is None:
         return [], ["launch files need NumPy: pip install 'visa-lsp[run]'"] if kernels else []
-    from visa_lsp.app.launch.init import write_launch
+    from visa_lsp.app.launch.init import write_launches
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.app.launch.program import TextProblems
     from visa_lsp.app.launch.proposal import proposed
@@ -93,7 +93,7 @@ def _write_launches(build: Build, folder: Path) -> tuple[list[str], list[str]]:
             continue
         try:
             proposal = proposed(text.text, RunOptions(path), launch).proposal
-            written += [str(one) for one in write_launch(launch, proposal, proposal.read(launch), None)]
+            written += [str(one) for one in write_launches(launch, proposal, path)]
         except (LaunchError, TextProblems) as error:
             notes.append(f"{launch} is not written: {error}")
         except OSError as error:

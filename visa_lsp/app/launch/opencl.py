@@ -10,7 +10,7 @@ import contextlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from visa_lsp.app.compile.build import built, device_of, read_source
+from visa_lsp.app.compile.build import built, device_of, read_source, with_lines
 from visa_lsp.app.compile.outputs import file_name, files_of
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch.program import BodySource, TextProblems
@@ -59,7 +59,7 @@ def compiled(name: str, compiler: CompilerWords, kernel: str | None, platform: s
     says against the source.
     """
     source = read_source(name, compiler.stdin_filename)
-    build = built(source, device_of(None, platform), compiler.options, compiler.ocloc)
+    build = built(source, device_of(None, platform), with_lines(compiler.options), compiler.ocloc)
     if build.program is None:
         lines = [
             f"{f.path}:{f.place.line}:{f.place.column}: {f.severity.value} {f.code} {f.name}: {f.message}"

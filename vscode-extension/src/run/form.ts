@@ -23,6 +23,7 @@ export interface FormContent {
   error: string;
   kernel: string;
   kernels: string[];
+  groups: number[];
   localSize: number[];
   arguments: FormArgument[];
 }
@@ -72,12 +73,13 @@ export class QuickForm implements vscode.Disposable {
     } catch (error) {
       told = { ok: false, error: messageOf(error) };
     }
-    const { kernels = [], localSize = [1, 1, 1] } = told;
+    const { kernels = [], groups = [1, 1, 1], localSize = [1, 1, 1] } = told;
     this.shown = {
       title,
       error: told.ok ? '' : (told.error ?? 'the server knows no arguments'),
       kernel: told.kernel ?? '',
       kernels,
+      groups,
       localSize,
       arguments: told.arguments ?? [],
     };

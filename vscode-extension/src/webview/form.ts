@@ -81,7 +81,7 @@ listen<FormContent | undefined>((main, shown) => {
     return;
   }
   const kernels = shown.kernels.length > 1 ? choice(shown.kernels, shown.kernel, 'Kernel', (name) => host.postMessage({ kind: 'kernel', name })) : undefined;
-  const groups = input('1, 1, 1', 'Thread groups: x, y, z');
+  const groups = input(shown.groups.join(', '), 'Thread groups: x, y, z');
   const local = input(shown.localSize.join(', '), 'Work items of a group: x, y, z');
   const made = shown.arguments.map(argument);
   const problem = element('p', 'bad', '');
