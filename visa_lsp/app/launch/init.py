@@ -40,13 +40,13 @@ def launch_text(proposal: Proposal, program: str = "") -> str:
     return comments + (f"file: {flow(program)}\n" if program else "") + proposal.written.text
 
 
-def write_launches(path: Path, proposal: Proposal, program: Path) -> list[Path]:
+def write_launches(path: Path, proposal: Proposal, program: Path | None) -> list[Path]:
     """Write the launch file of a proposal, and a second one of its uneven launch; gives the files written.
 
-    ``program`` is the file to run: where there is none yet, there is one launch file. Raises as ``write_launch``.
+    ``program`` is the file to run: where there is none, the launch that shows more is written. Raises as ``write_launch``.
     """
-    if proposal.even is None or proposal.uneven is None or not program.is_file():
-        return write_launch(path, proposal.even or proposal, None)
+    if proposal.even is None or proposal.uneven is None or program is None or not program.is_file():
+        return write_launch(path, proposal, None)
     name = path.name.removesuffix(".yaml").removesuffix(".launch")
     second = path.with_name(f"{name}.odd{path.name.removeprefix(name)}")
     refuse_existing(second)

@@ -223,9 +223,9 @@ class _Proposer:
             if any("read" in race.message for race in again.races):
                 trial = again
         proposal = self.proposal(trial.fitting)
-        if not any(a["counts"] for a in proposal.told["arguments"]):
-            return proposal
         sizes = trial.sizes
+        if sizes.count or not any(a["counts"] for a in proposal.told["arguments"]):
+            return proposal
         rest = self._tried(replace(sizes, count=max(1, sizes.across - sizes.local[0] // 2 - 1)))
         uneven = self.proposal(rest.fitting)
         if uneven.written == proposal.written:
@@ -436,13 +436,31 @@ def _sizes(kernel: Kernel, info: KernelInfo, given: Spec, told: Spec) -> list[De
     elif not is_flat:
         local = [_LOCAL_SQUARES[0]]
     groups, items = _triple(given.get("groups")), _triple(given.get("global_size"))
+    count = next((n for n in _given_counts(given, told) if n >= _SIDE), 0)
     found = []
     for x, y, z in local:
         if items is not None:
             groups = (-(-items[0] // x), -(-items[1] // y), -(-items[2] // z))
         several = (_GROUP_COUNT, 1, 1) if y == 1 else (max(2, _SIDE // x), max(2, _SIDE // y), 1)
-        found.append(DefaultSizes((x, y, z), groups or (several if variables & _GROUP_IDS else (1, 1, 1))))
+        found.append(DefaultSizes((x, y, z), groups or (several if variables & _GROUP_IDS else (1, 1, 1)), count))
     return found
+
+
+def _given_counts(given: Spec, told: Spec) -> Iterator[int]:
+    """The numbers that are given for arguments that count."""
+    args = given.get("args")
+    for argument in told["arguments"]:
+        key = argument["name"] if isinstance(args, dict) else argument["index"]
+        value = (
+            args.get(key)
+            if isinstance(args, dict)
+            else args[key]
+            if isinstance(args, list) and key < len(args)
+            else None
+        )
+        value = value.get("value") if isinstance(value, dict) else value
+        if argument["counts"] and isinstance(value, int):
+            yield value
 
 
 def _triple(value: object) -> Triple | None:
