@@ -55,6 +55,7 @@ _SYMBOL_BYTES: Final = 65536
 _GROUP_COUNT: Final = 4
 _LOCAL_SIZES: Final = ((64, 1, 1), (128, 1, 1), (256, 1, 1), (16, 16, 1), (8, 8, 1))
 _LOCAL_SQUARES: Final = ((8, 8, 1), (16, 16, 1), (32, 32, 1))
+_LOCAL_PLANE: Final = (16, 16, 1)
 _SIDE: Final = 32  # work items along each axis of a plane
 _TRIAL_STEPS: Final = 40_000  # a second or two
 _ALL_TRIAL_STEPS: Final = 120_000
@@ -226,7 +227,7 @@ class _Proposer:
         sizes = trial.sizes
         if sizes.count or not any(a["counts"] for a in proposal.told["arguments"]):
             return proposal
-        rest = self._tried(replace(sizes, count=max(1, sizes.across - sizes.local[0] // 2 - 1)))
+        rest = self._tried(replace(sizes, count=_uneven(sizes)))
         uneven = self.proposal(rest.fitting)
         if uneven.written == proposal.written:
             return proposal
@@ -434,7 +435,7 @@ def _sizes(kernel: Kernel, info: KernelInfo, given: Spec, told: Spec) -> list[De
     elif told["shares"]:
         local = [*(() if is_flat else _LOCAL_SQUARES), *_LOCAL_SIZES, one_thread]
     elif not is_flat:
-        local = [_LOCAL_SQUARES[0]]
+        local = [_LOCAL_PLANE]
     groups, items = _triple(given.get("groups")), _triple(given.get("global_size"))
     count = next((n for n in _given_counts(given, told) if n >= _SIDE), 0)
     found = []
@@ -444,6 +445,12 @@ def _sizes(kernel: Kernel, info: KernelInfo, given: Spec, told: Spec) -> list[De
         several = (_GROUP_COUNT, 1, 1) if y == 1 else (max(2, _SIDE // x), max(2, _SIDE // y), 1)
         found.append(DefaultSizes((x, y, z), groups or (several if variables & _GROUP_IDS else (1, 1, 1)), count))
     return found
+
+
+def _uneven(sizes: DefaultSizes) -> int:
+    """Return a count that is no multiple of a group's size; a whole thread of the last group is beyond it."""
+    x, y, _ = sizes.local
+    return max(1, sizes.across - (min(x // 2 + 1, 5) if y > 1 else x // 2 + 1))
 
 
 def _given_counts(given: Spec, told: Spec) -> Iterator[int]:
