@@ -23,7 +23,7 @@ FLAT, ODD, PLANE = (128,), (111, 128), (27, 32, 1024)
     [
         (128, FLAT, 128), (129, FLAT, 128), (256, FLAT, 256), (3 * 129, FLAT, 3 * 128), (128 * 128 + 1, FLAT, 128 * 128),
         (112, ODD, 111), (111, ODD, 111), (128, ODD, 128), (256, ODD, 256), (27 * 27 + 1, PLANE, 27 * 27),
-        (1025, PLANE, 1024), (5, FLAT, 5), (49, PLANE, 49), (225, PLANE, 225), (7, (), 7),
+        (1025, PLANE, 1024), (33 * 32, PLANE, 1024), (28 * 27 + 1, PLANE, 27 * 27), (2048, PLANE, 2048), (5, FLAT, 5), (49, PLANE, 49), (225, PLANE, 225), (7, (), 7),
     ]
 )  # fmt: skip
 def test_a_buffer_ends_before_one_element_too_many(case):

@@ -130,7 +130,9 @@ def test_init_writes_the_launch_file_once(run, capsys):
     axpy()
     assert run("--init", "saxpy.visaasm") == 0
     out = capsys.readouterr().out
-    assert out.startswith("saxpy.launch.yaml, saxpy.odd.launch.yaml: written\n  assumed: the ze_info is that of axpy.zeinfo.yaml")
+    assert out.startswith(
+        "saxpy.launch.yaml, saxpy.odd.launch.yaml: written\n  assumed: the ze_info is that of axpy.zeinfo.yaml"
+    )
     text = Path("saxpy.launch.yaml").read_text()
     assert "# argument 3 (n): 128, the number of work items, as int32\n" in text
     assert "expect" not in text

@@ -163,9 +163,13 @@ def _buffer(element: str, width: int, index: int, name: str, sizes: DefaultSizes
 def fitted(reached: int, extents: Sequence[int]) -> int:
     """Return how many elements a buffer is meant to have of which a run reaches so many.
 
-    A record for each of one more work item than there are, and one element more than a plane has, are taken for one too many.
+    A record for each of one more work item than there are, and one element or one row more than a plane has, are taken for one
+    too many.
     """
-    planes = {a * b for a in extents for b in extents}
+    planes = {a * b: a for a in extents for b in extents if a <= b}
+    for plane, row in planes.items():
+        if reached - plane in (1, row, row + 1):
+            return plane
     if reached in planes or any(reached % extent == 0 for extent in extents):
         return reached
     for more in (0, 1):
@@ -174,7 +178,7 @@ def fitted(reached: int, extents: Sequence[int]) -> int:
             # The longer the records, the more numbers could be some.
             if size <= extent // 8 and (extent + more - 1) * size < reached:
                 return extent * size
-    return reached - 1 if reached - 1 in planes else reached
+    return reached
 
 
 def _image(entries: Sequence[PayloadArgument]) -> DefaultArgument:

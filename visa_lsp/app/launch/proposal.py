@@ -53,7 +53,8 @@ COMPILERS_OWN: Final = "Intel_Symbol_Table_Void_Program"
 _NOTHING: Final = "groups: [1, 1, 1]\n"
 _SYMBOL_BYTES: Final = 65536
 _GROUP_COUNT: Final = 4
-_LOCAL_SIZES: Final = ((64, 1, 1), (128, 1, 1), (256, 1, 1), (16, 16, 1), (8, 8, 1))
+_LOCAL_SIZES: Final = ((128, 1, 1), (64, 1, 1), (256, 1, 1), (16, 16, 1), (8, 8, 1))
+_LARGEST: Final = (256, 1, 1)
 _LOCAL_SQUARES: Final = ((8, 8, 1), (16, 16, 1), (32, 32, 1))
 _LOCAL_PLANE: Final = (16, 16, 1)
 _SIDE: Final = 32  # work items along each axis of a plane
@@ -134,6 +135,16 @@ class _Trial:
         return tuple(fault for fault in self.faults if fault.kind is FaultKind.RACE)
 
     @property
+    def places(self) -> set[tuple[str, str, int]]:
+        """What is wrong where."""
+        return {(fault.kind.value, fault.kernel, fault.instruction) for fault in self.faults}
+
+    @property
+    def updates(self) -> set[tuple[str, int]]:
+        """The places that read and write what others write: stores alone are of a kernel that has each index once."""
+        return {(race.kernel, race.instruction) for race in self.races if "read" in race.message}
+
+    @property
     def has_misfits(self) -> bool:
         """True if there are faults that no race explains: sizes that do not fit the kernel have those."""
         explained = {FaultKind.RACE, FaultKind.UNINITIALISED} if self.races else set()
@@ -210,18 +221,10 @@ class _Proposer:
         first = self.proposal(self.sizes[0])
         if not first.can_be_tried:
             return first
-        trials: list[_Trial] = []
-        # As counts, integers without a name have to do no harm.
-        is_nameless = any(is_count(self.info, a["index"], nameless=True) for a in first.told["arguments"])
-        for sizes in [*(replace(sizes, nameless=True) for sizes in self.sizes if is_nameless), *self.sizes]:
-            trials.append(self._tried(sizes))
-            if not trials[-1].faults:
-                break
-        trial = min(trials, key=lambda trial: (trial.has_misfits, bool(trial.faults)))
-        if trial.has_updates and not trial.faults:
+        trial = self._best_trial(first)
+        if trial.has_updates:
             again = self._tried(replace(trial.sizes, cycle=True))
-            # Stores alone are of a kernel that relies on each index being there once.
-            if any("read" in race.message for race in again.races):
+            if again.updates - trial.updates:
                 trial = again
         proposal = self.proposal(trial.fitting)
         sizes = trial.sizes
@@ -236,6 +239,28 @@ class _Proposer:
         is_wrong = _overruns(uneven) or any(fault.kind is FaultKind.BARRIER for fault in rest.faults)
         shown = uneven if is_wrong and not is_told else proposal
         return replace(shown, uneven=uneven, even=proposal)
+
+    def _best_trial(self, first: Proposal) -> _Trial:
+        """The first trial without a fault, else the one whose faults are the least a matter of sizes."""
+        is_plane = self.sizes[0].local[1] > 1
+
+        def rank(trial: _Trial) -> tuple[bool, bool, bool, int]:
+            is_other_shape = (trial.sizes.local[1] > 1) != is_plane
+            return trial.has_misfits, is_other_shape, bool(trial.faults), len(trial.places) if is_plane else 0
+
+        trials: list[_Trial] = []
+        # As counts, integers without a name have to do no harm.
+        is_nameless = any(is_count(self.info, a["index"], nameless=True) for a in first.told["arguments"])
+        for sizes in [*(replace(sizes, nameless=True) for sizes in self.sizes if is_nameless), *self.sizes]:
+            trials.append(self._tried(sizes))
+            if not any(rank(trials[-1])):
+                return trials[-1]
+            if sizes.local == _LOCAL_SIZES[0] and len(trials) == 1 and not trials[0].has_misfits:
+                larger = self._tried(replace(sizes, local=_LARGEST))
+                # Where a larger group does not fall out of shared local memory, the races are no matter of sizes.
+                if not larger.has_misfits:
+                    return trials[0]
+        return min(trials, key=rank)
 
     def _platform(self, written: Written) -> tuple[Platform, str]:
         """The platform that is told, else the likeliest that text and ze_info can be made for."""
