@@ -232,7 +232,11 @@ def test_everything_of_a_program_is_written(run, folder):
     } <= names
     assert re.search(r"^scale +tgllp +32 +\d+ +128 +0$", out, re.MULTILINE)
     assert run("run", "new/built/scale.launch.yaml")[0] == 0
-    assert sorted(path.name for path in folder.iterdir()) == ["k.cl", "new"]
+    with_lines = (folder / "new" / "built" / "scale.visaasm").read_text()
+    assert run("compile", "k.cl", "-o", "plain", "--no-debug-info")[0] == 0
+    without = (folder / "plain" / "scale.visaasm").read_text()
+    assert [word in text for text in (with_lines, without) for word in ("FILE ", "LOC ")] == [True, True, False, False]
+    assert sorted(path.name for path in folder.iterdir()) == ["k.cl", "new", "plain"]
 
 
 @needs_compiler

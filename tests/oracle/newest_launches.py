@@ -39,7 +39,7 @@ def launches() -> list[tuple[corpus.Case, str]]:
 @functools.cache
 def pocl_buffers(case) -> dict:
     """Return the buffers that pocl leaves."""
-    return corpus.wanted(case)[0]
+    return corpus.of_pocl(case)[0]
 
 
 def outcome(case, platform: str, engine: str, checks: str) -> tuple[str, str]:

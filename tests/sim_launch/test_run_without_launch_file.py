@@ -50,14 +50,14 @@ def test_a_text_runs_and_what_is_assumed_is_printed(run, capsys):
     assert [line.strip() for line in lines if "assumed: " in line] == [
         "assumed: the ze_info is that of axpy.zeinfo.yaml, which speaks of kernel 'saxpy'",
         "assumed: platform: TGLLP, the default; nothing here tells it",
-        "assumed: groups: [1, 1, 1]",
+        "assumed: groups: [4, 1, 1]",
         "assumed: local_size: [32, 1, 1], one thread of SIMD32",
-        "assumed: argument 0 (y): a buffer of 4096 float32: 0, 1, 2, ...",
-        "assumed: argument 1 (x): a buffer of 4096 float32: 0, 1, 2, ...",
+        "assumed: argument 0 (y): a buffer of 128 float32: 0, 1, 2, ...",
+        "assumed: argument 1 (x): a buffer of 128 float32: 0, 1, 2, ...",
         "assumed: argument 2 (a): 1, as float32",
-        "assumed: argument 3 (n): 32, the number of work items, as int32",
+        "assumed: argument 3 (n): 128, the number of work items, as int32",
     ]
-    assert "  arg y (argument 0): float32 4096: 0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, ..." in lines
+    assert "  arg y (argument 0): float32 128: 0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, ..." in lines
     assert not [line for line in lines if line.startswith("  note:")]  # nothing is said twice
 
 
@@ -84,7 +84,7 @@ def test_a_dumped_text_is_known_by_what_is_in_it(run, capsys, name, info):
     expected = {"axpy.zeinfo.yaml": "that of axpy.zeinfo.yaml", "z.zebin": "that of z", "": "inferred from the program"}
     assert f"assumed: the ze_info is {expected[info]}" in out
     assert ("platform: TGLLP, which the zebin was made for" in out) is (info == "z.zebin")
-    assert "): float32 4096: 0.0, " in out
+    assert "): float32 128: 0.0, " in out
 
 
 def test_a_text_of_another_simd_size_than_its_program_is_told(run, capsys):
@@ -126,9 +126,11 @@ def test_init_writes_the_launch_file_once(run, capsys):
     axpy()
     assert run("--init", "saxpy.visaasm") == 0
     out = capsys.readouterr().out
-    assert out.startswith("saxpy.launch.yaml: written\n  assumed: the ze_info is that of axpy.zeinfo.yaml")
+    assert out.startswith(
+        "saxpy.launch.yaml, saxpy.odd.launch.yaml: written\n  assumed: the ze_info is that of axpy.zeinfo.yaml"
+    )
     text = Path("saxpy.launch.yaml").read_text()
-    assert "# argument 3 (n): 32, the number of work items, as int32\n" in text
+    assert "# argument 3 (n): 128, the number of work items, as int32\n" in text
     assert "expect" not in text
     assert run("saxpy.visaasm") == 0
     assert run("--init", "saxpy.visaasm") == 2
@@ -136,8 +138,10 @@ def test_init_writes_the_launch_file_once(run, capsys):
     assert Path("saxpy.launch.yaml").read_text() == text
     assert run("--init", "saxpy.visaasm", "--launch", "other.yaml", "--format", "json") == 0
     report = json.loads(capsys.readouterr().out)
-    assert (report["ok"], report["written"], report["launch_text"]) == (True, ["other.yaml"], text)
+    assert (report["ok"], report["written"], report["launch_text"]) == (True, ["other.yaml", "other.odd.yaml"], text)
     assert run("--expect", "saxpy.visaasm") == 2
+    assert run("saxpy.odd.launch.yaml") == run("other.odd.yaml") == 0
+    assert "): float32 111: 0.0, " in capsys.readouterr().out
 
 
 def test_init_with_expect_writes_what_the_run_has_changed(run, capsys):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from visa_lsp.app.check.formats.data import finding_object
 from visa_lsp.app.check.formats.table import FOR_PEOPLE, FORMATS, Look
 from visa_lsp.app.check.report import CheckReport, FileResult
-from visa_lsp.app.compile.build import built, device_of, read_source
+from visa_lsp.app.compile.build import built, device_of, read_source, with_lines
 from visa_lsp.app.compile.outputs import WrittenFiles, figures_table, file_name, write_build
 from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
@@ -50,6 +50,11 @@ def add_arguments(parser: CommandParser) -> None:
         metavar="S",
         action="append",
         help="options for the source, in one word: '-cl-fast-relaxed-math -DN=4'",
+    )
+    parser.add_argument(
+        "--no-debug-info",
+        action="store_true",
+        help="compile without -g: the texts do not name the lines of the source",
     )
     parser.add_argument("-o", "--output", metavar="DIR", help="where the files go; default: the folder of the source")
     parser.add_argument("--keep-ir", action="store_true", help="write the intermediate forms too: SPIR-V, LLVM")
@@ -141,6 +146,7 @@ def _built(args: argparse.Namespace, source: BuildSource) -> Iterator[Build]:
     platform = settings_for(source.name if source.is_file else STDIN).platform
     names = [name.strip() for word in args.device or [""] for name in word.split(",")]
     options = " ".join(args.options or ())
+    options = options if args.no_debug_info else with_lines(options)
     with Progress(wanted=len(names) > 1) as line:
         for device in dict.fromkeys(device_of(name, platform) for name in names):
             if line.is_due():

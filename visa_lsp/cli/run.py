@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
 from visa_lsp.app.clusters import ClusterWork, Said, as_it_is, listened
+from visa_lsp.app.compile.outputs import file_name
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import foreign, is_opencl, read_bytes
 from visa_lsp.app.launch.printing import Outcome, as_json, text_lines
@@ -36,8 +37,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from visa_lsp.app.clusters import Cluster
+    from visa_lsp.app.compile.build import Build
     from visa_lsp.app.launch.file import LaunchFile
-    from visa_lsp.app.launch.opencl import CompiledProgram
+    from visa_lsp.app.launch.opencl import CompiledProgram, CompilerWords
     from visa_lsp.app.launch.report import BufferReport, RunReport
     from visa_lsp.cli.parsing import CommandParser
     from visa_lsp.sim.observers.hooks import Observer
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
 
 _SUFFIXES: Final = (".yaml", ".yml")
 _TEXTS: Final = (".visaasm", ".isaasm")
+_ALL: Final = "all"
 _GUESS: Final = 0.1  # seconds for a launch
 Input = tuple[str, tuple[Path, ...]]  # what the command line names, and further files of its program
 
@@ -62,6 +65,11 @@ def add_arguments(parser: CommandParser) -> None:
         "--launch",
         metavar="FILE",
         help="launch file; default: the sibling NAME.launch.yaml, else what ze_info suggests",
+    )
+    parser.add_argument(
+        "--kernel",
+        metavar="NAME|all",
+        help="the kernel of OpenCL C to run, with NAME.launch.yaml where that is there; all: one after the other",
     )
     parser.add_argument("--engine", choices=("auto", "jit", "interp"), default="auto", help="what executes the kernel")
     parser.add_argument(
@@ -163,6 +171,7 @@ def run_command(args: Namespace) -> int:
         raise UserError("run: running kernels needs NumPy: pip install 'visa-lsp[run]'")
     if args.expect and not args.init:
         raise UserError("run: --expect goes with --init")
+    _refuse_kernel(args)
     if args.sweep or args.table or args.jobs:
         _refuse_with_sweep(args)
         return _run_sweep(args)
@@ -190,8 +199,9 @@ def run_command(args: Namespace) -> int:
     # Printed last: an error above is then the only JSON on standard output.
     if args.format == "json":
         values = [as_json(outcome) for outcome in outcomes]
-        print(json.dumps(values if len(tasks) > 1 else values[0], indent=2, ensure_ascii=False, allow_nan=False))
-    elif len(tasks) > 1:
+        several = len(tasks) > 1 or args.kernel == _ALL
+        print(json.dumps(values if several else values[0], indent=2, ensure_ascii=False, allow_nan=False))
+    elif len(outcomes) > 1:
         passed = sum(o.status == 0 for o in outcomes)
         print(f"{len(outcomes)} launches: {passed} passed, {len(outcomes) - passed} failed")
     return max(outcome.status for outcome in outcomes)
@@ -204,6 +214,18 @@ def print_text(outcome: Outcome, *, timed: bool = False) -> None:
         return
     for line in text_lines(outcome, timed=timed):
         print(line)
+
+
+def _refuse_kernel(args: Namespace) -> None:
+    """``UserError`` where ``--kernel`` does not fit the rest of the command line."""
+    if args.kernel is None:
+        return
+    names = [args.stdin_filename or name if name == "-" else name for name in args.inputs]
+    other = next((name for name in names if not is_opencl(name)), None)
+    if other is not None:
+        raise UserError(f"{other}: --kernel goes with OpenCL C; for others a launch file says kernel: {args.kernel}")
+    if args.kernel == _ALL and (args.launch or args.cluster):
+        raise UserError(f"--kernel all does not go with {'--launch' if args.launch else '--cluster'}")
 
 
 def _refuse_with_sweep(args: Namespace) -> None:
@@ -309,7 +331,11 @@ def _outcomes(tasks: Sequence[Input], args: Namespace, cluster: Cluster | None) 
     """What comes of each input, in order."""
     several = len(tasks) > 1
     if cluster is None:
-        yield from (_launch(name, args, more, several=several) for name, more in tasks)
+        for name, more in tasks:
+            if args.kernel == _ALL:
+                yield from _each_kernel(name, args)
+            else:
+                yield _launch(name, args, more, several=several)
         return
     for name in (*(name for name, _ in tasks), *([args.launch] if args.launch else ())):
         if name == "-" or (Path(name).exists() and not is_regular(name)):
@@ -335,12 +361,40 @@ def _lost(task: Input, why: str) -> Said[Outcome]:
     return Said(Outcome(name, error=f"{name}: {why}", status=2), "")
 
 
+def _each_kernel(name: str, args: Namespace) -> Iterator[Outcome]:
+    """Compile OpenCL C once and run its kernels one after the other."""
+    from visa_lsp.app.launch.opencl import built_program, kernels_of
+
+    builds: list[Build] = []
+
+    def build() -> Outcome:
+        builds.append(built_program(name, _compiler_words(args), args.platform))
+        return Outcome(name)
+
+    failure = guarded(name, build)
+    if not builds:
+        yield failure
+    for made in builds:
+        for kernel in kernels_of(made):
+            work = partial(_run_input, name, args, (), several=True, kernel=kernel, made=made)
+            yield guarded(f"{name}: {kernel}", work)
+
+
 def _launch(name: str, args: Namespace, more: tuple[Path, ...], *, several: bool) -> Outcome:
     """Run one input with the further files of its program; user mistakes become an outcome."""
-    return guarded(name, lambda: _run_input(name, args, more, several=several))
+    return guarded(name, lambda: _run_input(name, args, more, several=several, kernel=args.kernel))
 
 
-def _run_input(name: str, args: Namespace, more: tuple[Path, ...], *, several: bool) -> Outcome:
+def _run_input(
+    name: str,
+    args: Namespace,
+    more: tuple[Path, ...],
+    *,
+    several: bool,
+    kernel: str | None = None,
+    made: Build | None = None,
+) -> Outcome:
+    """Run one input; of OpenCL C the ``kernel``, if that is given, of the program that it was ``made`` into, if it was."""
     from visa_lsp.app.launch import runner
 
     listeners: tuple[Observer, ...] = ()
@@ -350,8 +404,9 @@ def _run_input(name: str, args: Namespace, more: tuple[Path, ...], *, several: b
     build: CompiledProgram | None = None
     with contextlib.ExitStack() as folder_of_build:
         if path is not None and is_opencl(str(path)):
-            build, launch_path = _compiled(name, path, launch_path, args, folder_of_build)
+            build, launch_path = _compiled(name, path, launch_path, args, folder_of_build, kernel, made)
             path = build.path
+            name = f"{name}: {build.kernel}" if made is not None else name
         with Progress(wanted=not args.trace) as line:
 
             def told(of: int, done: int, steps: int) -> None:
@@ -366,7 +421,11 @@ def _run_input(name: str, args: Namespace, more: tuple[Path, ...], *, several: b
             )  # fmt: skip
             data = _program(name, path) if path is not None else None
             job = LaunchJob(name, launch_path, options, data=data, named=bool(args.launch) or path is None)
-            done = _initialised(job, args) if args.init and path is not None else launched(job)
+            done = (
+                _initialised(job, args, path if build is None else None)
+                if args.init and path is not None
+                else launched(job)
+            )
             if isinstance(done, Outcome):
                 return done
             launch, report, text = done
@@ -399,21 +458,40 @@ def _written(
         raise UserError(f"{folder}: cannot be written: {words}") from None
 
 
-def _compiled(
-    name: str, path: Path, launch_path: Path, args: Namespace, folder: contextlib.ExitStack
-) -> tuple[CompiledProgram, Path]:
-    """Compile OpenCL C as its launch file asks for it; without one, that of its first kernel counts, if there is one."""
-    from visa_lsp.app.launch.file import read_launch_file
-    from visa_lsp.app.launch.opencl import CompilerWords, compiled
+def _compiler_words(args: Namespace) -> CompilerWords:
+    from visa_lsp.app.launch.opencl import CompilerWords
 
-    words = CompilerWords(" ".join(args.options or ()), args.ocloc, args.stdin_filename)
+    return CompilerWords(" ".join(args.options or ()), args.ocloc, args.stdin_filename)
+
+
+def _compiled(
+    name: str,
+    path: Path,
+    launch_path: Path,
+    args: Namespace,
+    folder: contextlib.ExitStack,
+    chosen: str | None,
+    made: Build | None,
+) -> tuple[CompiledProgram, Path]:
+    """Compile OpenCL C as its launch file asks for it, if it is not ``made`` yet.
+
+    The launch file is that of the ``chosen`` kernel. Where none is chosen it is that of the source, else of its first kernel.
+    """
+    from visa_lsp.app.launch.file import read_launch_file
+    from visa_lsp.app.launch.opencl import built_program, compiled
+
     launch = None
+    if chosen is not None and not args.launch:
+        launch_path = path.with_name(f"{file_name(chosen)}.launch.yaml")
     if launch_path.is_file() and not args.init:
         launch = read_launch_file(launch_path, named=bool(args.launch))
-    kernel = launch.config.kernel if launch is not None else None
+    kernel = (launch.config.kernel if launch is not None else None) or chosen
+    if chosen is not None and kernel != chosen:
+        raise UserError(f"{launch_path}: the launch file is for kernel '{kernel}', --kernel says '{chosen}'")
     platform = args.platform or (launch.platform if launch is not None else None)
-    build = folder.enter_context(compiled(name, words, kernel, platform))
-    if launch is None and not args.launch and not args.init:
+    made = made or built_program(name, _compiler_words(args), platform)
+    build = folder.enter_context(compiled(made, kernel))
+    if launch is None and chosen is None and not args.launch and not args.init:
         beside = path.with_name(f"{build.path.stem}.launch.yaml")
         launch_path = beside if beside.is_file() else launch_path
     return build, launch_path
@@ -425,10 +503,13 @@ def _program(name: str, path: Path) -> bytes:
     return read_bytes(name) if name == "-" else runner.read_bytes(path, named=path == Path(name))
 
 
-def _initialised(job: LaunchJob, args: Namespace) -> tuple[LaunchFile, RunReport, str] | Outcome:
-    """Write the launch file of a program that has none; with ``--expect`` run it as well."""
+def _initialised(job: LaunchJob, args: Namespace, program: Path | None) -> tuple[LaunchFile, RunReport, str] | Outcome:
+    """Write the launch file of a program that has none; with ``--expect`` run it as well.
+
+    ``program`` is the file that a launch file may name, None for OpenCL C.
+    """
     from visa_lsp.app.launch import runner
-    from visa_lsp.app.launch.init import launch_text, refuse_existing, write_launch
+    from visa_lsp.app.launch.init import launch_text, refuse_existing, write_launch, write_launches
     from visa_lsp.app.launch.proposal import proposed
 
     assert job.data is not None
@@ -436,16 +517,17 @@ def _initialised(job: LaunchJob, args: Namespace) -> tuple[LaunchFile, RunReport
     refuse_existing(job.launch)
     made = proposed(program_of(job.data, job.options.path), job.options, job.launch)
     proposal = made.proposal
-    launch = proposal.read(job.launch)
     if not args.expect:
-        write_launch(job.launch, proposal, launch, None)
-        text = launch_text(proposal)
-        return Outcome(job.name, launch_text=text, assumed=proposal.assumed, written=(str(job.launch),))
+        files = write_launches(job.launch, proposal, program)
+        proposal = proposal.even if len(files) > 1 and proposal.even is not None else proposal
+        written = tuple(map(str, files))
+        return Outcome(job.name, launch_text=launch_text(proposal), assumed=proposal.assumed, written=written)
+    launch = proposal.read(job.launch)
     with proposal.without_file(job.launch):
         report = runner.run_module(made.module, launch, job.options, made.notes, made.sources)
     report = report.with_assumed(proposal.assumed)
     if report.ok:
-        files = write_launch(job.launch, proposal, launch, report)
+        files = write_launch(job.launch, proposal, report)
         note = f"written: {', '.join(map(str, files))}"
     else:
         note = f"{job.launch} is not written: what a faulty run leaves is nothing to expect"
@@ -479,6 +561,10 @@ def _paths(name: str, args: Namespace) -> tuple[Path | None, Path]:
         if not path.exists() or path.is_dir():
             raise FileNotFoundError(f"{name}: {'is a directory' if path.is_dir() else 'there is no such file'}")
         if path.suffix in _SUFFIXES:
+            if args.init:
+                raise UserError(
+                    f"{name}: --init makes a launch file, and this is one: name its text, object or OpenCL C"
+                )
             return None, path
         if not is_opencl(name):
             _refuse_foreign(path)

@@ -43,6 +43,7 @@ _INITS: Final = _words(
     zeros="every element is 0",
     ones="every element is 1",
     arange="0, 1, 2, ...",
+    cycle="0, 1, ..., 15, and again: values that repeat, for what counts or sorts them",
     random="random elements of the seed 0; `init: {random: SEED}` for another one",
     undefined="zeros that a kernel may not count on: `--checks uninitialised` follows them",
 )

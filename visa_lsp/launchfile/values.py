@@ -28,7 +28,7 @@ SweepPoint = tuple[tuple[str, AxisValue], ...]  # a value for each axis, in the 
 class GivenArray(Struct, frozen=True):
     """An array: its element type, its shape, and where its elements come from.
 
-    ``source`` is zeros, ones, arange, random (of ``seed``), values (``numbers``, flat) or npy (the file ``path``).
+    ``source`` is zeros, ones, arange, cycle, random (of ``seed``), values (``numbers``, flat) or npy (the file ``path``).
     ``place`` is line and column from 1 of what says the contents. With ``typed`` the launch file says the type.
     """
 

@@ -6,7 +6,7 @@ Joins the compiler and the ze_info of what it made, which says which of several 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -79,6 +79,11 @@ def device_of(name: str | None, platform: str | None) -> str:
     return device_for(name or platform or DEFAULT_PLATFORM)
 
 
+def with_lines(options: str) -> str:
+    """Return options for a source with ``-g``: the texts name its lines then, and have the same instructions."""
+    return options if "-g" in options.split() else f"-g {options}".strip()
+
+
 def built(
     source: BuildSource,
     device: str,
@@ -101,6 +106,9 @@ def built(
             made = compile_source(path, source.data, CompilerCall(chosen, device, options, seconds, stop))
         except ToolError as error:
             raise UserError(f"{source.name}: {error}") from None
+        if path.parent == folder:  # which is gone when the texts are read
+            texts = (replace(text, text=text.text.replace(f'FILE "{folder}/', 'FILE "')) for text in made.texts)
+            made = replace(made, texts=tuple(texts))
     return _joined(source, device, made)
 
 

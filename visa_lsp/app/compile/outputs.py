@@ -88,7 +88,7 @@ def _write_launches(build: Build, folder: Path) -> WrittenFiles:
     kernels = [text for text in build.texts if text.is_kernel]
     if find_spec("numpy") is None:
         return WrittenFiles((), ("launch files need NumPy: pip install 'visa-lsp[run]'",) if kernels else ())
-    from visa_lsp.app.launch.init import write_launch
+    from visa_lsp.app.launch.init import write_launches
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.app.launch.program import TextProblems
     from visa_lsp.app.launch.proposal import proposed
@@ -105,7 +105,7 @@ def _write_launches(build: Build, folder: Path) -> WrittenFiles:
             continue
         try:
             proposal = proposed(text.text, RunOptions(path), launch).proposal
-            written += [str(one) for one in write_launch(launch, proposal, proposal.read(launch), None)]
+            written += [str(one) for one in write_launches(launch, proposal, path)]
             assumed += [f"{launch}: {words}" for words in proposal.assumed]
         except (LaunchError, TextProblems) as error:
             notes.append(f"{launch} is not written: {error}")

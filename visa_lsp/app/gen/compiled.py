@@ -5,9 +5,9 @@ Texts are compiled with ``-g``, so that their lines are tied to the source. Know
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from visa_lsp.app.compile.build import built, device_of, read_source
+from visa_lsp.app.compile.build import built, device_of, read_source, with_lines
 from visa_lsp.app.compile.outputs import figures_table, file_name
 from visa_lsp.app.errors import printable
 from visa_lsp.app.gen.document import Source
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from visa_lsp.app.compile.build import Build
     from visa_lsp.app.gen.document import GenDocument
 
-_LINES: Final = "-g"
-
 
 def builds_of(
     path: str, stdin_filename: str | None, devices: Sequence[str], platform: str | None, options: str, tool: str | None
@@ -34,7 +32,7 @@ def builds_of(
     source = read_source(path, stdin_filename)
     usual = platform or settings_for(source.name if source.is_file else STDIN).platform
     for device in dict.fromkeys(device_of(name, usual) for name in devices or ("",)):
-        yield built(source, device, f"{_LINES} {options}".strip(), tool, SECONDS)
+        yield built(source, device, with_lines(options), tool, SECONDS)
 
 
 def sources_of(build: Build) -> Iterator[Source]:

@@ -1,6 +1,6 @@
 """Arrays of a launch, made as its file says: by value, by rule, or from a ``.npy`` file.
 
-``zeros``, ``ones``, ``arange``, ``random`` (floats uniform in [0, 1), integers over the whole range of the type),
+``zeros``, ``ones``, ``arange``, ``cycle``, ``random`` (floats uniform in [0, 1), integers over the whole range of the type),
 ``values`` and ``npy``. Invariant: what is said was judged when it was read; sizes are known before anything is allocated.
 """
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.launch.config import Array
 
 _PART: Final = 1 << 20
+_CYCLE: Final = 16  # elements
 
 
 def made(given: GivenArray) -> Array:
@@ -39,6 +40,8 @@ def made(given: GivenArray) -> Array:
             return np.ones(given.shape, dtype)
         case "arange":
             return _by_parts(count, dtype, np.arange).reshape(given.shape)
+        case "cycle":
+            return _by_parts(count, dtype, lambda start, end: np.arange(start, end) % _CYCLE).reshape(given.shape)
         case "random":
             return _random(given.seed, count, dtype).reshape(given.shape)
     return np.zeros(given.shape, dtype)
@@ -78,5 +81,6 @@ def _by_parts(count: int, dtype: np.dtype[Any], part: Callable[[int, int], Array
     out = np.empty(count, dtype)
     for start in range(0, count, _PART):
         end = min(count, start + _PART)
-        out[start:end] = part(start, end).astype(dtype)
+        with np.errstate(over="ignore"):  # float16 ends at 65504
+            out[start:end] = part(start, end).astype(dtype)
     return out

@@ -7,7 +7,8 @@ ze_info alone, so that a form, a run and a written launch file have the same one
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.program.elements import CL_TYPES
@@ -19,10 +20,14 @@ if TYPE_CHECKING:
 
 Spec = dict[str, Any]
 
-ELEMENTS: Final = 4096
+Triple = tuple[int, int, int]
+
+ROOMY_ELEMENTS: Final = 1 << 16  # room for the square of a count of 256
+_TEXELS: Final = 4096
 _LOCAL_BYTES: Final = 16384  # four local arguments fit into what a group has
-_SIDE: Final = 64  # texels, and what a count is at most: a buffer has room for its square
+_SIDE: Final = 64  # texels
 _LAYERS: Final = 4
+_MIN_EXTENT: Final = 24  # of fewer elements nothing tells a table from one element too many
 _BY_SIZE: Final = {1: "uint8", 2: "uint16", 4: "int32", 8: "int64"}
 _BYTES: Final = {"8": 1, "16": 2, "32": 4, "64": 8}
 # Names that count something: as many as there are work items is what they are likely to be compared with.
@@ -31,27 +36,76 @@ _COUNTS: Final = re.compile(
     r"|.*(?:num|count|size|len|width|height|depth|rows?|cols?|columns?|limit|total|items|elements|taps|buckets|stride|pitch|iter|maxit).*",
     re.IGNORECASE,
 )
+_NAMELESS: Final = re.compile(r"(?:V\d+)?")  # the compiler's names say nothing
+# Names of arrays that have an end for each start: with one element more than there are rows.
+_STARTS: Final = re.compile(
+    r".*(?:(?:row|col|ind|seg|adj).*ptr|off|offs|offsets?|starts?|begins?|bounds|delim\w*|xadj|rows?)_?\d?",
+    re.IGNORECASE,
+)
 _VECTOR: Final = re.compile(r"(\D+?)(2|3|4|8|16)?")
 _SHAPES: Final = {
-    "image_buffer": [ELEMENTS], "image_1d": [_SIDE], "image_1d_array": [_LAYERS, _SIDE], "image_2d": [_SIDE, _SIDE],
+    "image_buffer": [_TEXELS], "image_1d": [_SIDE], "image_1d_array": [_LAYERS, _SIDE], "image_2d": [_SIDE, _SIDE],
     "image_2d_array": [_LAYERS, _SIDE, _SIDE], "image_3d": [_LAYERS, _SIDE, _SIDE],
 }  # fmt: skip
 _POINTERS: Final = ("arg_bypointer", "buffer_address", "buffer_offset")
 
 
 @dataclass(frozen=True, slots=True)
+class DefaultSizes:
+    """The sizes that default arguments follow from.
+
+    ``count`` is what counts are, if not as many as there are work items along x. ``bytes`` are those that a trial run
+    touches of each buffer, by argument; a buffer that is not in it is roomy. ``cycle``: the values of buffers repeat.
+    ``nameless``: integers without a name of the source count as well.
+    """
+
+    local: Triple
+    groups: Triple = (1, 1, 1)
+    count: int = 0
+    bytes: Mapping[int, int] = field(default_factory=dict)
+    cycle: bool = False
+    nameless: bool = False
+
+    @property
+    def across(self) -> int:
+        """The work items along x."""
+        return self.local[0] * self.groups[0]
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """Numbers of elements that a buffer is likely to have, the likeliest first."""
+        found = (self.count, self.across, prod(self.local) * prod(self.groups))
+        return tuple(n for n in dict.fromkeys(found) if n >= _MIN_EXTENT)
+
+
+@dataclass(frozen=True, slots=True)
 class DefaultArgument:
-    """An argument's default: its kind, the object that a launch file has for it, and in words what is assumed."""
+    """An argument's default: its kind, the object that a launch file has for it, and in words what is assumed.
+
+    ``overrun``: a trial run reaches further into the buffer than it is long.
+    """
 
     kind: str
     launch: Spec
     words: str
+    overrun: bool = False
+
+
+def is_count(info: KernelInfo, index: int, *, nameless: bool = False) -> bool:
+    """Return whether an argument is likely to be compared with the id of a work item."""
+    element, width = _declared(info, index)
+    return (
+        not any(e.arg_type in _POINTERS for e in info.payload if e.arg_index == index)
+        and width < 2
+        and (not element or element.startswith(("int", "uint")))
+        and (_NAMELESS if nameless else _COUNTS).fullmatch(info.argument_name(index)) is not None
+    )
 
 
 def default_argument(
-    info: KernelInfo, index: int, items: int, types: Mapping[str, str] | None = None
+    info: KernelInfo, index: int, sizes: DefaultSizes, types: Mapping[str, str] | None = None
 ) -> DefaultArgument:
-    """Guess an argument of a launch of so many work items.
+    """Guess an argument of a launch.
 
     ``types`` are element types of buffers by name, where the ze_info was made from a text and knows none.
     """
@@ -59,7 +113,7 @@ def default_argument(
     element, width = _declared(info, index)
     pointer = next((e for e in entries if e.arg_type in _POINTERS), None)
     if pointer is None:
-        return _value(info, index, entries, element, width, items)
+        return _value(info, index, entries, element, width, sizes)
     match pointer.addrspace:
         case "local":
             return DefaultArgument("local", {"local": _LOCAL_BYTES}, f"{_LOCAL_BYTES} bytes of shared local memory")
@@ -68,10 +122,11 @@ def default_argument(
         case "sampler":
             state = {"address": "clamp_to_edge", "filter": "nearest", "normalized": False}
             return DefaultArgument("sampler", {"sampler": state}, "clamps to the edge, takes the nearest texel")
+    name = info.argument_name(index)
     if types is not None:
         place = next((f"bti({b.bti_value})" for b in info.bindings if b.arg_index == index), "")
-        element = types.get(info.argument_name(index)) or types.get(place, "float32")
-    return _buffer(element)
+        element = types.get(name) or types.get(place, "float32")
+    return _buffer(element, max(1, width), index, name, sizes)
 
 
 def _declared(info: KernelInfo, index: int) -> tuple[str, int]:
@@ -84,13 +139,46 @@ def _declared(info: KernelInfo, index: int) -> tuple[str, int]:
     return CL_TYPES[match[1]], 4 if count == 3 else count
 
 
-def _buffer(element: str) -> DefaultArgument:
+def _buffer(element: str, width: int, index: int, name: str, sizes: DefaultSizes) -> DefaultArgument:
     """A buffer of a known type counts up, so that what is read can be told apart; of another it holds zeros."""
+    unit = _bits(element) // 8 if element else 1
+    touched = sizes.bytes.get(index)
+    if touched is None:
+        count = ROOMY_ELEMENTS if element else 16 * ROOMY_ELEMENTS
+        reached = count
+    else:
+        width = width if element or touched % 4 else 4  # what is in a struct is mostly made of dwords
+        vectors = -(-touched // (unit * width)) or sizes.across
+        reached = vectors * width
+        count = reached if _STARTS.fullmatch(name) else width * fitted(vectors, sizes.extents)
+    more = f"; a trial run reaches {reached}" if reached > count else ""
     if not element:
-        spec: Spec = {"dtype": "uint8", "shape": [16 * ELEMENTS], "init": "zeros"}
-        return DefaultArgument("buffer", {"buffer": spec}, f"a buffer of {16 * ELEMENTS} zero bytes")
-    spec = {"dtype": element, "shape": [ELEMENTS], "init": "arange"}
-    return DefaultArgument("buffer", {"buffer": spec}, f"a buffer of {ELEMENTS} {element}: 0, 1, 2, ...")
+        spec: Spec = {"dtype": "uint8", "shape": [count], "init": "zeros"}
+        return DefaultArgument("buffer", {"buffer": spec}, f"a buffer of {count} zero bytes{more}", bool(more))
+    init, words = ("cycle", "0, 1, ..., 15, 0, ...") if sizes.cycle else ("arange", "0, 1, 2, ...")
+    spec = {"dtype": element, "shape": [count], "init": init}
+    return DefaultArgument("buffer", {"buffer": spec}, f"a buffer of {count} {element}: {words}{more}", bool(more))
+
+
+def fitted(reached: int, extents: Sequence[int]) -> int:
+    """Return how many elements a buffer is meant to have of which a run reaches so many.
+
+    A record for each of one more work item than there are, and one element or one row more than a plane has, are taken for one
+    too many.
+    """
+    planes = {a * b: a for a in extents for b in extents if a <= b}
+    for plane, row in planes.items():
+        if reached - plane in (1, row, row + 1):
+            return plane
+    if reached in planes or any(reached % extent == 0 for extent in extents):
+        return reached
+    for more in (0, 1):
+        for extent in extents:
+            size = -(-reached // (extent + more))
+            # The longer the records, the more numbers could be some.
+            if size <= extent // 8 and (extent + more - 1) * size < reached:
+                return extent * size
+    return reached
 
 
 def _image(entries: Sequence[PayloadArgument]) -> DefaultArgument:
@@ -103,7 +191,7 @@ def _image(entries: Sequence[PayloadArgument]) -> DefaultArgument:
 
 
 def _value(
-    info: KernelInfo, index: int, entries: Sequence[PayloadArgument], element: str, width: int, items: int
+    info: KernelInfo, index: int, entries: Sequence[PayloadArgument], element: str, width: int, sizes: DefaultSizes
 ) -> DefaultArgument:
     size = max((e.offset + e.size for e in entries), default=4) - min((e.offset for e in entries), default=0)
     if element and width > 1:
@@ -113,10 +201,9 @@ def _value(
         told = told or max((e.source_offset + e.size for e in entries), default=size)
         return DefaultArgument("value", {"values": [0] * told, "dtype": "uint8"}, f"a struct of {told} zero bytes")
     dtype = element or _BY_SIZE.get(size, "int32")
-    name = info.argument_name(index)
-    if dtype.startswith(("int", "uint")) and _COUNTS.fullmatch(name) and _bits(dtype) > 8:
-        count = min(items, _SIDE)
-        why = "the number of work items" if count == items else f"buffers have room for {_SIDE} x {_SIDE} elements"
+    if (is_count(info, index) or (sizes.nameless and is_count(info, index, nameless=True))) and _bits(dtype) > 8:
+        count = sizes.count or sizes.across
+        why = "the number of work items" if count == sizes.across else "no multiple of the size of a group"
         return DefaultArgument("value", {"value": count, "dtype": dtype}, f"{count}, {why}, as {dtype}")
     return DefaultArgument("value", {"value": 1, "dtype": dtype}, f"1, as {dtype}")
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.app.launch.defaults import default_argument
+from visa_lsp.app.launch.defaults import DefaultSizes, default_argument, is_count
 from visa_lsp.isa.predefined import FIRST_SURFACE
 from visa_lsp.program.elements import element_of
 from visa_lsp.program.model import Immediate, RawOperand, State
@@ -81,16 +81,17 @@ def element_types(kernel: Kernel) -> dict[str, str]:
 
 
 def template(
-    ze_info: str, kernel: str = "", types: Mapping[str, str] | None = None, local_size: Sequence[int] | None = None
+    ze_info: str, kernel: str = "", types: Mapping[str, str] | None = None, sizes: DefaultSizes | None = None
 ) -> Spec:
     """What ze_info tells of a kernel's launch; raises ``QuickError``.
 
-    ``types`` are element types of buffers by name, where the ze_info was made from a text and knows none. ``local_size`` are
-    the work items of a group, where the ze_info requires no others; without it they are those of one thread.
+    ``types`` are element types of buffers by name, where the ze_info was made from a text and knows none. ``sizes`` count as far
+    as the ze_info requires no others; without them there is one group, of the work items of one thread.
 
-    Keys: ``kernel``, ``localSize``, ``required`` (the ze_info says that size), ``shares`` (work items wait for each
-    other, and the ze_info does not say of how many a group is), ``simdSize``, and ``arguments``, each with ``index``, ``name``,
-    ``kind``, ``default`` as text, ``launch``, the default as an object, and ``words`` for it.
+    Keys: ``kernel``, ``localSize``, ``groups``, ``required`` (the ze_info says the local size), ``shares`` (the work
+    items of a group wait for each other or share memory, and the ze_info does not say how many they are), ``simdSize``, and
+    ``arguments``, each with ``index``, ``name``, ``kind``, ``default`` as text, ``launch``, the default as an object, ``words``
+    for it, ``counts`` (it is likely to be the number of work items) and ``overrun`` (a trial run reaches beyond its end).
     """
     try:
         kernels = read(ze_info)
@@ -105,23 +106,26 @@ def template(
         raise QuickError(
             f": the ze_info of '{info.name}' speaks of {info.argument_count} arguments; at most {MAX_ARGUMENTS} can be given"
         )
-    required = tuple(info.env.required_work_group_size)
-    local = list(required if any(required) else local_size or (max(1, info.env.simd_size), 1, 1))
-    items = local[0] * local[1] * local[2]
-    arguments = [_argument(info, index, items, types) for index in range(info.argument_count)]
+    required = info.env.required_work_group_size
+    sizes = sizes or DefaultSizes((max(1, info.env.simd_size), 1, 1))
+    if any(required):
+        sizes = replace(sizes, local=required)
+    arguments = [_argument(info, index, sizes, types) for index in range(info.argument_count)]
+    shares = info.env.barrier_count or info.env.slm_size or any(a["kind"] == "local" for a in arguments)
     return {
         "kernel": info.name,
-        "localSize": local,
+        "localSize": list(sizes.local),
+        "groups": list(sizes.groups),
         "required": any(required),
         "simdSize": info.env.simd_size,
-        "shares": bool(info.env.barrier_count) and not any(required),
+        "shares": bool(shares) and not any(required),
         "arguments": arguments,
     }
 
 
-def _argument(info: KernelInfo, index: int, items: int, types: Mapping[str, str] | None) -> Spec:
+def _argument(info: KernelInfo, index: int, sizes: DefaultSizes, types: Mapping[str, str] | None) -> Spec:
     """An argument: its kind and its default."""
-    made = default_argument(info, index, items, types)
+    made = default_argument(info, index, sizes, types)
     return {
         "index": index,
         "name": info.argument_name(index),
@@ -129,6 +133,8 @@ def _argument(info: KernelInfo, index: int, items: int, types: Mapping[str, str]
         "default": flow(made.launch),
         "launch": made.launch,
         "words": made.words,
+        "counts": is_count(info, index) or (sizes.nameless and is_count(info, index, nameless=True)),
+        "overrun": made.overrun,
     }
 
 
@@ -156,9 +162,11 @@ def completed(quick: Spec, told: Spec | None) -> Spec:
             raise QuickError(f"the kernel has {len(arguments)} arguments, these are {len(given)}")
         given = [*given, *[None] * (len(arguments) - len(given))]
         given = [_merged(value, spec) for value, spec in zip(given, arguments, strict=True)]
-    rest = {"kernel": told["kernel"], "groups": [1, 1, 1], "local_size": told["localSize"]}
+    rest = {"kernel": told["kernel"], "groups": told["groups"], "local_size": told["localSize"]}
     if "threads" in launch:
         rest = {"kernel": told["kernel"]}
+    elif "global_size" in launch:
+        del rest["groups"]
     return {**rest, **launch, "args": given}
 
 

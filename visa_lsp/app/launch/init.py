@@ -34,20 +34,36 @@ def refuse_existing(path: Path) -> None:
         raise UserError(f"{path}: is there already, and --init replaces no file; run it, or remove it first")
 
 
-def launch_text(proposal: Proposal) -> str:
-    """The text of a launch file, with what was assumed in comments."""
+def launch_text(proposal: Proposal, program: str = "") -> str:
+    """The text of a launch file, with what was assumed in comments; ``program`` is the file that it does not find by its name."""
     comments = "".join(f"# {line}\n" for line in ("Assumed, for nobody has said it:", *proposal.assumed))
-    return comments + proposal.written.text
+    return comments + (f"file: {flow(program)}\n" if program else "") + proposal.written.text
 
 
-def write_launch(path: Path, proposal: Proposal, launch: LaunchFile, report: RunReport | None) -> list[Path]:
+def write_launches(path: Path, proposal: Proposal, program: Path | None) -> list[Path]:
+    """Write the launch file of a proposal, and a second one of its uneven launch; gives the files written.
+
+    ``program`` is the file to run: where there is none, the launch that shows more is written. Raises as ``write_launch``.
+    """
+    if proposal.even is None or proposal.uneven is None or program is None or not program.is_file():
+        return write_launch(path, proposal, None)
+    name = path.name.removesuffix(".yaml").removesuffix(".launch")
+    second = path.with_name(f"{name}.odd{path.name.removeprefix(name)}")
+    refuse_existing(second)
+    file = os.path.relpath(program, path.parent)
+    return [*write_launch(path, proposal.even, None), *write_launch(second, proposal.uneven, None, file)]
+
+
+def write_launch(path: Path, proposal: Proposal, report: RunReport | None, program: str = "") -> list[Path]:
     """Write a launch file, with the arrays that a run has changed as expectations; gives the files written.
+
+    ``program`` is the file to run, where that is not the sibling of the same name.
 
     Raises UserError where one is there already, and OSError where one cannot be written.
     """
     arrays: dict[Path, Array] = {}
-    text = launch_text(proposal)
-    changed = _changed(launch, report) if report is not None else []
+    text = launch_text(proposal, program)
+    changed = _changed(proposal.read(path), report) if report is not None else []
     if changed:
         lines = [_expectation(path, buffer, arrays) for buffer in changed]
         text += "expect:\n" + "".join(f"  - {flow(line)}\n" for line in lines)

@@ -10,7 +10,7 @@ import contextlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from visa_lsp.app.compile.build import built, device_of, read_source
+from visa_lsp.app.compile.build import built, device_of, read_source, with_lines
 from visa_lsp.app.compile.outputs import file_name, files_of
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch.program import BodySource, TextProblems
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from visa_lsp.app.compile.build import Build
     from visa_lsp.app.launch.report import RunReport
 
 
@@ -51,15 +52,14 @@ class CompiledProgram:
         return replace(report, sources=sources)
 
 
-@contextlib.contextmanager
-def compiled(name: str, compiler: CompilerWords, kernel: str | None, platform: str | None) -> Iterator[CompiledProgram]:
-    """Compile a source for a platform; the program is that of ``kernel``, else of the first.
+def built_program(name: str, compiler: CompilerWords, platform: str | None) -> Build:
+    """Compile a source for a platform.
 
-    Raises UserError where the compiler is missing or the source has no such kernel, TextProblems with what the compiler
-    says against the source.
+    Raises UserError where the compiler is missing or there is no kernel, TextProblems with what the compiler says against
+    the source.
     """
     source = read_source(name, compiler.stdin_filename)
-    build = built(source, device_of(None, platform), compiler.options, compiler.ocloc)
+    build = built(source, device_of(None, platform), with_lines(compiler.options), compiler.ocloc)
     if build.program is None:
         lines = [
             f"{f.path}:{f.place.line}:{f.place.column}: {f.severity.value} {f.code} {f.name}: {f.message}"
@@ -67,15 +67,27 @@ def compiled(name: str, compiler: CompilerWords, kernel: str | None, platform: s
             if f.severity is Severity.ERROR
         ]
         raise TextProblems(source.path, source.text, (), lines)
-    kernels = [text.name for text in build.texts if text.is_kernel]
-    if kernel is not None and kernel not in kernels:
-        raise UserError(f"{source.name}: there is no kernel '{kernel}'; there are: {', '.join(kernels) or 'none'}")
-    if not kernels:
+    if not kernels_of(build):
         raise UserError(f"{source.name}: there is no kernel here")
+    return build
+
+
+def kernels_of(build: Build) -> list[str]:
+    """Return the names of a build's kernels."""
+    return [text.name for text in build.texts if text.is_kernel]
+
+
+@contextlib.contextmanager
+def compiled(build: Build, kernel: str | None) -> Iterator[CompiledProgram]:
+    """Unpack a build; the program is that of ``kernel``, else of the first. Raises UserError where there is no such kernel."""
+    kernels = kernels_of(build)
+    if kernel is not None and kernel not in kernels:
+        raise UserError(f"{build.source.name}: there is no kernel '{kernel}'; there are: {', '.join(kernels)}")
     chosen = kernel or kernels[0]
-    others = [other for other in kernels if other != chosen]
-    assumed = (f"kernel: {chosen}, the first; there are also {', '.join(others)}",) if others and kernel is None else ()
+    others = ", ".join(other for other in kernels if other != chosen)
+    words = f"kernel: {chosen}, the first; there are also {others} (--kernel NAME|all)"
     with temporary_folder() as folder:
         for file, data in files_of(build).items():
             (folder / file).write_bytes(data)
-        yield CompiledProgram(folder / f"{file_name(chosen)}.visaasm", chosen, assumed)
+        path = folder / f"{file_name(chosen)}.visaasm"
+        yield CompiledProgram(path, chosen, (words,) if others and kernel is None else ())

@@ -30,6 +30,7 @@ object, several give an array.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.launch.comparison import base64_of, difference_lines, expectation_values, finite, numbers
@@ -118,7 +119,17 @@ def text_lines(outcome: Outcome, *, timed: bool = False) -> Iterator[str]:
     if report.profile is not None:
         for line in profile_lines(report.profile, report.sources):
             yield f"  {line}"
-    yield f"  {'ok' if report.ok else 'FAILED'}"
+    yield f"  {verdict(report)}"
+
+
+def verdict(report: RunReport) -> str:
+    """Return the last line of a report: a run of which nothing was expected is no more than a run."""
+    if not report.ok:
+        return "FAILED"
+    if report.expectations or report.expected_faults:
+        return "ok"
+    watched = "no fault found" if report.is_watched else "nothing was checked"
+    return f"ran, {watched}; nothing was expected"
 
 
 def _fault_lines(report: RunReport, word: str, fault: Fault) -> Iterator[str]:
@@ -131,7 +142,7 @@ def _fault_lines(report: RunReport, word: str, fault: Fault) -> Iterator[str]:
             yield f"    {place}: {excerpt}"
     for place, excerpt in dict.fromkeys(_sources(report, fault)):
         if place:
-            yield f"    {place}" + (f": {excerpt}" if excerpt else "")
+            yield f"    {place.removeprefix(f'{Path.cwd()}/')}" + (f": {excerpt}" if excerpt else "")
 
 
 def _buffer_lines(report: RunReport, buffer: BufferReport, path: str | None) -> Iterator[str]:

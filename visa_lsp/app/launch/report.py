@@ -115,6 +115,7 @@ class RunReport:
     time: RunTime = RunTime()
     replayed_groups: int = 0  # run again by the interpreter, where a check has stopped compiled code
     profile: RunProfile | None = None
+    is_watched: bool = True  # False where no check was on
     expected_faults: Mapping[str, bool] = field(default_factory=dict)  # by kind: whether the run has found one
 
     def with_assumed(self, assumed: tuple[str, ...]) -> RunReport:

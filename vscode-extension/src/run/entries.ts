@@ -1,7 +1,7 @@
 // What is entered in a form, as a launch file's values. Knows no page: the fields are plain texts.
 
 export const DTYPES = ['float32', 'int32', 'uint32', 'float16', 'float64', 'int8', 'uint8', 'int16', 'uint16', 'int64', 'uint64'] as const;
-export const FILLS = ['zeros', 'ones', 'arange', 'random', 'values'] as const;
+export const FILLS = ['zeros', 'ones', 'arange', 'cycle', 'random', 'values'] as const;
 
 export class EntryError extends Error {}
 

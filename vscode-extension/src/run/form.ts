@@ -24,6 +24,7 @@ export interface FormContent {
   error: string;
   kernel: string;
   kernels: string[];
+  groups: number[];
   localSize: number[];
   arguments: FormArgument[];
 }
@@ -78,7 +79,7 @@ export class QuickForm implements vscode.Disposable {
     } catch (error) {
       told = { ok: false, error: messageOf(error) };
     }
-    const { kernels = [], localSize = [1, 1, 1] } = told;
+    const { kernels = [], groups = [1, 1, 1], localSize = [1, 1, 1] } = told;
     const error = told.ok ? '' : (told.error ?? 'the server knows no arguments');
     if (error !== '' && kernel !== undefined) {
       const problem: FormProblem = { problem: error };
@@ -91,6 +92,7 @@ export class QuickForm implements vscode.Disposable {
       error,
       kernel: told.kernel ?? '',
       kernels,
+      groups,
       localSize,
       arguments: told.arguments ?? [],
     };

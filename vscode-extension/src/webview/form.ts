@@ -114,7 +114,7 @@ listen<FormContent | FormProblem | undefined>((main, shown) => {
     }
   };
   const kernels = choice(shown.kernels, shown.kernel, 'Kernel', choose);
-  const groups = input('1, 1, 1', 'Thread groups: x, y, z');
+  const groups = input(shown.groups.join(', '), 'Thread groups: x, y, z');
   const local = input(shown.localSize.join(', '), 'Work items of a group: x, y, z');
   const made = shown.arguments.map(argument);
   const problem = element('p', 'bad', '');

@@ -1,0 +1,96 @@
+"""The sizes of a launch by default: how long a buffer is meant to be, how many groups there are, what a second launch has."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from corpus import place
+from each_case import each_of
+
+from visa_lsp.app.launch.defaults import fitted
+from visa_lsp.app.launch.options import RunOptions
+from visa_lsp.app.launch.proposal import proposed
+from visa_lsp.app.launch.runner import run_module
+from visa_lsp.cli.main import main
+
+BUGS = Path(__file__).with_name("three_bugs")
+FLAT, ODD, PLANE = (128,), (111, 128), (27, 32, 1024)
+
+
+@each_of(
+    [
+        (128, FLAT, 128), (129, FLAT, 128), (256, FLAT, 256), (3 * 129, FLAT, 3 * 128), (128 * 128 + 1, FLAT, 128 * 128),
+        (112, ODD, 111), (111, ODD, 111), (128, ODD, 128), (256, ODD, 256), (27 * 27 + 1, PLANE, 27 * 27),
+        (1025, PLANE, 1024), (33 * 32, PLANE, 1024), (28 * 27 + 1, PLANE, 27 * 27), (2048, PLANE, 2048), (5, FLAT, 5), (49, PLANE, 49), (225, PLANE, 225), (7, (), 7),
+    ]
+)  # fmt: skip
+def test_a_buffer_ends_before_one_element_too_many(case):
+    reached, extents, expected = case
+    assert fitted(reached, extents) == expected
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def proposal_of(text, quick=None):
+    path = Path("k.visaasm")
+    return proposed(text, RunOptions(path.absolute()), path.with_suffix(".launch.yaml").absolute(), quick).proposal
+
+
+def saxpy():
+    source = place("run/TGLLP/axpy")
+    shutil.copy(source / "axpy.zeinfo.yaml", ".")
+    return (source / "saxpy.visaasm").read_text()
+
+
+def test_a_guard_that_is_wrong_shows_where_counts_are_no_multiple(folder):
+    text = saxpy()
+    good = proposal_of(text)
+    assert (good.told["groups"], good.even.written, good.uneven.written != good.written) == (
+        [4, 1, 1],
+        good.written,
+        True,
+    )
+    assert "argument 3 (n): 111, no multiple of the size of a group, as int32" in good.uneven.assumed
+    bad = proposal_of(text.replace("cmp.lt", "cmp.le").replace("cmp.ge", "cmp.gt"))
+    assert bad.written == bad.uneven.written
+    assert any("a buffer of 111 float32: 0, 1, 2, ...; a trial run reaches 112" in words for words in bad.assumed)
+
+
+def test_what_is_given_is_kept(folder):
+    made = proposal_of(saxpy(), {"groups": [2, 1, 1], "args": [None, None, 2.5, 40]})
+    assert (made.told["groups"], made.uneven) == ([2, 1, 1], None)
+    assert made.told["arguments"][0]["launch"]["buffer"]["shape"] == [40]
+
+
+def test_values_repeat_only_where_two_work_items_update_one_element(folder):
+    assert "cycle" not in proposal_of(saxpy()).written.text
+    shutil.copy(BUGS / "three_bugs.zeinfo.yaml", ".")
+    assert "cycle" in proposal_of((BUGS / "histogram.visaasm").read_text()).written.text
+
+
+def test_a_race_within_a_thread_is_a_note_that_names_the_option(folder):
+    shutil.copy(BUGS / "three_bugs.zeinfo.yaml", ".")
+    text = (BUGS / "reverse.visaasm").read_text().replace("0xfc:w", "0x7c:w")  # 31 - l
+    path = Path("k.visaasm").absolute()
+    for checks, notes, is_ok in (("all", 1, True), ("none", 0, True), ("all,item-races", 0, False)):
+        options = RunOptions(path, checks=checks, engine="interp")
+        made = proposed(text, options, path.with_suffix(".launch.yaml"), {"local_size": [32, 1, 1]})
+        report = run_module(made.module, made.proposal.read(path), options, made.notes, made.sources)
+        assert (len(report.findings), report.ok) == (notes, is_ok), checks
+        assert all("--checks all,item-races" in note.message for note in report.findings)
+        assert report.buffers[0].array[:3].tolist() == [31, 30, 29]  # memory is as if nothing had run before
+
+
+def test_a_launch_file_needs_no_launch_file(folder, capsys):
+    Path("k.launch.yaml").write_text("kernel: k\n")
+    assert main(["run", "--init", "k.launch.yaml"]) == 2
+    assert "k.launch.yaml: --init makes a launch file, and this is one" in capsys.readouterr().err
+    Path("k.visaasm").write_text(saxpy())
+    assert main(["run", "--kernel", "saxpy", "k.visaasm"]) == 2
+    assert "--kernel goes with OpenCL C" in capsys.readouterr().err

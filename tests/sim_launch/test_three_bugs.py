@@ -1,0 +1,66 @@
+"""The way of a new user: a source with three bugs is compiled, each launch file runs as it was written, and shows them all.
+
+The texts beside the source are what the compiler makes of it, so that launches can be proposed for them where it is missing.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from visa_lsp.cli.main import main
+
+FOLDER = Path(__file__).with_name("three_bugs")
+# The kind of fault and the lines of the source that each kernel's report names.
+BUGS = {
+    "smooth": ("out-of-bounds", {6}),
+    "reverse": ("data-race", {13, 14}),
+    "histogram": ("data-race", {20}),
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def check_launches(folder, capsys):
+    """Run every launch file of a folder and check that each bug is found, at its lines."""
+    capsys.readouterr()
+    assert main(["run", *map(str, sorted(folder.glob("*.launch.yaml"))), "--format", "json"]) == 1
+    found = {}
+    for report in json.loads(capsys.readouterr().out):
+        for fault in report["faults"]:
+            lines = found.setdefault((report["kernel"], fault["kind"]), set())
+            lines |= {int(fault[key].rpartition(":")[2]) for key in ("source", "other_source") if fault[key]}
+    for kernel, (kind, lines) in BUGS.items():
+        assert lines <= found.get((kernel, kind), set()), (kernel, found)
+
+
+def test_launch_files_by_default_show_three_bugs(folder, capsys):
+    for path in FOLDER.iterdir():
+        shutil.copy(path, folder)
+    for name in BUGS:
+        assert main(["run", "--init", f"{name}.visaasm"]) == 0
+    assert {path.name for path in folder.glob("*.odd.launch.yaml")} == {
+        "smooth.odd.launch.yaml",
+        "histogram.odd.launch.yaml",
+    }
+    check_launches(folder, capsys)
+
+
+@pytest.mark.skipif(shutil.which("ocloc") is None, reason="needs ocloc")
+def test_a_new_user_finds_three_bugs(folder, capsys):
+    shutil.copy(FOLDER / "three_bugs.cl", folder)
+    assert main(["compile", "three_bugs.cl", "-o", "built"]) == 0
+    check_launches(folder / "built", capsys)
+    assert main(["run", "three_bugs.cl", "--kernel", "all"]) == 1
+    out = capsys.readouterr().out
+    assert "three_bugs.cl:6: out[i] = 0.5f * (in[i] + in[i + 1]);" in out
+    assert out.endswith("3 launches: 0 passed, 3 failed\n")
+    assert main(["run", "three_bugs.cl", "--kernel", "smoth"]) == 2
+    assert "there is no kernel 'smoth'; there are: smooth, reverse, histogram" in capsys.readouterr().err

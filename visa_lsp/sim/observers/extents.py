@@ -1,0 +1,50 @@
+"""The listener that keeps how far into each buffer a run reaches: how long a buffer has to be for a launch.
+
+Knows memory, no argument. Invariant: bytes outside of a buffer do not count.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from visa_lsp.sim.observers.hooks import Observer
+from visa_lsp.sim.observers.races import split
+
+if TYPE_CHECKING:
+    from visa_lsp.sim.memory import Buffer
+    from visa_lsp.sim.observers.hooks import MemoryAccess
+
+
+class ExtentObserver(Observer):
+    """The end of the last byte that is read or written of each buffer."""
+
+    def __init__(self) -> None:
+        self._ends: dict[int, int] = {}
+        self._loaded: set[int] = set()
+        self._stored: set[int] = set()
+
+    @property
+    def has_updates(self) -> bool:
+        """True if the run has both loaded from and stored to one buffer, or to shared local memory."""
+        return not self._loaded.isdisjoint(self._stored)
+
+    def end(self, buffer: Buffer) -> int:
+        """Return the offset behind the last touched byte of a buffer, 0 where none is touched."""
+        return self._ends.get(id(buffer.whole), 0)
+
+    def read(self, access: MemoryAccess) -> None:
+        """Keep the end of a load."""
+        self._keep(access, self._loaded)
+
+    def write(self, access: MemoryAccess) -> None:
+        """Keep the end of a store; atomics load and store in one step."""
+        self._keep(access, set() if access.kind == "atomic" else self._stored)
+
+    def _keep(self, access: MemoryAccess, known: set[int]) -> None:
+        if access.space is None or not access.at.size:
+            return
+        for buffer, offsets, _ in split(access.space, access.at, access.size):
+            if offsets.size:
+                end = int(offsets.max()) + access.size
+                self._ends[id(buffer.whole)] = max(end, self.end(buffer))
+                known.add(id(buffer.whole))
