@@ -48,7 +48,6 @@ from visa_lsp.cli.launch.results import buffer_reports, expectation_reports
 from visa_lsp.isa.platforms import PLATFORMS, thread_widths
 from visa_lsp.kept import kept_for_user
 from visa_lsp.sim.contents import Contents
-from visa_lsp.sim.jit.making import Making, Makings
 from visa_lsp.sim.launch.config import PLATFORM, LaunchError, ValueArg
 from visa_lsp.sim.launch.prepare import choose_kernel, prepare, with_budget
 from visa_lsp.sim.machine import run as interpret
@@ -65,6 +64,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Kernel, Module
     from visa_lsp.sim.dispatch import Dispatch, RunResult
     from visa_lsp.sim.faults import Fault
+    from visa_lsp.sim.jit.making import Makings
     from visa_lsp.sim.launch.config import Arg, Array
     from visa_lsp.sim.launch.prepare import PreparedLaunch
     from visa_lsp.sim.observers.hooks import Observer
@@ -422,6 +422,8 @@ def observers_named(checks: str) -> tuple[Observer, ...]:
 
 def makings() -> Makings:
     """Return a keeper of what is compiled of one program, for ``RunOptions``."""
+    from visa_lsp.sim.jit.making import Makings
+
     return Makings(kept_for_user("native", ()))
 
 
@@ -434,6 +436,7 @@ def _engine(name: str, budget: int | None) -> tuple[str, Engine]:
         raise LaunchError(f"unknown engine '{name}'; known are {', '.join(ENGINES)}")
     if name != "interp" and find_spec("llvmlite") is not None:
         from visa_lsp.sim.jit.engine import run
+        from visa_lsp.sim.jit.making import Making
 
         making = Making(kept_for_user("native", ()))
         return "jit", partial(run, interpreted=budget or INTERPRETED_STEPS, making=making, at_once=name == "jit")
