@@ -21,6 +21,7 @@ from visa_lsp.sim.jit import state, watching
 from visa_lsp.sim.jit.emitter import I1, I8, I32, I64, PTR, Emitter, Local, Uncompiled, integer
 from visa_lsp.sim.jit.held import Held, held_in
 from visa_lsp.sim.jit.lanes import emit_lane
+from visa_lsp.sim.jit.making import MOST_HELD_INSTRUCTIONS
 from visa_lsp.sim.jit.messages import MESSAGES
 from visa_lsp.sim.jit.modes import branches, changes_modes
 from visa_lsp.sim.jit.moves import MOVES
@@ -55,9 +56,6 @@ _LEAVING: Final = frozenset(
 )
 _MOVING: Final = _LEAVING - {"barrier", "sbarrier_wait", "nbarrier_wait"}  # the interpreter goes on anywhere
 _BARRIERS: Final = frozenset({"barrier"})  # what whole groups of threads wait at without being left
-# Of a body that holds registers, and what else a thread has, in values of its own: each way out stores them. In one of 3,500
-# instructions that takes LLVM 4.8 seconds instead of 1.3.
-MOST_HELD_INSTRUCTIONS: Final = 500
 MOST_LOCAL_COUNTS: Final = 24  # of stretches that are counted so
 BEGIN: Final = "begin"  # the function of a module that gives a new thread the id of its group
 _FIRST_CELLS: Final = {0: SLM_SURFACE, 1: STATELESS_SURFACE, 5: SCRATCH_SURFACE}

@@ -353,7 +353,7 @@ class Sample(CompiledMachine):
         return CompiledThread(self, group, number, frame)
 
     def compiled(self, frame: Frame) -> CompiledBody | None:
-        """None: nothing is compiled here."""
+        """Return None: nothing is compiled here. Raises Hot where compiling pays."""
         key = self._key(frame)
         if key is not None and self._is_hot(key, frame.code):
             raise Hot

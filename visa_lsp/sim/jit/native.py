@@ -24,6 +24,9 @@ _CALLBACK: Final = ctypes.CFUNCTYPE(
 )
 BODY: Final = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 LEVEL: Final = 2  # of LLVM's optimisation; tests of what code does take 0, which compiles in a fifth of the time
+MOST_OPTIMISED_CHARS: Final = (
+    1 << 20
+)  # of a module, some 2,000 instructions: all passes take 0.5 s for so many, two take 0.1
 _MOST_KEPT: Final = 1 << 20  # bytes of one object
 GROUPS: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 
@@ -94,9 +97,14 @@ def _object(text: str, machine: Any, store: ObjectStore | None) -> bytes:
     if LEVEL:
         options = llvm.create_pipeline_tuning_options(speed_level=LEVEL)
         options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
-        llvm.create_pass_builder(machine, options).getModulePassManager().run(
-            parsed, llvm.create_pass_builder(machine, options)
-        )
+        builder = llvm.create_pass_builder(machine, options)
+        if len(text) > MOST_OPTIMISED_CHARS:
+            manager = llvm.create_new_module_pass_manager()
+            manager.add_sroa_pass()
+            manager.add_instruction_combine_pass()
+        else:
+            manager = builder.getModulePassManager()
+        manager.run(parsed, builder)
     made: bytes = machine.emit_object(parsed)
     if store is not None and len(made) <= _MOST_KEPT:
         store.put(key, made)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -13,12 +13,14 @@ from visa_lsp.sim.group import ThreadGroup
 from visa_lsp.sim.jit import state
 from visa_lsp.sim.jit.defined import registers_read
 from visa_lsp.sim.jit.machine import CompiledThread, address
+from visa_lsp.sim.jit.making import MOST_HELD_INSTRUCTIONS
 from visa_lsp.sim.memory import Buffer, aligned
 from visa_lsp.sim.observers.races import LAST_WITH_ORDERED_SHARED
 from visa_lsp.sim.observers.shadow import RegisterShadow
 from visa_lsp.sim.operands import CR0
 
 if TYPE_CHECKING:
+    from visa_lsp.sim.interp import Code
     from visa_lsp.sim.jit.groups import GroupField
     from visa_lsp.sim.jit.machine import CompiledMachine
 
@@ -126,48 +128,38 @@ class GroupRunner:
         self._call = compiled.native.function("groups", native.GROUPS)
 
     def _first_bytes(self, size: int) -> tuple[range, ...]:
-        """The registers that a thread has to be given: all, or where it writes the others first what it reads of its own."""
-        frame = self.frames[0]
-        if not self.machine.writes_first:
+        """Return the registers that a thread has to be given: all, or where it writes the others first what it reads of its own.
+
+        For a long kernel that checkers do not watch, a proof takes longer than giving all.
+        """
+        frame, machine = self.frames[0], self.machine
+        if not machine.under_watch and len(self.compiled.body.instructions) > MOST_HELD_INSTRUCTIONS:
             return (range(size),)
-        held = np.flatnonzero(registers_read(frame.code) & (RegisterShadow(frame, None).bytes == 0))
-        if not held.size:
-            return ()
-        runs = np.split(held, np.flatnonzero(np.diff(held) > 64) + 1)
-        return tuple(range(int(run[0]), int(run[-1]) + 1) for run in runs)
+        if not machine.writes_first:
+            return (range(size),)
+        return _ranges(registers_read(frame.code) & (RegisterShadow(frame, None).bytes == 0), apart=64)
 
     def _changed(self) -> tuple[range, ...]:
-        """The predefined registers that an instruction reads after another may have written them, and ``%cr0``."""
-        code, end = self.frames[0].code, self.frames[0].code.layout.predefined_end
-        written, controls = np.zeros(code.layout.size, np.bool_), self.compiled.body.modes.controls
-        for touches in code.touches.values():
-            for touch in touches:
-                if touch.write:
-                    written[touch.places] = True
-        at = code.layout.offset(CR0)
-        written[at : at + 4] |= bool(controls)
-        changed = np.flatnonzero(written[:end])
-        runs = np.split(changed, np.flatnonzero(np.diff(changed) > 1) + 1) if changed.size else []
-        return tuple(range(int(run[0]), int(run[-1]) + 1) for run in runs)
+        """Return the predefined registers that an instruction may write, and ``%cr0``."""
+        code, at = self.frames[0].code, self.frames[0].code.layout.offset(CR0)
+        written = _touched(code, write=True)
+        written[at : at + 4] |= bool(self.compiled.body.modes.controls)
+        return _ranges(written[: code.layout.predefined_end])
 
     def _fields(self) -> list[GroupField]:
-        """Where the numbers of a group stand in the registers of its threads: seen from those of other groups."""
+        """Return where the numbers of a group stand in the registers of its threads, as those of other groups show."""
         from visa_lsp.sim.jit.groups import GroupField
 
-        machine, found = self.machine, list[GroupField]()
-        code, held = self.frames[0].code, self.compiled.body.held
-        read = {place for touches in code.touches.values() for t in touches if not t.write for place in t.places.flat}
-        shape = machine.dispatch.shape((0, 0, 0))
+        machine, held, read = self.machine, self.compiled.body.held, _touched(self.frames[0].code, write=False)
+        found, shape = list[GroupField](), machine.dispatch.shape((0, 0, 0))
         plain = machine.first_registers((0, 0, 0), shape)
         for dimension in range(3):
             number = [0, 0, 0]
             number[dimension] = 0x5A5A5A5A
             other = machine.first_registers((number[0], number[1], number[2]), shape)
-            changed = np.flatnonzero(plain != other)
-            runs = np.split(changed, np.flatnonzero(np.diff(changed) > 1) + 1) if changed.size else []
-            for start, size in ((int(run[0]), run.size) for run in runs):
-                own, used = held.at(start, start + size), not read.isdisjoint(range(start, start + size))
-                found.append(GroupField(start, size, dimension, used, None if own is None else own >= 0))
+            for place in _ranges(plain != other):
+                own, used = held.at(place.start, place.stop), bool(read[place.start : place.stop].any())
+                found.append(GroupField(place.start, len(place), dimension, used, None if own is None else own >= 0))
         return found
 
     def run(self, queue: GroupQueue) -> None:
@@ -262,3 +254,20 @@ class GroupRunner:
         if number not in self.threads:
             self.threads[number] = CompiledThread(self.machine, self.group, number, self.frames[number])
         return self.threads[number]
+
+
+def _touched(code: Code, *, write: bool) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Return a flag for each byte of the registers: whether an instruction reads it, or writes it."""
+    found = np.zeros(code.layout.size, np.bool_)
+    for touches in code.touches.values():
+        for touch in touches:
+            if touch.write is write:
+                found[touch.places] = True
+    return found
+
+
+def _ranges(flags: np.ndarray[Any, np.dtype[np.bool_]], apart: int = 1) -> tuple[range, ...]:
+    """Return the places that have a flag as ranges, which are more than ``apart`` from each other."""
+    places = np.flatnonzero(flags)
+    runs = np.split(places, np.flatnonzero(np.diff(places) > apart) + 1) if places.size else []
+    return tuple(range(int(run[0]), int(run[-1]) + 1) for run in runs)
