@@ -22,7 +22,8 @@ Spec = dict[str, Any]
 
 Triple = tuple[int, int, int]
 
-ROOMY_ELEMENTS: Final = 1 << 16  # room for the square of a count of 256
+_ROOMY_ELEMENTS: Final = 1 << 16
+_MAX_ROOMY_ELEMENTS: Final = 1 << 22
 _TEXELS: Final = 4096
 _LOCAL_BYTES: Final = 16384  # four local arguments fit into what a group has
 _SIDE: Final = 64  # texels
@@ -72,9 +73,19 @@ class DefaultSizes:
         return self.local[0] * self.groups[0]
 
     @property
+    def items(self) -> int:
+        """The work items of the launch."""
+        return prod(self.local) * prod(self.groups)
+
+    @property
+    def roomy(self) -> int:
+        """Elements that suffice where nothing tells how many are needed: one for each work item, and the square of a count."""
+        return max(_ROOMY_ELEMENTS, min(max(self.across**2, self.items), _MAX_ROOMY_ELEMENTS))
+
+    @property
     def extents(self) -> tuple[int, ...]:
         """Numbers of elements that a buffer is likely to have, the likeliest first."""
-        found = (self.count, self.across, prod(self.local) * prod(self.groups))
+        found = (self.count, self.across, self.items)
         return tuple(n for n in dict.fromkeys(found) if n >= _MIN_EXTENT)
 
 
@@ -144,8 +155,7 @@ def _buffer(element: str, width: int, index: int, name: str, sizes: DefaultSizes
     unit = _bits(element) // 8 if element else 1
     touched = sizes.bytes.get(index)
     if touched is None:
-        count = ROOMY_ELEMENTS if element else 16 * ROOMY_ELEMENTS
-        reached = count
+        count = reached = sizes.roomy * (width if element else 16)
     else:
         width = width if element or touched % 4 else 4  # what is in a struct is mostly made of dwords
         vectors = -(-touched // (unit * width)) or sizes.across
