@@ -98,6 +98,10 @@ class InstructionTable:
         """The mnemonics of the source marks of a kind."""
         return tuple(row.mnemonic for row in self.rows if row.marks_source is mark)
 
+    def siblings(self, row: Instruction) -> tuple[Instruction, ...]:
+        """Return all rows with the mnemonic of a row, itself among them."""
+        return self.by_mnemonic[row.mnemonic]
+
     def lookup(self, words: Sequence[str]) -> tuple[tuple[Instruction, ...], int]:
         """Rows whose mnemonic starts a dotted name, and how many of its words the mnemonic took.
 

@@ -194,7 +194,7 @@ def _newest_form(inst: Inst) -> Inst:
     if Dialect.V42 in inst.row.dialects:
         return inst
     kinds = [field.kind for field in inst.row.fields]
-    for row in TABLE.by_mnemonic[inst.row.mnemonic]:
+    for row in TABLE.siblings(inst.row):
         added = row.fields[len(kinds) :]
         if (
             row.opcode == inst.row.opcode
