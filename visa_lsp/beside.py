@@ -80,19 +80,19 @@ class TextNames:
 
 
 def stem_of(path: PurePath) -> str:
-    """A file's name without what says what it is: ``k`` of ``k.visaasm``, ``k.launch.yaml`` and ``k.zeinfo.yaml``."""
+    """Return a file's name without what says what it is: ``k`` of ``k.visaasm``, ``k.launch.yaml`` and ``k.zeinfo.yaml``."""
     known = (*LAUNCH, *ENDINGS)
     ending = next((e for e in known if path.name.endswith(e)), None)
     return path.name.removesuffix(ending) if ending else path.stem
 
 
 def kernels_in(text: str) -> list[str]:
-    """The names of a text's kernels, in its order."""
+    """Return the names of a text's kernels, in its order."""
     return list(_bodies(text.encode("utf-8", "surrogateescape")).kernels)
 
 
 def described_in(text: str) -> Described:
-    """The kernels that a ze_info text speaks of, with their SIMD sizes; of a damaged one none."""
+    """Return the kernels that a ze_info text speaks of, with their SIMD sizes; of a damaged one none."""
     root = ZeInfoSource.of(text).root
     found: Described = {}
     for kernel in entries(root, "kernels"):
@@ -116,7 +116,7 @@ class Beside:
     _bodies: dict[Path, tuple[Stamp, TextNames]] = field(default_factory=dict)
 
     def description(self, kernel: str, *places: Path | None, simd_size: int = 0) -> Description | None:
-        """The document that speaks of a kernel best.
+        """Return the document that speaks of a kernel best.
 
         That is the first of ``descriptions``, but a file with another name whose SIMD size is another one than
         ``simd_size`` (0: any) stands behind those that fit.
@@ -131,7 +131,7 @@ class Beside:
         return first
 
     def descriptions(self, kernel: str, *places: Path) -> Iterator[Description]:
-        """The documents that speak of a kernel, the best first.
+        """Yield the documents that speak of a kernel, the best first.
 
         Those with the name of a place come first (a place is the path of a text, an object or a launch file), then those
         with the kernel's name, then those that a place's name begins with, as a dump's do, then the others of the folders of
@@ -146,24 +146,24 @@ class Beside:
                 return
 
     def zebin(self, kernel: str, *places: Path) -> Description | None:
-        """The zebin that speaks of a kernel: it has the data that the kernel's program points to."""
+        """Return the zebin that speaks of a kernel: it has the data that the kernel's program points to."""
         return next((found for found in self.descriptions(kernel, *places) if found.is_zebin), None)
 
     def own_documents(self, *places: Path) -> list[Path]:
-        """The documents with the name of a place, whatever they speak of."""
+        """Return the documents with the name of a place, whatever they speak of."""
         named = (_named(place, ending) for place in places for ending in (*ENDINGS, ZEBIN))
         return [path for path in dict.fromkeys(named) if self._is_there(path)]
 
     def programs(self, place: Path) -> list[Path]:
-        """The other texts and objects of a folder, a text before the object of the same name."""
+        """Return the other texts and objects of a folder, a text before the object of the same name."""
         return [place.parent / name for name in self.names(place.parent).programs if name != place.name]
 
     def texts_of(self, name: str, place: Path) -> list[Path]:
-        """The other texts of a folder that have a body (a kernel or a function) of a name, in order."""
+        """Return the other texts of a folder that have a body (a kernel or a function) of a name, in order."""
         return self.texts_by_body(place).get(name, [])
 
     def texts_by_body(self, place: Path) -> dict[str, list[Path]]:
-        """The same for every body, by its name."""
+        """Return the same for every body, by its name."""
         found: dict[str, list[Path]] = {}
         room = [_MOST_READ]
         for path in [path for path in self.programs(place) if path.name.endswith(TEXTS)][:MAX_DOCUMENTS]:
@@ -172,11 +172,11 @@ class Beside:
         return found
 
     def kernels_in(self, path: Path) -> tuple[str, ...]:
-        """The names of the kernels of a text, in order; none of what cannot be read."""
+        """Return the names of the kernels of a text, in order; none of what cannot be read."""
         return self._text_names(path, [_MOST_READ]).kernels
 
     def _text_names(self, path: Path, room: list[int]) -> TextNames:
-        """The names of the bodies of a text; ``room`` is how many bytes may still be read."""
+        """Return the names of the bodies of a text; ``room`` is how many bytes may still be read."""
         text = self.opened(path)
         if text is not None:
             return _bodies(text.encode("utf-8", "surrogateescape"))
@@ -193,7 +193,7 @@ class Beside:
         return known[1]
 
     def names(self, folder: Path) -> FolderNames:
-        """The names in a folder; none where it cannot be read."""
+        """Return the names in a folder; none where it cannot be read."""
         try:
             changed = folder.stat().st_mtime_ns
         except (OSError, ValueError):
@@ -246,7 +246,7 @@ class Beside:
         return is_elf(head) and int.from_bytes(head[18:20], "little") == MACHINE
 
     def _speaks(self, path: Path, kernel: str, room: list[int]) -> Description | None:
-        """What a file says of a kernel; ``room`` is how many bytes may still be read."""
+        """Return what a file says of a kernel; ``room`` is how many bytes may still be read."""
         text = None if path.name.endswith(ZEBIN) else self.opened(path)
         if text is not None:
             simd = described_in(text).get(kernel) if kernel in text else None
@@ -292,7 +292,7 @@ def _named(place: Path, ending: str) -> Path:
 
 
 def _listed(folder: Path) -> FolderNames:
-    """The names of a folder by what they end with."""
+    """Return the names of a folder by what they end with."""
     documents, zebins, unnamed, programs = [], [], [], []
     try:
         with os.scandir(folder) as found:
@@ -319,7 +319,7 @@ def _most(path: Path) -> int:
 
 
 def _stamp(path: Path) -> Stamp | None:
-    """What tells states of a file apart; None where it is no regular file, or too long."""
+    """Return what tells states of a file apart; None where it is no regular file, or too long."""
     try:
         found = path.stat()
     except (OSError, ValueError):

@@ -68,7 +68,7 @@ class Rule(Struct, frozen=True):
     doc: str
 
     def is_meant(self, selector: str) -> bool:
-        """Whether a selector means this rule: its code, the head of that, its name, or ``ALL``, in any case."""
+        """Return whether a selector means this rule: its code, the head of that, its name, or ``ALL``, in any case."""
         wanted = selector.upper()
         return wanted == ALL_RULES or self.code.upper().startswith(wanted) or wanted == self.name.upper()
 
@@ -100,5 +100,5 @@ class Diagnostic(Struct, frozen=True):
 
 
 def has_errors(diagnostics: tuple[Diagnostic, ...] | list[Diagnostic]) -> bool:
-    """Whether any finding is an error."""
+    """Return whether any finding is an error."""
     return any(d.severity is Severity.ERROR for d in diagnostics)

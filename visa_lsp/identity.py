@@ -25,7 +25,7 @@ _KEY: Final = "digest"
 
 @functools.cache
 def digest() -> str:
-    """A digest of every module of the package and of the grammar, in hexadecimal; OSError where one cannot be read."""
+    """Return a digest of every module of the package and of the grammar, in hexadecimal; OSError where one cannot be read."""
     package = Path(__file__).resolve().parent
     entries = sorted(_modules(package), key=lambda entry: entry.path.replace(os.sep, "/"))
     kept = kept_for_user("identity", [*entries, grammar_path()])
@@ -52,7 +52,7 @@ def _contents(files: Iterable[Path], package: Path) -> Iterator[bytes]:
 
 
 def _modules(folder: Path | os.DirEntry[str]) -> Iterator[os.DirEntry[str]]:
-    """The modules below a folder; what tells of a file comes with the folder's listing, as far as the system has it there."""
+    """Yield the modules below a folder; what tells of a file comes with the folder's listing, as far as the system has it there."""
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir():

@@ -43,12 +43,12 @@ class Kept:
         self._written = 0  # by this process
 
     def get(self, key: str) -> object:
-        """The latest value of a key, as JSON has it: lists, dicts, texts, numbers; None where there is none."""
+        """Return the latest value of a key, as JSON has it: lists, dicts, texts, numbers; None where there is none."""
         values = self.get_all(key)
         return values[-1] if values else None
 
     def get_all(self, key: str) -> list[object]:
-        """Every value of a key, as they were put."""
+        """Return every value of a key, as they were put."""
         entries = self._read() if self._entries is None else self._entries
         values = []
         try:
@@ -132,7 +132,7 @@ class Kept:
 
 
 def _is_own(about: os.stat_result, kind: Callable[[int], bool]) -> bool:
-    """Whether a file is of this kind and only the user, or the system, can have written to it."""
+    """Return whether a file is of this kind and only the user, or the system, can have written to it."""
     if not kind(about.st_mode):
         return False
     # Where there are no such owners, folders of users are kept apart by the system.
@@ -140,7 +140,7 @@ def _is_own(about: os.stat_result, kind: Callable[[int], bool]) -> bool:
 
 
 def kept_for_user(name: str, files: Iterable[Path | os.DirEntry[str]], most: int | None = None) -> Kept | None:
-    """The file of this name, of at most ``most`` bytes, in the user's folder, good for as long as ``files`` do not change.
+    """Return the file of this name, of at most ``most`` bytes, in the user's folder, good for as long as ``files`` do not change.
 
     None where ``VISA_LSP_CACHE`` is ``off`` or there is no such folder; ``VISA_LSP_CACHE`` may name the folder.
     """
@@ -155,7 +155,7 @@ def kept_for_user(name: str, files: Iterable[Path | os.DirEntry[str]], most: int
 
 
 def folder_of_user() -> Path | None:
-    """The user's folder for such files; None where ``VISA_LSP_CACHE`` is ``off`` or there is none."""
+    """Return the user's folder for such files; None where ``VISA_LSP_CACHE`` is ``off`` or there is none."""
     wish = os.environ.get("VISA_LSP_CACHE", "")
     if wish == "off":
         return None
@@ -166,7 +166,7 @@ def folder_of_user() -> Path | None:
 
 
 def installation() -> str:
-    """What tells the place that the package is installed at: two versions in use do not take turns in making a file anew."""
+    """Return what tells the place that the package is installed at: two versions in use do not take turns in making a file anew."""
     return f"{zlib.crc32(str(Path(__file__).resolve()).encode()):08x}"
 
 

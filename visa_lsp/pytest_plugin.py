@@ -43,7 +43,7 @@ class LaunchFileTests(pytest.File):
     """A launch file; it has one test."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """The launch, called as the file."""
+        """Yield the launch, called as the file."""
         name = next(self.path.name.removesuffix(end) for end in _ENDINGS if self.path.name.endswith(end))
         yield LaunchTest.from_parent(self, name=name)
 
@@ -80,13 +80,13 @@ class LaunchTest(pytest.Item):
             raise LaunchFailure(str(error)) from None
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **more: Any) -> Any:
-        """The report alone; of our own bugs the traceback."""
+        """Return the report alone; of our own bugs the traceback."""
         if isinstance(excinfo.value, LaunchFailure):
             return str(excinfo.value)
         return super().repr_failure(excinfo, *args, **more)
 
     def reportinfo(self) -> tuple[os.PathLike[str], int | None, str]:
-        """Where the test stands, and what it is called."""
+        """Return where the test stands, and what it is called."""
         return self.path, 0, f"launch {self.name}"
 
 
@@ -95,7 +95,7 @@ class LaunchFailure(Exception):  # noqa: N818 - a failed test, in the words of i
 
 
 def _shown(path: Path) -> str:
-    """A path as one would type it."""
+    """Return a path as one would type it."""
     try:
         return os.path.relpath(path)
     except ValueError:  # another drive

@@ -40,7 +40,7 @@ class NotRegularError(OSError):
 
 
 def read_file(path: str | Path, most: int = MOST_TEXT, *, named: bool = False) -> bytes:
-    """All bytes of a file, at most ``most``; ``OSError`` where it has more, or cannot be read.
+    """Return all bytes of a file, at most ``most``; ``OSError`` where it has more, or cannot be read.
 
     ``named``: the user named it, so that it may be a pipe or a device.
     """
@@ -81,7 +81,7 @@ def _judge(about: os.stat_result, most: int, *, named: bool) -> None:
 
 
 def read_stream(stream: BinaryIO, most: int = MOST_TEXT, expected: int = 0) -> bytes:
-    """All that a stream gives, at most ``most`` bytes; ``TooLargeError`` where there is more.
+    """Return all that a stream gives, at most ``most`` bytes; ``TooLargeError`` where there is more.
 
     ``expected``: how many bytes there are said to be. As much room is taken, and no more where that is true.
     """
@@ -97,7 +97,7 @@ def read_stream(stream: BinaryIO, most: int = MOST_TEXT, expected: int = 0) -> b
 
 
 def is_regular(path: str | Path) -> bool:
-    """Whether there is a regular file, also behind links; never an error."""
+    """Return whether there is a regular file, also behind links; never an error."""
     try:
         return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116 - a Path for each of many names costs
     except (OSError, ValueError):
@@ -105,7 +105,7 @@ def is_regular(path: str | Path) -> bool:
 
 
 def kind_of(mode: int) -> str:
-    """What something that is no regular file is, in words for a message."""
+    """Return what something that is no regular file is, in words for a message."""
     kinds = (
         (stat.S_ISDIR, "a directory"), (stat.S_ISFIFO, "a FIFO"), (stat.S_ISSOCK, "a socket"),
         (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"),

@@ -21,7 +21,7 @@ _LONE_RETURN: Final = re.compile(r"\r(?!\n)")
 
 
 def stored(text: str) -> bytes:
-    """A text as files and objects hold it: bytes that are no UTF-8, which ``surrogateescape`` has read, as they were."""
+    """Return a text as files and objects hold it: bytes that are no UTF-8, which ``surrogateescape`` has read, as they were."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -29,7 +29,7 @@ def stored(text: str) -> bytes:
 
 
 def shown(text: str) -> str:
-    """A text for people and for JSON: where bytes are no UTF-8 stands the replacement character."""
+    """Return a text for people and for JSON: where bytes are no UTF-8 stands the replacement character."""
     return text if text.isascii() else stored(text).decode("utf-8", "replace")
 
 
@@ -40,19 +40,19 @@ class Span(Struct, frozen=True, order=True):
     end: int
 
     def shifted(self, by: int) -> Span:
-        """The same range, ``by`` code points further on."""
+        """Return the same range, ``by`` code points further on."""
         return Span(self.start + by, self.end + by)
 
     def __contains__(self, offset: int) -> bool:
         return self.start <= offset < self.end
 
     def touches(self, offset: int) -> bool:
-        """Whether a cursor at ``offset`` is in the range or just behind its last character."""
+        """Return whether a cursor at ``offset`` is in the range or just behind its last character."""
         return self.start <= offset <= self.end
 
 
 def with_newlines(text: str) -> str:
-    """The text with a newline for each carriage return that ends a line by itself: offsets and lines stay what they are.
+    """Return the text with a newline for each carriage return that ends a line by itself: offsets and lines stay what they are.
 
     Behind it only a newline ends a line, with or without a carriage return before it.
     """
@@ -62,7 +62,7 @@ def with_newlines(text: str) -> str:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a text without their ends; one that ends with a line end has an empty last line."""
+    """Return the lines of a text without their ends; one that ends with a line end has an empty last line."""
     lines = with_newlines(text).split("\n")
     return [line.removesuffix("\r") for line in lines] if "\r" in text else lines
 

@@ -123,7 +123,7 @@ class PassedArguments:
         return ImageArg(work, arg.format or formats[0], channels, found, arg.undefined, access, in_place=True)
 
     def _memory(self, key: int | str, array: Array) -> Array:
-        """The memory of an array as the run has it: the same for an array that is given twice."""
+        """Return the memory of an array as the run has it: the same for an array that is given twice."""
         if not isinstance(array, np.ndarray):
             raise LaunchError(f"argument {key} is no NumPy array but {type(array).__name__}", key)
         self.arrays[key] = array
@@ -144,7 +144,7 @@ class PassedArguments:
 
 
 def in_place_of(known: ArgumentsByIndexOrName, given: tuple[Arg, ...] | Mapping[Any, Arg]) -> ArgumentsByIndexOrName:
-    """The arguments of a launch file with those that are given in the place of some, or of all.
+    """Return the arguments of a launch file with those that are given in the place of some, or of all.
 
     Raises LaunchError for a name or index that no argument can have.
     """
@@ -165,7 +165,7 @@ def in_place_of(known: ArgumentsByIndexOrName, given: tuple[Arg, ...] | Mapping[
 
 
 def _plain(key: int | str, array: Array) -> Array:
-    """The same memory with elements that a launch knows: those of other types are bytes."""
+    """Return the same memory with elements that a launch knows: those of other types are bytes."""
     if array.dtype.name in DTYPES:
         return array
     if array.dtype.hasobject or not array.dtype.itemsize:
@@ -187,7 +187,7 @@ def _numbers(key: int | str, value: object) -> Array:
 
 
 def _access(key: int | str, access: str, array: Array) -> str:
-    """How a kernel may use a buffer: only to read what cannot be written."""
+    """Return how a kernel may use a buffer: only to read what cannot be written."""
     if access not in _ACCESSES:
         raise LaunchError(f"argument {key}: access is one of {', '.join(_ACCESSES[1:])}, not '{access}'", key)
     return access or ("" if array.flags.writeable else "readonly")

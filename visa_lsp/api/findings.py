@@ -41,7 +41,7 @@ class TextFinding:
         return f"{self.path}:{self.line}:{self.column}: {self.severity} {self.code} {self.name}: {self.message}"
 
     def cells(self) -> tuple[object, ...]:
-        """What a table shows of it."""
+        """Return what a table shows of it."""
         where = f"{self.path}:{self.line}:{self.column}"
         return where, self.severity, f"{self.code} {self.name}", self.message, self.excerpt.strip()
 
@@ -73,7 +73,7 @@ class RunFinding:
         return self.text
 
     def cells(self) -> tuple[object, ...]:
-        """What a table shows of it."""
+        """Return what a table shows of it."""
         who = f"group {self.group}, thread {self.thread}" + ("" if self.lane is None else f", lane {self.lane}")
         return self.place or self.kernel, self.severity, self.kind, f"{self.message} ({who})", self.excerpt
 
@@ -125,7 +125,7 @@ def text_findings(reported: Iterable[ReportedFinding]) -> FindingList[TextFindin
 
 
 def run_findings(report: RunReport) -> FindingList[RunFinding]:
-    """The faults of a run, and behind them its notes."""
+    """Return the faults of a run, and behind them its notes."""
     return FindingList[RunFinding](_run_finding(report, fault) for fault in (*report.faults, *report.findings))
 
 

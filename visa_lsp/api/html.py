@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table with a line of titles; cells are shown as ``str`` gives them, None as nothing."""
+    """Return a table with a line of titles; cells are shown as ``str`` gives them, None as nothing."""
     lines = [_row("th", head), *(_row("td", row) for row in rows)]
     return f"<table>{''.join(lines)}</table>"
 
 
 def paragraph(text: object) -> str:
-    """A paragraph."""
+    """Return a paragraph."""
     return f"<p>{_text(text)}</p>"
 
 
 def verbatim(text: str) -> str:
-    """A text with its lines and blanks as they are."""
+    """Return a text with its lines and blanks as they are."""
     return f"<pre>{_text(text)}</pre>"
 
 

@@ -34,7 +34,7 @@ class Material:
 
 
 def path_of(given: Source) -> Path | None:
-    """The file that is meant; None for a text and for bytes. Raises TypeError for what is neither."""
+    """Return the file that is meant; None for a text and for bytes. Raises TypeError for what is neither."""
     if isinstance(given, os.PathLike) or (isinstance(given, str) and "\n" not in given and "\r" not in given):
         return Path(given)
     if isinstance(given, str | bytes | bytearray):
@@ -52,7 +52,7 @@ def material(given: Source) -> Material:
 
 
 def known_platform(name: str | None) -> str | None:
-    """The name of a platform as the table has it. Raises ValueError where there is none of that name."""
+    """Return the name of a platform as the table has it. Raises ValueError where there is none of that name."""
     if name is None:
         return None
     found = platform_named(name)

@@ -82,7 +82,7 @@ def _described(launch: LaunchFile, ze_info: Source) -> LaunchFile:
 def _module(
     given: Material, launch: LaunchFile, options: RunOptions, notes: list[str]
 ) -> tuple[Module, dict[str, BodySource]]:
-    """The program that bytes hold, with the texts of its bodies."""
+    """Return the program that bytes hold, with the texts of its bodies."""
     if not is_elf(given.data):
         return _part(given, given.data, launch, options, notes)
     try:

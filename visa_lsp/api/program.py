@@ -224,7 +224,7 @@ class LoadedKernel:
         return f"<kernel {self.name}({self.described()})>"
 
     def described(self) -> str:
-        """The arguments in words, or why they are not known."""
+        """Return the arguments in words, or why they are not known."""
         try:
             return ", ".join(str(argument) for argument in self.arguments)
         except LaunchError as error:
@@ -240,7 +240,7 @@ def _arguments(info: KernelInfo) -> tuple[KernelArgument, ...]:
 
 
 def _triple(name: str, size: int | Sequence[int]) -> tuple[int, int, int]:
-    """One to three numbers as x, y and z."""
+    """Return one to three numbers as x, y and z."""
     low = 0 if name == "global_offset" else 1
     given = tuple(size) if isinstance(size, Iterable) else (size,)
     if not 1 <= len(given) <= 3 or not all(_is_whole(n) and low <= n <= _MOST for n in given):

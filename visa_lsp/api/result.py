@@ -135,7 +135,7 @@ class LaunchResult:
         return self.args[named]
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as plain values, with the keys of ``visa-lsp run --format json``."""
+        """Return the report as plain values, with the keys of ``visa-lsp run --format json``."""
         return report_values(self._report)
 
     def __str__(self) -> str:

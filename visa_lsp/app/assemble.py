@@ -129,7 +129,7 @@ def _refused_older(analysis: Analysis, module: Module, platform: str | None) -> 
 
 
 def _without_object(place: Span, message: str) -> Diagnostic:
-    """The finding that a text has no object."""
+    """Return the finding that a text has no object."""
     from visa_lsp.app.rules import NO_OBJECT_FORM
 
     return Diagnostic(NO_OBJECT_FORM, place, message)

@@ -20,7 +20,7 @@ _VERSION: Final = 1
 
 
 def read_items(path: str, key: str) -> list[dict[str, Any]]:
-    """The items of the list ``key``; ``UserError`` where the file cannot be read or is no baseline of the known version."""
+    """Return the items of the list ``key``; ``UserError`` where the file cannot be read or is no baseline of the known version."""
     import json
 
     try:
@@ -44,7 +44,7 @@ def write_items(path: str, key: str, items: list[dict[str, Any]], inputs: Iterab
 
 
 def relative(path: str, baseline: str) -> str:
-    """A path as a baseline has it: relative to the baseline's folder; standard input stays what it is."""
+    """Return a path as a baseline has it: relative to the baseline's folder; standard input stays what it is."""
     if path.startswith("<"):
         return path
     folder = Path(baseline).absolute().parent

@@ -27,7 +27,7 @@ Result = TypeVar("Result")
 
 
 def as_it_is(item: Item) -> Item:
-    """An item that is sent as it is: the worker can read what it names."""
+    """Return an item that is sent as it is: the worker can read what it names."""
     return item
 
 
@@ -55,13 +55,13 @@ class InputFile(Struct, frozen=True):
     problem: str = ""
 
     def read(self) -> bytes:
-        """What it holds; UserError where it cannot be read."""
+        """Return what it holds; UserError where it cannot be read."""
         if self.problem:
             raise UserError(self.problem)
         return read_bytes(self.path, named=self.named) if self.data is None else self.data
 
     def outgoing(self, *, whole: bool) -> InputFile:
-        """The file as a worker can have it, with what it holds: if ``whole`` or where it is a pipe or the like."""
+        """Return the file as a worker can have it, with what it holds: if ``whole`` or where it is a pipe or the like."""
         if self.data is not None or (is_regular(self.path) and not whole):
             return self
         try:
@@ -79,14 +79,14 @@ class Said(Struct, Generic[Result], frozen=True):
 
 
 def listened(function: Callable[[Item], Result], item: Item) -> Said[Result]:
-    """What a function gives, says and prints."""
+    """Return what a function gives, says and prints."""
     with contextlib.redirect_stderr(io.StringIO()) as said, contextlib.redirect_stdout(io.StringIO()) as printed:
         result = function(item)
     return Said(result, said.getvalue(), printed.getvalue())
 
 
 def complained(result: Result, message: str) -> Said[Result]:
-    """A result, and a complaint on the way."""
+    """Return a result, and a complaint on the way."""
     return Said(result, f"{complaint(message)}\n")
 
 
@@ -101,7 +101,7 @@ class Cluster:
     def results(
         self, work: ClusterWork[Item, Result], items: Sequence[Item], guesses: Sequence[float]
     ) -> Iterator[Result]:
-        """The result for each item, in order; ``guesses``: seconds that they may take, in proportion."""
+        """Yield the result for each item, in order; ``guesses``: seconds that they may take, in proportion."""
         from visa_lsp.cluster.job import results
 
         if items:

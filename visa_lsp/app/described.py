@@ -71,7 +71,7 @@ def described(
 
 
 def registers_for(platform_name: str | None, kernels: Sequence[Kernel]) -> Registers:
-    """The registers of a platform; without one those that a compiler's dump shows, else the default platform's."""
+    """Return the registers of a platform; without one those that a compiler's dump shows, else the default platform's."""
     found = next((r for k in kernels if (r := registers_of_dump(k)) is not None), None)
     if platform_name is None and found is not None:
         return found

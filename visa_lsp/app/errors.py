@@ -8,17 +8,17 @@ class UserError(Exception):
 
 
 def printable(text: str) -> str:
-    """The text with undecodable bytes shown as replacement characters."""
+    """Return the text with undecodable bytes shown as replacement characters."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def one_line(text: str) -> str:
-    """The text, such as a file's name, fit to be printed within a line."""
+    """Return the text, such as a file's name, fit to be printed within a line."""
     return printable(text).replace("\n", "\\x0a")
 
 
 def reason(error: OSError | ValueError) -> str:
-    """What went wrong with a file, in lower case and without its number."""
+    """Return what went wrong with a file, in lower case and without its number."""
     text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return text[:1].lower() + text[1:]
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def explain_text(word: str, platform: str | None = None) -> str | None:
-    """What is known of a word, in Markdown; None for a word that means nothing here."""
+    """Return what is known of a word, in Markdown; None for a word that means nothing here."""
     pages = [page for page in (_named(word, platform), _term(word)) if page is not None]
     return "\n\n---\n\n".join(pages) or None
 
@@ -42,7 +42,7 @@ def _named(word: str, platform: str | None) -> str | None:
 
 
 def instruction_text(row: Instruction, platform: Platform | None = None) -> str:
-    """The page of a row, in Markdown; with a platform it says whether that has the instruction."""
+    """Return the page of a row, in Markdown; with a platform it says whether that has the instruction."""
     parts = [f"# {row.mnemonic}", row.summary, f"```visa\n{row.syntax}\n```"]
     if row.detail:
         parts.append(row.detail)

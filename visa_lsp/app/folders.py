@@ -14,7 +14,7 @@ _SUFFIXES: Final = (".visaasm", ".isaasm", ".isa")
 
 
 def is_folder(path: str) -> bool:
-    """Whether a path of the command line names a folder; UserError for an empty path."""
+    """Return whether a path of the command line names a folder; UserError for an empty path."""
     if not path:
         raise UserError("an empty path names no file")
     try:
@@ -24,7 +24,7 @@ def is_folder(path: str) -> bool:
 
 
 def files_of(folder: str) -> dict[str, str]:
-    """The texts and objects of a folder and those below: path inside of it to path. UserError where one cannot be looked into."""
+    """Return the texts and objects of a folder and those below: path inside of it to path. UserError where one cannot be looked into."""
 
     def unreadable(error: OSError) -> None:
         raise UserError(f"{error.filename}: {reason(error)}")
@@ -40,7 +40,7 @@ def files_of(folder: str) -> dict[str, str]:
 
 
 def _is_regular(path: str) -> bool:
-    """Whether something with the name of a text is a file; a link to nothing is told when it is read."""
+    """Return whether something with the name of a text is a file; a link to nothing is told when it is read."""
     try:
         return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116 - a Path for each of many names costs
     except OSError:

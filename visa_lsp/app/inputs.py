@@ -42,12 +42,12 @@ class SourceText(Struct, frozen=True):
     bom: bool = False
 
     def to_bytes(self, text: str) -> bytes:
-        """The bytes that another text of this source has in a file."""
+        """Return the bytes that another text of this source has in a file."""
         return (_BOM if self.bom else b"") + text.encode("utf-8", "surrogateescape")
 
 
 def decode(name: str, data: bytes, *, embedded: bool = False, is_ze_info: bool = False) -> SourceText:
-    """A text from bytes; bytes that are no UTF-8 are kept as lone surrogates. ``UserError`` for what is no text of ours.
+    """Return a text from bytes; bytes that are no UTF-8 are kept as lone surrogates. ``UserError`` for what is no text of ours.
 
     ``embedded``: it may be a text of another language, with vISA in its strings; ``is_ze_info``: ze_info is asked for.
     """
@@ -66,7 +66,7 @@ def decode(name: str, data: bytes, *, embedded: bool = False, is_ze_info: bool =
 def read_source(
     path: str, stdin_filename: str | None = None, *, named: bool = True, embedded: bool = False
 ) -> SourceText:
-    """The text of a file, or of standard input for ``-``; ``UserError`` when it cannot be read, or is too long.
+    """Return the text of a file, or of standard input for ``-``; ``UserError`` when it cannot be read, or is too long.
 
     ``named``: the user named it, so that it may be a pipe. ``embedded``: it may be a text of another language.
     """
@@ -85,7 +85,7 @@ def read_source(
 
 
 def foreign(name: str, data: bytes) -> str:
-    """What a file is that belongs to a step before or behind ours, and what to do with it; empty where it is none.
+    """Return what a file is that belongs to a step before or behind ours, and what to do with it; empty where it is none.
 
     ``data`` may be its beginning only. A file is OpenCL C by its name or by its first kernel, unless it begins as ours do.
     """
@@ -112,7 +112,7 @@ def foreign(name: str, data: bytes) -> str:
 
 
 def is_opencl(path: str) -> bool:
-    """Whether a name is that of OpenCL C."""
+    """Return whether a name is that of OpenCL C."""
     return os.path.splitext(path)[1].lower() in _OPENCL  # noqa: PTH122 - the library for paths is not loaded for this
 
 
@@ -123,14 +123,14 @@ def _opencl(word: str) -> str:
 
 
 def _word(name: str, otherwise: str) -> str:
-    """A file's name as a shell takes it."""
+    """Return a file's name as a shell takes it."""
     from shlex import quote
 
     return otherwise if name.startswith("<") else quote(name)
 
 
 def read_bytes(path: str, *, named: bool = True) -> bytes:
-    """The bytes of a file, or of standard input for ``-``; ``UserError`` when it cannot be read, or is too long.
+    """Return the bytes of a file, or of standard input for ``-``; ``UserError`` when it cannot be read, or is too long.
 
     ``named``: the user named it, so that it may be a pipe.
     """

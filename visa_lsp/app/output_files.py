@@ -121,7 +121,7 @@ def refuse_input(target: str | Path, inputs: Iterable[str | Path]) -> None:
 
 
 def _about(path: str | Path) -> os.stat_result | None:
-    """What stands at a path, behind links; None where there is nothing."""
+    """Return what stands at a path, behind links; None where there is nothing."""
     try:
         return os.stat(path)  # noqa: PTH116 - texts and paths alike
     except FileNotFoundError:
@@ -144,7 +144,7 @@ def _is_same(one: os.stat_result, other: os.stat_result) -> bool:
 
 
 def _is_written_into(target: Path, about: os.stat_result) -> bool:
-    """Whether a target stays what it is: no regular file, one with other names, or one that is open as /dev/fd/N."""
+    """Return whether a target stays what it is: no regular file, one with other names, or one that is open as /dev/fd/N."""
     return not stat.S_ISREG(about.st_mode) or about.st_nlink > 1 or str(target).startswith(("/dev/", "/proc/"))
 
 

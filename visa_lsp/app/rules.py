@@ -53,7 +53,7 @@ OFF: Final = frozenset(check.rule.code for check in CHECKS if not check.default)
 
 @cache
 def known_rules() -> tuple[Rule, ...]:
-    """Every rule, by code."""
+    """Return every rule, by code."""
     rules = (
         *(check.rule for check in CHECKS),
         UNCHECKED,
@@ -74,10 +74,10 @@ def by_word() -> Mapping[str, Rule]:
 
 
 def rule_called(word: str) -> Rule | None:
-    """The rule of a code or name, in any case."""
+    """Return the rule of a code or name, in any case."""
     return by_word().get(word.upper()) or by_word().get(word.lower())
 
 
 def page(rule: Rule) -> str:
-    """The page of a rule, in Markdown."""
+    """Return the page of a rule, in Markdown."""
     return rule_page(rule, default=rule.code not in OFF)

@@ -77,7 +77,7 @@ class Finder(Struct):
     _seen: dict[Path, FolderSettings] = field(default_factory=dict)
 
     def of_folder(self, folder: str | Path) -> FolderSettings:
-        """The settings that hold in a folder."""
+        """Return the settings that hold in a folder."""
         start = Path(folder).absolute()
         walked = []
         found = FolderSettings(root=str(start))
@@ -95,7 +95,7 @@ class Finder(Struct):
         return found
 
     def of_file(self, path: str | Path) -> FolderSettings:
-        """The settings that hold for a file."""
+        """Return the settings that hold for a file."""
         return self.of_folder(Path(path).absolute().parent)
 
     def _read_folder(self, folder: Path) -> FolderSettings | None:

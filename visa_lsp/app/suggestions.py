@@ -28,7 +28,7 @@ def platform_problem(name: str) -> str | None:
 
 
 def seconds_of(text: str) -> float:
-    """A time limit. Raises ValueError, in words, where it is none."""
+    """Return a time limit. Raises ValueError, in words, where it is none."""
     try:
         seconds = float(text)
     except ValueError:

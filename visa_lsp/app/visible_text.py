@@ -13,7 +13,7 @@ _INK: Final = re.compile(rf"\x1b\[([0-9;]*):{_SECRET}m")
 
 
 def visible(text: str) -> str:
-    """The text with control characters as escapes, and the colours of ``paint`` as the sequences of terminals."""
+    """Return the text with control characters as escapes, and the colours of ``paint`` as the sequences of terminals."""
     if _CONTROLS.search(text) is None:
         return text
     pieces = _INK.split(text)
@@ -29,5 +29,5 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def paint(text: str, style: str) -> str:
-    """The text in a style of terminals, for a stream or for ``visible``."""
+    """Return the text in a style of terminals, for a stream or for ``visible``."""
     return f"\033[{style}:{_SECRET}m{text}\033[0:{_SECRET}m" if text else text

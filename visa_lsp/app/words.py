@@ -30,7 +30,7 @@ class Explained(NamedTuple):
 
 @cache
 def words() -> tuple[Explained, ...]:
-    """The words: instructions, rules by code, variables and states, attributes, types, platforms, terms."""
+    """Return the words: instructions, rules by code, variables and states, attributes, types, platforms, terms."""
     found: dict[str, Explained] = {}
     for word in _words():
         found.setdefault(word.word, word)
@@ -62,6 +62,6 @@ def _words() -> Iterator[Explained]:
 
 
 def _line(text: str) -> str:
-    """The first sentence or line of a text, without its full stop."""
+    """Return the first sentence or line of a text, without its full stop."""
     first = text.strip().split("\n")[0]
     return first.split(". ")[0].removesuffix(".")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def zebin_of(name: str, data: bytes) -> Zebin:
-    """A zebin from bytes. Raises UserError where they are none."""
+    """Return a zebin from bytes. Raises UserError where they are none."""
     try:
         return read_zebin(data)
     except ZebinError as error:
@@ -33,7 +33,7 @@ def zebin_of(name: str, data: bytes) -> Zebin:
 
 
 def zebin_text(name: str, zebin: Zebin, platform: Platform | None, *, comments: bool, summary: bool) -> str:
-    """What ``dis`` prints: the lists, then ze_info and every vISA module as text."""
+    """Return what ``dis`` prints: the lists, then ze_info and every vISA module as text."""
     parts = ["\n".join(_lists(name, zebin)) + "\n"]
     if not summary:
         if zebin.ze_info_bytes:
@@ -76,7 +76,7 @@ def _titled(title: str, text: str) -> str:
 
 
 def visa_text(name: str, data: bytes, platform: Platform | None, *, comments: bool) -> str:
-    """A module of a zebin as text. Raises UserError where it is an object that cannot be read."""
+    """Return a module of a zebin as text. Raises UserError where it is an object that cannot be read."""
     if not data.startswith(OBJECT_MAGIC):
         return data.rstrip(b"\0").decode("utf-8", "surrogateescape")
     try:

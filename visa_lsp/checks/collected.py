@@ -126,7 +126,7 @@ from visa_lsp.checks.rules import (  # noqa: F401 - found by being here
 
 
 def _checks() -> tuple[Check, ...]:
-    """The ``CHECK`` of every module that is imported here, in this order."""
+    """Return the ``CHECK`` of every module that is imported here, in this order."""
     # Not every module that is found here is: pytest puts its own into those that it rewrites.
     modules = [module for module in globals().values() if isinstance(module, ModuleType)]
     found = tuple(module.CHECK for module in modules if module.__package__ == "visa_lsp.checks.rules")

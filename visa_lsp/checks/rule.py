@@ -60,7 +60,7 @@ class Check(Struct, frozen=True):
 
 
 def rule(code: str, name: str, severity: Severity, doc: str | None) -> Rule:
-    """The identity of a rule, with its module's docstring as its page."""
+    """Return the identity of a rule, with its module's docstring as its page."""
     return Rule(code, name, severity, doc or "")
 
 

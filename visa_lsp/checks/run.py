@@ -25,7 +25,7 @@ ALL_SCOPES: Final = frozenset(Scope)
 def run_checks(
     ctx: CheckContext, extra: Collection[str] = (), scopes: frozenset[Scope] = ALL_SCOPES
 ) -> list[Diagnostic]:
-    """All findings about a text, in text order.
+    """Return all findings about a text, in text order.
 
     ``extra`` names opt-in rules, by code or slug, that run as well; rules of other scopes than ``scopes`` do not.
     """
@@ -68,25 +68,25 @@ class _Chosen(dict["Instruction", "tuple[Visit, ...]"]):
 
 @cache
 def _visits(row: Instruction) -> list[tuple[str, Visit]]:
-    """The rules that want the instructions of a row."""
+    """Return the rules that want the instructions of a row."""
     some = [(check, check.instruction) for check in CHECKS if check.instruction is not None]
     return [(check.rule.name, visit) for check, visit in some if check.wants is None or check.wants(row)]
 
 
 @lru_cache(maxsize=16)
 def _chosen(extra: frozenset[str], scopes: frozenset[Scope]) -> _Chosen:
-    """The rules that are always on and these more, of some scopes; what they want is asked once per process."""
+    """Return the rules that are always on and these more, of some scopes; what they want is asked once per process."""
     wanted = [c for c in CHECKS if c.scope in scopes]
     return _Chosen([c for c in wanted if c.default or c.rule.code in extra or c.rule.name in extra])
 
 
 def rule_named(word: str) -> Rule | None:
-    """The rule of a code or slug."""
+    """Return the rule of a code or slug."""
     return RULES.get(word) or RULES.get(word.upper()) or RULES.get(word.lower())
 
 
 def handles(kind: str) -> bool:
-    """Whether some rule explains a kind of problem."""
+    """Return whether some rule explains a kind of problem."""
     return kind in _BY_PROBLEM
 
 

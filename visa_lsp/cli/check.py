@@ -133,11 +133,11 @@ class Overrides(Struct, frozen=True):
     exclude: tuple[str, ...]
 
     def platform_of(self, settings: FolderSettings) -> str | None:
-        """The platform of files with these settings."""
+        """Return the platform of files with these settings."""
         return self.platform or settings.platform
 
     def selection(self, settings: FolderSettings) -> Selection:
-        """What is shown of files with these settings; ``--select`` takes the place of theirs, and of ignore."""
+        """Return what is shown of files with these settings; ``--select`` takes the place of theirs, and of ignore."""
         ignore = self.ignore if self.select else (*settings.ignore, *self.ignore)
         per_file = (*settings.per_file_ignores, *self.per_file)
         extend = self.extend if self.select else (*settings.extend_select, *self.extend)
@@ -145,7 +145,7 @@ class Overrides(Struct, frozen=True):
 
 
 def _known_rules() -> Sequence[Rule]:
-    """Every rule, for the selectors that name some: without selectors and findings none is loaded."""
+    """Return every rule, for the selectors that name some: without selectors and findings none is loaded."""
     from visa_lsp.app.rules import known_rules
 
     return known_rules()
@@ -181,7 +181,7 @@ def check_command(args: argparse.Namespace) -> int:
 
 
 def _paths(args: argparse.Namespace) -> tuple[list[str], str | None]:
-    """The paths to check, and the baseline to write: what follows ``--write-baseline`` may also be the first path."""
+    """Return the paths to check, and the baseline to write: what follows ``--write-baseline`` may also be the first path."""
     paths: list[str] = list(args.paths)
     value: str | None = args.write_baseline
     if not value:
@@ -213,7 +213,7 @@ def _selectors(option: str, values: Iterable[str] | None) -> tuple[str, ...]:
 
 
 def _anchor(paths: list[str], stdin_filename: str | None) -> Path:
-    """The folder whose settings hold for the run as a whole: the first path's."""
+    """Return the folder whose settings hold for the run as a whole: the first path's."""
     first = paths[0]
     if first == STDIN:
         return Path(stdin_filename).parent if stdin_filename else Path()
@@ -298,12 +298,12 @@ def _watch(
 
 
 def _suffixes(*, embedded: bool) -> tuple[str, ...]:
-    """The endings of the files that folders are searched for."""
+    """Return the endings of the files that folders are searched for."""
     return SUFFIXES + HOST_SUFFIXES if embedded else SUFFIXES
 
 
 def _is_host(args: argparse.Namespace, name: str) -> bool:
-    """Whether a text may be one of another language."""
+    """Return whether a text may be one of another language."""
     if host_of(name) is None:
         return False
     return args.embedded or Finder(_known_rules).of_folder(_anchor([STDIN], args.stdin_filename)).embedded
@@ -326,7 +326,7 @@ def _run(
     cache: dict[str, tuple[Stamp, Task, FileResult]],
     cluster: Cluster | None,
 ) -> int:
-    """One check of everything; ``cache`` keeps results between the rounds of ``--watch``."""
+    """Return one check of everything; ``cache`` keeps results between the rounds of ``--watch``."""
     finder = Finder(_known_rules)
     options = _options(args, finder.of_folder(_anchor(paths, args.stdin_filename)), new_baseline)
     inputs = collect(paths, finder, overrides.exclude, _suffixes(embedded=options.embedded))
@@ -372,7 +372,7 @@ def _run(
 
 
 def _kept(options: Options) -> KeptVerdicts | None:
-    """What earlier runs have found; None where that is not asked for."""
+    """Return what earlier runs have found; None where that is not asked for."""
     if not options.cache or not (options.cache_dir or folder_of_user()):
         return None
     from visa_lsp.app.check.kept_verdicts import kept_verdicts
@@ -457,7 +457,7 @@ def _finish(report: CheckReport, inputs: Inputs, options: Options, kept: KeptVer
 
 
 def _left(hidden: Sequence[ReportedFinding]) -> str:
-    """What of a report is left, as the subject of a sentence."""
+    """Return what of a report is left, as the subject of a sentence."""
     errors = sum(f.severity is Severity.ERROR for f in hidden)
     others = len(hidden) - errors
     words = [f"{errors} more error{'s' * (errors != 1)}"] if errors else []

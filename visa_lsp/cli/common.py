@@ -22,7 +22,7 @@ _MOST_DIGITS: Final = 18
 
 
 def platform_argument(name: str) -> str:
-    """The ``type`` of an argparse option that names a platform: its own name, whatever spelling was used.
+    """Return the ``type`` of an argparse option that names a platform: its own name, whatever spelling was used.
 
     Raises ArgumentTypeError where no platform has the name.
     """
@@ -35,7 +35,7 @@ def platform_argument(name: str) -> str:
 
 
 def whole_number(least: int) -> Callable[[str], int]:
-    """The ``type`` of an argparse option that takes a whole number from ``least`` on."""
+    """Return the ``type`` of an argparse option that takes a whole number from ``least`` on."""
 
     def number(text: str) -> int:
         if text.isdecimal() and len(text) < _MOST_DIGITS and int(text) >= least:
@@ -56,7 +56,7 @@ def add_platform(parser: argparse.ArgumentParser) -> None:
 
 
 def wants_colour(stream: TextIO, choice: str = "auto") -> bool:
-    """Whether to write colours: ``--color``, then NO_COLOR, FORCE_COLOR, then whether ``stream`` is a terminal."""
+    """Return whether to write colours: ``--color``, then NO_COLOR, FORCE_COLOR, then whether ``stream`` is a terminal."""
     if choice != "auto":
         return choice == "always"
     if os.environ.get("NO_COLOR"):

@@ -142,7 +142,7 @@ def _source(path: str, stdin_filename: str | None) -> BuildSource:
 
 
 def _built(args: argparse.Namespace, source: BuildSource) -> Iterator[Build]:
-    """The source built for each device."""
+    """Yield the source built for each device."""
     platform = settings_for(source.name if source.is_file else STDIN).platform
     names = [name.strip() for word in args.device or [""] for name in word.split(",")]
     options = " ".join(args.options or ())
@@ -155,7 +155,7 @@ def _built(args: argparse.Namespace, source: BuildSource) -> Iterator[Build]:
 
 
 def _refuse_doubles(builds: Sequence[Build], args: argparse.Namespace) -> None:
-    """Raises UserError where two sources would write the same file."""
+    """Raise UserError where two sources would write the same file."""
     owners: dict[tuple[str, Path, str], str] = {}
     for build in builds:
         folder = Path(args.output) if args.output else build.source.path.parent
@@ -168,7 +168,7 @@ def _refuse_doubles(builds: Sequence[Build], args: argparse.Namespace) -> None:
 
 
 def _report(builds: Sequence[Build], failures: Sequence[FileResult]) -> CheckReport:
-    """What the compiler says against each source; what it says for several devices is said once."""
+    """Return what the compiler says against each source; what it says for several devices is said once."""
     results = []
     for name in dict.fromkeys(build.source.name for build in builds):
         findings = dict.fromkeys(f for build in builds if build.source.name == name for f in build.findings)
@@ -177,7 +177,7 @@ def _report(builds: Sequence[Build], failures: Sequence[FileResult]) -> CheckRep
 
 
 def _table(builds: Sequence[Build]) -> list[str]:
-    """A row for each kernel and device; a kernel's rows stand together."""
+    """Return a row for each kernel and device; a kernel's rows stand together."""
     rows = []
     for build in builds:
         for text in build.texts:

@@ -105,7 +105,7 @@ def gen_command(args: argparse.Namespace) -> int:
 
 
 def _sources(args: argparse.Namespace, path: str) -> Iterator[tuple[Source | None, tuple[ReportedFinding, ...]]]:
-    """The texts of an input, None where there is none, with what the compiler has said before the first of them."""
+    """Yield the texts of an input, None where there is none, with what the compiler has said before the first of them."""
     if not is_opencl((args.stdin_filename or "") if path == STDIN else path):
         yield read_input(path, args.stdin_filename, args.platform), ()
         return
@@ -129,7 +129,7 @@ def _told(findings: tuple[ReportedFinding, ...]) -> int:
 
 
 def _judge(args: argparse.Namespace) -> None:
-    """Raises UserError for options that do not go together."""
+    """Raise UserError for options that do not go together."""
     tools, compared = args.tool or [], args.compare_options or []
     if len(tools) > 2:
         raise UserError("gen: --tool is given once, or twice to compare two finalizers")
@@ -146,7 +146,7 @@ def _judge(args: argparse.Namespace) -> None:
 
 
 def _made(args: argparse.Namespace, source: Source, path: str) -> tuple[GenDocument, ...]:
-    """The machine code of an input: once, or twice where two are compared."""
+    """Return the machine code of an input: once, or twice where two are compared."""
     always = split_options(" ".join(args.options or ()), "--options")
     tools = args.tool or [None]
     compared = args.compare_options or [""]

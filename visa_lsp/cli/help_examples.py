@@ -97,6 +97,6 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
 
 
 def example_lines(program: str) -> str:
-    """The examples of a command, as its help shows them; empty where it has none."""
+    """Return the examples of a command, as its help shows them; empty where it has none."""
     rows = EXAMPLES.get(program, ())
     return "\n".join([HEADING, *(f"  {line}\n      {what}" for line, what in rows)]) if rows else ""

@@ -178,7 +178,7 @@ def _status_of(argv: list[str]) -> int:
 
 
 def _outcome_of(argv: list[str]) -> int:
-    """The exit status of a line, as its command sees it."""
+    """Return the exit status of a line, as its command sees it."""
     words = argv
     try:
         words = _with_argfiles(argv)
@@ -229,7 +229,7 @@ def _dispatch(argv: list[str]) -> int:
 
 
 def _command(argv: list[str]) -> tuple[str | None, list[str]]:
-    """The command meant and its arguments; ``--platform`` may stand before its name, and ``--check`` among options."""
+    """Return the command meant and its arguments; ``--platform`` may stand before its name, and ``--check`` among options."""
     leading = 0
     while leading < len(argv) and argv[leading].partition("=")[0] == "--platform":
         leading += 1 if "=" in argv[leading] else 2
@@ -244,7 +244,7 @@ def _command(argv: list[str]) -> tuple[str | None, list[str]]:
 
 
 def _with_argfiles(argv: list[str], depth: int = 0) -> list[str]:
-    """The arguments with each ``@FILE`` replaced by the lines of that file; ``./@name`` is a file of that name."""
+    """Return the arguments with each ``@FILE`` replaced by the lines of that file; ``./@name`` is a file of that name."""
     out: list[str] = []
     for at, word in enumerate(argv):
         if word == "--":

@@ -54,7 +54,7 @@ class CommandParser(argparse.ArgumentParser):
             raise
 
     def format_help(self) -> str:
-        """The help, and below it lines to be typed."""
+        """Return the help, and below it lines to be typed."""
         examples = example_lines(self.prog)
         return super().format_help() + (f"\n{examples}\n" if examples else "")
 
@@ -70,12 +70,12 @@ class CommandParser(argparse.ArgumentParser):
 
 
 def parser_of(command: str, description: str) -> CommandParser:
-    """The parser of a command, without its options."""
+    """Return the parser of a command, without its options."""
     return CommandParser(prog=f"visa-lsp {command}", description=description, allow_abbrev=False)
 
 
 def parser_of_program(commands: Mapping[str, str], add_arguments: Callable[[CommandParser], None]) -> CommandParser:
-    """The parser for a line that names none of the commands; ``add_arguments`` declares the options of the server."""
+    """Return the parser for a line that names none of the commands; ``add_arguments`` declares the options of the server."""
     width = max(map(len, commands)) + 2
     parser = CommandParser(
         prog="visa-lsp",
@@ -94,7 +94,7 @@ def parser_of_program(commands: Mapping[str, str], add_arguments: Callable[[Comm
 
 
 def seconds_argument(text: str) -> float:
-    """The ``type`` of an argparse option that takes a time limit. Raises ArgumentTypeError where it is none."""
+    """Return the ``type`` of an argparse option that takes a time limit. Raises ArgumentTypeError where it is none."""
     try:
         return seconds_of(text)
     except ValueError as error:

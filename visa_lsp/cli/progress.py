@@ -30,7 +30,7 @@ class Progress:
         return self
 
     def is_due(self) -> bool:
-        """Whether it is time to tell something; cheap, for what is called often."""
+        """Return whether it is time to tell something; cheap, for what is called often."""
         return self.wanted and time.monotonic() >= self._next
 
     def show(self, words: str) -> None:

@@ -313,7 +313,7 @@ def _write_profile(args: Namespace, outcomes: list[Outcome]) -> None:
 
 
 def _with_launch_file(programs: list[str]) -> str | None:
-    """The one of several texts and objects that has a launch file beside it: the others belong to its program.
+    """Return the one of several texts and objects that has a launch file beside it: the others belong to its program.
 
     Where none has one, the only text with a kernel, if the others are texts too.
     """
@@ -328,7 +328,7 @@ def _with_launch_file(programs: list[str]) -> str | None:
 
 
 def _outcomes(tasks: Sequence[Input], args: Namespace, cluster: Cluster | None) -> Iterator[Outcome]:
-    """What comes of each input, in order."""
+    """Yield what comes of each input, in order."""
     several = len(tasks) > 1
     if cluster is None:
         for name, more in tasks:
@@ -441,7 +441,7 @@ def _run_input(
 def _written(
     out: str | None, launch_path: Path, report: RunReport, inputs: tuple[Path, ...], *, several: bool
 ) -> tuple[str | None, ...]:
-    """The files of the buffers, written where that is asked for. ``UserError`` where one cannot be."""
+    """Return the files of the buffers, written where that is asked for. ``UserError`` where one cannot be."""
     if not out:
         return tuple(None for _ in report.buffers)
     folder = Path(out)
@@ -538,7 +538,7 @@ _WHO: Final = re.compile(r"(\d{1,9})(?::(\d{1,9}))?(?::(\d{1,9}))?,(\d{1,9})")
 
 
 def _tracer(words: list[str], stream: TextIO) -> Tracer:
-    """The listener for ``--trace``."""
+    """Return the listener for ``--trace``."""
     from visa_lsp.sim.launch.config import LaunchError
     from visa_lsp.sim.observers.trace import Tracer
 

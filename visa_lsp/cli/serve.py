@@ -64,7 +64,7 @@ def serve(args: Namespace) -> int:
 
 
 def _check_log(path: str) -> None:
-    """Raises UserError where a log cannot be written: a later failure would go unseen, and a FIFO would be waited for."""
+    """Raise UserError where a log cannot be written: a later failure would go unseen, and a FIFO would be waited for."""
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0), 0o666))
     except OSError as error:

@@ -108,7 +108,7 @@ class InputFigures(Struct, frozen=True):
 
 
 def _counted(args: argparse.Namespace, platform: str | None, cluster: Cluster | None) -> Iterator[Said[InputFigures]]:
-    """What comes of each input, in order."""
+    """Yield what comes of each input, in order."""
     inputs = [InputFile(path) for path in args.inputs]
     count = partial(_count, platform, args.stdin_filename or STDIN_NAME)
     if cluster is None:
@@ -132,7 +132,7 @@ def _lost(one: InputFile, why: str) -> Said[InputFigures]:
 
 
 def _baseline_to_write(args: argparse.Namespace) -> str | None:
-    """The file for ``--write-baseline``; None without it. ``UserError`` for one that may be something else."""
+    """Return the file for ``--write-baseline``; None without it. ``UserError`` for one that may be something else."""
     if args.write_baseline is None:
         return None
     path: str = args.write_baseline or args.baseline or _DEFAULT_BASELINE

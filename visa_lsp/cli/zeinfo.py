@@ -157,7 +157,7 @@ def _zebin(name: str, data: bytes) -> Zebin:
 
 
 def _texts(path: Path, source: ZeInfoSource, named: Sequence[str] | None) -> Iterator[Path]:
-    """The texts to compare with: those named, else those beside the document that have its name or a kernel's."""
+    """Yield the texts to compare with: those named, else those beside the document that have its name or a kernel's."""
     if named:
         yield from (Path(n) for n in named)
         return
@@ -196,7 +196,7 @@ def _kernels(path: Path, platform: str | None, texts: dict[str, str], *, named: 
 def _findings(
     name: str, text: str, found: Sequence[Diagnostic], texts: Mapping[str, str]
 ) -> tuple[ReportedFinding, ...]:
-    """The findings for a report, with the places of related texts resolved."""
+    """Return the findings for a report, with the places of related texts resolved."""
     out = []
     for diagnostic in found:
         (finding,) = findings_of(name, text, [diagnostic])
@@ -245,7 +245,7 @@ def _emit(args: argparse.Namespace) -> int:
 
 
 def _programs(name: str, data: bytes, platform: str | None) -> list[KernelText] | None:
-    """The kernels of a text or object; None, and the reasons on stderr, where it has errors."""
+    """Return the kernels of a text or object; None, and the reasons on stderr, where it has errors."""
     if data.startswith(OBJECT_MAGIC):
         try:
             found = [KernelText(kernel, name) for kernel in decode_object(data).kernels]
@@ -273,7 +273,7 @@ def _programs(name: str, data: bytes, platform: str | None) -> list[KernelText] 
 
 
 def packed(name: str, result: Assembled, platform_name: str | None) -> bytes | None:
-    """A zebin of an assembled text, with the ze_info of its folder, or a made one; None, and why on stderr, if none can be made."""
+    """Return a zebin of an assembled text, with the ze_info of its folder, or a made one; None, and why on stderr, if none can be made."""
     assert result.data is not None
     path = Path(name)
     stem = path.stem.strip("<>") or "visa"
@@ -315,7 +315,7 @@ def _place(name: str, data: bytes, kernels: Sequence[KernelText], error: EmitErr
 
 
 def _launch(args: argparse.Namespace, path: Path) -> LaunchFile | None:
-    """The launch file, read; None if there is none."""
+    """Return the launch file, read; None if there is none."""
     where = Path(args.launch) if args.launch else path.with_suffix(".launch.yaml")
     if not where.is_file():
         if args.launch:

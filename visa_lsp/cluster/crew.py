@@ -56,7 +56,7 @@ def crew_at(address: str, say: Callable[[str], None]) -> Iterator[Crew]:
 
 
 def _local(address: str) -> int | None:
-    """How many workers of this machine an address asks for; None for a scheduler's."""
+    """Return how many workers of this machine an address asks for; None for a scheduler's."""
     if address == "local":
         return min(
             len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, _MOST_LOCAL
@@ -121,7 +121,7 @@ def _client(address: str) -> Iterator[Client]:
 
 
 def _connected(address: str) -> Client:
-    """A client of the scheduler; in a thread of its own, for Dask waits for ever for what listens there and never speaks."""
+    """Return a client of the scheduler; in a thread of its own, for Dask waits for ever for what listens there and never speaks."""
     from distributed import Client
 
     answers: queue.SimpleQueue[Client | Exception] = queue.SimpleQueue()
@@ -191,7 +191,7 @@ class Crew:
         return future
 
     def finished(self) -> Iterator[Future]:
-        """What has come to an end; waits for a moment where there is nothing."""
+        """Yield what has come to an end; waits for a moment where there is nothing."""
         wait = _LOOK
         with contextlib.suppress(queue.Empty):
             while True:
@@ -235,7 +235,7 @@ class Gone(Exception):  # noqa: N818
 
 
 def value_of(future: Future) -> Any:
-    """What came of a finished task; raises what it raised, ``Gone`` where its worker is not there any more."""
+    """Return what came of a finished task; raises what it raised, ``Gone`` where its worker is not there any more."""
     from concurrent.futures import CancelledError
 
     try:

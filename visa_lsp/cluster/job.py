@@ -48,7 +48,7 @@ def results(
     limit: float,
     folder: str = "",
 ) -> Iterator[Result]:
-    """What ``work`` makes of each item, in order; of one that could not be done what ``lost`` makes of it and the reason.
+    """Yield what ``work`` makes of each item, in order; of one that could not be done what ``lost`` makes of it and the reason.
 
     ``work`` and its items are pickled, and results are; what all items share is bound into ``work``, and reaches each worker once.
     ``outgoing`` makes of an item, just before, the one that is sent. ``guesses``: seconds that items may take, in proportion;
@@ -104,7 +104,7 @@ class _Job:
         self._heard: dict[str, float] = {}  # when a worker last gave an answer: it knows the work
 
     def outcomes(self) -> Iterator[Done | Failed]:
-        """The outcome of each item, in order, as soon as those before it are there."""
+        """Yield the outcome of each item, in order, as soon as those before it are there."""
         for number in range(len(self._guesses)):
             while number not in self._ready:
                 if self._crew.look():
@@ -147,7 +147,7 @@ class _Job:
         return range(first, self._next)
 
     def _span(self) -> float:
-        """The seconds that a task is to take, so that whoever hands out tasks can keep all workers busy."""
+        """Return the seconds that a task is to take, so that whoever hands out tasks can keep all workers busy."""
         return max(_TASK, _HANDING * sum(self._crew.accepted.values()))
 
     def _submit(self, numbers: Sequence[int], worker: str) -> None:

@@ -115,7 +115,7 @@ class _Child:
 
 
 def _is_wanted() -> bool:
-    """Whether somebody waits for the task of this thread."""
+    """Return whether somebody waits for the task of this thread."""
     from distributed import get_worker
 
     worker: Any = get_worker()

@@ -27,7 +27,7 @@ class Record:
         self.size = self.struct.size
 
     def pack(self, path: str, *values: int) -> bytes:
-        """The ``size`` bytes of the record. Raises CodecError, which names the field, where a value does not fit."""
+        """Return the ``size`` bytes of the record. Raises CodecError, which names the field, where a value does not fit."""
         try:
             return self.struct.pack(*values)
         except struct.error:
@@ -54,7 +54,7 @@ class Cursor:
         self.path: list[str | int] = [path] if path else []
 
     def where(self, name: str = "") -> str:
-        """The path as text: ``kernels[0].variables[3].name_index``."""
+        """Return the path as text: ``kernels[0].variables[3].name_index``."""
         text = ""
         for part in (*self.path, name):
             if isinstance(part, int):
@@ -64,7 +64,7 @@ class Cursor:
         return text
 
     def error(self, message: str, name: str = "", at: int | None = None) -> CodecError:
-        """A CodecError, to be raised, at byte ``at``, or here."""
+        """Return a CodecError, to be raised, at byte ``at``, or here."""
         return CodecError(message, self.pos if at is None else at, self.where(name))
 
     def need(self, size: int, name: str) -> int:
@@ -76,12 +76,12 @@ class Cursor:
         return start
 
     def take(self, size: int, name: str) -> bytes:
-        """The next ``size`` bytes. Raises CodecError where fewer are left."""
+        """Return the next ``size`` bytes. Raises CodecError where fewer are left."""
         start = self.need(size, name)
         return self.data[start : start + size]
 
     def integer(self, code: str, name: str) -> int:
-        """One little-endian integer of 1, 2 or 4 bytes; ``code`` as in ``Record``.
+        """Return one little-endian integer of 1, 2 or 4 bytes; ``code`` as in ``Record``.
 
         Raises CodecError where too few bytes are left.
         """
@@ -90,7 +90,7 @@ class Cursor:
         return int.from_bytes(self.data[start : start + size], "little", signed=code == "h")
 
     def record(self, record: Record) -> tuple[int, ...]:
-        """The values of a record, ``record.size`` bytes.
+        """Return the values of a record, ``record.size`` bytes.
 
         Raises CodecError, which names the first field that is not whole, where they are cut off.
         """
@@ -102,7 +102,7 @@ class Cursor:
         return record.struct.unpack_from(self.data, start)
 
     def count(self, code: str, name: str, item_size: int) -> int:
-        """A number of items that take at least ``item_size`` bytes each, checked against the bytes that are left.
+        """Return a number of items that take at least ``item_size`` bytes each, checked against the bytes that are left.
 
         Raises CodecError where fewer are left.
         """
@@ -122,7 +122,7 @@ class Cursor:
         return self.take(size, name).decode("utf-8", "surrogateescape")
 
     def string(self, name: str) -> str:
-        """A string that a zero byte ends. Raises CodecError where none follows before ``end``."""
+        """Return a string that a zero byte ends. Raises CodecError where none follows before ``end``."""
         stop = self.data.find(b"\0", self.pos, self.end)
         if stop < 0:
             raise self.error("string without its closing zero byte", name)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def decode(data: bytes, table: InstructionTable = TABLE) -> Module:
-    """The module of an object of version 3.0 to 4.x.
+    """Return the module of an object of version 3.0 to 4.x.
 
     Raises CodecError, with byte offset and field, where the bytes are none; nothing else is raised, whatever they are.
     """

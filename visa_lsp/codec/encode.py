@@ -36,7 +36,7 @@ _LAYOUT: Final = ObjectLayout(WRITTEN_VERSION)
 
 
 def encode(module: Module) -> bytes:
-    """The bytes of the object of a module, in the version that is written.
+    """Return the bytes of the object of a module, in the version that is written.
 
     Raises CodecError, with the field and the line of the instruction, where a value or a form has no place in an
     object.
@@ -67,7 +67,7 @@ def encode(module: Module) -> bytes:
 
 
 def instruction_offsets(kernel: Kernel) -> list[int]:
-    """The byte offset of each instruction from the first instruction byte."""
+    """Return the byte offset of each instruction from the first instruction byte."""
     instructions = InstructionWriter()
     offsets, at = [], 0
     for inst in kernel.instructions:
@@ -148,7 +148,7 @@ class _Body:
 
 
 def _each(items: Iterable[Item], write: Callable[[Item], bytes], path: str) -> list[bytes]:
-    """The bytes of many items; an error says which of them it is about."""
+    """Return the bytes of many items; an error says which of them it is about."""
     found: list[bytes] = []
     try:
         # In this order, so that as many are written as the number of the one that cannot be.
@@ -194,7 +194,7 @@ def _attributes(attributes: Sequence[Attribute], path: str) -> bytes:
 
 
 def _type_code(type_: DataType, path: str) -> int:
-    """The four bits of a type."""
+    """Return the four bits of a type."""
     if type_.code > 15:
         raise CodecError(f"the type {type_.name} is of text 4.2: it has no code in an object", None, f"{path}.type")
     return type_.code

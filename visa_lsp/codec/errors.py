@@ -23,7 +23,7 @@ class CodecError(Exception):
         super().__init__(f"{where}: {message}" if where else message)
 
     def within(self, path: str) -> CodecError:
-        """The same error, with what its field is part of."""
+        """Return the same error, with what its field is part of."""
         return CodecError(
             self.message, self.offset, f"{path}.{self.path.removeprefix('.')}" if self.path else path, self.line
         )

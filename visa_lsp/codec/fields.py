@@ -63,7 +63,7 @@ LIST_KINDS: Final = frozenset({FieldKind.RAWS, FieldKind.LABELS, FieldKind.VECTO
 
 
 def default_value(field: Field) -> Value:
-    """The value of a field that the object does not store."""
+    """Return the value of a field that the object does not store."""
     match field.kind:
         case kind if kind in INTEGER_FORMAT:
             return field.default
@@ -103,7 +103,7 @@ class Readers:
             self.by_kind[kind] = integer_reader("H" if narrow else code)
 
     def list_reader(self, kind: FieldKind, count_at: int) -> Reader:
-        """The reader of a list whose length is the value of field ``count_at``."""
+        """Return the reader of a list whose length is the value of field ``count_at``."""
         item = self.raw if kind is FieldKind.RAWS else integer_reader(INTEGER_FORMAT[FieldKind.LABEL])
 
         def read(code: bytes, at: int, values: list[Value]) -> tuple[Value, int]:
@@ -116,7 +116,7 @@ class Readers:
         return read
 
     def message_reader(self, mode_at: int, *, with_header: bool) -> Reader:
-        """The reader of message operands: the mode word, field ``mode_at``, tells which ones are there."""
+        """Return the reader of message operands: the mode word, field ``mode_at``, tells which ones are there."""
 
         def read(code: bytes, at: int, values: list[Value]) -> tuple[Value, int]:
             items: list[ListItem] = []
@@ -165,7 +165,7 @@ class Readers:
 
 
 def integer_reader(code: str) -> ItemReader:
-    """The reader of an integer in ``struct`` notation."""
+    """Return the reader of an integer in ``struct`` notation."""
     record = struct.Struct("<" + code)
     unpack, size = record.unpack_from, record.size
 
@@ -278,23 +278,23 @@ def _operand(chunk: bytes, cls: int, general: Callable[[bytes], tuple[int, ...]]
 
 
 def read_word_immediate(code: bytes, at: int, _values: list[Value]) -> tuple[Value, int]:
-    """A bare word of older versions that is now an immediate operand."""
+    """Return a bare word of older versions that is now an immediate operand."""
     return Immediate(UW, struct.unpack_from("<H", code, at)[0]), at + 2
 
 
 def read_sampler_byte(code: bytes, at: int, _values: list[Value]) -> tuple[Value, int]:
-    """The one-byte sampler operation of 3.x: its three flags stand above five bits, now above eight."""
+    """Return the one-byte sampler operation of 3.x: its three flags stand above five bits, now above eight."""
     byte = code[at]
     return byte & 0x1F | (byte & 0xE0) << 3, at + 1
 
 
 def read_old_channels(code: bytes, at: int, _values: list[Value]) -> tuple[Value, int]:
-    """A channel mask of versions before 3.2: a bit that is set leaves its channel out."""
+    """Return a channel mask of versions before 3.2: a bit that is set leaves its channel out."""
     return ~code[at] & 15, at + 1
 
 
 def read_old_eight_lanes(code: bytes, at: int, _values: list[Value]) -> tuple[Value, int]:
-    """An exec byte of versions before 3.2 whose size code 0 stands for 8 lanes, the only size there was.
+    """Return an exec byte of versions before 3.2 whose size code 0 stands for 8 lanes, the only size there was.
 
     Raises MalformedValueError for every other size code.
     """

@@ -28,7 +28,7 @@ _EXEC: Final = (FieldKind.EXEC, FieldKind.EXEC_CODE, FieldKind.EXEC_LOG2)
 
 
 def checks_of(row: Instruction) -> tuple[tuple[int, Check], ...]:
-    """The checks of a row, each with the position of the field that it is about."""
+    """Return the checks of a row, each with the position of the field that it is about."""
     return (
         *_executions(row), *_predicates(row), *_repeated(row), *_unsaid(row), *_unsaid_bits(row), *_classes(row),
         *_saturations(row),
@@ -66,7 +66,7 @@ def _predicates(row: Instruction) -> list[tuple[int, Check]]:
 
 
 def _always(at: int, wanted: Value, predicate: int | None = None, *, hidden: int = 0) -> Check:
-    """The field is always the same but for hidden bits, or only where another is a whole predicate."""
+    """Return the field is always the same but for hidden bits, or only where another is a whole predicate."""
 
     def check(values: list[Value]) -> str:
         value = values[at]
@@ -148,7 +148,7 @@ def _unsaturated(at: int) -> Check:
 
 
 def _classes(row: Instruction) -> list[tuple[int, Check]]:
-    """The field that tells the class of what a bare name names: bits 4 and 5; the text says no other bit."""
+    """Return the field that tells the class of what a bare name names: bits 4 and 5; the text says no other bit."""
     if not any(field.kind is FieldKind.VARIABLE for field in row.fields) or "prop" not in row.index:
         return []
     at = row.index["prop"]

@@ -107,7 +107,7 @@ class Form:
     judges: tuple[tuple[int, Judge], ...] = ()
 
     def matches(self, code: bytes, at: int) -> bool:
-        """Whether the constants at fixed distances agree; ``at`` is the byte of ``code`` behind the opcode."""
+        """Return whether the constants at fixed distances agree; ``at`` is the byte of ``code`` behind the opcode."""
         for check in self.checks:
             start = at + check.at
             if int.from_bytes(code[start : start + check.size], "little") & check.mask != check.value:
@@ -115,7 +115,7 @@ class Form:
         return True
 
     def describe(self) -> str:
-        """The row's name with its constants: ``min (op=0)``."""
+        """Return the row's name with its constants: ``min (op=0)``."""
         constants = [f"{f.name}={f.const}" for f in self.row.fields if f.const is not None]
         return f"{self.row.mnemonic} ({', '.join(constants)})" if constants else self.row.mnemonic
 
@@ -141,7 +141,7 @@ class InstructionReader:
     def read_all(
         self, data: bytes, start: int, end: int, path: str, limits: BodyLimits | None = None
     ) -> tuple[Inst, ...]:
-        """The instructions of the bytes ``data[start:end]``, which they fill exactly, and which name nothing beyond the limits.
+        """Return the instructions of the bytes ``data[start:end]``, which they fill exactly, and which name nothing beyond the limits.
 
         Raises CodecError, with the byte of the file and the field, where an opcode is not known, a value has no
         meaning, or the last instruction is cut off.
@@ -200,7 +200,7 @@ def _in_limits(inst: Inst, at: int, limits: BodyLimits | None) -> None:
 
 
 def forms(rows: Iterable[Instruction], readers: Readers) -> tuple[Form, ...]:
-    """The forms of one opcode: those that fix more bits first, then those of the dialect that has objects."""
+    """Return the forms of one opcode: those that fix more bits first, then those of the dialect that has objects."""
 
     def rank(row: Instruction) -> tuple[int, bool]:
         masks = ((f.const_mask, _FIXED_SIZES.get(f.kind, 4)) for f in row.fields if f.const is not None)

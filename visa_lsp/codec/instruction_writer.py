@@ -48,7 +48,7 @@ class InstructionWriter:
         self.plans: dict[Instruction, _Plan] = {}
 
     def write(self, inst: Inst) -> bytes:
-        """The bytes of the record of one instruction.
+        """Return the bytes of the record of one instruction.
 
         Raises CodecError, with the field and the source line, where the row has no opcode, the values are not one for
         each field, a list has another length than its count says, or a value has no code.
@@ -82,7 +82,7 @@ class InstructionWriter:
 
 
 def _refusal(inst: Inst, plan: _Plan) -> CodecError:
-    """What is wrong with an instruction of which some value has no form."""
+    """Return what is wrong with an instruction of which some value has no form."""
     for field, write, value in zip(inst.row.fields, plan.writers, inst.values, strict=True):
         message = ""
         try:

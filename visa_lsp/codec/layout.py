@@ -33,7 +33,7 @@ from visa_lsp.program.operand_text import IDENTIFIER
 
 
 def read_header(data: bytes) -> Header:
-    """The file header; offsets and sizes in it, all in bytes, are checked against the file.
+    """Return the file header; offsets and sizes in it, all in bytes, are checked against the file.
 
     Raises CodecError where the bytes are no vISA object of version 3.0 to 4.x, are cut off, or name bytes behind their
     end.
@@ -137,7 +137,7 @@ def read_attributes(cursor: Cursor, layout: ObjectLayout, count: int, pool: _Poo
 
 
 def read_body(data: bytes, header: Header, entry: BodyEntry) -> ObjectBody:
-    """A kernel object up to its instructions.
+    """Return a kernel object up to its instructions.
 
     Raises CodecError where its declarations are cut off, or its instructions lie outside of its bytes or inside its
     declarations.

@@ -30,7 +30,7 @@ class BodyLimits:
         self._places: dict[Instruction, tuple[tuple[int, bool], ...]] = {}
 
     def absent(self, inst: Inst) -> Absent | None:
-        """The first label or string of an instruction that the body does not have."""
+        """Return the first label or string of an instruction that the body does not have."""
         places = self._places.get(inst.row)
         if places is None:
             places = self._places[inst.row] = _places(inst.row)
@@ -45,6 +45,6 @@ class BodyLimits:
 
 
 def _places(row: Instruction) -> tuple[tuple[int, bool], ...]:
-    """The fields of a row that name labels (true) or strings (false)."""
+    """Return the fields of a row that name labels (true) or strings (false)."""
     kinds = enumerate(one.kind for one in row.fields)
     return tuple((index, kind in LABEL_KINDS) for index, kind in kinds if kind in LABEL_KINDS or kind in STRING_KINDS)

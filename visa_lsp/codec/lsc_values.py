@@ -35,7 +35,7 @@ _NO_SURFACE: Final = (lsc_codes.ADDRTYPE_FLAT, lsc_codes.ADDRTYPE_ARG)
 
 
 def checks_of(row: Instruction) -> tuple[tuple[int, Check], ...]:
-    """The checks of a row, each with the position of the field that it is about."""
+    """Return the checks of a row, each with the position of the field that it is about."""
     if row.family != "lsc":
         return ()
     found: list[tuple[int, Check]] = []
@@ -65,7 +65,7 @@ def _code(index: int, known: frozenset[int]) -> Check:
 
 
 def _plain(index: int, elems: int, *, always: bool) -> Check:
-    """Only a count can be transposed: a mask, which is what is no code of a count, has no word for it."""
+    """Return only a count can be transposed: a mask, which is what is no code of a count, has no word for it."""
 
     def check(values: list[Value]) -> str:
         is_mask = always or values[elems] not in lsc_codes.ELEMS_VALUE
@@ -83,7 +83,7 @@ def _twice(index: int, other: int) -> Check:
 
 
 def _wide(row: Instruction, name: str) -> Callable[[list[Value], Immediate], bool]:
-    """Whether a number of this field is one of 64 bits."""
+    """Return whether a number of this field is one of 64 bits."""
     if name != "surface":
         return lambda _values, _number: name == "addr0"
     model = row.index["addrtype"]

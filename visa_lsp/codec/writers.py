@@ -41,14 +41,14 @@ _SCALAR: Final = SCALAR_REGION.encode()
 
 
 def writer(kind: FieldKind) -> Writer:
-    """The writer of a field kind."""
+    """Return the writer of a field kind."""
     if kind in INTEGER_FORMAT:
         return _integer_writer(INTEGER_FORMAT[kind], cut=kind in _CUT)
     return _WRITERS[kind]
 
 
 def write_operand(value: Value) -> bytes:
-    """The bytes of a vector operand: its tag and what follows.
+    """Return the bytes of a vector operand: its tag and what follows.
 
     Raises MalformedValueError where ``value`` is none, or its width or region has no code.
     """
@@ -98,7 +98,7 @@ def _region(region: Region) -> int:
 
 
 def _type(data_type: DataType) -> int:
-    """The code of a type; none of those that an object knows has more than four bits."""
+    """Return the code of a type; none of those that an object knows has more than four bits."""
     if data_type.code > 15:
         raise MalformedValueError(f"the type {data_type.name} is of text 4.2: it has no code in an object")
     return data_type.code

@@ -33,14 +33,14 @@ _DONE: Final = {ChangeKind.INSERT: "inserted", ChangeKind.DELETE: "deleted", Cha
 
 
 def figures_of(kernel: Kernel) -> Figures:
-    """Counts of a body."""
+    """Count of a body."""
     code = [inst for inst in kernel.instructions if not inst.row.opens_label and inst.row.marks_source is None]
     sends = sum(inst.row.family in SENDING for inst in code)
     return Figures(len(code), sends, len(kernel.variables), kernel.int_attribute("SimdSize"))
 
 
 def compare_bodies(a: ComparedBody, b: ComparedBody) -> KernelDiff:
-    """How the second body differs from the first."""
+    """Return how the second body differs from the first."""
     match = matched(a, b)
     renaming = match.renaming
     its_names = names_of_second(a, b, renaming)
@@ -55,7 +55,7 @@ def compare_bodies(a: ComparedBody, b: ComparedBody) -> KernelDiff:
 
 
 def _line_pairs(a: ComparedBody, b: ComparedBody, match: Matching) -> list[tuple[int, int]]:
-    """Lines that correspond: of the code, of declarations, inputs and attributes."""
+    """Return lines that correspond: of the code, of declarations, inputs and attributes."""
     pairs = {**dict(entry_pairs(a, b, match.renaming)), a.first: b.first}
     pairs.update(
         (a.lines[ref], b.lines[its]) for ref, its in match.renaming.items() if ref in a.lines and its in b.lines
@@ -73,11 +73,11 @@ class _Places:
         self._of_b = sorted((line, other) for other, line in pairs)
 
     def in_b(self, line: int) -> Lines:
-        """The place in the second body of a line of the first."""
+        """Return the place in the second body of a line of the first."""
         return _place(self._of_a, line)
 
     def in_a(self, line: int) -> Lines:
-        """The place in the first body of a line of the second."""
+        """Return the place in the first body of a line of the second."""
         return _place(self._of_b, line)
 
 
@@ -87,7 +87,7 @@ def _place(pairs: Sequence[tuple[int, int]], line: int) -> Lines:
 
 
 def _heads(a: ComparedBody, b: ComparedBody) -> Iterator[Difference]:
-    """The lines that open the bodies."""
+    """Yield the lines that open the bodies."""
     one, other = a.kernel, b.kernel
     words = []
     if one.is_kernel != other.is_kernel:
@@ -168,7 +168,7 @@ def _span(body: ComparedBody, items: Sequence[Item]) -> Lines:
 
 
 def _runs(items: Sequence[Item], settled: set[int]) -> Iterator[list[Item]]:
-    """The stretches of what is not settled."""
+    """Yield the stretches of what is not settled."""
     run: list[Item] = []
     for at, item in enumerate(items):
         if at in settled:
@@ -182,7 +182,7 @@ def _runs(items: Sequence[Item], settled: set[int]) -> Iterator[list[Item]]:
 
 
 def _merged(changes: Iterable[Difference]) -> Iterator[Difference]:
-    """Changes of neighbouring lines of which the same is said, as one."""
+    """Change of neighbouring lines of which the same is said, as one."""
     last: Difference | None = None
     count = 1
     for change in changes:

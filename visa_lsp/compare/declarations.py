@@ -37,7 +37,7 @@ class HeadDifference(NamedTuple):
 def declaration_findings(
     a: ComparedBody, b: ComparedBody, renaming: Renaming, its_names: OperandNames
 ) -> Iterator[HeadDifference]:
-    """Every difference of declarations, inputs and attributes."""
+    """Yield every difference of declarations, inputs and attributes."""
     yield from _variables(a, b, renaming, its_names)
     yield from _inputs(a, b, renaming, its_names)
     yield from _attributes(a, b)
@@ -73,7 +73,7 @@ def _said(kernel: Kernel, ref: Ref, names: OperandNames) -> str:
 
 
 def _properties(kernel: Kernel, ref: Ref, names: OperandNames) -> dict[str, str]:
-    """What a declaration says, by the words of the text."""
+    """Return what a declaration says, by the words of the text."""
     letter, number = ref
     out: dict[str, str] = {}
     if letter == "G":
@@ -142,13 +142,13 @@ def _same_attributes(a: Kernel, b: Kernel) -> dict[int, int]:
 
 
 def entry_pairs(a: ComparedBody, b: ComparedBody, renaming: Renaming) -> Iterator[tuple[int, int]]:
-    """The lines of inputs and attributes that both have."""
+    """Yield the lines of inputs and attributes that both have."""
     yield from ((a.inputs[i], b.inputs[j]) for i, j in _same_inputs(a.kernel, b.kernel, renaming).items())
     yield from ((_line(a, i), _line(b, j)) for i, j in _same_attributes(a.kernel, b.kernel).items())
 
 
 def _by_variable(kernel: Kernel) -> dict[tuple[Ref, int], int]:
-    """The place of each input by its variable, and how many inputs before it fill the same one."""
+    """Return the place of each input by its variable, and how many inputs before it fill the same one."""
     found: dict[tuple[Ref, int], int] = {}
     count: Counter[Ref] = Counter()
     for place, entry in enumerate(kernel.inputs):
@@ -195,5 +195,5 @@ def _attribute(kernel: Kernel, place: int) -> tuple[str, str]:
 
 
 def _line(body: ComparedBody, place: int) -> int:
-    """The line of an attribute; that of the body for one that the assembler adds."""
+    """Return the line of an attribute; that of the body for one that the assembler adds."""
     return body.attributes[place] if body.attributes[place] >= 0 else body.first

@@ -44,7 +44,7 @@ class Matching(Struct, frozen=True):
     moved: list[MovedRun] = []
 
     def exchanged(self) -> Matching:
-        """The same seen from the other body."""
+        """Return the same seen from the other body."""
         return Matching(
             self.b,
             self.a,
@@ -70,7 +70,7 @@ def matched(a: ComparedBody, b: ComparedBody) -> Matching:
 
 
 def _precedes(a: ComparedBody, b: ComparedBody, items_a: Sequence[Item], items_b: Sequence[Item]) -> bool:
-    """Whether ``a`` is the one that is looked at first, whichever is given first: by length, else by what differs first."""
+    """Return whether ``a`` is the one that is looked at first, whichever is given first: by length, else by what differs first."""
     if len(items_a) != len(items_b):
         return len(items_a) < len(items_b)
     for one, other in zip(items_a, items_b, strict=True):
@@ -97,7 +97,7 @@ def _matched(a: ComparedBody, b: ComparedBody, items_a: Sequence[Item], items_b:
         return ours, numbers.of(zip(shapes[1], named, strict=True))
 
     def end_of(start: Renaming, assumed: Renaming) -> Matching:
-        """What a beginning leads to: pairs make a better renaming, and that better pairs, until nothing changes."""
+        """Return what a beginning leads to: pairs make a better renaming, and that better pairs, until nothing changes."""
         renaming = start
         for _ in range(_ROUNDS):
             pairs = aligned([tokens(renaming), *coarse])
@@ -118,7 +118,7 @@ def _matched(a: ComparedBody, b: ComparedBody, items_a: Sequence[Item], items_b:
         return Matching(items_a, items_b, completed(a, b, renaming), equal, changed, moved)
 
     def explained(match: Matching) -> tuple[int, int]:
-        """How much of two bodies a matching explains: lines that need no word, of code and declarations; what was moved."""
+        """Return how much of two bodies a matching explains: lines that need no word, of code and declarations; what was moved."""
         unsaid = len(match.equal) + agreeing(a.kernel, b.kernel, match.renaming)
         return unsaid, sum(run.length for run in match.moved)
 
@@ -142,7 +142,7 @@ def _told_by_some_names(match: Matching) -> Iterator[tuple[int, int]]:
 
 
 def _only(items: Sequence[Item], equal: set[int], names: Mapping[Ref, Ref]) -> dict[Hashable, int]:
-    """The places of items that are not equal to any, by shape and what is known of their names, where no two are alike."""
+    """Return the places of items that are not equal to any, by shape and what is known of their names, where no two are alike."""
     found: dict[Hashable, int] = {}
     several: set[Hashable] = set()
     for at, item in enumerate(items):
@@ -193,7 +193,7 @@ def _by_uses(names: dict[Ref, int], items: Sequence[Item], colours: list[int], n
 
 
 def _moved(tokens: Tokens, equal: list[tuple[int, int]]) -> list[MovedRun]:
-    """Runs that stand in both bodies at other places, the longest first; none of their items is in ``equal``."""
+    """Run that stand in both bodies at other places, the longest first; none of their items is in ``equal``."""
     a, b = tokens
     free_a = set(range(len(a))) - {i for i, _ in equal}
     free_b = set(range(len(b))) - {j for _, j in equal}

@@ -39,7 +39,7 @@ class ComparedBody(Struct, frozen=True):
     grf_bytes: int
 
     def name(self, ref: Ref) -> str:
-        """The name of a variable or label in the text."""
+        """Return the name of a variable or label in the text."""
         names = self.names
         letter, number = ref
         match letter:

@@ -103,7 +103,7 @@ def _paired(a: Sequence[_Features], b: Sequence[_Features]) -> list[tuple[int, i
 
 
 def _best(a: Sequence[_Features], b: Sequence[_Features]) -> list[tuple[int, int]]:
-    """The ordered pairs with the greatest sum of likeness."""
+    """Return the ordered pairs with the greatest sum of likeness."""
     width = len(b) + 1
     table = [[0] * width for _ in range(len(a) + 1)]
     likeness = [[_likeness(one, other) for other in b] for one in a]

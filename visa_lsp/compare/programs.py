@@ -35,7 +35,7 @@ def compare_programs(
 
 
 def counterparts(a: Sequence[ComparedBody], b: Sequence[ComparedBody]) -> dict[int, int]:
-    """Which body of ``b`` is which of ``a``, by their places: of one name first, of several the most alike; then by content."""
+    """Return which body of ``b`` is which of ``a``, by their places: of one name first, of several the most alike; then by content."""
     named: dict[str, list[int]] = {}
     for j, body in enumerate(b):
         named.setdefault(body.kernel.name, []).append(j)
@@ -52,7 +52,7 @@ def counterparts(a: Sequence[ComparedBody], b: Sequence[ComparedBody]) -> dict[i
 def _likenesses(
     a: Sequence[ComparedBody], b: Sequence[ComparedBody], pairs: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[int, int, int]]:
-    """The likeness of each pair, negative, with its places."""
+    """Yield the likeness of each pair, negative, with its places."""
     ours = {i: _content(a[i]) for i in {i for i, _ in pairs}}
     theirs = {j: _content(b[j]) for j in {j for _, j in pairs}}
     return ((-_likeness(ours[i], theirs[j]), i, j) for i, j in pairs)
@@ -73,7 +73,7 @@ def _content(body: ComparedBody) -> Counter[Hashable]:
 
 
 def _likeness(a: Counter[Hashable], b: Counter[Hashable]) -> int:
-    """How much of two bodies is alike, in per cent; 0 where their lengths alone say that it is less than half."""
+    """Return how much of two bodies is alike, in per cent; 0 where their lengths alone say that it is less than half."""
     shorter, longer = sorted((a.total(), b.total()))
     if longer >= 3 * shorter:
         return 100 * (longer == 0)
@@ -81,7 +81,7 @@ def _likeness(a: Counter[Hashable], b: Counter[Hashable]) -> int:
 
 
 def _alone(body: ComparedBody, kind: ChangeKind, end: int) -> KernelDiff:
-    """A body that the other program does not have."""
+    """Return a body that the other program does not have."""
     whole, there = Lines(body.first, body.last), Lines(end, end)
     word = "kernel" if body.kernel.is_kernel else "function"
     if kind is ChangeKind.DELETE:

@@ -24,7 +24,7 @@ _INPUT_CLASS: Final = "GST"
 
 
 def refs_of(kernel: Kernel) -> Iterator[Ref]:
-    """Every variable that a body declares, then its labels."""
+    """Yield every variable that a body declares, then its labels."""
     yield from (("G", number) for number in range(FIRST["G"], FIRST["G"] + len(kernel.variables)))
     for letter in "APST":
         first = FIRST[letter]
@@ -33,19 +33,19 @@ def refs_of(kernel: Kernel) -> Iterator[Ref]:
 
 
 def input_ref(entry: Input) -> Ref:
-    """The variable that an input fills."""
+    """Return the variable that an input fills."""
     return _INPUT_CLASS[min(entry.kind & 3, 2)], entry.id
 
 
 def state(kernel: Kernel, ref: Ref) -> StateVariable | None:
-    """The declaration of an address, predicate, sampler or surface variable; None for what is not declared."""
+    """Return the declaration of an address, predicate, sampler or surface variable; None for what is not declared."""
     letter, number = ref
     table, at = _states(kernel, letter), number - FIRST[letter]
     return table[at] if 0 <= at < len(table) else None
 
 
 def declaration(kernel: Kernel, ref: Ref) -> Hashable:
-    """What a declaration says besides its name, alias and attributes; None for what the body does not declare."""
+    """Return what a declaration says besides its name, alias and attributes; None for what the body does not declare."""
     letter, number = ref
     if letter == "G":
         variable = kernel.variable(number)

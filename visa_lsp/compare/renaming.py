@@ -24,14 +24,14 @@ Renaming: TypeAlias = dict[Ref, Ref]
 
 
 def by_names(a: ComparedBody, b: ComparedBody) -> Renaming:
-    """Each name is the same name of the other body, where that has it."""
+    """Return each name is the same name of the other body, where that has it."""
     there = {(ref[0], b.name(ref)): ref for ref in refs_of(b.kernel)}
     named = ((ref, there.get((ref[0], a.name(ref)))) for ref in refs_of(a.kernel))
     return {ref: other for ref, other in named if other is not None}
 
 
 def in_order(a: Sequence[Item], b: Sequence[Item]) -> Renaming | None:
-    """The renaming that makes one body the other, instruction by instruction; None where there is none."""
+    """Return the renaming that makes one body the other, instruction by instruction; None where there is none."""
     if len(a) != len(b):
         return None
     there: Renaming = {}
@@ -46,7 +46,7 @@ def in_order(a: Sequence[Item], b: Sequence[Item]) -> Renaming | None:
 
 
 def by_votes(a: ComparedBody, b: ComparedBody, pairs: Iterable[tuple[Item, Item]], assumed: Renaming) -> Renaming:
-    """The renaming with most places in the pairs behind it, the strongest pair of names first.
+    """Return the renaming with most places in the pairs behind it, the strongest pair of names first.
 
     What is ``assumed`` before anything is known has as much weight as one place.
     """
@@ -81,7 +81,7 @@ def _vote_for_bases(votes: Counter[tuple[Ref, Ref]], a: Kernel, b: Kernel) -> No
 
 
 def _bases(a: Kernel, b: Kernel, ref: Ref, other: Ref) -> tuple[Ref, Ref] | None:
-    """What two variables are aliases of; None where one is none, or the bases are predefined or at other offsets."""
+    """Return what two variables are aliases of; None where one is none, or the bases are predefined or at other offsets."""
     one = a.variable(ref[1]) if ref[0] == "G" else None
     its = b.variable(other[1]) if other[0] == "G" else None
     if one is None or its is None or one.alias_offset != its.alias_offset:
@@ -107,7 +107,7 @@ def _same_inputs(a: Kernel, b: Kernel) -> Iterator[tuple[Ref, Ref]]:
 
 
 def agreeing(a: Kernel, b: Kernel, renaming: Renaming) -> int:
-    """How many declarations and inputs say the same of what corresponds."""
+    """Return how many declarations and inputs say the same of what corresponds."""
     inputs = sum(renaming.get(ref) == other for ref, other in _same_inputs(a, b))
     return inputs + sum(
         declaration(a, ref) == declaration(b, other) and _alias(a, ref, renaming) == _alias(b, other, None)
@@ -116,7 +116,7 @@ def agreeing(a: Kernel, b: Kernel, renaming: Renaming) -> int:
 
 
 def _alias(kernel: Kernel, ref: Ref, renaming: Renaming | None) -> tuple[Ref | None, int] | None:
-    """What a variable is an alias of, and where in it; as the second body names it, where ``renaming`` leads there."""
+    """Return what a variable is an alias of, and where in it; as the second body names it, where ``renaming`` leads there."""
     variable = kernel.variable(ref[1]) if ref[0] == "G" else None
     if variable is None:
         return None
@@ -127,7 +127,7 @@ def _alias(kernel: Kernel, ref: Ref, renaming: Renaming | None) -> tuple[Ref | N
 
 
 def completed(a: ComparedBody, b: ComparedBody, renaming: Renaming) -> Renaming:
-    """The renaming with what no instruction names: bases of aliases, inputs of one place, declarations that are alike."""
+    """Return the renaming with what no instruction names: bases of aliases, inputs of one place, declarations that are alike."""
     out = dict(renaming)
     taken = set(out.values())
     _through_aliases(a.kernel, b.kernel, out, taken)
@@ -190,6 +190,6 @@ class _Declarations:
                 self._aliases["G", variable.alias_index].append(said)
 
     def said(self, ref: Ref, renaming: Renaming | None) -> Hashable:
-        """A declaration; the base of an alias is named as the second body names it, where ``renaming`` leads there."""
+        """Return a declaration; the base of an alias is named as the second body names it, where ``renaming`` leads there."""
         whole = ref[0], declaration(self.kernel, ref), ref in self._inputs, tuple(sorted(self._aliases.get(ref, ())))
         return whole, _alias(self.kernel, ref, renaming)

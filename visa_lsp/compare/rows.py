@@ -32,7 +32,7 @@ class AlignedLines(Struct, frozen=True):
 
 
 def rows_of(diff: KernelDiff, lines_a: Sequence[str], lines_b: Sequence[str]) -> list[AlignedLines]:
-    """The rows of two bodies, or of the only one."""
+    """Return the rows of two bodies, or of the only one."""
     kinds_a, kinds_b = _kinds(diff)
     if diff.a is None or diff.b is None:
         sides = ((diff.a, lines_a, kinds_a), (diff.b, lines_b, kinds_b))
@@ -76,7 +76,7 @@ def _shown(first: int, last: int, lines: Sequence[str]) -> list[int]:
 
 
 def _behind(paired: set[int], lines: Sequence[int]) -> dict[int, list[int]]:
-    """The lines without a counterpart, by the line with one that they stand behind."""
+    """Return the lines without a counterpart, by the line with one that they stand behind."""
     out: dict[int, list[int]] = {}
     last = lines[0] if lines else 0
     for line in lines:
@@ -95,7 +95,7 @@ def _between(
     lines_a: Sequence[str],
     lines_b: Sequence[str],
 ) -> Iterator[AlignedLines]:
-    """Lines without counterparts: those that no change is about stand beside an equal one, comments mostly."""
+    """Yield lines without counterparts: those that no change is about stand beside an equal one, comments mostly."""
     numbers: dict[str, int] = {}
     plain_a = [n for n in left if n not in kinds_a]
     plain_b = [n for n in right if n not in kinds_b]
@@ -120,7 +120,7 @@ def _between(
 
 
 def rewritten(diff: KernelDiff, lines: Sequence[str]) -> list[str]:
-    """The lines of the second text with the names of the first body in the place of its own; comments keep theirs."""
+    """Return the lines of the second text with the names of the first body in the place of its own; comments keep theirs."""
     out = list(lines)
     if diff.a is None or diff.b is None:
         return out
@@ -138,5 +138,5 @@ def _renamed(piece: str, names: Mapping[str, str]) -> str:
 
 
 def _word(word: str, names: Mapping[str, str]) -> str:
-    """A name; only those of labels have a ``-``, elsewhere it is an operator."""
+    """Return a name; only those of labels have a ``-``, elsewhere it is an operator."""
     return names[word] if word in names else "-".join(names.get(part, part) for part in word.split("-"))

@@ -35,7 +35,7 @@ def aligned(levels: Sequence[tuple[Sequence[int], Sequence[int]]]) -> list[tuple
 
 
 def gaps_between(pairs: Pairs, whole: tuple[int, int, int, int]) -> list[tuple[int, int, int, int]]:
-    """The stretches of ``whole`` that lie between pairs and have items on both sides."""
+    """Return the stretches of ``whole`` that lie between pairs and have items on both sides."""
     a_next, a_end, b_next, b_end = whole
     out = []
     for i, j in [*pairs, (a_end, b_end)]:
@@ -73,7 +73,7 @@ def common(a: Sequence[int], b: Sequence[int]) -> Pairs:
 
 
 def _anchors(a: Sequence[int], b: Sequence[int], whole: tuple[int, int, int, int]) -> Pairs:
-    """The longest chain of items that stand once in both stretches."""
+    """Return the longest chain of items that stand once in both stretches."""
     a_first, a_end, b_first, b_end = whole
     in_a = _once(a, a_first, a_end)
     in_b = _once(b, b_first, b_end)
@@ -82,7 +82,7 @@ def _anchors(a: Sequence[int], b: Sequence[int], whole: tuple[int, int, int, int
 
 
 def _once(items: Sequence[int], first: int, end: int) -> dict[int, int]:
-    """Where each item stands; -1 for one that stands twice."""
+    """Return where each item stands; -1 for one that stands twice."""
     found: dict[int, int] = {}
     for at in range(first, end):
         found[items[at]] = -1 if items[at] in found else at
@@ -90,7 +90,7 @@ def _once(items: Sequence[int], first: int, end: int) -> dict[int, int]:
 
 
 def _chain(pairs: Pairs) -> Pairs:
-    """The longest chain of pairs, given by growing ``i``, in which ``j`` grows too."""
+    """Return the longest chain of pairs, given by growing ``i``, in which ``j`` grows too."""
     ends: list[int] = []  # the least j that a chain of each length ends with
     last: list[int] = []  # the pair that it ends with
     before: list[int] = []
@@ -108,7 +108,7 @@ def _chain(pairs: Pairs) -> Pairs:
 
 
 def _shortest(a: Sequence[int], b: Sequence[int]) -> Pairs:
-    """The pairs of the shortest edit; none where it is longer than ``_MOST_EDITS``."""
+    """Return the pairs of the shortest edit; none where it is longer than ``_MOST_EDITS``."""
     shared = set(a) & set(b)
     if not shared:
         return []

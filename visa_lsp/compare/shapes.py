@@ -49,7 +49,7 @@ class Item(Struct, frozen=True, eq=False):
 
 
 def items_of(kernel: Kernel) -> list[Item]:
-    """The instructions that are compared: all but source marks, which say where others come from."""
+    """Return the instructions that are compared: all but source marks, which say where others come from."""
     return [_item(n, inst, kernel) for n, inst in enumerate(kernel.instructions) if inst.row.marks_source is None]
 
 
@@ -122,12 +122,12 @@ def _operand(value: Value | ListItem) -> Part:
 
 
 def _named(letter: str, number: int) -> Part:
-    """A variable: what is predefined is known by its number, all others by their names."""
+    """Return a variable: what is predefined is known by its number, all others by their names."""
     if number < FIRST[letter] or (letter == "S" and number in _SAMPLERS):
         return (letter, number), ()
     return letter, ((letter, number),)
 
 
 def is_label(item: Item) -> bool:
-    """Whether it is the record of a label, which is no instruction."""
+    """Return whether it is the record of a label, which is no instruction."""
     return item.inst.row.opens_label

@@ -34,7 +34,7 @@ def arrow(before: object, after: object) -> str:
 
 
 def names_of_second(a: ComparedBody, b: ComparedBody, renaming: Renaming) -> OperandNames:
-    """The second body's things as the first names them."""
+    """Return the second body's things as the first names them."""
     back = {other: ref for ref, other in renaming.items()}
     ours = {a.name(ref) for ref in refs_of(a.kernel)}
     tables: dict[str, dict[int, str]] = {letter: {} for letter in "GAPST" + LABEL}
@@ -55,7 +55,7 @@ def names_of_second(a: ComparedBody, b: ComparedBody, renaming: Renaming) -> Ope
 
 
 def name_in(names: OperandNames, ref: Ref) -> str:
-    """The name of a variable or label."""
+    """Return the name of a variable or label."""
     table = {
         "G": names.general, "A": names.address, "P": names.predicate,
         "S": names.sampler, "T": names.surface, LABEL: names.labels,
@@ -64,7 +64,7 @@ def name_in(names: OperandNames, ref: Ref) -> str:
 
 
 def is_said(inst: Inst, names: OperandNames) -> str:
-    """An instruction as text, or the label that it is the record of."""
+    """Return an instruction as text, or the label that it is the record of."""
     if not inst.row.opens_label:
         return instruction(names, inst)
     number = inst.values[0]
@@ -72,7 +72,7 @@ def is_said(inst: Inst, names: OperandNames) -> str:
 
 
 def stretch(instructions: Sequence[Inst], names: OperandNames) -> str:
-    """What a stretch of instructions and labels consists of."""
+    """Return what a stretch of instructions and labels consists of."""
     if len(instructions) == 1:
         return is_said(instructions[0], names)
     code = [inst.row.mnemonic for inst in instructions if not inst.row.opens_label]
@@ -84,12 +84,12 @@ def stretch(instructions: Sequence[Inst], names: OperandNames) -> str:
 
 
 def listed(words: Sequence[str]) -> str:
-    """The first of some words."""
+    """Return the first of some words."""
     return ", ".join(words[:_MOST_WORDS]) + ", ..." * (len(words) > _MOST_WORDS)
 
 
 def changed(one: Inst, names: OperandNames, other: Inst, its_names: OperandNames) -> str:
-    """What differs between two instructions: word, predicate, lanes, then operand by operand."""
+    """Return what differs between two instructions: word, predicate, lanes, then operand by operand."""
     if one.row.opens_label or other.row.opens_label:
         return arrow(is_said(one, names), is_said(other, its_names))
     words = list(_words(one, names, other, its_names))
@@ -126,7 +126,7 @@ def _lanes(one: Inst, other: Inst) -> Iterator[str]:
 
 
 def execution_of(inst: Inst) -> ExecControl | None:
-    """The lanes of an instruction."""
+    """Return the lanes of an instruction."""
     return next((value for value in inst.values if isinstance(value, ExecControl)), None)
 
 
@@ -144,7 +144,7 @@ def _operands(one: Inst, names: OperandNames, other: Inst, its_names: OperandNam
 
 
 def _fields(one: Inst, other: Inst) -> Iterator[tuple[str, object, object]]:
-    """What no word of the text says."""
+    """Yield what no word of the text says."""
     ours = dict(zip((f.name for f in one.row.fields), one.values, strict=True))
     theirs = dict(zip((f.name for f in other.row.fields), other.values, strict=True))
     for name in {**ours, **theirs}:

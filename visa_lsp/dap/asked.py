@@ -17,7 +17,7 @@ class RequestError(Exception):
 
 
 def whole(args: Arguments, name: str, default: int | None = None, least: int = -(1 << 62)) -> int:
-    """An integer argument. Raises RequestError where it is missing, none, or too small."""
+    """Return an integer argument. Raises RequestError where it is missing, none, or too small."""
     value = args.get(name, default)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
@@ -31,7 +31,7 @@ def whole(args: Arguments, name: str, default: int | None = None, least: int = -
 
 
 def text(args: Arguments, name: str, default: str | None = None) -> str:
-    """A text argument. Raises RequestError where it is missing, none, or too long."""
+    """Return a text argument. Raises RequestError where it is missing, none, or too long."""
     value = args.get(name)
     value = default if value is None else value
     if value is None:
@@ -42,7 +42,7 @@ def text(args: Arguments, name: str, default: str | None = None) -> str:
 
 
 def flag(args: Arguments, name: str) -> bool:
-    """A truth value; false where it is missing. Raises RequestError where it is none."""
+    """Return a truth value; false where it is missing. Raises RequestError where it is none."""
     value = args.get(name)
     if value is None or isinstance(value, bool):
         return bool(value)
@@ -50,7 +50,7 @@ def flag(args: Arguments, name: str) -> bool:
 
 
 def table(args: Arguments, name: str) -> Arguments:
-    """An object argument; empty where it is missing. Raises RequestError where it is none."""
+    """Return an object argument; empty where it is missing. Raises RequestError where it is none."""
     value = args.get(name)
     if value is None:
         return {}
@@ -60,7 +60,7 @@ def table(args: Arguments, name: str) -> Arguments:
 
 
 def tables(args: Arguments, name: str, most: int = 10_000) -> list[Arguments]:
-    """A list of objects; empty where it is missing. Raises RequestError where it is none, or too long."""
+    """Return a list of objects; empty where it is missing. Raises RequestError where it is none, or too long."""
     value = args.get(name)
     if value is None:
         return []
@@ -72,7 +72,7 @@ def tables(args: Arguments, name: str, most: int = 10_000) -> list[Arguments]:
 
 
 def texts(args: Arguments, name: str) -> list[str]:
-    """A list of texts; empty where it is missing. Raises RequestError where it is none."""
+    """Return a list of texts; empty where it is missing. Raises RequestError where it is none."""
     value = args.get(name)
     if value is None:
         return []
@@ -82,6 +82,6 @@ def texts(args: Arguments, name: str) -> list[str]:
 
 
 def style_of(args: Arguments) -> str:
-    """How numbers are to be shown: the letter of ``debug.cells.shown`` for ``format`` (hex, float, signed)."""
+    """Return how numbers are to be shown: the letter of ``debug.cells.shown`` for ``format`` (hex, float, signed)."""
     wanted = table(args, "format")
     return next((letter for word, letter in (("hex", "x"), ("float", "f"), ("signed", "d")) if flag(wanted, word)), "")

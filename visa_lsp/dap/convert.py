@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 
 def source_of(session: DebugSession, body: BodyText) -> Body:
-    """The source of a body: its file, or a reference to its listing."""
+    """Return the source of a body: its file, or a reference to its listing."""
     if body.path:
         return {"name": os.path.basename(body.path), "path": path_out(session, body.path)}  # noqa: PTH119
     return {"name": f"{body.name} (listing)", "sourceReference": body.number + 1, "presentationHint": "normal"}
 
 
 def path_out(session: DebugSession, path: str) -> str:
-    """A path for the client."""
+    """Return a path for the client."""
     return Path(path).as_uri() if session.uris and os.path.isabs(path) else path  # noqa: PTH117
 
 
 def path_in(session: DebugSession, path: str) -> str:
-    """A path from the client."""
+    """Return a path from the client."""
     if session.uris or path.startswith("file://"):
         return unquote(urlsplit(path).path) if path.startswith("file:") else path
     return path
@@ -51,7 +51,7 @@ def source_in(session: DebugSession, args: Body) -> tuple[str, int]:
 
 
 def listing(session: DebugSession, number: int) -> BodyText:
-    """The body of a reference to a listing. Raises RequestError for one that is none."""
+    """Return the body of a reference to a listing. Raises RequestError for one that is none."""
     found = next((b for b in session.debugger.places.bodies.values() if b.number + 1 == number and not b.path), None)
     if found is None:
         raise RequestError(f"there is no source {number}")
@@ -59,10 +59,10 @@ def listing(session: DebugSession, number: int) -> BodyText:
 
 
 def line_out(session: DebugSession, line: int) -> int:
-    """A line for the client."""
+    """Return a line for the client."""
     return line + session.first_line
 
 
 def line_in(session: DebugSession, line: int) -> int:
-    """A line from the client, counted from 0."""
+    """Return a line from the client, counted from 0."""
     return line - session.first_line

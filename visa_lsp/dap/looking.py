@@ -68,14 +68,14 @@ class View:
         self.targets.clear()
 
     def frame(self, thread: Thread, depth: int, *, source: bool = False) -> int:
-        """The number of an activation; the frame of its source has one of its own."""
+        """Return the number of an activation; the frame of its source has one of its own."""
         key = (key_of(thread), depth, source)
         if key not in self.frames:
             self.frames.append(key)
         return self.frames.index(key) + 1
 
     def activation(self, session: DebugSession, args: Body) -> Activation:
-        """The activation of a request's ``frameId``, else the innermost of its ``threadId`` or of the thread that stopped.
+        """Return the activation of a request's ``frameId``, else the innermost of its ``threadId`` or of the thread that stopped.
 
         Raises RequestError where there is none.
         """
@@ -99,18 +99,18 @@ class View:
         return debugger.stack(stopped if stopped in live and stopped is not None else live[0])[0]
 
     def hold(self, at: Activation, what: str | Row) -> int:
-        """A reference for a scope or row."""
+        """Return a reference for a scope or row."""
         self.held.append((at, what))  # type: ignore[arg-type]
         return len(self.held)
 
     def taken(self, number: int) -> Held:
-        """What a reference stands for. Raises RequestError where it is none."""
+        """Return what a reference stands for. Raises RequestError where it is none."""
         if not 0 < number <= len(self.held):
             raise RequestError(f"there are no variables {number} now")
         return self.held[number - 1]
 
     def expression(self, debugger: Debugger, number: int, name: str) -> str:
-        """The expression for an entry of what a reference stands for. Raises RequestError where it has none."""
+        """Return the expression for an entry of what a reference stands for. Raises RequestError where it has none."""
         at, what = self.taken(number)
         if isinstance(what, Row) and re.fullmatch(r"\[\d{1,9}\]", name):
             found = what.expression and f"{what.expression}{name}"
@@ -125,7 +125,7 @@ class View:
         return found
 
     def cells(self, debugger: Debugger, at: Activation, expression: str) -> Cells:
-        """The elements that an expression names. Raises RequestError for one that is computed."""
+        """Return the elements that an expression names. Raises RequestError for one that is computed."""
         found = read(expression)
         if found.cells is None:
             raise RequestError(f"'{expression[:80]}' is computed: only what is in registers or memory has a place")
@@ -136,7 +136,7 @@ class View:
 
 
 def threads(session: DebugSession, args: Body) -> Body:
-    """The hardware threads of the running group that have not ended."""
+    """Return the hardware threads of the running group that have not ended."""
     del args
     if session.launched is None:
         return {"threads": []}
@@ -145,7 +145,7 @@ def threads(session: DebugSession, args: Body) -> Body:
 
 
 def stack_trace(session: DebugSession, args: Body) -> Body:
-    """What is open in a thread, innermost first; the source that a text was compiled from has a frame of its own."""
+    """Return what is open in a thread, innermost first; the source that a text was compiled from has a frame of its own."""
     debugger = session.debugger
     thread = debugger.thread(whole(args, "threadId"))
     frames = []
@@ -170,7 +170,7 @@ def stack_trace(session: DebugSession, args: Body) -> Body:
 
 
 def scopes(session: DebugSession, args: Body) -> Body:
-    """The scopes of a frame."""
+    """Return the scopes of a frame."""
     whole(args, "frameId")
     at = session.view.activation(session, args)
     hints = {"Variables": "locals", "Arguments": "arguments", "Predefined": "registers"}
@@ -184,7 +184,7 @@ def scopes(session: DebugSession, args: Body) -> Body:
 
 
 def variables(session: DebugSession, args: Body) -> Body:
-    """What a scope or row has, as far as it is asked for: ``filter``, ``start``, ``count``."""
+    """Return what a scope or row has, as far as it is asked for: ``filter``, ``start``, ``count``."""
     at, what = session.view.taken(whole(args, "variablesReference"))
     style = style_of(args)
     start, count = whole(args, "start", 0, 0), whole(args, "count", 0, 0)
@@ -226,7 +226,7 @@ def _variable(session: DebugSession, at: Activation, row: Row, refer: Callable[[
 
 
 def evaluate(session: DebugSession, args: Body) -> Body:
-    """The value of an expression; in the console also an assignment."""
+    """Return the value of an expression; in the console also an assignment."""
     words = text(args, "expression")
     at = session.view.activation(session, args)
     assigned = _ASSIGNMENT.match(words) if text(args, "context", "") == "repl" else None
@@ -307,7 +307,7 @@ def _set(session: DebugSession, at: Activation, words: str, args: Body) -> Body:
 
 
 def completions(session: DebugSession, args: Body) -> Body:
-    """The names that begin with the word before the cursor."""
+    """Return the names that begin with the word before the cursor."""
     line = text(args, "text")
     column = whole(args, "column") - session.first_column
     begun = _WORD.search(line[: max(0, column)])
@@ -355,13 +355,13 @@ def lanes(session: DebugSession, args: Body) -> Body:
 
 
 def source(session: DebugSession, args: Body) -> Body:
-    """The listing of a body that was not made from a text."""
+    """Return the listing of a body that was not made from a text."""
     number = whole(args, "sourceReference", 0) or whole(table(args, "source"), "sourceReference", 0)
     return {"content": "\n".join(listing(session, number).lines) + "\n", "mimeType": "text/x-visa"}
 
 
 def loaded_sources(session: DebugSession, args: Body) -> Body:
-    """The texts and listings of the program."""
+    """Return the texts and listings of the program."""
     del args
     found: dict[str, Body] = {}
     for body in session.debugger.places.bodies.values():
@@ -370,7 +370,7 @@ def loaded_sources(session: DebugSession, args: Body) -> Body:
 
 
 def exception_info(session: DebugSession, args: Body) -> Body:
-    """The fault that a thread stands at. Raises RequestError where it stands at none."""
+    """Return the fault that a thread stands at. Raises RequestError where it stands at none."""
     whole(args, "threadId")
     stop = session.stop
     if stop is None or stop.fault is None:

@@ -84,7 +84,7 @@ def configuration_done(session: DebugSession, args: Body) -> None:
 
 
 def beginning(session: DebugSession) -> Callable[[], RunStop]:
-    """How the run begins: at its first instruction, or going on from there."""
+    """Return how the run begins: at its first instruction, or going on from there."""
     session.writer.event(
         "process",
         {"name": session.debugger.launch.dispatch.kernel.name, "startMethod": "launch", "isLocalProcess": True},
@@ -213,7 +213,7 @@ def last_write(session: DebugSession, args: Body) -> None:
 
 
 def goto_targets(session: DebugSession, args: Body) -> Body:
-    """The instructions of a line that a thread can be made to go on at."""
+    """Return the instructions of a line that a thread can be made to go on at."""
     path, number = source_in(session, args)
     line = line_in(session, whole(args, "line"))
     debugger = session.debugger

@@ -97,7 +97,7 @@ def _text(arguments: dict[str, Any], name: str) -> str:
 
 
 def _ready(arguments: dict[str, Any]) -> tuple[ReadyRun, tuple[str, ...], str]:
-    """What can be run, what was assumed, and what the report calls it."""
+    """Return what can be run, what was assumed, and what the report calls it."""
     program = _text(arguments, "program")
     if not program:
         raise runner.LaunchError("'program' is missing: a text, an object or a launch file")
@@ -134,7 +134,7 @@ def _ready(arguments: dict[str, Any]) -> tuple[ReadyRun, tuple[str, ...], str]:
 def _written(
     path: Path, launch: LaunchFile, options: runner.RunOptions, kernel: str, name: str
 ) -> tuple[ReadyRun, tuple[str, ...], str]:
-    """A program as its launch file says."""
+    """Return a program as its launch file says."""
     if kernel:
         launch = replace(launch, config=replace(launch.config, kernel=kernel))
     options = replace(options, path=path)
@@ -149,7 +149,7 @@ def _written(
 
 
 def _refuse_foreign(name: str, data: bytes) -> None:
-    """Raises UserError for OpenCL C and the like: no launch file would help it."""
+    """Raise UserError for OpenCL C and the like: no launch file would help it."""
     other = foreign(name, data)
     if other:
         raise UserError(f"{name}: {other}")
@@ -170,7 +170,7 @@ def _named(key: int | str) -> str:
 
 
 def _focus(words: str, ready: ReadyRun) -> ThreadKey | None:
-    """The thread that the user is about. Raises LaunchError where there is none such."""
+    """Return the thread that the user is about. Raises LaunchError where there is none such."""
     if not words:
         return None
     dispatch, geometry = ready.prepared.dispatch, ready.prepared.geometry

@@ -86,7 +86,7 @@ class Points:
         debugger.apply()
 
     def shown(self, session: DebugSession, entry: _Entry) -> Body:
-        """A breakpoint as the protocol has it."""
+        """Return a breakpoint as the protocol has it."""
         point = entry.point
         body: Body = {"id": entry.number, "verified": point is not None and point.verified}
         message = entry.message if point is None else point.message
@@ -143,7 +143,7 @@ def _watch(session: DebugSession, key: str | int, entry: _Entry) -> Watch:
 
 
 def address(args: Body, name: str) -> int:
-    """An address as text. Raises RequestError where it is none."""
+    """Return an address as text. Raises RequestError where it is none."""
     word = text(args, name)
     try:
         return int(word, 0)
@@ -189,7 +189,7 @@ def set_data_breakpoints(session: DebugSession, args: Body) -> Body:
 
 
 def set_exception_breakpoints(session: DebugSession, args: Body) -> Body:
-    """The kinds of faults that the run stops at, each perhaps under a condition."""
+    """Return the kinds of faults that the run stops at, each perhaps under a condition."""
     wanted = dict.fromkeys(texts(args, "filters"), "")
     for option in tables(args, "filterOptions"):
         wanted[text(option, "filterId")] = text(option, "condition", "")
@@ -218,7 +218,7 @@ def put_filters(session: DebugSession) -> None:
 
 
 def breakpoint_locations(session: DebugSession, args: Body) -> Body:
-    """The lines of a range that have instructions."""
+    """Return the lines of a range that have instructions."""
     path, number = source_in(session, args)
     first = line_in(session, whole(args, "line"))
     last = line_in(session, whole(args, "endLine", whole(args, "line")))

@@ -28,7 +28,7 @@ _MOST_LINES: Final = 100_000
 
 
 def referrer(debugger: Debugger, at: Activation) -> Callable[[tuple[Any, int] | None], str]:
-    """What gives the memory reference of a place (``Cells.where``) seen from an activation; empty where it has none."""
+    """Return what gives the memory reference of a place (``Cells.where``) seen from an activation; empty where it has none."""
     number, depth = debugger.number(at.thread), debugger.depth(at)
 
     def reference_of(where: tuple[Any, int] | None) -> str:
@@ -59,7 +59,7 @@ class _Located:
 
 
 def _located(session: DebugSession, args: Body) -> _Located:
-    """The memory of a request's reference, ``offset`` added. Raises RequestError where the reference is none."""
+    """Return the memory of a request's reference, ``offset`` added. Raises RequestError where the reference is none."""
     debugger = session.debugger
     words = text(args, "memoryReference")
     more = whole(args, "offset", 0)
@@ -89,7 +89,7 @@ def _located(session: DebugSession, args: Body) -> _Located:
 
 
 def read_memory(session: DebugSession, args: Body) -> Body:
-    """Bytes of a memory; those outside of it are unreadable. Raises RequestError for what is no memory."""
+    """Return bytes of a memory; those outside of it are unreadable. Raises RequestError for what is no memory."""
     count = whole(args, "count", least=0)
     if count > _MOST:
         raise RequestError(f"'count' is at most {_MOST}")

@@ -308,7 +308,7 @@ def _words(stop: RunStop) -> str:
 
 
 def _escaped(message: str) -> str:
-    """A message for a field in which braces are variables."""
+    """Return a message for a field in which braces are variables."""
     return message.replace("{", "(").replace("}", ")")
 
 

@@ -29,7 +29,7 @@ class WatchedPlace:
 
 
 def data_breakpoint_info(session: DebugSession, args: Body) -> Body:
-    """Whether the run can stop for a variable, an element, or so many ``bytes`` from there on: its id and the ways.
+    """Return whether the run can stop for a variable, an element, or so many ``bytes`` from there on: its id and the ways.
 
     ``name`` is an expression that names elements (``V0051[3]``, ``slm[4]``, ``V32:ub[5]``, ``P1``), or an entry of the row that
     ``variablesReference`` stands for. Raises RequestError for what has no place.
@@ -52,7 +52,7 @@ def data_breakpoint_info(session: DebugSession, args: Body) -> Body:
 
 
 def subject(session: DebugSession, data_id: str) -> WatchedPlace:
-    """What an id stands for. Raises RequestError for one that was not given out."""
+    """Return what an id stands for. Raises RequestError for one that was not given out."""
     found: WatchedPlace | None = session.points.data.get(data_id)
     if found is None:
         raise RequestError("this data id was not given out; ask for dataBreakpointInfo first")

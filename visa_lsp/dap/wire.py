@@ -56,7 +56,7 @@ class MessageReader:
             size -= len(self._take(min(size, len(self._held))))
 
     def _line(self) -> bytes | None:
-        """The next line of a header; None at the end of input. Raises BrokenMessage where it is too long."""
+        """Return the next line of a header; None at the end of input. Raises BrokenMessage where it is too long."""
         searched = 0
         while (end := self._held.find(b"\n", searched)) < 0:
             searched = len(self._held)
@@ -68,7 +68,7 @@ class MessageReader:
         return self._take(end + 1)
 
     def _length(self) -> int | None:
-        """The length that the next header names; None at the end of input. Raises BrokenMessage for a header without one."""
+        """Return the length that the next header names; None at the end of input. Raises BrokenMessage for a header without one."""
         length, seen = -1, 0
         while True:
             line = self._line()
@@ -90,7 +90,7 @@ class MessageReader:
                 length = int(digits)
 
     def read(self) -> Message | None:
-        """The next message; None at the end of input. Raises BrokenMessage for one that is no JSON object."""
+        """Return the next message; None at the end of input. Raises BrokenMessage for one that is no JSON object."""
         length = self._length()
         if length is None:
             return None

@@ -54,7 +54,7 @@ class Terms:
     """A wish, read: when a place that was reached counts."""
 
     def __init__(self, wish: Wish) -> None:
-        """Raises DebugError where a text of the wish has no meaning."""
+        """Raise DebugError where a text of the wish has no meaning."""
         self.condition: Expression | None = read(wish.condition) if wish.condition.strip() else None
         self.log = wish.log
         self._parts = [read(part) for part in _LOGGED.findall(wish.log)]
@@ -68,12 +68,12 @@ class Terms:
             self._hits = lambda count: compare(count, number)
 
     def check(self, at: FrameCells) -> None:
-        """Raises DebugError where a condition or log message cannot be computed in a body."""
+        """Raise DebugError where a condition or log message cannot be computed in a body."""
         for expression in (*([self.condition] if self.condition else []), *self._parts):
             truth_or_text(expression, at)
 
     def hold(self, at: FrameCells, *, counting: bool) -> bool:
-        """Whether the place counts this time."""
+        """Return whether the place counts this time."""
         if self.condition is not None and not self.condition.holds(at):
             return False
         if not counting:
@@ -82,7 +82,7 @@ class Terms:
         return self._hits is None or self._hits(self.count)
 
     def message(self, at: FrameCells, show: Callable[[Any, str], str]) -> str:
-        """The log message with its expressions filled in."""
+        """Return the log message with its expressions filled in."""
         parts = iter(self._parts)
 
         def filled(_found: re.Match[str]) -> str:
@@ -162,7 +162,7 @@ class Watch:
     # ---- memory
 
     def touched(self, access: MemoryAccess) -> bool:
-        """Whether a message touches what is watched, in the way that counts."""
+        """Return whether a message touches what is watched, in the way that counts."""
         counts = (self.reads and access.kind != "write") or (self.writes and access.kind != "read")
         if not counts or access.space is None or (self.thread is not None and key_of(access) != self.thread):
             return False
@@ -178,7 +178,7 @@ class Watch:
     # ---- registers
 
     def candidates(self, code: Code) -> dict[int, Callable[[Frame], bool]]:
-        """The instructions of a body that may touch the watched registers, each with its test."""
+        """Return the instructions of a body that may touch the watched registers, each with its test."""
         found: dict[int, Callable[[Frame], bool]] = {}
         for pc, inst in enumerate(code.kernel.instructions):
             if self.owner == "grf":
@@ -228,18 +228,18 @@ class Watch:
 
 
 def key_of(access: MemoryAccess) -> ThreadKey:
-    """The thread of a message."""
+    """Return the thread of a message."""
     return access.thread.group.id, access.thread.number
 
 
 def _address(buffer: Buffer) -> int:
-    """Where the bytes of a buffer lie in this process: buffers can be views of each other."""
+    """Return where the bytes of a buffer lie in this process: buffers can be views of each other."""
     at: int = buffer.data.__array_interface__["data"][0]
     return at
 
 
 def watched(cells: Cells, size: int = 0) -> tuple[Any, int, int]:
-    """The owner, start and size of what is to be watched: the elements, or ``size`` bytes from the first on.
+    """Return the owner, start and size of what is to be watched: the elements, or ``size`` bytes from the first on.
 
     Raises DebugError for what cannot be watched.
     """

@@ -52,17 +52,17 @@ class Cells:
     note: str = ""
 
     def values(self) -> Array:
-        """The elements as numbers."""
+        """Return the elements as numbers."""
         return bf_to_f(self.data) if self.type == _BF else self.data
 
     def value(self, index: int) -> Any:
-        """The number that one element is. Raises DebugError where there is none."""
+        """Return the number that one element is. Raises DebugError where there is none."""
         if not 0 <= index < self.data.size:
             self.element(index)
         return self.values()[index]
 
     def element(self, index: int) -> Cells:
-        """One element. Raises DebugError where there is none."""
+        """Return one element. Raises DebugError where there is none."""
         if not 0 <= index < self.data.size:
             count = self.data.size
             raise DebugError(
@@ -79,7 +79,7 @@ class Cells:
         )
 
     def cast(self, type_: str) -> Cells:
-        """The same bytes as elements of another type. Raises DebugError where there are none."""
+        """Return the same bytes as elements of another type. Raises DebugError where there are none."""
         dtype = TYPES[type_]
         if self.put is not None or self.data.dtype == bool:
             raise DebugError(f"{self.name} has no bytes that could be {type_}")
@@ -116,7 +116,7 @@ class Cells:
 
 
 def shown(value: Any, style: str = "", size: int = 0) -> str:
-    """A number as text. ``style``: ``x`` bits in hexadecimal, ``d`` signed, ``u`` unsigned, ``f`` the bits as a float, empty as it is."""
+    """Return a number as text. ``style``: ``x`` bits in hexadecimal, ``d`` signed, ``u`` unsigned, ``f`` the bits as a float, empty as it is."""
     if isinstance(value, np.generic):
         size = size or value.itemsize
         if style in ("x", "u", "d", "f") and not isinstance(value, np.bool_):
@@ -143,7 +143,7 @@ def _restyled(value: np.generic, style: str) -> str:
 
 
 def texts_of(values: Array, style: str = "") -> list[str]:
-    """The text of each number, as ``shown`` has it: in one go where they are shown as they are, for there are many."""
+    """Return the text of each number, as ``shown`` has it: in one go where they are shown as they are, for there are many."""
     kind, size = values.dtype.kind, values.dtype.itemsize
     if style or kind not in "iuf":
         return [shown(v, style, size) for v in values]
@@ -192,14 +192,14 @@ class FrameCells:
         self._seen: dict[str, Cells] = {}  # variables that were asked for, while the registers are these
 
     def shape(self, number: int) -> VariableShape:
-        """Where a general variable lies. Raises KernelFault for one whose alias leads nowhere."""
+        """Return where a general variable lies. Raises KernelFault for one whose alias leads nowhere."""
         shape = self.body.shapes.get(number)
         if shape is None:
             shape = self.body.shapes[number] = self._shape(number)
         return shape
 
     def variable(self, number: int) -> Cells:
-        """A general variable as it is declared. Raises KernelFault for one whose alias leads nowhere."""
+        """Return a general variable as it is declared. Raises KernelFault for one whose alias leads nowhere."""
         shape = self.shape(number)
         data = self.frame.regs[shape.start : shape.end].view(shape.dtype)
         return Cells(shape.name, "variable", shape.type, data, None, ("grf", shape.start), shape.note)
@@ -214,7 +214,7 @@ class FrameCells:
         return VariableShape(name, type_.name, DTYPE[type_], start, end, self._alias(number), root)
 
     def root(self, number: int) -> int:
-        """The variable that an alias lies in; a variable's own number where it is none."""
+        """Return the variable that an alias lies in; a variable's own number where it is none."""
         return self.body.shapes[number].root
 
     def _alias(self, number: int) -> str:
@@ -225,7 +225,7 @@ class FrameCells:
         return f"{base}, byte {declared.alias_offset}"
 
     def predicate(self, number: int) -> Cells:
-        """The lanes of a predicate, one bit each."""
+        """Return the lanes of a predicate, one bit each."""
         count = max(1, self.code.kernel.predicates[number - 1].num_elements)
         bits = self.frame.preds[number]
         data = np.array([bits >> lane & 1 for lane in range(count)], np.uint8)
@@ -237,7 +237,7 @@ class FrameCells:
         return Cells(self.names.predicate[number], "predicate", "bool", data, put, ("preds", number), f"{bits:#x}")
 
     def address(self, number: int) -> Cells:
-        """An address variable: byte numbers in the register file, shown from the variable that they lie in."""
+        """Return an address variable: byte numbers in the register file, shown from the variable that they lie in."""
         base = self.code.layout.address_base[number]
         count = max(1, self.code.kernel.addresses[number].num_elements)
         data = self.frame.addr[base : base + count]
@@ -248,11 +248,11 @@ class FrameCells:
         return Cells(self.names.address[number], "address", "address", data, None, ("addr", number), note)
 
     def surface_value(self, number: int) -> int:
-        """What a surface variable holds: a place in the binding table, or a negative number for memory of the thread."""
+        """Return what a surface variable holds: a place in the binding table, or a negative number for memory of the thread."""
         return self.frame.surfaces[self.code.layout.surface_base[number]]
 
     def surface(self, number: int) -> Cells:
-        """The memory that a surface variable stands for. Raises DebugError where that is none, or all addresses."""
+        """Return the memory that a surface variable stands for. Raises DebugError where that is none, or all addresses."""
         value, name = self.surface_value(number), self.names.surface[number]
         space = self.thread.machine.space(self.frame, value)
         if space is None:
@@ -265,7 +265,7 @@ class FrameCells:
         return ", ".join(a.name or a.title for a in self.arguments.values()) or "there is none"
 
     def buffer(self, buffer: Buffer, name: str = "") -> Cells:
-        """A buffer, in the type of the argument that it is, else as dwords."""
+        """Return a buffer, in the type of the argument that it is, else as dwords."""
         for argument in self.arguments.values():
             if np.shares_memory(argument.array, buffer.data):
                 data = argument.array.reshape(-1)
@@ -276,12 +276,12 @@ class FrameCells:
         return Cells(name or buffer.name, "surface", "ud", dwords, None, (buffer, 0), buffer.name)
 
     def slm(self) -> Cells:
-        """The shared local memory of the group, as dwords."""
+        """Return the shared local memory of the group, as dwords."""
         slm = self.thread.group.slm
         return Cells("slm", "slm", "ud", slm.data[: slm.size & ~3].view("<u4"), None, (slm, 0))
 
     def argument(self, key: int | str) -> Cells:
-        """An argument of the launch that is a buffer."""
+        """Return an argument of the launch that is a buffer."""
         found = self.arguments[key]
         data = found.array.reshape(-1)
         owner = next((b for b in self.buffers() if np.shares_memory(b.data, found.array)), None)
@@ -296,7 +296,7 @@ class FrameCells:
         )
 
     def buffers(self) -> list[Buffer]:
-        """All buffers of the launch, each once."""
+        """Return all buffers of the launch, each once."""
         return self.thread.machine.dispatch.buffers
 
     def mask(self, name: str, bits: int) -> Cells:
@@ -307,11 +307,11 @@ class FrameCells:
         )
 
     def items(self) -> list[tuple[int, int, int] | None]:
-        """The global id of the work item of each lane; None where it has none."""
+        """Return the global id of the work item of each lane; None where it has none."""
         return self._ids(0)
 
     def local_items(self) -> list[tuple[int, int, int] | None]:
-        """The local id of each."""
+        """Return the local id of each."""
         return self._ids(1)
 
     def _ids(self, which: int) -> list[tuple[int, int, int] | None]:
@@ -320,7 +320,7 @@ class FrameCells:
         return [None if ids is None else ids[which] for ids in found]
 
     def cells(self, name: str) -> Cells:
-        """What a name means. Raises DebugError where it means nothing here."""
+        """Return what a name means. Raises DebugError where it means nothing here."""
         if self._regs is not self.frame.regs:
             self._regs = self.frame.regs
             self._seen.clear()
@@ -337,7 +337,7 @@ class FrameCells:
         return found
 
     def find(self, name: str) -> Cells | None:
-        """What a name of the text means here: a variable of any kind, ``slm``, or an argument."""
+        """Return what a name of the text means here: a variable of any kind, ``slm``, or an argument."""
         kind, number = self.body.ids.get(name, ("", 0))
         make = {"general": self.variable, "predicate": self.predicate, "address": self.address, "surface": self.surface}
         if kind in make and (kind, number) != ("general", 0):
@@ -349,5 +349,5 @@ class FrameCells:
 
 
 def _type_of(dtype: np.dtype[Any]) -> str:
-    """The type of this language that a NumPy type is; those it has no word for are shown by NumPy's name."""
+    """Return the type of this language that a NumPy type is; those it has no word for are shown by NumPy's name."""
     return next((name for name, known in TYPES.items() if known == dtype and name != _BF), dtype.name)

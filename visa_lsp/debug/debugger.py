@@ -68,7 +68,7 @@ class Debugger(StoppingRun):
         self._future = _KnownFuture()
 
     def _hears(self, fault: Fault) -> bool:
-        """Whether the run stops for a finding; one that is met while it looks ahead is kept for later."""
+        """Return whether the run stops for a finding; one that is met while it looks ahead is kept for later."""
         name = filter_of(fault)
         if self._ahead is not None and name in self._ahead and name not in self.filters:
             self._future.faults.append((self.machine.executed(self.stepper.threads[0].frame) - 1, fault))
@@ -122,7 +122,7 @@ class Debugger(StoppingRun):
                 return self._paused()
 
     def _over(self) -> RunStop:
-        """The last instruction is executed: what observers have still to say may lie in the past."""
+        """Return the last instruction is executed: what observers have still to say may lie in the past."""
         if self._future.frontier is None and not self.stepper.broken:
             try:
                 self.machine.ask_for_rest()
@@ -169,11 +169,11 @@ class Debugger(StoppingRun):
             self.history.add(self.stepper, self._made)
 
     def _known_fault(self) -> Fault | None:
-        """The fault that the run has stopped at before at this time."""
+        """Return the fault that the run has stopped at before at this time."""
         return next((fault for time, fault in self._future.faults if time == self.time and self._hears(fault)), None)
 
     def _stopped(self, found: Trap | FaultFound | KernelFault, thread: Thread | None) -> RunStop | None:
-        """What a thread that can not simply go on means; None where it goes on."""
+        """Return what a thread that can not simply go on means; None where it goes on."""
         if isinstance(found, FaultFound):
             return self._fault(found.fault)
         if thread is None:
@@ -188,7 +188,7 @@ class Debugger(StoppingRun):
         return RunStop("end", None)
 
     def _ended_by(self, error: KernelFault, thread: Thread) -> Fault | None:
-        """A fault that no thread survives: the run is over behind it."""
+        """Return a fault that no thread survives: the run is over behind it."""
         self.stepper.broken = True
         known = len(self.machine.faults)
         self.machine.report(thread, error.kind, error.message, lane=error.lane, address=error.address)
@@ -196,7 +196,7 @@ class Debugger(StoppingRun):
         return self.machine.faults[-1] if len(self.machine.faults) > known else None
 
     def _fault(self, fault: Fault) -> RunStop:
-        """A finding of an observer: stand where it says, which may be in the past."""
+        """Return a finding of an observer: stand where it says, which may be in the past."""
         cause = self._cause(fault)
         if cause is not None:
             return cause
@@ -215,7 +215,7 @@ class Debugger(StoppingRun):
         return RunStop("exception", self.stepper.current, str(fault), fault=fault)
 
     def _cause(self, fault: Fault) -> RunStop | None:
-        """The race that leaves memory unwritten where ``fault`` reads it: a run's report has it first.
+        """Return the race that leaves memory unwritten where ``fault`` reads it: a run's report has it first.
 
         Looks ahead, no further than ``MOST_AHEAD`` instructions; without a race the run stands where it stood.
         """
@@ -386,7 +386,7 @@ class Debugger(StoppingRun):
     _why: RunStop | None = None  # what ``_last`` has found, where it is not the goal
 
     def _last(self, end: int, goal: Goal, poll: Callable[[], bool], *, breaks: bool) -> int | None:
-        """The last time before ``end`` that the goal was reached or something stopped; raises InterruptedError for a pause."""
+        """Return the last time before ``end`` that the goal was reached or something stopped; raises InterruptedError for a pause."""
         stepper, machine = self.stepper, self.machine
         self.counting = False
         faults = [time for time, fault in self._future.faults if self._hears(fault)] if breaks else []
@@ -437,7 +437,7 @@ class Debugger(StoppingRun):
                 yield snapshot.time
 
     def _past_stop(self, hits: tuple[Any, ...], thread: Thread) -> RunStop | None:
-        """What sprang in a replay; None for a watch whose bytes stay as they are."""
+        """Return what sprang in a replay; None for a watch whose bytes stay as they are."""
         self.machine.told.update(hits, self.breakpoints)
         points, watches = self.apart(hits, thread)
         if points:
@@ -543,14 +543,14 @@ class Debugger(StoppingRun):
     # ---- the end
 
     def finish(self) -> RunResult:
-        """What came of the run; it has reached its end."""
+        """Return what came of the run; it has reached its end."""
         if self._future.frontier is not None:
             self.to_time(self._future.frontier.time)
         return self.machine.finish()
 
 
 def _ids(found: Sequence[Breakpoint] | Sequence[Watch]) -> tuple[int, ...]:
-    """The numbers by which the user knows them."""
+    """Return the numbers by which the user knows them."""
     return tuple(one.id for one in found if one.id)
 
 

@@ -46,12 +46,12 @@ class Expression:
     style: str = ""
 
     def holds(self, at: FrameCells) -> bool:
-        """Whether it is true: of several elements, whether one is."""
+        """Return whether it is true: of several elements, whether one is."""
         return truth(self.get(at))
 
 
 def truth(value: Any) -> bool:
-    """Whether a value, or one of its elements, is not zero. Raises DebugError for work items."""
+    """Return whether a value, or one of its elements, is not zero. Raises DebugError for work items."""
     if isinstance(value, np.ndarray):
         return bool(value.any())
     if isinstance(value, list | tuple):
@@ -60,7 +60,7 @@ def truth(value: Any) -> bool:
 
 
 def number_of(value: Any, text: str) -> int | float:
-    """A value as one number. Raises DebugError where it is none."""
+    """Return a value as one number. Raises DebugError where it is none."""
     if isinstance(value, np.ndarray) and value.size == 1:
         value = value.reshape(-1)[0]
     if isinstance(value, np.generic):
@@ -138,7 +138,7 @@ def _whole(value: Any) -> Any:
 
 
 def _wide(value: Any) -> Any:
-    """A value for arithmetic, wide enough that sums and products of elements are exact."""
+    """Return a value for arithmetic, wide enough that sums and products of elements are exact."""
     if isinstance(value, np.ndarray):
         return value if value.dtype.kind == "f" or value.dtype == np.uint64 else value.astype(np.int64)
     if isinstance(value, np.generic):
@@ -335,7 +335,7 @@ class _Reader:
 
 
 def _region(at: FrameCells, name: str, row: int, col: int, shape: tuple[int, int, int] | None, type_: str) -> Cells:
-    """The elements that a region touches, as many as the thread has lanes and the variable has room for."""
+    """Return the elements that a region touches, as many as the thread has lanes and the variable has room for."""
     cells = at.cells(name)
     if cells.kind != "variable":
         raise DebugError(f"{name} is no general variable: it has no rows and columns")

@@ -25,7 +25,7 @@ def key_of(thread: Thread) -> ThreadKey:
 
 
 def depth_of(thread: Thread) -> int:
-    """How many functions and subroutines are open in a thread."""
+    """Return how many functions and subroutines are open in a thread."""
     return len(thread.frames) + sum(len(frame.calls) for frame in (thread.frame, *thread.frames))
 
 
@@ -50,30 +50,30 @@ class Goal:
         return goal
 
     def own(self, stepper: Stepper) -> Thread | None:
-        """The thread that the goal is about, if it executes the next instruction."""
+        """Return the thread that the goal is about, if it executes the next instruction."""
         thread = stepper.current
         return thread if thread is not None and self.key is not None and key_of(thread) == self.key else None
 
     def most(self, stepper: Stepper) -> int:
-        """How many instructions may be executed before the goal is asked again."""
+        """Return how many instructions may be executed before the goal is asked again."""
         return 1 if self.own(stepper) is not None or self.ended(stepper) else CHUNK
 
     def ended(self, stepper: Stepper) -> bool:
-        """Whether the thread has ended: it will not reach anything."""
+        """Return whether the thread has ended: it will not reach anything."""
         return self.key is not None and all(key_of(thread) != self.key for thread in stepper.live)
 
     def meets(self, stepper: Stepper) -> bool:
-        """Whether the thread stands where it is wanted."""
+        """Return whether the thread stands where it is wanted."""
         thread = self.own(stepper)
         return thread is not None and self.fits(thread)
 
     def fits(self, thread: Thread) -> bool:
-        """Whether the place of the goal's own thread is one where it is wanted."""
+        """Return whether the place of the goal's own thread is one where it is wanted."""
         del thread
         return False
 
     def reached(self, stepper: Stepper) -> bool:
-        """Whether the run stops here."""
+        """Return whether the run stops here."""
         if self.ended(stepper):
             return stepper.current is not None and stands(stepper.current)
         return self.meets(stepper)
@@ -84,7 +84,7 @@ class Goal:
 
 
 def stands(thread: Thread) -> bool:
-    """Whether a thread is before something that is executed: no label, no mark, and not behind the end."""
+    """Return whether a thread is before something that is executed: no label, no mark, and not behind the end."""
     frame = thread.frame
     instructions = frame.code.kernel.instructions
     if frame.pc >= len(instructions):
@@ -103,16 +103,16 @@ class Entry(Goal):
         self.key = key
 
     def fits(self, thread: Thread) -> bool:
-        """Any instruction will do."""
+        """Return any instruction will do."""
         return stands(thread)
 
     def own(self, stepper: Stepper) -> Thread | None:
-        """Any thread, where none is chosen."""
+        """Return any thread, where none is chosen."""
         thread = stepper.current
         return thread if thread is not None and self.key in (None, key_of(thread)) else None
 
     def ended(self, stepper: Stepper) -> bool:
-        """Its group may still have to begin."""
+        """Return its group may still have to begin."""
         del stepper
         return False
 
@@ -131,7 +131,7 @@ class StepGoal(Goal):
         self.breaks = breaks
 
     def fits(self, thread: Thread) -> bool:
-        """Any instruction at a depth that is wanted."""
+        """Return any instruction at a depth that is wanted."""
         depth = depth_of(thread)
         if self.out:
             return depth < self.depth and stands(thread)
@@ -149,7 +149,7 @@ class SourceStepGoal(StepGoal):
         self.here = here
 
     def fits(self, thread: Thread) -> bool:
-        """The first instruction of another line."""
+        """Return the first instruction of another line."""
         if not super().fits(thread):
             return False
         place = self.places.of(thread.frame.code.kernel).place(thread.frame.pc)
@@ -164,7 +164,7 @@ class ToBarrier(Goal):
     reason = "barrier"
 
     def fits(self, thread: Thread) -> bool:
-        """A barrier of any kind."""
+        """Return a barrier of any kind."""
         return stands(thread) and thread.frame.code.kernel.instructions[thread.frame.pc].row.has(Trait.BARRIER)
 
 

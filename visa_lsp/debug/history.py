@@ -113,7 +113,7 @@ def _put(pages: Pages, data: Array) -> None:
 
 
 def captured(stepper: Stepper, edits: int, before: Snapshot | None = None) -> Snapshot:
-    """The state of a run; pages that are as in ``before`` are shared with it."""
+    """Return the state of a run; pages that are as in ``before`` are shared with it."""
     machine, copier = stepper.machine, _Copier(before)
     group = stepper.threads[0].group if stepper.threads else None
     threads = tuple(_ThreadState(t, t.frame, tuple(t.frames), t.pending, t.scratch) for t in stepper.live)
@@ -144,7 +144,7 @@ def captured(stepper: Stepper, edits: int, before: Snapshot | None = None) -> Sn
 
 
 def _buffers(stepper: Stepper, group: ThreadGroup | None) -> Iterator[Buffer]:
-    """Every memory that instructions can write, each once."""
+    """Yield every memory that instructions can write, each once."""
     dispatch = stepper.machine.dispatch
     own = [] if group is None else [group.slm, *(t.scratch for t in stepper.live if t.scratch is not None)]
     seen = set()
@@ -229,7 +229,7 @@ class History:
         self._near = captured(stepper, edits, self.before(stepper.time + 1)[0])
 
     def before(self, time: int) -> list[Snapshot]:
-        """The snapshots before a time, latest first; that of the start always."""
+        """Return the snapshots before a time, latest first; that of the start always."""
         found = self._kept[: max(1, bisect_right(self._kept, time - 1, key=lambda kept: kept.time))]
         if self._near is not None and found[-1].time < self._near.time < time:
             found = [*found, self._near]

@@ -97,7 +97,7 @@ class TrappedMachine(Machine):
         return tuple(self._codes.values())
 
     def bodies(self) -> tuple[Kernel, ...]:
-        """The kernel that runs and every function of the program."""
+        """Return the kernel that runs and every function of the program."""
         return (self.dispatch.kernel, *self.dispatch.functions.values())
 
     def trap(self, traps: Traps) -> None:
@@ -118,7 +118,7 @@ class TrappedMachine(Machine):
         self.attend(wanted=self.attended)
 
     def ops_of(self, code: Code) -> list[Op]:
-        """The ops of a body, with its traps; each tells the observers first where one attends."""
+        """Return the ops of a body, with its traps; each tells the observers first where one attends."""
         attended = self.attended
         found = self._lists.get((id(code), attended))
         if found is None:
@@ -144,7 +144,7 @@ class TrappedMachine(Machine):
         return code.joined(trapped, pc)
 
     def _told_of(self, code: Code, pc: int, op: Op) -> Op:
-        """An op that tells the observers first; each is asked once whether an instruction concerns it."""
+        """Return an op that tells the observers first; each is asked once whether an instruction concerns it."""
         found = self._heard.get((id(code), pc))
         if found is None:
             observers, self.observers = self.observers, self._listeners  # also where nobody attends just now
@@ -213,7 +213,7 @@ class TrappedMachine(Machine):
         self._take()
 
     def caught(self) -> Fault | None:
-        """The fault that was found and is to be stopped at; it counts as told then."""
+        """Return the fault that was found and is to be stopped at; it counts as told then."""
         fault, self._caught = self._caught, None
         return fault
 
@@ -237,7 +237,7 @@ class TrappedMachine(Machine):
         self.raise_caught()
 
     def sent_counts(self) -> dict[tuple[str, int], tuple[RecordedMessages, int]]:
-        """The recorded messages of each instruction, and how many there are now."""
+        """Return the recorded messages of each instruction, and how many there are now."""
         return {key: (sent, sent.count) for key, sent in self._sent.items()}
 
     def put_sent_counts(self, counts: dict[tuple[str, int], tuple[RecordedMessages, int]]) -> None:

@@ -99,7 +99,7 @@ class BodyText:
         return self.kernel.name
 
     def written(self, pc: int) -> str:
-        """An instruction or label as text."""
+        """Return an instruction or label as text."""
         inst = self.kernel.instructions[pc]
         if inst.row.opens_label:
             number = inst.values[0]
@@ -107,7 +107,7 @@ class BodyText:
         return f"    {instruction(self.names, inst)}"
 
     def _marks(self) -> Iterator[tuple[str, int] | None]:
-        """The source place of each instruction, by the marks above it."""
+        """Yield the source place of each instruction, by the marks above it."""
         file, line = "", -1
         folder = os.path.dirname(self.path)  # noqa: PTH120
         for inst in self.kernel.instructions:
@@ -120,23 +120,23 @@ class BodyText:
             yield (os.path.join(folder, file), line) if file and line >= 0 else None  # noqa: PTH118
 
     def is_instruction(self, pc: int) -> bool:
-        """Whether something is executed there."""
+        """Return whether something is executed there."""
         instructions = self.kernel.instructions
         return pc < len(instructions) and executes(instructions[pc])
 
     def following(self, pc: int) -> int | None:
-        """The first instruction at or behind a place."""
+        """Return the first instruction at or behind a place."""
         return next((at for at in range(pc, len(self.kernel.instructions)) if self.is_instruction(at)), None)
 
     def place(self, pc: int) -> CodePlace:
-        """Where an instruction stands; the end of the body counts as its last one."""
+        """Return where an instruction stands; the end of the body counts as its last one."""
         at = min(pc, len(self.line_of) - 1)
         if at < 0:
             return CodePlace(self.name, 0, 0, None)
         return CodePlace(self.name, pc, max(0, self.line_of[at]), self._sources[at])
 
     def starts(self) -> dict[str, int]:
-        """The first instruction of the body, and of each subroutine, by name."""
+        """Return the first instruction of the body, and of each subroutine, by name."""
         found: dict[str, int] = {}
         first = self.following(0)
         if first is not None:
@@ -149,7 +149,7 @@ class BodyText:
 
 
 def executes(inst: Inst) -> bool:
-    """Whether an item of a body is executed, and is neither a label nor a mark."""
+    """Return whether an item of a body is executed, and is neither a label nor a mark."""
     return not inst.row.opens_label and not inst.row.marks_source
 
 
@@ -164,11 +164,11 @@ class Places:
         }
 
     def of(self, kernel: Kernel) -> BodyText:
-        """The text of a body."""
+        """Return the text of a body."""
         return self.bodies[kernel.name]
 
     def at_line(self, path: str, line: int) -> tuple[int, list[tuple[BodyText, int]]]:
-        """The instructions where a run stops for a line: those of the first line at or behind it that has any.
+        """Return the instructions where a run stops for a line: those of the first line at or behind it that has any.
 
         ``path`` is a text, or a source that texts name. Gives that line and the instructions, none where nothing follows.
         """
@@ -182,11 +182,11 @@ class Places:
         return best, found[best]
 
     def lines(self, path: str) -> list[int]:
-        """All lines of a text or source that have instructions."""
+        """Return all lines of a text or source that have instructions."""
         return sorted({at for _, _, at in self._lines(path)})
 
     def at_listing(self, body: str, line: int) -> tuple[int, list[tuple[BodyText, int]]]:
-        """The same for a line of a listing, which is the number of an instruction."""
+        """Return the same for a line of a listing, which is the number of an instruction."""
         text = self.bodies.get(body)
         at = text.following(line) if text is not None and 0 <= line < len(text.line_of) else None
         return (line, []) if text is None or at is None else (at, [(text, at)])
@@ -210,19 +210,19 @@ class Places:
                     before = place
 
     def start_of(self, name: str) -> list[tuple[BodyText, int]]:
-        """Where functions, kernels and subroutines of a name begin."""
+        """Return where functions, kernels and subroutines of a name begin."""
         return [(body, at) for body in self.bodies.values() if (at := body.starts().get(name)) is not None]
 
     def names(self) -> list[str]:
-        """The names that ``start_of`` knows."""
+        """Return the names that ``start_of`` knows."""
         return sorted({name for body in self.bodies.values() for name in body.starts()})
 
     def address(self, body: BodyText, pc: int) -> int:
-        """A number for an instruction, such as editors count with."""
+        """Return a number for an instruction, such as editors count with."""
         return _CODE + (body.number << _BODY) + pc
 
     def at_address(self, address: int) -> tuple[BodyText, int] | None:
-        """The instruction of a number; one behind the end of its body counts, None where there is no body."""
+        """Return the instruction of a number; one behind the end of its body counts, None where there is no body."""
         number, pc = address - _CODE >> _BODY, address & (1 << _BODY) - 1
         body = (
             next((body for body in self.bodies.values() if body.number == number), None) if address >= _CODE else None
@@ -231,7 +231,7 @@ class Places:
 
 
 def same_source(named: str, wanted: str) -> bool:
-    """Whether a file that a text names is a file of the editor; compilers note paths of their own machine."""
+    """Return whether a file that a text names is a file of the editor; compilers note paths of their own machine."""
     return os.path.realpath(named) == wanted or (
         not os.path.exists(named) and os.path.basename(named) == os.path.basename(wanted)  # noqa: PTH110, PTH119
     )

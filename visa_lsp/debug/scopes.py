@@ -44,7 +44,7 @@ class Row:
 
 
 def rows_of(debugger: Debugger, at: Activation, scope: str, style: str = "") -> list[Row]:
-    """The rows of a scope. ``style`` says how numbers are shown, as in ``cells.shown``."""
+    """Return the rows of a scope. ``style`` says how numbers are shown, as in ``cells.shown``."""
     made = _Rows(debugger, at, style)
     makers: dict[str, Callable[[], Iterator[Row]]] = {
         "Variables": made.variables, "Predicates": made.predicates, "Addresses": made.addresses,
@@ -55,7 +55,7 @@ def rows_of(debugger: Debugger, at: Activation, scope: str, style: str = "") -> 
 
 
 def row_of(name: str, cells: Cells, style: str = "", *, changed: bool = False) -> Row:
-    """The row of some elements; a single one is shown as itself, the lanes of a predicate always as several."""
+    """Return the row of some elements; a single one is shown as itself, the lanes of a predicate always as several."""
     one = cells.data.size == 1 and cells.kind != "predicate"
     head = cells if cells.data.size <= _HEAD else None
     values = (head or cells).values()[:_HEAD]
@@ -78,7 +78,7 @@ def row_of(name: str, cells: Cells, style: str = "", *, changed: bool = False) -
 
 
 def elements(row: Row, start: int, count: int, style: str = "") -> list[Row]:
-    """Some elements of a row as rows of their own."""
+    """Return some elements of a row as rows of their own."""
     if not row.count or row.find is None:
         return []
     cells = row.find()
@@ -120,7 +120,7 @@ class _Rows:
         yield from (row for number, row in made.items() if number not in beneath)
 
     def _variable(self, number: int, shape: VariableShape, held: bytes) -> Row:
-        """The row of a variable; what it shows is kept from stop to stop, for there can be thousands and few change."""
+        """Return the row of a variable; what it shows is kept from stop to stop, for there can be thousands and few change."""
         raw, kept = held[shape.start : shape.end], self.cells.body.rows
         known = kept.get((number, self.style))
         if known is None or known[0] != raw:
@@ -132,7 +132,7 @@ class _Rows:
         return Row(shape.name, value, type_, count, find, ("grf", shape.start), [], changed, shape.name)
 
     def predefined(self) -> Iterator[Row]:
-        """What every kernel has; the null variable holds nothing."""
+        """Yield what every kernel has; the null variable holds nothing."""
         kernel = self.cells.code.kernel
         for number in self.cells.names.general:
             if number and kernel.variable(number) is None:
@@ -165,7 +165,7 @@ class _Rows:
         return f"line {body.place(pc).line + 1}" if pc < len(body.line_of) else "the end"
 
     def arguments(self) -> Iterator[Row]:
-        """What the launch gives, buffers with their contents."""
+        """Yield what the launch gives, buffers with their contents."""
         for key, argument in self.cells.arguments.items():
             row = row_of(argument.title, self.cells.argument(key), self.style)
             row.expression = argument.name or f"arg{key}"
@@ -183,7 +183,7 @@ class _Rows:
             yield row
 
     def slm(self) -> Iterator[Row]:
-        """The shared local memory of the group as dwords."""
+        """Yield the shared local memory of the group as dwords."""
         cells = self.cells.slm()
         if cells.data.size:
             yield row_of("slm", cells, self.style)

@@ -47,14 +47,14 @@ class StandingRun:
         return list(self.stepper.live)
 
     def number(self, thread: Thread) -> int:
-        """A number for a thread that no other thread of the launch has, from 1."""
+        """Return a number for a thread that no other thread of the launch has, from 1."""
         dispatch = self.launch.dispatch
         x, y, z = thread.group.id
         gx, gy, _ = dispatch.groups
         return ((z * gy + y) * gx + x) * dispatch.threads_per_group + thread.number + 1
 
     def thread(self, number: int) -> Thread:
-        """The thread of a number. Raises DebugError where it is not there now."""
+        """Return the thread of a number. Raises DebugError where it is not there now."""
         found = next((thread for thread in self.stepper.live if self.number(thread) == number), None)
         if found is None:
             raise DebugError(f"there is no thread {number} now: it has ended, or its group has not begun")
@@ -71,13 +71,13 @@ class StandingRun:
         return f"{words}: items {first} to {last}" if len(items) > 1 else f"{words}: item {first}"
 
     def place(self, thread: Thread) -> CodePlace:
-        """The instruction that a thread executes next, or waits at."""
+        """Return the instruction that a thread executes next, or waits at."""
         body = self.places.of(thread.frame.code.kernel)
         pc = self.stepper.place(thread)
         return body.place(pc)
 
     def stack(self, thread: Thread) -> list[Activation]:
-        """What is open in a thread, innermost first: subroutines and functions, then the kernel."""
+        """Return what is open in a thread, innermost first: subroutines and functions, then the kernel."""
         found: list[Activation] = []
         pc = self.stepper.place(thread)
         for frame in (thread.frame, *reversed(thread.frames)):
@@ -91,11 +91,11 @@ class StandingRun:
         return found
 
     def cells(self, at: Activation) -> FrameCells:
-        """What can be looked at from an activation."""
+        """Return what can be looked at from an activation."""
         return self.cells_of(at.thread, at.frame)
 
     def cells_of(self, thread: Thread, frame: Frame) -> FrameCells:
-        """What can be looked at in a frame of a thread."""
+        """Return what can be looked at in a frame of a thread."""
         found = self._looked.get(id(frame))
         if found is None or found.frame is not frame or found.thread is not thread:
             found = FrameCells(thread, frame, self.places.of(frame.code.kernel), self.launch.arguments)
@@ -103,7 +103,7 @@ class StandingRun:
         return found
 
     def before(self, frame: Frame) -> bytes:
-        """What an activation's registers held at the stop before; empty where it was not there."""
+        """Return what an activation's registers held at the stop before; empty where it was not there."""
         return self._before.get(id(frame), b"")
 
     def remember(self) -> None:
@@ -113,12 +113,12 @@ class StandingRun:
         }
 
     def depth(self, at: Activation) -> int:
-        """How many functions are open inside of an activation."""
+        """Return how many functions are open inside of an activation."""
         frames = [at.thread.frame, *reversed(at.thread.frames)]
         return next((n for n, frame in enumerate(frames) if frame is at.frame), 0)
 
     def activation(self, thread: Thread, depth: int) -> Activation:
-        """The innermost activation of that depth. Raises DebugError where there is none."""
+        """Return the innermost activation of that depth. Raises DebugError where there is none."""
         found = next((at for at in self.stack(thread) if self.depth(at) == depth), None)
         if found is None:
             raise DebugError("there is no such activation now")

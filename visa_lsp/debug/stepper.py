@@ -151,6 +151,6 @@ class Stepper:
         self.settle()
 
     def place(self, thread: Thread) -> int:
-        """The instruction that a thread stands at; one that waits stands at its barrier still."""
+        """Return the instruction that a thread stands at; one that waits stands at its barrier still."""
         pc = thread.frame.pc
         return pc - 1 if thread.number in self.waits and thread in self.live else pc

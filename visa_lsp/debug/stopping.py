@@ -95,7 +95,7 @@ class StoppingRun(StandingRun):
         return made
 
     def _taken_over(self, owner: Any, at: FrameCells) -> Any:
-        """What stands for an owner that ``at`` knows from a run before this one. Raises DebugError where nothing does."""
+        """Return what stands for an owner that ``at`` knows from a run before this one. Raises DebugError where nothing does."""
         if isinstance(owner, str):
             if at.code.kernel.name not in self.places.bodies:
                 raise DebugError(f"there is no {at.code.kernel.name} any more")
@@ -154,7 +154,7 @@ class StoppingRun(StandingRun):
         return test
 
     def stops_at(self, fault: Fault) -> bool:
-        """Whether the run stops for a finding."""
+        """Return whether the run stops for a finding."""
         name = filter_of(fault)
         if name not in self.filters or (fault.is_note and name != "division"):
             return False
@@ -170,11 +170,11 @@ class StoppingRun(StandingRun):
             return True
 
     def concerns(self, thread: Thread | None) -> bool:
-        """Whether a thread is the one that the user is about, or there is none such."""
+        """Return whether a thread is the one that the user is about, or there is none such."""
         return self.focus is None or (thread is not None and key_of(thread) == self.focus)
 
     def counts(self, watch: Watch, thread: Thread) -> bool:
-        """Whether the run stops for a watch that a thread has touched."""
+        """Return whether the run stops for a watch that a thread has touched."""
         if self.focus is not None and watch.thread is None and key_of(thread) != self.focus:
             return False
         assert watch.terms is not None
@@ -194,13 +194,13 @@ class StoppingRun(StandingRun):
         return ""
 
     def apart(self, hits: tuple[Any, ...], thread: Thread) -> tuple[list[Breakpoint], list[Watch]]:
-        """The breakpoints among what has sprung, and the watches whose terms hold."""
+        """Return the breakpoints among what has sprung, and the watches whose terms hold."""
         points = [hit for hit in hits if isinstance(hit, Breakpoint)]
         return points, [hit for hit in hits if isinstance(hit, Watch) and self.counts(hit, thread)]
 
 
 def slm_of(frame: Frame) -> np.ndarray[Any, np.dtype[Any]]:
-    """The shared local memory of a frame's group, as bytes."""
+    """Return the shared local memory of a frame's group, as bytes."""
     thread = frame.thread
     assert thread is not None
     return thread.group.slm.data

@@ -37,7 +37,7 @@ FILTERS: Final = (*(name for name in CHECKERS if name in _FILTERS.values()), FAT
 
 
 def filter_of(fault: Fault) -> str:
-    """The word for a kind of fault in ``FILTERS``."""
+    """Return the word for a kind of fault in ``FILTERS``."""
     return _FILTERS.get(fault.kind, FATAL)
 
 

@@ -60,7 +60,7 @@ class BlockText(Struct, frozen=True):
 
 
 def blocks_of(host: HostText) -> list[tuple[Span, Unit, AsmBlock]]:
-    """The blocks of a host in text order, each with its place and its body: its number is its place in the list."""
+    """Return the blocks of a host in text order, each with its place and its body: its number is its place in the list."""
     found = [
         (block.span.shifted(host.base_of(n) - unit.base), unit, block)
         for n, unit in enumerate(host.units)
@@ -71,7 +71,7 @@ def blocks_of(host: HostText) -> list[tuple[Span, Unit, AsmBlock]]:
 
 
 def block_text(host: HostText, number: int, called: str, width: int = 0) -> BlockText:
-    """A block of a host as a text; ``called`` is what its head calls the host. Raises BlockRefused where there is none.
+    """Return a block of a host as a text; ``called`` is what its head calls the host. Raises BlockRefused where there is none.
 
     ``width`` is the number of lanes where the host does not say it; with 0 it stays open.
     """
@@ -105,7 +105,7 @@ def _head_lines(unit: Unit) -> int:
 
 
 def _operand_words(unit: Unit, line: str) -> str:
-    """What the asm statement says of the operand that a line declares, as a comment."""
+    """Return what the asm statement says of the operand that a line declares, as a comment."""
     found = _DECLARES.match(line)
     name = unit.operands.get(found[1]) if found is not None else None
     if name is None:
@@ -117,7 +117,7 @@ def _operand_words(unit: Unit, line: str) -> str:
 
 
 def _from_other_blocks(unit: Unit, block: AsmBlock, lines: list[str]) -> Iterator[str]:
-    """The declarations of the function's other blocks that this one uses: those with names that it uses, as they stand."""
+    """Yield the declarations of the function's other blocks that this one uses: those with names that it uses, as they stand."""
     used = set(_WORD.findall("\n".join(lines)))
     own = {found[1] for line in lines if (found := _DECLARES.match(line))}
     if len(unit.source.blocks) < 2:
@@ -131,7 +131,7 @@ def _from_other_blocks(unit: Unit, block: AsmBlock, lines: list[str]) -> Iterato
 
 
 def _names(unit: Unit, block: AsmBlock) -> dict[str, str]:
-    """What each operand is called in the text, by its key in generated names: after itself, its variable, else its number."""
+    """Return what each operand is called in the text, by its key in generated names: after itself, its variable, else its number."""
     lines = [line for other in unit.source.blocks for line in other.text.split("\n")]
     taken = set(_WORD.findall(block.text)) | {found[1] for line in lines if (found := _DECLARES.match(line))}
     names: dict[str, str] = {}
@@ -155,7 +155,7 @@ def _variable(operand: Operand) -> str:
 
 
 def user_part(text: str) -> str:
-    """What stands between the marks of such a text. Raises BlockRefused where they are gone."""
+    """Return what stands between the marks of such a text. Raises BlockRefused where they are gone."""
     text = text.replace("\r\n", "\n")
     start, end = text.find(BEGINS), text.rfind(ENDS)
     if start < 0 or end < start:

@@ -119,7 +119,7 @@ class AsmBlock(Struct, frozen=True, dict=True):
         return not self.executes and _PTX.search(self.text) is not None
 
     def kind_of(self, operand: Operand) -> str:
-        """The constraint of an operand; of one that shares the register of another, that one's."""
+        """Return the constraint of an operand; of one that shares the register of another, that one's."""
         number = int(operand.kind) if operand.kind.isdigit() and len(operand.kind) < 4 else operand.number
         return self.operands[number].kind if number < operand.number else operand.kind
 
@@ -139,11 +139,11 @@ class AsmBlock(Struct, frozen=True, dict=True):
         return sum(alone) > 0 and alone == [len(re.findall(name, self.text)) for name in names]
 
     def is_whole(self, operand: Operand) -> bool:
-        """Whether an operand stands for itself with its region, and not for the name of a variable alone."""
+        """Return whether an operand stands for itself with its region, and not for the name of a variable alone."""
         return self.is_of_vectors and self.kind_of(operand) in _WHOLE
 
     def is_bare_number(self, operand: Operand) -> bool:
-        """Whether an operand stands for a number as it is counted, without a type: also inside of a word."""
+        """Return whether an operand stands for a number as it is counted, without a type: also inside of a word."""
         return operand.kind == "P" or (operand.kind == "n" and self.is_of_vectors)
 
     @property
@@ -176,13 +176,13 @@ class AsmBlock(Struct, frozen=True, dict=True):
 
 
 def _is_only_of_visa(word: str) -> bool:
-    """Whether a word that begins an instruction is one that no other assembly has: in parts, or with a dot as in the table."""
+    """Return whether a word that begins an instruction is one that no other assembly has: in parts, or with a dot as in the table."""
     head = word.partition(".")[0]
     return head.startswith("lsc_") or ("_" in head and head in _HEADS) or ("." in word and word in TABLE.mnemonics)
 
 
 def of_visa(blocks: list[AsmBlock], *, opencl: bool) -> list[AsmBlock]:
-    """The blocks that are vISA. What alone could be any assembly is taken by its neighbours in the same function.
+    """Return the blocks that are vISA. What alone could be any assembly is taken by its neighbours in the same function.
 
     In OpenCL a block without operands that begins with a mnemonic counts as well, elsewhere one with a mnemonic that only vISA has.
     """

@@ -45,7 +45,7 @@ class HostToken(NamedTuple):
 
 
 def blocks_in(around: Surroundings, but: Container[int] = ()) -> list[AsmBlock]:
-    """Every asm statement and every marked string of a text, in text order, whatever assembly it is.
+    """Return every asm statement and every marked string of a text, in text order, whatever assembly it is.
 
     ``but`` are numbers of functions that are passed over.
     """
@@ -78,7 +78,7 @@ def strings_in(around: Surroundings) -> Iterator[NestedText]:
 
 
 def _tokens(text: str, start: int, end: int, *, directives: bool) -> Iterator[HostToken]:
-    """The tokens of a part of the text; of a conditional, those of its first branch."""
+    """Yield the tokens of a part of the text; of a conditional, those of its first branch."""
     at = start
     branches: list[tuple[bool, bool]] = []  # of each open conditional: is a branch taken, is this one read
     fresh = False  # whether nothing but blanks stands before this token in its line
@@ -116,7 +116,7 @@ def _branch(branches: list[tuple[bool, bool]], word: str, *, is_false: bool) -> 
 
 
 def _statement(around: Surroundings, start: int, at: int, end: int, number: int) -> tuple[AsmBlock | None, int]:
-    """The asm statement whose keyword ends at an offset, and where to look on; None where there is none."""
+    """Return the asm statement whose keyword ends at an offset, and where to look on; None where there is none."""
     text = around.text
     is_macro = number >= 0 and around.functions[number].is_macro
     sections: list[list[HostToken]] = [[]]
@@ -171,7 +171,7 @@ def _literals(text: str, tokens: Iterable[HostToken]) -> Iterator[StringLiteral]
 
 
 def _template(around: Surroundings, tokens: Iterable[HostToken]) -> Iterator[StringPiece]:
-    """The pieces of adjacent strings; the name of a macro that is strings counts as those."""
+    """Yield the pieces of adjacent strings; the name of a macro that is strings counts as those."""
     text = around.text
     hashed = False
     for token in tokens:
@@ -189,7 +189,7 @@ def _template(around: Surroundings, tokens: Iterable[HostToken]) -> Iterator[Str
 
 
 def _macro_text(around: Surroundings, name: str) -> str | None:
-    """What a macro without parameters stands for if it is nothing but strings; one level, no further macros."""
+    """Return what a macro without parameters stands for if it is nothing but strings; one level, no further macros."""
     text = around.names.macros.get(name)
     if text is None:
         return None
@@ -200,7 +200,7 @@ def _macro_text(around: Surroundings, name: str) -> str | None:
 
 
 def _split(text: str, tokens: Sequence[HostToken]) -> Iterator[list[HostToken]]:
-    """The parts of a list between its commas."""
+    """Yield the parts of a list between its commas."""
     depth = 0
     part: list[HostToken] = []
     for token in tokens:
@@ -240,7 +240,7 @@ def _operand(text: str, tokens: list[HostToken], number: int, *, written: bool) 
 
 
 def _marked(around: Surroundings, known: Sequence[AsmBlock], but: Container[int]) -> Iterator[AsmBlock]:
-    """The strings behind comments that mark them."""
+    """Yield the strings behind comments that mark them."""
     text = around.text
     taken = iter(sorted(b.span for b in known))
     inside = next(taken, None)
@@ -268,7 +268,7 @@ def _marked(around: Surroundings, known: Sequence[AsmBlock], but: Container[int]
 
 
 def _unformatted(piece: StringPiece) -> Iterator[StringPiece]:
-    """A piece of a string that a program may print with: what it fills in is not known."""
+    """Yield a piece of a string that a program may print with: what it fills in is not known."""
     if not piece.exact:
         yield piece
         return

@@ -32,7 +32,7 @@ class CType(Struct, frozen=True):
     pointer: str = "uq"
 
     def pointed(self) -> CType | None:
-        """What a pointer or an array of this type has; an element of a vector; None for anything else."""
+        """Return what a pointer or an array of this type has; an element of a vector; None for anything else."""
         if self.depth:
             # Where the pointers in memory lead to is not written down with the first one.
             return CType(self.visa, self.count, self.depth - 1, self.pointer if self.depth == 1 else "")
@@ -82,7 +82,7 @@ _LONGEST: Final = 400
 
 
 def type_named(written: str, depth: int, host: Host, names: Mapping[str, str], *, deep: int = 4) -> CType | None:
-    """The type that a declaration writes down, with so many pointers and arrays around it; None where it is not known."""
+    """Return the type that a declaration writes down, with so many pointers and arrays around it; None where it is not known."""
     local = _LOCAL.search(written) is not None
     pointer = "ud" if local and host is Host.OPENCL else "uq"
     vector = VECTOR.search(written)
@@ -134,7 +134,7 @@ def type_named(written: str, depth: int, host: Host, names: Mapping[str, str], *
 
 
 def _vector(base: CType, attribute: re.Match[str]) -> CType | None:
-    """The vector that an attribute makes of a type; None where its size is not written down."""
+    """Return the vector that an attribute makes of a type; None where its size is not written down."""
     size = attribute["size"].strip()
     if base.count != 1 or base.visa not in TYPE_BY_NAME or not (size.isdigit() and len(size) < 6):
         return None
@@ -163,7 +163,7 @@ def _scalar(name: str, host: Host) -> str | None:
 def type_of(
     expression: str, host: Host, names: Mapping[str, str], variable: Callable[[str], CType | None]
 ) -> CType | None:
-    """The type of an expression; None where it is not one of the forms that are understood."""
+    """Return the type of an expression; None where it is not one of the forms that are understood."""
     text = expression.strip()
     if not text or len(text) > _LONGEST:
         return None
@@ -194,7 +194,7 @@ def type_of(
 
 
 def _path(text: str, variable: Callable[[str], CType | None]) -> CType | None:
-    """The type of a name with subscripts and components behind it."""
+    """Return the type of a name with subscripts and components behind it."""
     head = _PATH.match(text)
     found = variable(head[0]) if head is not None else None
     if head is None or found is None:
@@ -218,7 +218,7 @@ def _path(text: str, variable: Callable[[str], CType | None]) -> CType | None:
 
 
 def _is_unary(text: str) -> bool:
-    """Whether what stands behind a cast belongs to it as a whole: a name, a call, something in brackets."""
+    """Return whether what stands behind a cast belongs to it as a whole: a name, a call, something in brackets."""
     text = text.strip().lstrip("&*-~").lstrip()
     if text.startswith("("):
         return _closes(text, 0) == len(text) - 1
@@ -233,7 +233,7 @@ def _is_unary(text: str) -> bool:
 
 
 def _closes(text: str, at: int) -> int:
-    """Where the bracket at an offset is closed; -1 where it is not."""
+    """Return where the bracket at an offset is closed; -1 where it is not."""
     depth = 0
     for place in range(at, len(text)):
         if text[place] in "([":
@@ -246,7 +246,7 @@ def _closes(text: str, at: int) -> int:
 
 
 def whole_number(expression: str) -> int | None:
-    """The value of an expression that is a whole number; None for any other."""
+    """Return the value of an expression that is a whole number; None for any other."""
     text = expression.strip().rstrip("uUlL")
     while text.startswith("(") and text.endswith(")"):
         text = text[1:-1].strip()

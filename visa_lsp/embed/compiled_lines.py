@@ -17,7 +17,7 @@ _OPERAND: Final = re.compile(r"__asm\d+_\w+")
 
 
 def place_of_line(host: HostText, code: str) -> Span | None:
-    """Where the first line of a host's strings stands that reads as this one, up to the names of operands; None for none."""
+    """Return where the first line of a host's strings stands that reads as this one, up to the names of operands; None for none."""
     wanted = " ".join(code.split())
     for number, unit in enumerate(host.units):
         at = host.start_of(number)

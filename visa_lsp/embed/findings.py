@@ -49,7 +49,7 @@ _FARTHEST, _LONGEST, _MOST_LINES = 400, 1000, 1000  # characters before a commen
 
 
 def findings(host: HostText, extra: Collection[str] = ()) -> tuple[Diagnostic, ...]:
-    """What is to be shown of a host text, suppressions in its comments and in its strings applied, in text order."""
+    """Return what is to be shown of a host text, suppressions in its comments and in its strings applied, in text order."""
     if not host.units:
         return ()
     placed = [d for d in (_placed(host, d) for d in _true(host, visible(host.analysis, extra))) if d is not None]
@@ -62,7 +62,7 @@ def findings(host: HostText, extra: Collection[str] = ()) -> tuple[Diagnostic, .
 
 
 def _true(host: HostText, found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-    """The findings that hold whatever the host says where it is not understood."""
+    """Yield the findings that hold whatever the host says where it is not understood."""
     elsewhere: dict[str, frozenset[str]] = {}
     for finding in found:
         name = finding.name
@@ -95,7 +95,7 @@ def _in_every_choice(host: HostText, number: int, finding: Diagnostic) -> bool:
 
 
 def _found_with(unit: Unit, choice: int, platform: Platform | None) -> frozenset[tuple[str, Span]]:
-    """What is found in one body when another choice stands for what is not known."""
+    """Return what is found in one body when another choice stands for what is not known."""
     other = unit_of(unit.source, choice)
     analysis = Analysis.of(HEADER + other.text, platform.name if platform is not None else None)
     spans = ((d.code, other.map.host_span(d.span.shifted(-len(HEADER)))) for d in analysis.full_diagnostics)
@@ -106,7 +106,7 @@ def _found_with(unit: Unit, choice: int, platform: Platform | None) -> frozenset
 
 
 def _placed(host: HostText, finding: Diagnostic) -> Diagnostic | None:
-    """A finding at its place in the host; None where that is in no string."""
+    """Return a finding at its place in the host; None where that is in no string."""
     span = host.host_span(finding.span)
     if span is None:
         return None
@@ -129,7 +129,7 @@ def _placed(host: HostText, finding: Diagnostic) -> Diagnostic | None:
 
 
 def _suppressions(host: HostText) -> Iterator[Suppression]:
-    """The suppressions in the comments of the host."""
+    """Yield the suppressions in the comments of the host."""
     if not host.comments:
         return
     text = host.document.text

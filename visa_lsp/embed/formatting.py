@@ -23,7 +23,7 @@ _WITHOUT: Final = str.maketrans("", "", _BLANK)
 
 
 def format_blocks(host: HostText, within: Span) -> tuple[Edit, ...]:
-    """The edits of the host that bring into shape what vISA lines have within a span of it, in text order."""
+    """Return the edits of the host that bring into shape what vISA lines have within a span of it, in text order."""
     visa = host.analysis.document
     found: list[Edit] = []
     for number, unit in enumerate(host.units):
@@ -47,7 +47,7 @@ def format_blocks(host: HostText, within: Span) -> tuple[Edit, ...]:
 
 
 def _blanks(start: int, old: str, new: str) -> Iterator[Edit]:
-    """The edits that make one line of another that differs in blanks alone; ``start`` is where it begins."""
+    """Yield the edits that make one line of another that differs in blanks alone; ``start`` is where it begins."""
     at = there = 0
     while at < len(old) or there < len(new):
         first, second = at, there
@@ -61,7 +61,7 @@ def _blanks(start: int, old: str, new: str) -> Iterator[Edit]:
 
 
 def block_around(host: HostText, span: Span) -> Span | None:
-    """The asm statement or marked string that a span of the host lies in, with all of it; None outside of them."""
+    """Return the asm statement or marked string that a span of the host lies in, with all of it; None outside of them."""
     for number, unit in enumerate(host.units):
         for block in unit.source.blocks:
             whole = block.span.shifted(host.base_of(number) - unit.base)

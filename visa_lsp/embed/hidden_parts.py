@@ -32,14 +32,14 @@ _MADE: Final = re.compile(_VECTOR_NAME)
 
 
 def hidden_parts(text: str) -> tuple[Span, ...]:
-    """The parts of a text that its grammar is not shown."""
+    """Return the parts of a text that its grammar is not shown."""
     if not (_MADE.search(text) or _DEFINED.search(text)):
         return ()
     return tuple(_parts(text))
 
 
 def comments_of_macros(text: str) -> tuple[Span, ...]:
-    """Those of the parts that are comments."""
+    """Return those of the parts that are comments."""
     return tuple(part for part in hidden_parts(text) if text.startswith("/", part.start))
 
 

@@ -31,13 +31,13 @@ class HostChange(NamedTuple):
         return Span(self.span.start, self.span.start + len(self.new))
 
     def moved(self, span: Span) -> Span:
-        """A span of the old text in the new one; one that the change lies in grows with it."""
+        """Return a span of the old text in the new one; one that the change lies in grows with it."""
         start = span.start + (self.by if span.start >= self.span.end else 0)
         return Span(start, span.end + (self.by if span.end >= self.span.end else 0))
 
 
 def change_between(before: Document, after: Document) -> HostChange:
-    """The difference of two states of a text, found in the chunks that they do not share."""
+    """Return the difference of two states of a text, found in the chunks that they do not share."""
     old, new = before.chunks, after.chunks
     head, tail = after.changed_since(old)
     start = sum(chunk.length for chunk in old[:head])
@@ -49,7 +49,7 @@ def change_between(before: Document, after: Document) -> HostChange:
 
 
 def same_ends(old: str, new: str) -> tuple[int, int]:
-    """How many characters at the head and at the tail of two texts are the same, none counted twice."""
+    """Return how many characters at the head and at the tail of two texts are the same, none counted twice."""
     head = _same(old, new, min(len(old), len(new)))
     return head, _same(old[::-1], new[::-1], min(len(old), len(new)) - head)
 

@@ -75,7 +75,7 @@ class HostText:
 
     @staticmethod
     def of(text: str, host: Host, platform: Platform | None = None) -> HostText:
-        """A snapshot of a whole text. Raises MissingGrammarError where there may be vISA in it and it cannot be parsed."""
+        """Return a snapshot of a whole text. Raises MissingGrammarError where there may be vISA in it and it cannot be parsed."""
         return HostText(host, Document.parse(text), platform)
 
     @property
@@ -84,13 +84,13 @@ class HostText:
         return HEADER + "".join(u.text for u in self.units)
 
     def on(self, platform: Platform | None) -> HostText:
-        """The snapshot of the same text on a platform."""
+        """Return the snapshot of the same text on a platform."""
         return HostText(self.host, self.document, platform, self._scan)
 
     # ---- edits ----
 
     def edited(self, document: Document) -> HostText:
-        """The snapshot of the next state of the host's document."""
+        """Return the snapshot of the next state of the host's document."""
         change = change_between(self.document, document)
         before = self._scan
         if before.tree is not None:
@@ -105,7 +105,7 @@ class HostText:
         return HostText(self.host, document, self.platform, found, self._next_analysis(found))
 
     def _typed(self, before: Scan, change: HostChange) -> Scan | None:
-        """What there is if the change lies inside of a string and is no more than that: the same with this change."""
+        """Return what there is if the change lies inside of a string and is no more than that: the same with this change."""
         number = bisect_right(self._bases, change.span.start) - 1
         if number < 0 or not (self.host is Host.PYTHON or self.placed[number].is_alone):
             return None
@@ -117,7 +117,7 @@ class HostText:
         return replace(before, placed=tuple(placed), comments=tuple(map(change.moved, self.comments)))
 
     def _moved(self, before: Scan, change: HostChange, document: Document) -> Scan | None:
-        """What there is if the change touches nothing that vISA depends on: the same, moved."""
+        """Return what there is if the change touches nothing that vISA depends on: the same, moved."""
         if not (_is_balanced(change.old) and _is_balanced(change.new)):
             return None
         # A string is a part of another one only where strings stand alone; in a function the whole function counts.
@@ -136,7 +136,7 @@ class HostText:
         return replace(before, placed=placed, comments=tuple(map(change.moved, self.comments)))
 
     def _with_one_function(self, before: Scan, change: HostChange, document: Document) -> Scan | None:
-        """What there is if the change lies inside of one function, which is read again."""
+        """Return what there is if the change lies inside of one function, which is read again."""
         at = [n for n, p in enumerate(self.placed) if p.zone.start < change.span.start < p.zone.end]
         if len(at) != 1 or before.names is None:
             return None
@@ -160,7 +160,7 @@ class HostText:
         return Scan(tuple(placed), comments, marked, before.tree, before.names)
 
     def _next_analysis(self, found: Scan) -> Analysis:
-        """The analysis of the vISA that there is now, made from this one by what is different."""
+        """Return the analysis of the vISA that there is now, made from this one by what is different."""
         units = tuple(p.unit for p in found.placed)
         head, tail = _same_units(self.units, units)
         if head == len(units) == len(self.units):
@@ -175,23 +175,23 @@ class HostText:
     # ---- places ----
 
     def unit_at(self, offset: int) -> int:
-        """The number of the unit that has an offset of the vISA text; -1 before the first."""
+        """Return the number of the unit that has an offset of the vISA text; -1 before the first."""
         return min(bisect_right(self._starts, offset) - 1, len(self.units) - 1)
 
     def base_of(self, number: int) -> int:
-        """Where a unit begins in the host."""
+        """Return where a unit begins in the host."""
         return self._bases[number]
 
     def moved_by(self, unit: Unit) -> int:
-        """How far a unit has moved in the host since its blocks were read."""
+        """Return how far a unit has moved in the host since its blocks were read."""
         return next(p.base - p.unit.base for p in self.placed if p.unit is unit)
 
     def start_of(self, number: int) -> int:
-        """Where a unit begins in the vISA text."""
+        """Return where a unit begins in the vISA text."""
         return self._starts[number]
 
     def host_span(self, span: Span) -> Span | None:
-        """The part of the host that a span of the vISA text comes from; None for what stands in no string."""
+        """Return the part of the host that a span of the vISA text comes from; None for what stands in no string."""
         number = self.unit_at(span.start)
         if number < 0:
             return None
@@ -199,7 +199,7 @@ class HostText:
         return found.shifted(self._bases[number]) if found is not None else None
 
     def visa_offset(self, offset: int) -> int | None:
-        """The offset in the vISA text for a cursor in the host; None outside of vISA."""
+        """Return the offset in the vISA text for a cursor in the host; None outside of vISA."""
         number = bisect_right(self._bases, offset) - 1
         while number >= 0 and self._reach[number] >= offset:
             found = self.units[number].map.to_text(offset - self._bases[number])
@@ -239,12 +239,12 @@ class HostText:
         return Edit(span.shifted(self.base_of(number)), written) if written is not None else None
 
     def is_unbroken(self, span: Span) -> bool:
-        """Whether the part of the host that a span comes from has nothing in it but what the span has."""
+        """Return whether the part of the host that a span comes from has nothing in it but what the span has."""
         number = self.unit_at(span.start)
         return number >= 0 and self.units[number].map.unbroken(span.shifted(-self._starts[number]))
 
     def declaration(self, unit: Unit, name: str, offset: int) -> Span | None:
-        """Where a C variable is declared that holds at an offset of a unit, as its blocks count; None where it is not in sight."""
+        """Return where a C variable is declared that holds at an offset of a unit, as its blocks count; None where it is not in sight."""
         around = self._around
         if around is None:
             return None
@@ -262,7 +262,7 @@ class HostText:
 
 
 def _same_units(old: tuple[Unit, ...], new: tuple[Unit, ...]) -> tuple[int, int]:
-    """How many units at the head and at the tail say the same, none counted twice."""
+    """Return how many units at the head and at the tail say the same, none counted twice."""
     most = min(len(old), len(new))
     head = tail = 0
     while head < most and (old[head] is new[head] or old[head].text == new[head].text):
@@ -273,7 +273,7 @@ def _same_units(old: tuple[Unit, ...], new: tuple[Unit, ...]) -> tuple[int, int]
 
 
 def _is_loud(document: Document, span: Span, *, quotes: bool) -> bool:
-    """Whether the lines of a span have something in them that reaches beyond them; many lines count as such.
+    """Return whether the lines of a span have something in them that reaches beyond them; many lines count as such.
 
     ``quotes``: a quote and the sign of a directive do.
     """
@@ -288,7 +288,7 @@ def _is_loud(document: Document, span: Span, *, quotes: bool) -> bool:
 
 
 def _is_balanced(text: str) -> bool:
-    """Whether all brackets of a text are closed in it."""
+    """Return whether all brackets of a text are closed in it."""
     opened: list[str] = []
     for sign in text:
         if sign in "([{":

@@ -34,12 +34,12 @@ class HostTree(Struct, frozen=True):
 
     @staticmethod
     def of(text: str, host: Host) -> HostTree:
-        """The tree of a whole text. Raises MissingGrammarError."""
+        """Return the tree of a whole text. Raises MissingGrammarError."""
         read = readable(text, host)
         return HostTree(parse(read), host, read.without_text())
 
     def edited(self, change: HostChange, before: Document, after: Document) -> HostTree:
-        """The tree with its nodes moved by an edit that leads from one state of the text to the next."""
+        """Return the tree with its nodes moved by an edit that leads from one state of the text to the next."""
         # An edit may make or unmake a word that is read as blanks.
         more = LONGEST_QUALIFIER if self.host is Host.OPENCL else 0
         start = max(0, change.span.start - more)
@@ -52,7 +52,7 @@ class HostTree(Struct, frozen=True):
         return HostTree(tree, self.host, self.read)
 
     def is_sound_around(self, span: Span) -> bool:
-        """Whether no outermost node at a place of the text, or near it, had a mistake in it when the text was parsed last."""
+        """Return whether no outermost node at a place of the text, or near it, had a mistake in it when the text was parsed last."""
         root = self.tree.root_node
         if not root.has_error:
             return True
@@ -65,7 +65,7 @@ class HostTree(Struct, frozen=True):
         return True
 
     def parsed(self, text: str) -> HostTree:
-        """The tree of the text as it is now."""
+        """Return the tree of the text as it is now."""
         if len(text) <= SMALL:
             return HostTree.of(text, self.host)
         read = readable(text, self.host)

@@ -49,7 +49,7 @@ _LONGEST: Final = 100_000
 
 
 def sources_in(text: str, host: Host) -> Iterator[UnitSource]:
-    """The bodies of a text, each of one call, in text order."""
+    """Yield the bodies of a text, each of one call, in text order."""
     compiler = Compiler.EITHER if _FOR_VECTORS.search(text) else Compiler.SCALAR
     for hit in _CALL[host].finditer(text):
         line = text.rfind("\n", 0, hit.start()) + 1
@@ -76,7 +76,7 @@ def sources_in(text: str, host: Host) -> Iterator[UnitSource]:
 
 
 def _pieces(text: str, span: Span) -> Iterator[StringPiece]:
-    """The pieces of a string with its quotes; an escape is two digits, in MLIR a letter too."""
+    """Yield the pieces of a string with its quotes; an escape is two digits, in MLIR a letter too."""
     at, end = span.start + 1, span.end - 1
     for escape in _ESCAPE.finditer(text, at, end):
         if at < escape.start():
@@ -124,7 +124,7 @@ def _of_type(found: re.Match[str]) -> KnownType:
 
 
 def _arguments(text: str, at: int) -> list[str]:
-    """The arguments behind the constraints of a call."""
+    """Return the arguments behind the constraints of a call."""
     opened = _ARGUMENTS.match(text, at)
     if opened is None:
         return []
@@ -137,7 +137,7 @@ def _arguments(text: str, at: int) -> list[str]:
 
 
 def _split(words: str) -> list[str]:
-    """The parts of a list between its commas."""
+    """Return the parts of a list between its commas."""
     parts, depth, start = [], 0, 0
     for at, sign in enumerate(words):
         depth += (sign in "(<{[") - (sign in ")>}]")

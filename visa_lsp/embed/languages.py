@@ -100,22 +100,22 @@ class MissingGrammarError(Exception):
 
 
 def host_of(name: str) -> Host | None:
-    """The host language of a file by its suffix; None where it is none of them."""
+    """Return the host language of a file by its suffix; None where it is none of them."""
     return _SUFFIXES.get(name[name.rfind(".") :].lower()) if "." in name else None
 
 
 def host_called(identifier: str) -> Host | None:
-    """The host language that an editor calls so; None where it is none of them."""
+    """Return the host language that an editor calls so; None where it is none of them."""
     return _IDENTIFIERS.get(identifier.lower())
 
 
 def may_hold_visa(text: str) -> bool:
-    """Whether a text is worth parsing: it has inline assembly, or a comment that marks a string."""
+    """Return whether a text is worth parsing: it has inline assembly, or a comment that marks a string."""
     return "asm" in text
 
 
 def is_installed(host: Host) -> bool:
-    """Whether the packages that parse a language are there."""
+    """Return whether the packages that parse a language are there."""
     from importlib.util import find_spec
 
     if host not in _MODULES:
@@ -134,7 +134,7 @@ def _parser(host: Host) -> Parser:
 
 @cache
 def language(host: Host) -> Language:
-    """The grammar of a language. Raises MissingGrammarError where it is not installed."""
+    """Return the grammar of a language. Raises MissingGrammarError where it is not installed."""
     if not is_installed(host):
         raise MissingGrammarError(host)
     from tree_sitter import Language
@@ -143,7 +143,7 @@ def language(host: Host) -> Language:
 
 
 def _grammar(host: Host) -> object:
-    """What a grammar's package gives to tree-sitter."""
+    """Return what a grammar's package gives to tree-sitter."""
     match host:
         case Host.C:
             import tree_sitter_c
@@ -171,12 +171,12 @@ class Readable(NamedTuple):
     in_place: bool = True
 
     def without_text(self) -> Readable:
-        """What else is known of it."""
+        """Return what else is known of it."""
         return self._replace(text="")
 
 
 def readable(text: str, host: Host) -> Readable:
-    """A text made such that the parser of a language reads it."""
+    """Return a text made such that the parser of a language reads it."""
     # A letter for whatever is no ASCII: names with it stay names, and offsets stay those of the text.
     plain = text if text.isascii() and "\0" not in text else _OTHER.sub("x", text)
     if host is Host.PYTHON:
@@ -192,7 +192,7 @@ def readable(text: str, host: Host) -> Readable:
 
 
 def _without(text: str, parts: Iterable[Span]) -> Iterator[str]:
-    """A text with blanks for some parts; lines stay lines, and a macro that goes on behind them goes on."""
+    """Yield a text with blanks for some parts; lines stay lines, and a macro that goes on behind them goes on."""
     at = 0
     for part in parts:
         blanks = _NO_LINE_END.sub(" ", text[part.start : part.end])
@@ -203,7 +203,7 @@ def _without(text: str, parts: Iterable[Span]) -> Iterator[str]:
 
 
 def parse(read: Readable, before: Tree | None = None) -> Tree:
-    """The tree of a text, whose bytes are the text's code points. Raises MissingGrammarError.
+    """Return the tree of a text, whose bytes are the text's code points. Raises MissingGrammarError.
 
     ``before`` is an older tree of the text whose nodes were moved by every edit since.
     """
@@ -213,7 +213,7 @@ def parse(read: Readable, before: Tree | None = None) -> Tree:
 
 
 def _without_long_chains(text: str) -> str:
-    """The text with blanks for the line splices of chains that are longer than anyone writes; every offset stays."""
+    """Return the text with blanks for the line splices of chains that are longer than anyone writes; every offset stays."""
     lines = text.split("\n")
     out: list[str] = []
     first = 0

@@ -41,7 +41,7 @@ _LAST: Final = 0x10FFFF
 
 
 def c_pieces(text: str, span: Span) -> Iterator[StringPiece]:
-    """The pieces of a string literal of C or C++ with its prefix and quotes; one that is not closed ends with its span."""
+    """Yield the pieces of a string literal of C or C++ with its prefix and quotes; one that is not closed ends with its span."""
     literal = text[span.start : span.end]
     quote = literal.find('"')
     if literal[:quote].endswith("R"):
@@ -58,7 +58,7 @@ def c_pieces(text: str, span: Span) -> Iterator[StringPiece]:
 def python_pieces(
     text: str, body: Span, *, raw: bool, formatted: bool, values: tuple[Span, ...] = ()
 ) -> Iterator[StringPiece]:
-    """The pieces of the inside of a Python string; ``values`` are the places of an f-string that are filled in later."""
+    """Yield the pieces of the inside of a Python string; ``values`` are the places of an f-string that are filled in later."""
     at = body.start
     for hole in (*values, Span(body.end, body.end)):
         part = Span(at, hole.start)
@@ -86,7 +86,7 @@ def _escaped(text: str, span: Span) -> Iterator[StringPiece]:
 
 
 def _value(escape: re.Match[str]) -> str:
-    """What an escape stands for; nothing for a line splice."""
+    """Return what an escape stands for; nothing for a line splice."""
     kind, digits = escape.lastgroup, escape.group(escape.lastgroup or 0)
     if kind == "splice":
         return ""
@@ -99,7 +99,7 @@ def _value(escape: re.Match[str]) -> str:
 
 
 def _unbraced(piece: StringPiece) -> Iterator[StringPiece]:
-    """A piece of an f-string: doubled braces are single ones."""
+    """Yield a piece of an f-string: doubled braces are single ones."""
     if not piece.exact or ("{{" not in piece.text and "}}" not in piece.text):
         yield piece
         return
@@ -117,7 +117,7 @@ def _part(piece: StringPiece, start: int, end: int) -> Iterator[StringPiece]:
 
 
 def quoted(text: str, *, raw: bool, quote: str) -> str | None:
-    """A text as it is written inside of a literal with these quotes; None where a raw one cannot say it."""
+    """Return a text as it is written inside of a literal with these quotes; None where a raw one cannot say it."""
     if raw:
         return None if quote[0] in text else text
     plain = text.replace("\\", "\\\\").replace(quote[0], "\\" + quote[0])

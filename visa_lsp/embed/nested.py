@@ -27,7 +27,7 @@ _ASSEMBLY: Final = re.compile(r"\b(?:asm|__asm|__asm__)\b")
 
 
 def is_opencl(text: str) -> bool:
-    """Whether what a string says is OpenCL C with inline assembly."""
+    """Return whether what a string says is OpenCL C with inline assembly."""
     return _ASSEMBLY.search(text) is not None and _OPENCL.search(text) is not None
 
 
@@ -45,7 +45,7 @@ class NestedText:
         self._starts = [segment.text.start for segment in self._map.segments]
 
     def in_host(self, block: AsmBlock) -> AsmBlock:
-        """A block of the text as one of the host."""
+        """Return a block of the text as one of the host."""
         return replace(
             block,
             span=self.place(block.span),

@@ -26,7 +26,7 @@ Kinds = tuple[tuple[str, str], ...]
 
 
 def nodes_of(root: Node, host: Host, kinds: Kinds, within: Span | None = None) -> dict[str, list[Node]]:
-    """The nodes of some types, by the names of ``kinds``; with ``within`` those that lie in it or reach into it."""
+    """Return the nodes of some types, by the names of ``kinds``; with ``within`` those that lie in it or reach into it."""
     if is_hard(root):
         names = dict(kinds)
         found: dict[str, list[Node]] = {}
@@ -78,7 +78,7 @@ def _pass(cursor: TreeCursor, inside: list[Node]) -> bool:
 
 
 def is_hard(root: Node) -> bool:
-    """Whether a mistake has left a node with more children than a query should look at."""
+    """Return whether a mistake has left a node with more children than a query should look at."""
     waiting = [root] if root.has_error else []
     while waiting:
         node = waiting.pop()
@@ -89,7 +89,7 @@ def is_hard(root: Node) -> bool:
 
 
 def _longest_run(node: Node) -> int:
-    """How many children without names stand side by side."""
+    """Return how many children without names stand side by side."""
     longest = run = 0
     for child in node.children:
         run = 0 if child.is_named else run + 1

@@ -35,14 +35,14 @@ class OuterNames(Struct, frozen=True):
     macros: dict[str, str | None]
 
     def with_inner(self, inner: OuterNames) -> OuterNames:
-        """These names and those of a part of the text."""
+        """Return these names and those of a part of the text."""
         if not (inner.types or inner.macros):
             return self
         return OuterNames(self.types | inner.types, self.macros | inner.macros)
 
 
 def outer_names(text: str, root: Node) -> OuterNames:
-    """The names that a text declares, by its tree."""
+    """Return the names that a text declares, by its tree."""
     types: dict[str, str] = {}
     macros: dict[str, str | None] = {}
     offsets = sorted(at for word in _WORDS for at in places_of(text, word))
@@ -60,7 +60,7 @@ def outer_names(text: str, root: Node) -> OuterNames:
 
 
 def places_of(text: str, word: str) -> Iterator[int]:
-    """Where some characters stand, whatever stands around them."""
+    """Yield where some characters stand, whatever stands around them."""
     at = text.find(word)
     while at >= 0:
         yield at
@@ -77,7 +77,7 @@ def _take_type(text: str, node: Node, types: dict[str, str]) -> None:
 
 
 def _parameters(text: str, node: Node) -> str:
-    """The names of the parameters of a template that a name belongs to, in brackets; empty for what is no template."""
+    """Return the names of the parameters of a template that a name belongs to, in brackets; empty for what is no template."""
     around = node.parent
     given = around.child_by_field_name("parameters") if around is not None else None
     if given is None or around is None or around.type != "template_declaration":

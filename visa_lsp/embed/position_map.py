@@ -38,21 +38,21 @@ class PositionMap:
         self._hosts = [s.host.start for s in self.segments]
 
     def to_host(self, offset: int) -> int | None:
-        """Where the character at an offset of the text begins in the host; None where the host has no such character."""
+        """Return where the character at an offset of the text begins in the host; None where the host has no such character."""
         segment = self.segment_at(offset)
         if segment is None:
             return None
         return segment.host.start + (offset - segment.text.start if segment.exact else 0)
 
     def end_in_host(self, offset: int) -> int | None:
-        """Where, in the host, the character before an offset of the text ends."""
+        """Return where, in the host, the character before an offset of the text ends."""
         segment = self.segment_at(offset - 1)
         if segment is None:
             return None
         return segment.host.start + offset - segment.text.start if segment.exact else segment.host.end
 
     def host_span(self, span: Span) -> Span | None:
-        """The part of the host that a span of the text comes from; None unless both of its ends are in the host."""
+        """Return the part of the host that a span of the text comes from; None unless both of its ends are in the host."""
         if span.start >= span.end:
             at = self.to_host(span.start)
             if at is None:
@@ -62,7 +62,7 @@ class PositionMap:
         return None if start is None or end is None else Span(start, end)
 
     def unbroken(self, span: Span) -> bool:
-        """Whether the part of the host that a span comes from has nothing in it but what the span has."""
+        """Return whether the part of the host that a span comes from has nothing in it but what the span has."""
         if span.start >= span.end:
             return self.host_span(span) is not None
         first = bisect_right(self._texts, span.start) - 1
@@ -79,7 +79,7 @@ class PositionMap:
         )
 
     def to_text(self, offset: int) -> int | None:
-        """The offset in the text for a cursor in the host: before a character of the text, or just behind one."""
+        """Return the offset in the text for a cursor in the host: before a character of the text, or just behind one."""
         at = bisect_right(self._hosts, offset) - 1
         if at < 0:
             return None
@@ -91,7 +91,7 @@ class PositionMap:
         return segment.text.end if offset == segment.host.end else segment.text.start
 
     def exact_around(self, span: Span) -> Segment | None:
-        """The exact segment that a span of the host lies in, behind its first character."""
+        """Return the exact segment that a span of the host lies in, behind its first character."""
         at = bisect_right(self._hosts, span.start) - 1
         if at < 0:
             return None
@@ -101,7 +101,7 @@ class PositionMap:
         return segment if segment.exact and span.end <= segment.host.end else None
 
     def grown(self, segment: Segment, by: int) -> PositionMap:
-        """The map when an exact segment has so many more characters in both texts."""
+        """Return the map when an exact segment has so many more characters in both texts."""
         at = self.segments.index(segment)
         text, host = segment.text, segment.host
         grown = Segment(Span(text.start, text.end + by), Span(host.start, host.end + by))
@@ -109,7 +109,7 @@ class PositionMap:
         return PositionMap([*self.segments[:at], grown, *behind], joined=True)
 
     def segment_at(self, offset: int) -> Segment | None:
-        """The segment that the character at an offset of the text is in."""
+        """Return the segment that the character at an offset of the text is in."""
         at = bisect_right(self._texts, offset) - 1
         if at < 0 or offset >= self.segments[at].text.end:
             return None
@@ -117,7 +117,7 @@ class PositionMap:
 
 
 def _joined(segments: Iterable[Segment]) -> Iterable[Segment]:
-    """The segments without empty ones, neighbours that are exact made one."""
+    """Yield the segments without empty ones, neighbours that are exact made one."""
     last: Segment | None = None
     for segment in segments:
         if segment.text.start >= segment.text.end:

@@ -60,7 +60,7 @@ class PythonText:
                 self._assigned.setdefault(text[left.start_byte : left.end_byte], []).append(node)
 
     def blocks(self) -> list[AsmBlock]:
-        """The blocks of vISA, and templates of PTX, in text order."""
+        """Return the blocks of vISA, and templates of PTX, in text order."""
         marked = {self.strings[number].start_byte: self.strings[number] for number in self._marked()}
         found: dict[int, AsmBlock] = {}
         for call in self._calls:
@@ -94,12 +94,12 @@ class PythonText:
         return AsmBlock(_span(node), pieces, operands, "$%" if asked else "$", asked=asked, literals=literals)
 
     def _takes_assembly(self, call: Node) -> bool:
-        """Whether a call is one of Triton's for inline assembly."""
+        """Return whether a call is one of Triton's for inline assembly."""
         function = call.child_by_field_name("function")
         return function is not None and _TAKES_ASSEMBLY in self.text[function.start_byte : function.end_byte]
 
     def _given(self, call: Node) -> tuple[Node, Node] | None:
-        """The template and the constraints that a call is given, by name or by place."""
+        """Return the template and the constraints that a call is given, by name or by place."""
         arguments = call.child_by_field_name("arguments")
         if arguments is None or arguments.type != "argument_list":
             return None
@@ -124,7 +124,7 @@ class PythonText:
         return (template, constraints) if template is not None and constraints is not None else None
 
     def _string(self, node: Node, deep: int = 4) -> Node | None:
-        """The node of the strings that an expression is made of; None for any other expression."""
+        """Return the node of the strings that an expression is made of; None for any other expression."""
         while node.type == "parenthesized_expression" and node.named_child_count == 1:
             inner = node.named_child(0)
             if inner is None:
@@ -144,7 +144,7 @@ class PythonText:
         return None
 
     def _kept(self, call: Node, deep: int) -> Node | None:
-        """The node of the strings that a call gives back much as they are; None for any other call."""
+        """Return the node of the strings that a call gives back much as they are; None for any other call."""
         function, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
         if function is None or arguments is None:
             return None
@@ -167,7 +167,7 @@ class PythonText:
                 yield at
 
     def _operands(self, node: Node, allowed: re.Pattern[str]) -> tuple[Operand, ...]:
-        """The operands that a string of constraints names; none where it is something else."""
+        """Return the operands that a string of constraints names; none where it is something else."""
         if node.end_byte - node.start_byte > _LONGEST:
             return ()
         words = [word.strip() for word in "".join(p.text for p in self._pieces(node)).split(",")]
@@ -197,7 +197,7 @@ class PythonText:
             yield StringLiteral(_span(part), "r" in written.lower(), quote)
 
     def _parts(self, node: Node) -> Iterator[tuple[Node, Node, int]]:
-        """The literals of a string, each with the node of its opening quotes and the offset of the closing ones."""
+        """Yield the literals of a string, each with the node of its opening quotes and the offset of the closing ones."""
         for part in _flat(node):
             if part.type != "string":
                 yield part, part, part.end_byte
@@ -210,7 +210,7 @@ class PythonText:
 
 
 def _flat(node: Node) -> Iterator[Node]:
-    """The literals of a string that may be put together of several, and what else stands between them."""
+    """Yield the literals of a string that may be put together of several, and what else stands between them."""
     waiting, passed = [node], 0
     while waiting and passed < 10_000:
         part = waiting.pop()
@@ -222,7 +222,7 @@ def _flat(node: Node) -> Iterator[Node]:
 
 
 def _is_in_sight(assignment: Node, use: Node) -> bool:
-    """Whether an assignment stands in a function around a use of its name, or in none."""
+    """Return whether an assignment stands in a function around a use of its name, or in none."""
     around: Node | None = assignment.parent
     for _ in range(_DEEPEST):
         if around is None or around.type == "module":

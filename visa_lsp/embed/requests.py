@@ -48,7 +48,7 @@ __all__ = [
 
 
 def operand_at(host: HostText, offset: int) -> tuple[Unit, OperandName, Span] | None:
-    """The operand of an asm statement whose name is at an offset of the host, with its body and its place."""
+    """Return the operand of an asm statement whose name is at an offset of the host, with its body and its place."""
     at = host.visa_offset(offset)
     if at is None:
         return None
@@ -65,7 +65,7 @@ def operand_at(host: HostText, offset: int) -> tuple[Unit, OperandName, Span] | 
 
 
 def hover(host: HostText, offset: int) -> HoverResult | None:
-    """The page of what is at an offset; of an operand also what the asm statement says of it."""
+    """Return the page of what is at an offset; of an operand also what the asm statement says of it."""
     at = host.visa_offset(offset)
     found = of_hover(host.analysis, at) if at is not None else None
     span = host.host_span(found.span) if found is not None else None
@@ -88,7 +88,7 @@ def _operand_page(name: OperandName) -> str:
 
 
 def definition(host: HostText, offset: int) -> tuple[Target, ...]:
-    """Where the name at an offset is declared: in the strings; of an operand, where the statement has it, and in C."""
+    """Return where the name at an offset is declared: in the strings; of an operand, where the statement has it, and in C."""
     known = operand_at(host, offset)
     if known is not None:
         return tuple(_of_operand(host, *known))
@@ -119,7 +119,7 @@ def _block_number(name: str) -> int:
 
 
 def highlights(host: HostText, offset: int) -> tuple[Occurrence, ...]:
-    """The places of the name at an offset."""
+    """Return the places of the name at an offset."""
     at = host.visa_offset(offset)
     found = of_highlights(host.analysis, at) if at is not None else ()
     placed = ((host.host_span(o.span), o) for o in found)
@@ -127,14 +127,14 @@ def highlights(host: HostText, offset: int) -> tuple[Occurrence, ...]:
 
 
 def places(host: HostText, offset: int, *, declarations: bool = True) -> tuple[Span, ...]:
-    """Every place of the name at an offset and of its aliases."""
+    """Return every place of the name at an offset and of its aliases."""
     at = host.visa_offset(offset)
     found = of_places(host.analysis, at, declarations=declarations) if at is not None else ()
     return tuple(span for span in map(host.host_span, found) if span is not None)
 
 
 def prepare_rename(host: HostText, offset: int) -> tuple[Span, str] | None:
-    """The name that would be renamed; None where there is none that may be: an operand without a name has none."""
+    """Return the name that would be renamed; None where there is none that may be: an operand without a name has none."""
     known = operand_at(host, offset)
     if known is not None:
         name = known[1].operand.name
@@ -146,12 +146,12 @@ def prepare_rename(host: HostText, offset: int) -> tuple[Span, str] | None:
 
 
 def _inner(span: Span, name: str) -> Span:
-    """The name in `%[name]`."""
+    """Return the name in `%[name]`."""
     return Span(span.end - 1 - len(name), span.end - 1)
 
 
 def rename(host: HostText, offset: int, new_name: str) -> tuple[Edit, ...]:
-    """The edits of a rename. RenameRefused says why it cannot be done."""
+    """Return the edits of a rename. RenameRefused says why it cannot be done."""
     at = host.visa_offset(offset)
     if at is None:
         raise RenameRefused("there is no vISA here")
@@ -183,7 +183,7 @@ def _rename_operand(host: HostText, at: int, known: tuple[Unit, OperandName, Spa
 
 
 def complete(host: HostText, offset: int) -> tuple[tuple[CompletionOffer, ...], bool]:
-    """The offers at an offset, and whether there are more; operands are called as the statement calls them."""
+    """Return the offers at an offset, and whether there are more; operands are called as the statement calls them."""
     at = host.visa_offset(offset)
     if at is None:
         return (), False
@@ -213,7 +213,7 @@ def complete(host: HostText, offset: int) -> tuple[tuple[CompletionOffer, ...], 
 
 
 def documentation(host: HostText, kind: ItemKind, label: str, offset: int) -> str:
-    """The page of an offer made at an offset."""
+    """Return the page of an offer made at an offset."""
     at = host.visa_offset(offset)
     if at is None:
         return ""
@@ -224,13 +224,13 @@ def documentation(host: HostText, kind: ItemKind, label: str, offset: int) -> st
 
 
 def signature_help(host: HostText, offset: int) -> SignatureHelp | None:
-    """The syntax of the instruction at an offset."""
+    """Return the syntax of the instruction at an offset."""
     at = host.visa_offset(offset)
     return of_signature_help(host.analysis, at) if at is not None else None
 
 
 def tokens(host: HostText, encoding: Encoding) -> Piece:
-    """The colours of the vISA in the host, of nothing else in it; lines count from the first of the host."""
+    """Return the colours of the vISA in the host, of nothing else in it; lines count from the first of the host."""
     by_line: dict[int, list[tuple[int, int, int, int]]] = {}
     text = host.document
     for token in semantic_tokens(host.analysis) if host.units else ():
@@ -248,7 +248,7 @@ def tokens(host: HostText, encoding: Encoding) -> Piece:
 
 
 def folds(host: HostText) -> tuple[Fold, ...]:
-    """What can be folded: each statement of several lines, and what can be folded in a vISA text."""
+    """Return what can be folded: each statement of several lines, and what can be folded in a vISA text."""
     found: set[tuple[int, int]] = set()
     for number, unit in enumerate(host.units):
         for block in unit.source.blocks:

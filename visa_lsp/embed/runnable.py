@@ -71,7 +71,7 @@ class BlockOperand(Struct, frozen=True):
         return self.buffer_elements > self.lanes * self.elements
 
     def by_lane(self, values: list[Any]) -> list[Any]:
-        """What a buffer holds: a list for each lane, or the value itself where a lane has one."""
+        """Return what a buffer holds: a list for each lane, or the value itself where a lane has one."""
         rows = [values[n * self.lanes : (n + 1) * self.lanes] for n in range(self.elements)]
         return list(rows[0]) if self.elements == 1 else [list(of_lane) for of_lane in zip(*rows, strict=True)]
 
@@ -86,7 +86,7 @@ class RunnableBlock(Struct, frozen=True):
 
 
 def runnable_block(host: HostText, number: int, called: str) -> RunnableBlock:
-    """A block of a host as a kernel; ``called`` is what its head calls the host. Raises BlockRefused with the reason."""
+    """Return a block of a host as a kernel; ``called`` is what its head calls the host. Raises BlockRefused with the reason."""
     width = _width(host, number)
     known = block_text(host, number, called, width)
     _refuse_what_is_unknown(known)
@@ -117,7 +117,7 @@ def runnable_block(host: HostText, number: int, called: str) -> RunnableBlock:
 
 
 def _width(host: HostText, number: int) -> int:
-    """How many lanes run: what the function says, else what the widest instruction of the block needs."""
+    """Return how many lanes run: what the function says, else what the widest instruction of the block needs."""
     found = blocks_of(host)
     if not 0 <= number < len(found):
         return _WIDTHS[0]
@@ -160,7 +160,7 @@ def _refuse_what_is_unknown(known: BlockText) -> None:
 
 
 def _is_used(known: BlockText, number: int) -> bool:
-    """Whether the template has an operand."""
+    """Return whether the template has an operand."""
     operand = known.block.operands[number]
     return re.search(rf"%(?:{number}(?!\d)|\[{re.escape(operand.name or '?')}\])", known.block.text) is not None
 
@@ -184,14 +184,14 @@ def _free(wanted: str, taken: set[str]) -> str:
 
 
 def _buffers(operands: list[BlockOperand]) -> Iterator[str]:
-    """The declarations of the buffers, and where the launch puts them."""
+    """Yield the declarations of the buffers, and where the launch puts them."""
     yield from (f".decl {o.buffer} v_type=T num_elts=1\n" for o in operands)
     for number, operand in enumerate(operands):
         yield f".input {operand.buffer} offset={_FIRST_ARGUMENT + 4 * number} size=4\n"
 
 
 def _moves(operand: BlockOperand, *, store: bool) -> Iterator[str]:
-    """The messages that load or store a whole operand."""
+    """Yield the messages that load or store a whole operand."""
     row = next(
         r for r in TABLE.rows
         if r.has(Trait.BLOCK) and r.slots[0].shape is Shape.SURFACE and r.has(Trait.WRITES) is store
@@ -204,7 +204,7 @@ def _moves(operand: BlockOperand, *, store: bool) -> Iterator[str]:
 
 
 def _contents(operand: BlockOperand) -> dict[str, Any]:
-    """What a buffer begins with: an operand that is read counts up, so that lanes can be told apart."""
+    """Return what a buffer begins with: an operand that is read counts up, so that lanes can be told apart."""
     shape = [operand.elements, operand.lanes] if operand.elements > 1 else [operand.lanes]
     if operand.is_padded:
         shape = [operand.buffer_elements]

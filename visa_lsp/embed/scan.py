@@ -54,7 +54,7 @@ class PlacedUnit(Struct, frozen=True):
         return self.inner.start < self.inner.end and self.base + self.unit.length <= self.zone.end
 
     def moved(self, by: int) -> PlacedUnit:
-        """The same body, further on."""
+        """Return the same body, further on."""
         return PlacedUnit(self.unit, self.base + by, self.zone.shifted(by), self.inner.shifted(by)) if by else self
 
 
@@ -106,14 +106,14 @@ def scan(text: str, host: Host, before: Before | None = None) -> Scan:
 
 
 def _is_worth_it(text: str, host: Host) -> bool:
-    """Whether a text without marks has to be parsed: it has a keyword of C, or constraints in Python."""
+    """Return whether a text without marks has to be parsed: it has a keyword of C, or constraints in Python."""
     if host is Host.PYTHON:
         return may_hold_visa(text) and ("rw" in text or "inline_asm" in text or "__asm" in text)
     return may_hold_visa(text) and next(keywords(text), None) is not None
 
 
 def _nested(texts: Iterable[NestedText]) -> Iterator[PlacedUnit]:
-    """The bodies of OpenCL C in strings."""
+    """Yield the bodies of OpenCL C in strings."""
     for text in texts:
         if is_opencl(text.text):
             for source in _sources(Surroundings(text.text, Host.OPENCL)):
@@ -123,7 +123,7 @@ def _nested(texts: Iterable[NestedText]) -> Iterator[PlacedUnit]:
 
 
 def _kept(around: Surroundings, before: Before) -> dict[int, PlacedUnit]:
-    """The bodies of functions that are spelt as they were, by the number of the function."""
+    """Return the bodies of functions that are spelt as they were, by the number of the function."""
     known = {before.text[p.zone.start : p.zone.end]: p for p in before.scan.placed if p.is_alone}
     found = {}
     for number, function in enumerate(around.functions):
@@ -135,7 +135,7 @@ def _kept(around: Surroundings, before: Before) -> dict[int, PlacedUnit]:
 
 
 def may_mark(text: str) -> bool:
-    """Whether a comment of a text may mark a string."""
+    """Return whether a comment of a text may mark a string."""
     return SPEAKS in text and MARK.search(text) is not None
 
 
@@ -168,7 +168,7 @@ def _speaking(text: str, comments: Iterable[Span]) -> tuple[Span, ...]:
 
 
 def _sources(around: Surroundings, but: Container[int] = ()) -> Iterator[UnitSource]:
-    """The blocks by function, in the order of their first blocks; what is in no function is for itself.
+    """Yield the blocks by function, in the order of their first blocks; what is in no function is for itself.
 
     ``but`` are numbers of functions that are passed over.
     """
@@ -185,7 +185,7 @@ def _sources(around: Surroundings, but: Container[int] = ()) -> Iterator[UnitSou
 
 
 def _of_compiler(around: Surroundings, block: AsmBlock) -> AsmBlock:
-    """A block with the compiler that reads it."""
+    """Return a block with the compiler that reads it."""
     compiler = around.compiler(block.function, block.span.start)
     plain = around.host is not Host.OPENCL and not around.width(block.function, block.span.start)
     if compiler is Compiler.SCALAR and plain and block.has_whole_operands:
@@ -198,7 +198,7 @@ def _unknown(block: AsmBlock) -> tuple[KnownType, ...]:
 
 
 def _known(around: Surroundings, block: AsmBlock, operand: Operand) -> KnownType:
-    """What the host tells of an operand."""
+    """Return what the host tells of an operand."""
     if operand.kind.isdigit() and int(operand.kind) < operand.number:
         return _known(around, block, block.operands[int(operand.kind)])
     if operand.is_immediate:
@@ -216,7 +216,7 @@ def _known(around: Surroundings, block: AsmBlock, operand: Operand) -> KnownType
 
 
 def _varies(around: Surroundings, block: AsmBlock, operand: Operand) -> bool:
-    """Whether an expression is a variable that begins with something read from memory or asked of the work item."""
+    """Return whether an expression is a variable that begins with something read from memory or asked of the work item."""
     name = operand.expression.strip()
     declared = around.declaration(name, block.function, operand.span.start) if name.isidentifier() else None
     return declared is not None and _VARIES.match(around.text, declared.span.end) is not None

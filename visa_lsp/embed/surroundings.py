@@ -125,7 +125,7 @@ class Surroundings:
         self.comments.sort()
 
     def _number(self, node: Node, outer: int) -> int:
-        """The number of a function or macro, which is inside of another one; that one's for what is neither."""
+        """Return the number of a function or macro, which is inside of another one; that one's for what is neither."""
         place = node.start_byte, node.end_byte
         if place not in self._numbers:
             made = self._macro(node) if node.type in _MACROS else self._function(node)
@@ -138,7 +138,7 @@ class Surroundings:
         return self._numbers[place]
 
     def _span(self, node: Node) -> Span:
-        """Where a node stands in the text; the parser may have been given more."""
+        """Return where a node stands in the text; the parser may have been given more."""
         return Span(node.start_byte, min(node.end_byte, len(self.text)))
 
     @cached_property
@@ -154,11 +154,11 @@ class Surroundings:
         return whole == Span(0, len(self.text)) and not self._root.has_error
 
     def is_outermost(self, number: int) -> bool:
-        """Whether a function is inside of no other."""
+        """Return whether a function is inside of no other."""
         return self._outer[number] < 0
 
     def function_at(self, offset: int) -> int:
-        """The number of the innermost function around an offset; -1 outside of all."""
+        """Return the number of the innermost function around an offset; -1 outside of all."""
         at = bisect_right(self._starts, offset) - 1
         while at >= 0 and self.functions[at].span.end <= offset:
             at = self._outer[at]
@@ -181,7 +181,7 @@ class Surroundings:
         return _OF_VECTORS.search(self.text) is not None or _FOR_VECTORS.search(self.text) is not None
 
     def width(self, number: int, offset: int) -> int:
-        """The sub-group's width that attributes of a function, or of a lambda in it, ask for before an offset; else 0."""
+        """Return the sub-group's width that attributes of a function, or of a lambda in it, ask for before an offset; else 0."""
         if number < 0:
             return 0
         if number not in self._widths:
@@ -213,7 +213,7 @@ class Surroundings:
         return self.text[node.start_byte : node.end_byte]
 
     def declaration(self, name: str, number: int, offset: int) -> Declared | None:
-        """The declaration of a C variable that holds at an offset of a function; None where it is not in sight."""
+        """Return the declaration of a C variable that holds at an offset of a function; None where it is not in sight."""
         if number < 0 or self.functions[number].is_macro:
             return None
         if number not in self._locals:
@@ -268,7 +268,7 @@ class Surroundings:
 
 
 def _part_at(parts: tuple[Span, ...], offset: int) -> int:
-    """The number of the part that an offset is in; -1 for none."""
+    """Return the number of the part that an offset is in; -1 for none."""
     at = bisect_right(parts, offset, key=lambda part: part.start) - 1
     return at if at >= 0 and offset < parts[at].end else -1
 
@@ -280,7 +280,7 @@ def _after_blanks(text: str, offset: int) -> int:
 
 
 def keywords(text: str) -> Iterator[re.Match[str]]:
-    """The words of a text that may begin an asm statement, also those in comments and strings."""
+    """Yield the words of a text that may begin an asm statement, also those in comments and strings."""
     for at in places_of(text, "asm"):
         found = KEYWORD.match(text, at) or (KEYWORD.match(text, at - 2) if at >= 2 else None)
         if found is not None:

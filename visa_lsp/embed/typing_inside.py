@@ -25,7 +25,7 @@ _SPECIAL: Final = re.compile(r"[%$*\"'\\]|visa|asm")
 
 
 def typed_inside(placed: PlacedUnit, change: HostChange) -> PlacedUnit | None:
-    """The body after a change inside of one of its strings; None where the function has to be read."""
+    """Return the body after a change inside of one of its strings; None where the function has to be read."""
     if not (_PLAIN.fullmatch(change.old) and _PLAIN.fullmatch(change.new)):
         return None
     unit = placed.unit
@@ -92,6 +92,6 @@ def _operand(operand: Operand, change: HostChange) -> Operand:
 
 
 def _stays_visa(before: AsmBlock, after: AsmBlock) -> bool:
-    """Whether nothing that says that a block is vISA is different."""
+    """Return whether nothing that says that a block is vISA is different."""
     sure = before.asked or before.executes
     return sure == (after.asked or after.executes) and before.is_certain

@@ -102,7 +102,7 @@ class Unit(Struct, frozen=True, dict=True):
     labels: frozenset[str]
 
     def is_typed(self, name: OperandName) -> bool:
-        """Whether the type of an operand is known."""
+        """Return whether the type of an operand is known."""
         number = next((n for n, block in enumerate(self.source.blocks) if name.operand in block.operands), -1)
         return number >= 0 and bool(self.source.known[number][name.operand.number].type)
 
@@ -116,7 +116,7 @@ class Unit(Struct, frozen=True, dict=True):
         return [(lit.span.shifted(-self.base), lit, b) for b in self.source.blocks for lit in b.literals]
 
     def literal_around(self, span: Span) -> tuple[AsmBlock, StringLiteral] | None:
-        """The literal that a span of the host, relative to the unit, lies between the quotes of, and its block."""
+        """Return the literal that a span of the host, relative to the unit, lies between the quotes of, and its block."""
         at = bisect_right(self._literals, span.start, key=lambda known: known[0].start) - 1
         if at < 0:
             return None
@@ -128,7 +128,7 @@ class Unit(Struct, frozen=True, dict=True):
         return self._ours.sub(lambda word: self.written[word[0]], words) if self.written else words
 
     def parts_as_written(self, words: str) -> str:
-        """The same for what is more than the name of an operand, or less than a word."""
+        """Return the same for what is more than the name of an operand, or less than a word."""
         for part in sorted(self.written.keys() - self.operands.keys(), key=len, reverse=True):
             words = words.replace(part, self.written[part])
         return words
@@ -140,7 +140,7 @@ class Unit(Struct, frozen=True, dict=True):
 
 
 def unit_of(source: UnitSource, choice: int = 0, names: Mapping[str, str] | None = None) -> Unit:
-    """The body made of some blocks of one function; ``choice`` says which of ``CHOICES`` stands for what is not known.
+    """Return the body made of some blocks of one function; ``choice`` says which of ``CHOICES`` stands for what is not known.
 
     ``names`` has other names for operands, by those that they would have.
     """
@@ -202,7 +202,7 @@ class _UnitMaker:
         )  # fmt: skip
 
     def _lines(self, number: int, block: AsmBlock) -> Iterator[list[StringPiece]]:
-        """The lines of a block, in pieces."""
+        """Yield the lines of a block, in pieces."""
         self._labels.update(block.labels)
         if block.is_ptx and not block.asked:
             yield [StringPiece(HOLE, block.span, exact=False)]
@@ -221,7 +221,7 @@ class _UnitMaker:
             yield line
 
     def _filled(self, number: int, block: AsmBlock) -> Iterator[StringPiece]:
-        """The template with its operands put in."""
+        """Yield the template with its operands put in."""
         pattern = _TEMPLATE[block.signs]
         starts = list(accumulate((len(p.text) for p in block.pieces), initial=0))
         at = 0
@@ -236,7 +236,7 @@ class _UnitMaker:
         yield from _slice(block.pieces, starts, at, starts[-1])
 
     def _operand(self, number: int, block: AsmBlock, hit: re.Match[str]) -> str | None:
-        """What stands in the text for an operand of the template; None where it is none."""
+        """Return what stands in the text for an operand of the template; None where it is none."""
         if hit["double"]:
             return hit["double"]
         if hit["unique"]:
@@ -258,7 +258,7 @@ class _UnitMaker:
         return self._text_of(number, block, operand, hit[0], first=first)
 
     def _named(self, number: int, key: object, written: str) -> str:
-        """The word of this program that stands for something in a block."""
+        """Return the word of this program that stands for something in a block."""
         name = f"__asm{number}_{key}"
         name = self._called.get(name, name)
         self._written.setdefault(name, written)
@@ -297,7 +297,7 @@ class _UnitMaker:
 
 
 def _slice(pieces: tuple[StringPiece, ...], starts: list[int], start: int, end: int) -> Iterator[StringPiece]:
-    """The pieces of a part of what pieces say together; ``starts`` has the offset of each."""
+    """Yield the pieces of a part of what pieces say together; ``starts`` has the offset of each."""
     number = bisect_right(starts, start) - 1
     while start < end:
         stop = min(end, starts[number + 1])
@@ -307,6 +307,6 @@ def _slice(pieces: tuple[StringPiece, ...], starts: list[int], start: int, end: 
 
 
 def _cut(piece: StringPiece, start: int, end: int) -> StringPiece:
-    """A part of a piece; that of a piece that is not exact stands where the whole does."""
+    """Return a part of a piece; that of a piece that is not exact stands where the whole does."""
     host = Span(start, end).shifted(piece.host.start) if piece.exact else piece.host
     return StringPiece(piece.text[start:end], host, piece.exact)

@@ -31,7 +31,7 @@ _NEAR: Final = 50  # blocks that may have come before one, or gone, since it was
 
 
 def edits_of(host: HostText, number: int, called: str, before: str, text: str) -> tuple[Edit, ...]:
-    """The edits of the host that a changed text of a block is; ``before`` is the text that the user began with.
+    """Return the edits of the host that a changed text of a block is; ``before`` is the text that the user began with.
 
     Raises BlockRefused where the block has changed in the host meanwhile, or a change cannot be said in its strings.
     """
@@ -50,7 +50,7 @@ def edits_of(host: HostText, number: int, called: str, before: str, text: str) -
 
 
 def _meant(host: HostText, number: int, called: str, lines: str) -> BlockText:
-    """The block with these lines: the one of that number, else the only one near it; others may have come before it."""
+    """Return the block with these lines: the one of that number, else the only one near it; others may have come before it."""
     for other in (number, *(number + by * sign for by in range(1, _NEAR) for sign in (1, -1))):
         if 0 <= other < len(blocks_of(host)):
             known = block_text(host, other, called)
@@ -77,7 +77,7 @@ class _StringWriter:
         return self._text[one.span.end + shift : other.span.start + shift]
 
     def edits(self, wanted: str) -> Iterator[Edit]:
-        """The edits that make the lines of the block those that are wanted."""
+        """Yield the edits that make the lines of the block those that are wanted."""
         old, new = self._known.lines.split("\n")[:-1], wanted.split("\n")[:-1]
         head = next((n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
         tail = 0
@@ -101,7 +101,7 @@ class _StringWriter:
         return at
 
     def _lines(self, old: list[str], starts: list[int], gone: tuple[int, int], new: list[str]) -> Iterator[Edit]:
-        """Some lines in the place of others: as many as both have become one another, the rest goes or comes behind them."""
+        """Yield some lines in the place of others: as many as both have become one another, the rest goes or comes behind them."""
         first, end = gone
         both = min(end - first, len(new))
         for n in range(both):
@@ -116,7 +116,7 @@ class _StringWriter:
             yield from self._written(Span(starts[0], starts[0]), "".join(line + "\n" for line in new))
 
     def _changed(self, start: int, old: str, new: str) -> Iterator[Edit]:
-        """The edits that make one line another one; a name of an operand is changed as a whole."""
+        """Yield the edits that make one line another one; a name of an operand is changed as a whole."""
         if old == new:
             return
         head = next((n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
@@ -130,7 +130,7 @@ class _StringWriter:
         yield from self._written(Span(start + head, start + len(old) - tail), new[head : len(new) - tail])
 
     def _written(self, span: Span, new: str) -> Iterator[Edit]:
-        """The edits that put something in the place of a part of the unit's text; what stands for a whole is changed as one."""
+        """Yield the edits that put something in the place of a part of the unit's text; what stands for a whole is changed as one."""
         for segment in self._unit.map.segments:
             whole = segment.text
             if not segment.exact and whole.start < span.start < whole.end:
@@ -152,7 +152,7 @@ class _StringWriter:
             yield Edit(self._with_its_string(part) if not text else part, text)
 
     def _parts(self, span: Span) -> Iterator[Span]:
-        """The parts of the host that a part of the unit's text comes from; of a place the one that it is at."""
+        """Yield the parts of the host that a part of the unit's text comes from; of a place the one that it is at."""
         shift = self._by + self._unit.base
         found = self._unit.map
         if span.start >= span.end:
@@ -187,7 +187,7 @@ class _StringWriter:
         return None
 
     def _with_its_string(self, part: Span) -> Span:
-        """What goes with a part: of a string that nothing is left of, the string and what parts it from the one before."""
+        """Return what goes with a part: of a string that nothing is left of, the string and what parts it from the one before."""
         for before, literal in pairwise(self._literals):
             whole = literal.span.shifted(self._by)
             inside = self._text[whole.start : whole.end]
@@ -197,7 +197,7 @@ class _StringWriter:
         return part
 
     def _quoted(self, literal: StringLiteral, text: str) -> str:
-        """A part of the text as it is written in a literal."""
+        """Return a part of the text as it is written in a literal."""
         sign = self._known.block.signs[:1]
         if sign:
             text = text.replace(sign, sign * 2)
@@ -217,11 +217,11 @@ class _StringWriter:
 
 
 def _is_word(signs: str) -> bool:
-    """Whether two neighbouring signs belong to one word."""
+    """Return whether two neighbouring signs belong to one word."""
     return len(signs) == 2 and all(sign.isalnum() or sign == "_" for sign in signs)
 
 
 def _around(line: str, tail: int) -> str:
-    """The two signs of a line between which its last ``tail`` signs begin."""
+    """Return the two signs of a line between which its last ``tail`` signs begin."""
     at = len(line) - tail
     return line[at - 1 : at + 1] if at else ""

@@ -42,23 +42,23 @@ _ALL_LANES: Final = (1 << 32) - 1
 
 @cache
 def slots_of(row: Instruction) -> Mapping[str, Slot]:
-    """The slot that fills a field, by the field's name; of fields that several slots fill the register's."""
+    """Return the slot that fills a field, by the field's name; of fields that several slots fill the register's."""
     return {name: slot for slot in reversed(row.slots) for name in slot.name.split(",")}
 
 
 def exec_control_of(inst: Inst) -> ExecControl:
-    """The execution size and mask of an instruction; one lane without a mask where it has none."""
+    """Return the execution size and mask of an instruction; one lane without a mask where it has none."""
     control = inst.get("exec")
     return control if isinstance(control, ExecControl) else _ONE_LANE
 
 
 def accesses_of(inst: Inst, storage: Storage, moved: Mapping[str, int] | None = None) -> tuple[Access, ...]:
-    """What an instruction does to variables. ``moved``: the bytes that a message moves of a raw operand, by field."""
+    """Return what an instruction does to variables. ``moved``: the bytes that a message moves of a raw operand, by field."""
     return tuple(_accesses(inst, storage, moved or {}))
 
 
 def touches_indirectly(inst: Inst) -> tuple[bool, bool]:
-    """Whether an instruction reads, and whether it writes, registers that are known only when it runs."""
+    """Return whether an instruction reads, and whether it writes, registers that are known only when it runs."""
     reads = writes = False
     for number, value in enumerate(inst.values):
         if type(value) is Indirect or (type(value) is tuple and any(type(v) is Indirect for v in value)):
@@ -114,7 +114,7 @@ def _guard(row: Instruction, value: Predicate, control: ExecControl) -> Access:
 def _operand(
     row: Instruction, name: str, value: Value, control: ExecControl, storage: Storage, moved: Mapping[str, int]
 ) -> Iterator[Access]:
-    """What a vector or raw operand does."""
+    """Yield what a vector or raw operand does."""
     role, lanes = _role(row, name), control.exec_size
     match value:
         case General():
@@ -173,7 +173,7 @@ def _general(row: Instruction, name: str, value: General, lanes: int, storage: S
 
 @cache
 def _shape(row: Instruction, name: str) -> tuple[bool, bool]:
-    """Whether the region of an operand says what is touched, and whether it is that of one lane."""
+    """Return whether the region of an operand says what is touched, and whether it is that of one lane."""
     slot = slots_of(row).get(name)
     if slot is None:
         return False, False
@@ -194,7 +194,7 @@ def _raw(value: RawOperand, storage: Storage, count: int | None) -> tuple[int, i
 
 
 def _arguments(inst: Inst, storage: Storage) -> Iterator[Access]:
-    """What a call of a function takes and gives in predefined variables."""
+    """Yield what a call of a function takes and gives in predefined variables."""
     for field, number, writes in (("argsize", _ARG, False), ("retsize", _RETVAL, True)):
         count = inst.get(field)
         if isinstance(count, int) and count:
@@ -205,7 +205,7 @@ def _arguments(inst: Inst, storage: Storage) -> Iterator[Access]:
 
 
 def _behind(start: int, room: int) -> int:
-    """The bits of a variable from one on."""
+    """Return the bits of a variable from one on."""
     return room >> max(0, start) << max(0, start)
 
 
@@ -216,13 +216,13 @@ def _shift(bits: int, by: int) -> int:
 
 @lru_cache(4096)
 def _placed(region: Region, lanes: int, size: int, start: int, room: int) -> int:
-    """The bytes of a region whose first element stands at byte ``start`` of ``room``."""
+    """Return the bytes of a region whose first element stands at byte ``start`` of ``room``."""
     return _shift(_region(region, lanes, size), start) & (1 << room) - 1
 
 
 @lru_cache(1024)
 def _region(region: Region, lanes: int, size: int) -> int:
-    """The bytes of a region whose first element stands at byte 0."""
+    """Return the bytes of a region whose first element stands at byte 0."""
     if region.width is None:
         elements = regions.destination_elements(region.horz_stride or 1, lanes)
     else:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def divergent_blocks(graph: Graph) -> frozenset[int]:
-    """The blocks in which some lanes may be away."""
+    """Return the blocks in which some lanes may be away."""
     bodies = _Bodies(graph)
     starts = {number for block in graph.blocks for number in bodies.split(block)}
     return frozenset(closure(starts, bodies.spread))
@@ -44,7 +44,7 @@ class _Bodies:
         return {edge.target for edge in self.graph.edges if edge.kind is EdgeKind.CALL}
 
     def members(self, entry: int) -> frozenset[int]:
-        """The blocks of the subroutine that begins with a block."""
+        """Return the blocks of the subroutine that begins with a block."""
         found = self._members.get(entry)
         if found is None:
             ahead = self.graph.successors
@@ -52,14 +52,14 @@ class _Bodies:
         return found
 
     def split(self, block: Block) -> Iterator[int]:
-        """The blocks in which lanes are away because a block sends some of its own away."""
+        """Yield the blocks in which lanes are away because a block sends some of its own away."""
         for step in self.graph.code(block):
             # With one lane, and by a jump, all go or none.
             if step.condition and step.lanes > 1 and step.flow not in _TOGETHER:
                 yield from self._away(block, step.flow)
 
     def spread(self, number: int) -> Iterator[int]:
-        """The blocks in which lanes are away if they are away in a block."""
+        """Yield the blocks in which lanes are away if they are away in a block."""
         block = self.graph.blocks[number]
         for step in self.graph.code(block):
             yield from self._away(block, step.flow)
@@ -87,7 +87,7 @@ class _Bodies:
         return [e.target for e in self.graph.edges_from[source] if e.kind in kinds]
 
     def _past(self, here: int, targets: Iterable[int]) -> Iterator[int]:
-        """Where a jump of the whole thread leads: forward it may pass lanes that wait, which are then away for good."""
+        """Yield where a jump of the whole thread leads: forward it may pass lanes that wait, which are then away for good."""
         for target in targets:
             if target <= here:
                 yield from self._range(target, here + 1)
@@ -104,7 +104,7 @@ class _Bodies:
             yield from self.members(entry)
 
     def _range(self, first: int, end: int) -> Iterator[int]:
-        """The blocks of a range that have not been told."""
+        """Yield the blocks of a range that have not been told."""
         untold = self._untold
         number = first
         while True:

@@ -78,7 +78,7 @@ class Graph(Struct, frozen=True, dict=True):
     edges: tuple[Edge, ...]
 
     def code(self, block: Block) -> tuple[Step, ...]:
-        """The steps of a block."""
+        """Return the steps of a block."""
         return self.steps[block.first : block.last + 1]
 
     @cached_property
@@ -135,7 +135,7 @@ class Graph(Struct, frozen=True, dict=True):
         return tuple(sorted({*opened, *called, *((0,) if self.blocks else ())}))
 
     def reachable(self) -> frozenset[int]:
-        """The blocks that some path from the start, calls included, leads to."""
+        """Return the blocks that some path from the start, calls included, leads to."""
         ahead = self._lists(frozenset(EdgeKind) - {EdgeKind.RETURN})
         return frozenset(closure([0] if self.blocks else [], lambda block: ahead[block]))
 
@@ -161,7 +161,7 @@ class Graph(Struct, frozen=True, dict=True):
         return _tree(len(self.blocks), exits, self.predecessors, self.successors)
 
     def dominates(self, one: int, other: int) -> bool:
-        """Whether every way from an entry to a block goes through another one; each block dominates itself."""
+        """Return whether every way from an entry to a block goes through another one; each block dominates itself."""
         first, last = self._spans[one]
         return first <= self._spans[other][0] <= last
 
@@ -214,7 +214,7 @@ def _tree(
 
 
 def _meet(one: int, other: int, values: Sequence[int], place: dict[int, int]) -> int:
-    """The lowest common ancestor of two nodes in the tree found so far."""
+    """Return the lowest common ancestor of two nodes in the tree found so far."""
     while one != other:
         while place[one] < place[other]:
             one = values[one]
@@ -240,7 +240,7 @@ def _postorder(root: int, ahead: Sequence[Sequence[int]]) -> list[int]:
 
 
 def graph_of(steps: Sequence[Step], name: str = "", *, calls_end_blocks: bool = False) -> Graph:
-    """The graph of a body."""
+    """Return the graph of a body."""
     tails = _TAILS | _CALLS if calls_end_blocks else _TAILS
     blocks = tuple(_blocks(steps, tails))
     at_label = {label: block.number for block in blocks for label in block.labels}
@@ -287,7 +287,7 @@ def _resolved(block: Block, last: Step, at_label: dict[LabelKey, int]) -> Block:
 def _leaving(
     block: Block, steps: Sequence[Step], at_label: dict[LabelKey, int], structured: Iterable[int], count: int
 ) -> Iterator[Edge]:
-    """The edges out of a block, those back from subroutines left out."""
+    """Yield the edges out of a block, those back from subroutines left out."""
     here, last = block.number, steps[block.last]
     for step in steps[block.first : block.last + 1]:
         if step.flow in _CALLS:

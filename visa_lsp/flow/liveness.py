@@ -90,11 +90,11 @@ class Liveness:
         return needed, overwritten
 
     def at_entry(self, block: int) -> dict[int, int]:
-        """The live bits by variable before a block."""
+        """Return the live bits by variable before a block."""
         return self._unpack(self._in[block])
 
     def at_exit(self, block: int) -> dict[int, int]:
-        """The live bits by variable behind a block."""
+        """Return the live bits by variable behind a block."""
         return self._unpack(self._at_exit(block))
 
     def behind_steps(self, block: int) -> Iterator[tuple[int, Mapping[int, int]]]:

@@ -30,7 +30,7 @@ class Atoms:
         return {variable: len(atoms) for variable, atoms in self._atoms.items()}
 
     def encode(self, variable: int, mask: int) -> int:
-        """A mask with one bit for each group in it; 0 for a variable that has none."""
+        """Return a mask with one bit for each group in it; 0 for a variable that has none."""
         found = 0
         for number, atom in enumerate(self._atoms.get(variable, ())):
             if atom & mask:
@@ -38,7 +38,7 @@ class Atoms:
         return found
 
     def decode(self, variable: int, code: int) -> int:
-        """The bits of the groups."""
+        """Return the bits of the groups."""
         found = 0
         for number, atom in enumerate(self._atoms[variable]):
             if code >> number & 1:
@@ -70,7 +70,7 @@ class BitFields:
         self.size = self._starts[-1]
 
     def pack(self, codes: Mapping[int, int]) -> int:
-        """The codes side by side; those of variables without a field are left out."""
+        """Return the codes side by side; those of variables without a field are left out."""
         found = 0
         for variable, code in codes.items():
             start = self._place.get(variable)
@@ -79,7 +79,7 @@ class BitFields:
         return found
 
     def unpack(self, packed: int) -> dict[int, int]:
-        """The codes that are not 0."""
+        """Return the codes that are not 0."""
         found: dict[int, int] = {}
         done = 0
         while packed:
@@ -94,7 +94,7 @@ class BitFields:
 
 
 def masks_of(steps: Sequence[Step], only: Collection[int] | None = None) -> dict[int, set[int]]:
-    """The masks by which the steps take each variable; ``only`` these variables if given."""
+    """Return the masks by which the steps take each variable; ``only`` these variables if given."""
     found: dict[int, set[int]] = {}
     for step in steps:
         for access in step.accesses:
@@ -107,7 +107,7 @@ def masks_of(steps: Sequence[Step], only: Collection[int] | None = None) -> dict
 
 
 def address_taken(steps: Iterable[Step]) -> dict[int, int]:
-    """The variables whose address is taken, with all their bits: what an indirect access may touch."""
+    """Return the variables whose address is taken, with all their bits: what an indirect access may touch."""
     found: dict[int, int] = {}
     for step in steps:
         for access in step.accesses:
@@ -126,7 +126,7 @@ def reads_of(step: Step, taken: Mapping[int, int]) -> Iterator[tuple[int, int]]:
 
 
 def killed(step: Step, access: Access, *, divergent: bool) -> int:
-    """The bits that a write certainly overwrites, whatever lanes run. ``divergent``: some lanes may wait elsewhere.
+    """Return the bits that a write certainly overwrites, whatever lanes run. ``divergent``: some lanes may wait elsewhere.
 
     A guarded write kills nothing, since the predicate may leave out any lane. Where lanes wait, only writes without a mask
     kill: those of other lanes keep their old values.

@@ -109,7 +109,7 @@ class Pressure:
         return self.at.index(max(self.at)) if self.at else -1
 
     def live(self, step: int) -> dict[int, int]:
-        """The variables that make the sum of a step, each with its weight."""
+        """Return the variables that make the sum of a step, each with its weight."""
         block = self.graph.blocks[self.graph.block_of[step]]
         found = next(live.variables for live in self._behind_steps([block]) if live.step == step)
         return {variable: self._sizes[variable].weight for variable in sorted(found)}
@@ -175,7 +175,7 @@ class Pressure:
         return [later(number) & written[number] for number in range(len(blocks))]
 
     def _summary(self, block: Block) -> _Summary:
-        """What a block does to shared variables. The writes that end a life are kept on the way."""
+        """Return what a block does to shared variables. The writes that end a life are kept on the way."""
         found = _Summary()
         filled: dict[int, int] = {}  # by variable: the bits that are written from here on before they are read
         bit, sizes = self._bit, self._sizes
@@ -258,7 +258,7 @@ class Pressure:
             total = at_end
 
     def _variables(self, bits: int) -> Iterator[int]:
-        """The shared variables of some bits."""
+        """Yield the shared variables of some bits."""
         while bits:
             yield self._shared[(bits & -bits).bit_length() - 1]
             bits &= bits - 1
@@ -283,7 +283,7 @@ class _Summary:
 
 
 def _touches(graph: Graph, sizes: Mapping[int, Size], waiting: frozenset[int]) -> Iterator[_Touch]:
-    """What each step does to the variables of ``sizes``."""
+    """Yield what each step does to the variables of ``sizes``."""
     pointed = pointed_at(graph.steps)
     for number, (step, block) in enumerate(zip(graph.steps, graph.block_of, strict=True)):
         if not step.accesses:
@@ -315,5 +315,5 @@ def _touches(graph: Graph, sizes: Mapping[int, Size], waiting: frozenset[int]) -
 
 
 def _between(bits: int) -> int:
-    """All bits from the lowest to the highest: what lies between the elements of a region counts as touched."""
+    """Return all bits from the lowest to the highest: what lies between the elements of a region counts as touched."""
     return (1 << bits.bit_length()) - (bits & -bits)

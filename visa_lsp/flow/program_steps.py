@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def steps_of(kernel: Kernel, storage: Storage | None = None) -> list[Step]:
-    """The steps of a body; without ``storage`` they have no accesses. Labels are numbers."""
+    """Return the steps of a body; without ``storage`` they have no accesses. Labels are numbers."""
     return [step_of(inst, kernel, storage) for inst in kernel.instructions]
 
 
 def step_of(inst: Inst, kernel: Kernel, storage: Storage | None = None) -> Step:
-    """One instruction as a step."""
+    """Return one instruction as a step."""
     row, control = inst.row, exec_control_of(inst)
     label = inst.get("label")
     number = label if isinstance(label, int) else None
@@ -44,7 +44,7 @@ def step_of(inst: Inst, kernel: Kernel, storage: Storage | None = None) -> Step:
 
 
 def condition_text(inst: Inst, kernel: Kernel) -> str:
-    """The predicate in front of an instruction as text has it; empty without one."""
+    """Return the predicate in front of an instruction as text has it; empty without one."""
     pred = inst.get("pred")
     if not isinstance(pred, Predicate) or not pred.var:
         return ""

@@ -97,7 +97,7 @@ class Reaching:
         return killed(step, access, divergent=block in self._divergent)
 
     def _transfer(self, number: int) -> tuple[int, int]:
-        """What a block adds to the definitions on their way through it, and what it takes away."""
+        """Return what a block adds to the definitions on their way through it, and what it takes away."""
         state: dict[int, dict[int, int]] = {}
         gone: dict[int, int] = {}
         for place, step in self._steps(number):
@@ -144,7 +144,7 @@ class Reaching:
         return {v: self._split(v, packed) for v, packed in self._numbering.unpack(self._in[block]).items()}
 
     def uses(self, block: int) -> Iterator[UseDefs]:
-        """The reads of a block, in order, each with where its bits come from."""
+        """Yield the reads of a block, in order, each with where its bits come from."""
         state = self.at_entry(block)
         for place, step in self._steps(block):
             for variable, mask in reads_of(step, self._taken):

@@ -82,14 +82,14 @@ class RegisterUse(Struct, frozen=True, dict=True):
 
 
 def registers_of(kernel: Kernel, grf_bytes: int) -> RegisterUse:
-    """What a body takes where a GRF row has ``grf_bytes``. Nothing is computed before it is asked for."""
+    """Return what a body takes where a GRF row has ``grf_bytes``. Nothing is computed before it is asked for."""
     storage = storage_of(kernel, grf_bytes)
     graph = graph_of(steps_of(kernel, storage), kernel.name, calls_end_blocks=True)
     return RegisterUse(kernel, grf_bytes, graph, storage)
 
 
 def _general_sizes(kernel: Kernel, storage: Storage) -> dict[int, Size]:
-    """The declared variables that have storage of their own, with their bytes in registers.
+    """Return the declared variables that have storage of their own, with their bytes in registers.
 
     A variable smaller than a row that has to lie more evenly than its size needs is counted twice, as the finalizer does.
     """

@@ -45,7 +45,7 @@ def solve(
 
 
 def closure(starts: Iterable[N], ahead: Callable[[N], Iterable[N]]) -> set[N]:
-    """The least set that holds ``starts`` and, with each member, what is ``ahead`` of it."""
+    """Return the least set that holds ``starts`` and, with each member, what is ``ahead`` of it."""
     found = set(starts)
     waiting = list(found)
     while waiting:

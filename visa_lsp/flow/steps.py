@@ -26,17 +26,17 @@ class Space(IntEnum):
 
 
 def variable_key(space: Space, number: int) -> int:
-    """One number for a variable of a body: equal for equal space and id."""
+    """Return one number for a variable of a body: equal for equal space and id."""
     return number << 3 | space
 
 
 def space_of(key: int) -> Space:
-    """The class of a variable."""
+    """Return the class of a variable."""
     return Space(key & 7)
 
 
 def number_of(key: int) -> int:
-    """The id of a variable in its class."""
+    """Return the id of a variable in its class."""
     return key >> 3
 
 

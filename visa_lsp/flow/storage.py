@@ -36,13 +36,13 @@ class Storage(Struct, frozen=True):
     room: dict[int, int]
 
     def root(self, number: int) -> int:
-        """The root of a variable; an unknown one is its own."""
+        """Return the root of a variable; an unknown one is its own."""
         found = self.general.get(number)
         return number if found is None else found.root
 
 
 def storage_of(kernel: Kernel, grf_bytes: int) -> Storage:
-    """The storage of a resolved body."""
+    """Return the storage of a resolved body."""
     declared = {n: (v.byte_size, v.type.size) for n, v in enumerate(kernel.variables, predefined.FIRST_VARIABLE)}
     aliases: dict[int, tuple[int, int]] = {}
     for number, variable in enumerate(kernel.variables, predefined.FIRST_VARIABLE):
@@ -54,7 +54,7 @@ def storage_of(kernel: Kernel, grf_bytes: int) -> Storage:
 
 
 def place(declared: dict[int, tuple[int, int]], aliases: dict[int, tuple[int, int]], grf_bytes: int) -> Storage:
-    """The storage of variables given as ``id -> (bytes, bytes of an element)`` and ``id -> (base, byte offset in it)``."""
+    """Return the storage of variables given as ``id -> (bytes, bytes of an element)`` and ``id -> (base, byte offset in it)``."""
     sizes = {v.number: (v.num_elements * v.type.size, v.type.size) for v in predefined.VARIABLES}
     sizes[_R0] = (grf_bytes, _UD_BYTES)
     sizes |= declared

@@ -24,7 +24,7 @@ class Structure(Struct):
     start: dict[int, int] = field(default_factory=dict)  # while -> do
 
     def targets(self, place: int, flow: FlowClass) -> tuple[int, ...]:
-        """Where control may go from a structured word besides the next place."""
+        """Return where control may go from a structured word besides the next place."""
         other, end = self.other.get(place), self.end.get(place)
         match flow:
             case FlowClass.IF if other is not None:

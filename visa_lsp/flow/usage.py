@@ -23,7 +23,7 @@ class Usage(Struct):
 
 
 def usage_of(steps: Iterable[Step]) -> dict[int, Usage]:
-    """The usage of every variable that some step touches, by its key."""
+    """Return the usage of every variable that some step touches, by its key."""
     found: dict[int, Usage] = {}
     for step in steps:
         for access in step.accesses:

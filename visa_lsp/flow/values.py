@@ -26,7 +26,7 @@ class ValueFlow:
             self._into.setdefault(source, set()).add(target)
 
     def reached(self, sources: Iterable[int]) -> set[int]:
-        """The variables that values of some variables may become part of, themselves included."""
+        """Return the variables that values of some variables may become part of, themselves included."""
         return closure(sources, lambda variable: self._into.get(variable, ()))
 
     def origins(self, sources: Iterable[int]) -> dict[int, frozenset[int]]:

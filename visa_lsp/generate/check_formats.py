@@ -16,13 +16,13 @@ _END: Final = "<!-- end -->\n"
 
 
 def table() -> str:
-    """A row for each format."""
+    """Return a row for each format."""
     rows = [f"| `{name}` | {form.what} |\n" for name, form in FORMATS.items()]
     return "".join(["| name | what |\n", "|---|---|\n", *rows])
 
 
 def made(root: Path) -> dict[str, str]:
-    """The page with the table of today. Raises ValueError where the page does not have one place for it."""
+    """Return the page with the table of today. Raises ValueError where the page does not have one place for it."""
     text = (root / FILE).read_text(encoding="utf-8")
     found, times = re.subn(f"(?<={_BEGIN}).*?(?={_END})", lambda _: table(), text, flags=re.DOTALL)
     if times != 1:

@@ -15,7 +15,7 @@ _NONE: Final = "Nothing that only some platforms forbid is reported"
 
 
 def made(root: Path) -> dict[str, str]:
-    """The file with the platforms of the table."""
+    """Return the file with the platforms of the table."""
     package = json.loads((root / FILE).read_text(encoding="utf-8"))
     setting = package["contributes"]["configuration"]["properties"]["visa.platform"]
     setting["enum"] = ["", *(p.name for p in PLATFORMS)]

@@ -43,12 +43,12 @@ MAKERS: Final[tuple[Callable[[Path], Mapping[str, str | None]], ...]] = (
 
 
 def made(root: Path = ROOT) -> dict[str, str | None]:
-    """All files that are made from the code, by their names in the repository."""
+    """Return all files that are made from the code, by their names in the repository."""
     return {name: text for maker in MAKERS for name, text in maker(root).items()}
 
 
 def stale(root: Path = ROOT) -> dict[str, str | None]:
-    """Those of them that are not as the code has them."""
+    """Return those of them that are not as the code has them."""
     return {name: text for name, text in made(root).items() if _stored(root / name) != text}
 
 

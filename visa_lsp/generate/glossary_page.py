@@ -18,7 +18,7 @@ One word stands for one thing, in hover, `explain`, messages and documents; what
 
 
 def page() -> str:
-    """The page."""
+    """Return the page."""
     parts = [_HEAD]
     for heading, terms in GROUPS.items():
         parts += [f"\n## {heading}\n", *(f"\n### {term.name}\n\n{_entry(term)}\n" for term in terms)]
@@ -36,5 +36,5 @@ def _slug(name: str) -> str:
 
 
 def made(_root: Path) -> dict[str, str]:
-    """The page, among the documents."""
+    """Return the page, among the documents."""
     return {FILE: page()}

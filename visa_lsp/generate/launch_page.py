@@ -47,7 +47,7 @@ _TITLES: Final = {
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     return "\n".join([_HEAD, *(line for table in TABLES.values() for line in _table(table))])
 
 
@@ -83,5 +83,5 @@ def _takes(row: LaunchKey) -> str:
 
 
 def made(_: Path) -> dict[str, str]:
-    """The page of the product's table."""
+    """Return the page of the product's table."""
     return {FILE: page()}

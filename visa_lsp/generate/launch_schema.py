@@ -85,7 +85,7 @@ _NUMBERS: Final = _numbers_of("numbers", _FORMULA)
 
 
 def schema() -> Schema:
-    """The whole schema."""
+    """Return the whole schema."""
     root = _table(TABLES[ROOT])
     definitions = {name: _table(table) for name, table in TABLES.items() if name != ROOT}
     computed = {
@@ -108,7 +108,7 @@ def _computed(name: str) -> str:
 
 
 def _without_expressions(table: LaunchTable) -> Schema:
-    """What a file without a sweep must keep besides: a number is a number."""
+    """Return what a file without a sweep must keep besides: a number is a number."""
     found = {row.name: inner for row in table.keys if (inner := _computed_value(row))}
     return {"properties": found} if found else {}
 
@@ -248,6 +248,6 @@ assert set(_TYPES) | {"contents"} == set(VALUES)
 
 
 def made(_: Path) -> dict[str, str]:
-    """The schema, for documents and for the extension."""
+    """Return the schema, for documents and for the extension."""
     text = json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
     return dict.fromkeys(FILES, text)

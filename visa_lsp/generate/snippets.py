@@ -65,7 +65,7 @@ _AROUND: Final[dict[str, tuple[str, tuple[str, ...], str]]] = {
 
 
 def snippets(table: InstructionTable = TABLE) -> dict[str, Any]:
-    """Every snippet by its name: prefix, body, description."""
+    """Return every snippet by its name: prefix, body, description."""
     known = {
         name: {"prefix": prefix.removeprefix("."), "body": list(body), "description": text}
         for name, (prefix, body, text) in _AROUND.items()
@@ -79,10 +79,10 @@ def snippets(table: InstructionTable = TABLE) -> dict[str, Any]:
 
 
 def snippets_text(table: InstructionTable = TABLE) -> str:
-    """The snippets as the file has them."""
+    """Return the snippets as the file has them."""
     return json.dumps(snippets(table), indent=2, ensure_ascii=False) + "\n"
 
 
 def made(_root: Path) -> dict[str, str]:
-    """The file of the extension."""
+    """Return the file of the extension."""
     return {"vscode-extension/snippets/visa.code-snippets.json": snippets_text()}

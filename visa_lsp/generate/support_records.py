@@ -40,7 +40,7 @@ _SPELT: Final = {
 
 
 def records(table: InstructionTable) -> Iterator[str]:
-    """The lines of the two sections: of all rows but those of text 4.2, which has no objects."""
+    """Yield the lines of the two sections: of all rows but those of text 4.2, which has no objects."""
     rows = [row for row in table.rows if row.dialects != {Dialect.V42}]
     yield _RECORDS
     groups: dict[tuple[int, tuple[str, ...]], list[Instruction]] = {}
@@ -64,7 +64,7 @@ def _stored(row: Instruction) -> list[Field]:
 
 
 def _outline(field: Field) -> str:
-    """What fields of one group have in common."""
+    """Return what fields of one group have in common."""
     return f"{_item(field)} {field.const is not None} {field.const_mask}"
 
 
@@ -84,7 +84,7 @@ def _varying(rows: Iterable[Instruction]) -> list[bool]:
 
 
 def record_of(rows: list[Instruction]) -> str:
-    """The items of a record, as Markdown; of rows that share one opcode and differ in constants."""
+    """Return the items of a record, as Markdown; of rows that share one opcode and differ in constants."""
     items = []
     for field, varies in zip(_stored(rows[0]), _varying(rows), strict=True):
         fixed = "" if field.const is None else "=*" if varies else f"={_constant(field)}"

@@ -50,7 +50,7 @@ def simulated(row: Instruction, effects: Collection[str]) -> str | None:
 
 
 def platforms(names: frozenset[str]) -> str:
-    """The platforms of a row, runs of them shortened: ``XeHP_SDV to DG2``."""
+    """Return the platforms of a row, runs of them shortened: ``XeHP_SDV to DG2``."""
     if names == ALL:
         return "all"
     order = [p.name for p in PLATFORMS]
@@ -73,7 +73,7 @@ def platforms(names: frozenset[str]) -> str:
 
 
 def compiled(row: Instruction, platform: Platform) -> bool:
-    """Whether the finalizer of 2026 compiles some form of a row, in the dialect of a text for the platform."""
+    """Return whether the finalizer of 2026 compiles some form of a row, in the dialect of a text for the platform."""
     if Dialect.V42 not in row.dialects or platform.name not in row.platforms:
         return False
     return not any(
@@ -84,7 +84,7 @@ def compiled(row: Instruction, platform: Platform) -> bool:
 
 
 def newest(row: Instruction) -> str:
-    """The platforms for which the finalizer of 2026 compiles a row."""
+    """Return the platforms for which the finalizer of 2026 compiles a row."""
     if Dialect.V42 not in row.dialects:
         return "-"
     named = frozenset(p.name for p in PLATFORMS if compiled(row, p))
@@ -96,7 +96,7 @@ def newest(row: Instruction) -> str:
 
 
 def refused(table: InstructionTable) -> Iterator[str]:
-    """What the finalizer of 2026 refuses of forms that the table has, with where and how."""
+    """Yield what the finalizer of 2026 refuses of forms that the table has, with where and how."""
     found: dict[str, dict[str, None]] = {}
     for row in table.rows:
         for refusal in row.refusals:
@@ -114,7 +114,7 @@ def refused(table: InstructionTable) -> Iterator[str]:
 
 
 def page(effects: Collection[str], table: InstructionTable = TABLE) -> str:
-    """The whole page. ``effects`` are the names that the simulator knows."""
+    """Return the whole page. ``effects`` are the names that the simulator knows."""
     return "\n".join(_lines(effects, table)) + "\n"
 
 
@@ -165,5 +165,5 @@ def _row(row: Instruction, reason: str | None) -> str:
 
 
 def made(_root: Path) -> dict[str, str]:
-    """The page of the product's table and simulator."""
+    """Return the page of the product's table and simulator."""
     return {"docs/instructions.md": page(EFFECTS)}

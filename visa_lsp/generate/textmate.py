@@ -24,12 +24,12 @@ _NUMBER: Final = "constant.numeric.visa"
 
 
 def _words(words: Iterable[str]) -> str:
-    """An alternation of words, in their order."""
+    """Return an alternation of words, in their order."""
     return "|".join(re.escape(word).replace("\\_", "_") for word in words)
 
 
 def grammar(table: InstructionTable = TABLE) -> dict[str, Any]:
-    """The grammar as a JSON value."""
+    """Return the grammar as a JSON value."""
     type_words = _words(types())
     instruction = [_instruction(table, control=True), _instruction(table, control=False)]
     return {
@@ -66,7 +66,7 @@ def grammar(table: InstructionTable = TABLE) -> dict[str, Any]:
 
 
 def _instruction(table: InstructionTable, *, control: bool) -> dict[str, Any]:
-    """A mnemonic with its dotted modifiers, behind a predicate or at the line's start."""
+    """Return a mnemonic with its dotted modifiers, behind a predicate or at the line's start."""
     scope = "keyword.control.flow.visa" if control else "keyword.other.instruction.visa"
     return {
         "match": rf"(?:^\s*(?:\{{\s*)*|(?<=\))\s*)({_words(mnemonics(table, control=control))}){_END}((?:\s*\.\s*[A-Za-z0-9_<>]+)*)",
@@ -130,10 +130,10 @@ def _escape() -> dict[str, str]:
 
 
 def grammar_text(table: InstructionTable = TABLE) -> str:
-    """The grammar as the file has it."""
+    """Return the grammar as the file has it."""
     return json.dumps(grammar(table), indent=2) + "\n"
 
 
 def made(_root: Path) -> dict[str, str]:
-    """The file of the extension."""
+    """Return the file of the extension."""
     return {"vscode-extension/syntaxes/visa.tmLanguage.json": grammar_text()}

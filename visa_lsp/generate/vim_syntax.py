@@ -80,7 +80,7 @@ unlet s:cpo
 
 
 def syntax(table: InstructionTable = TABLE) -> str:
-    """The file."""
+    """Return the file."""
     marks = [word[1:] for mark in Mark for word in table.marks(mark) if word.startswith(".")]
     pointed = _either([*directives(), *marks, r"implicit[A-Za-z0-9_]*"])
     type_ = _either(types())
@@ -100,7 +100,7 @@ def _either(words: Iterable[str]) -> str:
 
 
 def _keywords(table: InstructionTable, *, control: bool) -> str:
-    """The first words of mnemonics; what follows a point is coloured as a modifier."""
+    """Return the first words of mnemonics; what follows a point is coloured as a modifier."""
     # A source mark with a point is a directive here.
     words = sorted({word.partition(".")[0] for word in mnemonics(table, control=control)} - {""})
     head = f"syntax keyword visa{'Control' if control else 'Instruction'} contained nextgroup=visaModifier"
@@ -108,5 +108,5 @@ def _keywords(table: InstructionTable, *, control: bool) -> str:
 
 
 def made(_root: Path) -> dict[str, str]:
-    """The file, among those for editors."""
+    """Return the file, among those for editors."""
     return {FILE: syntax()}

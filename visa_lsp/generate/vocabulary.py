@@ -20,21 +20,21 @@ OF_INPUTS: Final = ("offset", "size")
 
 
 def longest_first(words: Iterable[str]) -> list[str]:
-    """The words in an order in which none hides a longer one behind it."""
+    """Return the words in an order in which none hides a longer one behind it."""
     return sorted(set(words), key=lambda word: (-len(word), word))
 
 
 def mnemonics(table: InstructionTable, *, control: bool) -> list[str]:
-    """The mnemonics that say where control goes and who waits, or all others."""
+    """Return the mnemonics that say where control goes and who waits, or all others."""
     rows = (row for row in table.rows if not row.opens_label)
     return longest_first(row.mnemonic for row in rows if (row.family in _CONTROL) == control)
 
 
 def types() -> list[str]:
-    """The data types."""
+    """Return the data types."""
     return longest_first(type_.name for type_ in TYPES)
 
 
 def directives() -> list[str]:
-    """The directives, without their point."""
+    """Return the directives, without their point."""
     return longest_first(name[1:] for name in DIRECTIVES)

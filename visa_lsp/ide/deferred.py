@@ -47,6 +47,6 @@ def keep_deferred(analysis: Analysis, extra: Collection[str], found: tuple[Diagn
 
 
 def deferred_found(analysis: Analysis, extra: Collection[str]) -> tuple[Diagnostic, ...] | None:
-    """The findings of ``deferred_findings`` for this snapshot; None while they are not known."""
+    """Return the findings of ``deferred_findings`` for this snapshot; None while they are not known."""
     deferred = analysis.views.part(DeferredFindings)
     return deferred.found if deferred.extra == frozenset(extra) else None

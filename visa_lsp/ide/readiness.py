@@ -27,7 +27,7 @@ _TEMPLATES: Final = 2
 
 
 def prepare(analysis: Analysis, encoding: Encoding, *, tokens: bool) -> Iterator[None]:
-    """Steps of some milliseconds at most, each of them done when it is given; ``tokens`` where a client colours text."""
+    """Step of some milliseconds at most, each of them done when it is given; ``tokens`` where a client colours text."""
     index = index_of(analysis.document)
     yield
     for part in index.parts:

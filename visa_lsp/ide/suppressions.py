@@ -63,12 +63,12 @@ class Suppression(Struct, frozen=True):
     comment: Span
 
     def covers(self, diagnostic: Diagnostic, line: int) -> bool:
-        """Whether a finding that starts on ``line`` is silenced."""
+        """Return whether a finding that starts on ``line`` is silenced."""
         return (self.lines is None or line in self.lines) and diagnostic.rule.is_meant(self.selector)
 
 
 def suppressions(document: Document) -> tuple[Suppression, ...]:
-    """Every suppression in the comments of a text, in text order."""
+    """Return every suppression in the comments of a text, in text order."""
     found: list[Suppression] = []
     line = offset = 0
     for chunk in document.chunks if document.marked else ():
@@ -88,7 +88,7 @@ def suppressions(document: Document) -> tuple[Suppression, ...]:
 
 
 def suppressions_in(bare: str, code: str, line: int, offset: int) -> Iterable[Suppression]:
-    """The suppressions in a line; ``code`` is the line with blanks for its comments, ``offset`` where it begins."""
+    """Yield the suppressions in a line; ``code`` is the line with blanks for its comments, ``offset`` where it begins."""
     for comment in _COMMENT.finditer(bare):
         if code[comment.start() : comment.end()].strip():
             continue  # a string that only looks like a comment
@@ -111,7 +111,7 @@ def suppressions_in(bare: str, code: str, line: int, offset: int) -> Iterable[Su
 
 
 def _comment_around(bare: str, code: str, start: int, end: int) -> Span:
-    """What to delete for a suppression to be gone: its whole comment if nothing else is said in it, else its words."""
+    """Return what to delete for a suppression to be gone: its whole comment if nothing else is said in it, else its words."""
     opener = max(bare.rfind("//", 0, start), bare.rfind("/*", 0, start))
     if opener < 0 or bare[opener + 2 : start].strip() or code[opener:end].strip():
         return Span(start, end)
@@ -125,7 +125,7 @@ def _comment_around(bare: str, code: str, start: int, end: int) -> Span:
 def apply(
     text: str, diagnostics: Sequence[Diagnostic], silencers: Sequence[Suppression], silent: Sequence[Rule] = ()
 ) -> tuple[Diagnostic, ...]:
-    """The findings that no suppression silences, and one for each suppression that silences none; in text order.
+    """Return the findings that no suppression silences, and one for each suppression that silences none; in text order.
 
     Of ``silent`` rules nothing is known here (they did not run): a suppression of one is not called useless.
     """
@@ -173,7 +173,7 @@ def _useless(suppression: Suppression) -> Diagnostic:
 def visible(
     analysis: Analysis, extra: Collection[str] = (), *, found: Collection[Diagnostic] | None = None
 ) -> tuple[Diagnostic, ...]:
-    """All findings to be shown of an analysis, suppressions applied, in text order.
+    """Return all findings to be shown of an analysis, suppressions applied, in text order.
 
     ``extra`` names rules, by code, that run although they are off by default; ``found`` gives what is known already.
     """
@@ -188,7 +188,7 @@ def visible(
 
 
 def silent_rules(platform: Platform | None, extra: Collection[str] = ()) -> list[Rule]:
-    """The rules that do not run: they are off by default and not among ``extra``, or only a platform has them speak."""
+    """Return the rules that do not run: they are off by default and not among ``extra``, or only a platform has them speak."""
     silent = [check.rule for check in CHECKS if not (check.default or check.rule.code in extra)]
     if platform is None:
         silent += [check.rule for check in CHECKS if check.rule.name in _PLATFORM_BOUND]

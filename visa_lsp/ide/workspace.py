@@ -49,7 +49,7 @@ LAUNCH_ID: Final = "visa-launch"  # what an editor calls a launch file that does
 
 
 def language_of(key: str, identifier: str = "") -> Language:
-    """The language of a document by what the editor calls it, else by its name; vISA where nothing tells."""
+    """Return the language of a document by what the editor calls it, else by its name; vISA where nothing tells."""
     lower = key.lower()
     found = next((language for ending, language in _ENDINGS if lower.endswith(ending)), None)
     # Some clients have one identifier for all that they send to a server.
@@ -115,12 +115,12 @@ _CLIENT: Final = frozenset(
 
 
 def settings_of(value: object, base: UserSettings | None = None) -> UserSettings:
-    """The settings in what an editor sent; what is unknown or of the wrong type is passed over."""
+    """Return the settings in what an editor sent; what is unknown or of the wrong type is passed over."""
     return read_settings(value, base)[0]
 
 
 def read_settings(value: object, base: UserSettings | None = None) -> tuple[UserSettings, tuple[str, ...]]:
-    """The settings in what an editor sent, with or without the section's name around them, and what is wrong in it."""
+    """Return the settings in what an editor sent, with or without the section's name around them, and what is wrong in it."""
     found = base or UserSettings()
     section = value.get("visa", value) if isinstance(value, dict) else None
     if not isinstance(section, dict):
@@ -136,7 +136,7 @@ def read_settings(value: object, base: UserSettings | None = None) -> tuple[User
 
 
 def _one(key: str, item: object, problems: list[str]) -> dict[str, Any]:
-    """The change that one setting makes."""
+    """Return the change that one setting makes."""
     if key == "platform":
         if isinstance(item, str) and (not item or platform_named(item) is not None):
             return {"platform": item}
@@ -226,16 +226,16 @@ class Workspace:
         return iter(tuple(self._documents.values()))
 
     def get(self, key: str) -> OpenDocument | None:
-        """The open document of a name; None if it is not open."""
+        """Return the open document of a name; None if it is not open."""
         return self._documents.get(key)
 
     def settings_for(self, key: str) -> UserSettings:
-        """The settings of the innermost folder that a document is in."""
+        """Return the settings of the innermost folder that a document is in."""
         inside = [f for f in self.folders if key == f or key.startswith(f.rstrip("/") + "/")]
         return self.folders[max(inside, key=len)] if inside else self.settings
 
     def platform_name(self, key: str) -> str:
-        """The platform that a document is for; empty where nothing names one."""
+        """Return the platform that a document is for; empty where nothing names one."""
         return self.settings_for(key).platform or (self.platform_for(key) if self.platform_for else "")
 
     def open(

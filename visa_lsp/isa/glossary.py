@@ -112,18 +112,18 @@ _BY_WORD: Final = {word.lower(): term for term in reversed(TERMS) for word in (t
 
 
 def term_called(word: str) -> Term | None:
-    """The term of a name, or of another name of the same thing, in any case; None for other words."""
+    """Return the term of a name, or of another name of the same thing, in any case; None for other words."""
     return _BY_WORD.get(" ".join(word.lower().split()))
 
 
 def meaning(word: str) -> str:
-    """A term in bold with what it means, as hover says it; the word where it is none."""
+    """Return a term in bold with what it means, as hover says it; the word where it is none."""
     term = term_called(word)
     return f"**{term.name}** — {term.doc}" if term is not None else word
 
 
 def entry(term: Term) -> str:
-    """A term in Markdown, without a heading: what it means, its other names, further terms."""
+    """Return a term in Markdown, without a heading: what it means, its other names, further terms."""
     lines = [term.doc]
     if term.also:
         lines.append(f"Elsewhere: {', '.join(term.also)}.")

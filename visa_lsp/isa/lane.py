@@ -55,12 +55,12 @@ S3: Final = Expr("src", (3,))
 
 
 def const(value: int) -> Expr:
-    """An integer constant of the execution type."""
+    """Return an integer constant of the execution type."""
     return Expr("const", (value,))
 
 
 def word(name: str, *args: Expr) -> Expr:
-    """A node of the named word; KeyError for a word that the vocabulary lacks, ValueError for a wrong count."""
+    """Return a node of the named word; KeyError for a word that the vocabulary lacks, ValueError for a wrong count."""
     if VOCABULARY[name].arity != len(args):
         raise ValueError(f"{name} takes {VOCABULARY[name].arity} arguments, not {len(args)}")
     return Expr(name, args)

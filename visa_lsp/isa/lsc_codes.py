@@ -62,7 +62,7 @@ CHMASK_LETTERS: Final = "xyzw"
 
 
 def chmask_code(letters: str) -> int | None:
-    """The mask of ``xyw``; None for no letters, unknown or repeated letters, or letters out of order."""
+    """Return the mask of ``xyw``; None for no letters, unknown or repeated letters, or letters out of order."""
     places = [CHMASK_LETTERS.find(letter) for letter in letters]
     if not places or places[0] < 0 or any(b <= a for a, b in pairwise(places)):
         return None
@@ -70,7 +70,7 @@ def chmask_code(letters: str) -> int | None:
 
 
 def chmask_text(mask: int) -> str:
-    """The letters of a mask: 5 is ``xz``."""
+    """Return the letters of a mask: 5 is ``xz``."""
     return "".join(letter for i, letter in enumerate(CHMASK_LETTERS) if mask >> i & 1)
 
 
@@ -182,7 +182,7 @@ CACHE_TRIPLES: Final[dict[str, tuple[str, ...]]] = {
 
 
 def cache_text(*levels: int) -> str:
-    """The cache words of a message with their dots: empty if all are default, else every level's word."""
+    """Return the cache words of a message with their dots: empty if all are default, else every level's word."""
     return "".join(f".{CACHE_TEXT.get(level, level)}" for level in levels) if any(levels) else ""
 
 
@@ -292,7 +292,7 @@ class BlockShape(Struct, frozen=True):
 
 
 def _size_prefix(text: str) -> tuple[int, str] | None:
-    """The data size that a tag starts with, longest word first, and the rest."""
+    """Return the data size that a tag starts with, longest word first, and the rest."""
     for word in sorted(DATASIZE, key=len, reverse=True):
         if text.startswith(word):
             return DATASIZE[word], text[len(word) :]
@@ -300,7 +300,7 @@ def _size_prefix(text: str) -> tuple[int, str] | None:
 
 
 def parse_data_shape(text: str) -> DataShape | None:
-    """The shape of a tag without its colon, codes as in the object; None if it is none."""
+    """Return the shape of a tag without its colon, codes as in the object; None if it is none."""
     prefix = _size_prefix(text)
     if prefix is None:
         return None
@@ -316,7 +316,7 @@ def parse_data_shape(text: str) -> DataShape | None:
 
 
 def parse_block_shape(text: str) -> BlockShape | None:
-    """The shape of a block tag without its colon; None if it is none."""
+    """Return the shape of a block tag without its colon; None if it is none."""
     prefix = _size_prefix(text)
     if prefix is None or not prefix[1].startswith("."):
         return None
@@ -334,7 +334,7 @@ def parse_block_shape(text: str) -> BlockShape | None:
 def data_shape_text(
     datasize: int, elems: int, order: int, chmask: int = 0, *, quad: bool = False, v42: bool = False
 ) -> str:
-    """The tag of a data operand with its colon, as the tools print it."""
+    """Return the tag of a data operand with its colon, as the tools print it."""
     size = DATASIZES.get(datasize)
     word = (size.text42 if v42 else size.text41) if size else f"d?{datasize}"
     if quad:
@@ -346,7 +346,7 @@ def data_shape_text(
 
 
 def block_shape_text(shape: BlockShape) -> str:
-    """The tag of a block operand with its colon, every part written."""
+    """Return the tag of a block operand with its colon, every part written."""
     size = DATASIZES.get(shape.datasize)
     word = size.text41 if size else f"d?{shape.datasize}"
     blocks = f"{shape.blocks}x" if shape.blocks != 1 else ""
@@ -355,5 +355,5 @@ def block_shape_text(shape: BlockShape) -> str:
 
 
 def word_of(words: Mapping[str, int], code: int) -> str | None:
-    """The printed spelling of a code: the first word that maps to it."""
+    """Return the printed spelling of a code: the first word that maps to it."""
     return next((word for word, value in words.items() if value == code), None)

@@ -245,7 +245,7 @@ class Modifier(Struct, frozen=True, eq=False):
                 return -1
 
     def parse(self, text: str) -> int | None:
-        """The value of a word without its dot; None if it is not one of this modifier's words."""
+        """Return the value of a word without its dot; None if it is not one of this modifier's words."""
         match self.kind:
             case Modifier.Kind.WORD:
                 return self.words.get(text.lower() if self.fold else text)
@@ -287,7 +287,7 @@ class Modifier(Struct, frozen=True, eq=False):
         return value
 
     def format(self, value: int) -> str:
-        """The word for a value, with its dot; empty for the default of an optional modifier."""
+        """Return the word for a value, with its dot; empty for the default of an optional modifier."""
         if self.mask != -1:
             value &= self.mask
         if self.optional and value == self.default:
@@ -308,7 +308,7 @@ class Modifier(Struct, frozen=True, eq=False):
         return "." + text
 
     def _wordless(self, value: int) -> str:
-        """What is shown of a value that no word stands for: its number, where that is not the word of another value."""
+        """Return what is shown of a value that no word stands for: its number, where that is not the word of another value."""
         return f"code{value}" if str(value) in self.words else str(value)
 
 
@@ -566,7 +566,7 @@ class Instruction(Struct, frozen=True, eq=False):
     index: Mapping[str, int] = member(default_factory=dict)  # field name -> position; filled by table.py
 
     def has(self, trait: Trait) -> bool:
-        """Whether the instruction has a trait, or one of several."""
+        """Return whether the instruction has a trait, or one of several."""
         return bool(self.traits & trait)
 
     @property
@@ -575,7 +575,7 @@ class Instruction(Struct, frozen=True, eq=False):
         return (self.mnemonic, self.opcode, tuple((f.name, f.const) for f in self.fields if f.const is not None))
 
     def has_field(self, name: str) -> bool:
-        """Whether the record has a field of this name."""
+        """Return whether the record has a field of this name."""
         return any(f.name == name for f in self.fields)
 
     @property

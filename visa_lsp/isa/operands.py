@@ -99,7 +99,7 @@ class Region(Struct, frozen=True):
     horz_stride: int | None
 
     def encode(self) -> int:
-        """The region word: vstride in bits 0-3, width in 4-7, hstride in 8-11.
+        """Return the region word: vstride in bits 0-3, width in 4-7, hstride in 8-11.
 
         Raises KeyError where a value has no code.
         """
@@ -107,7 +107,7 @@ class Region(Struct, frozen=True):
 
     @staticmethod
     def decode(word: int) -> Region | None:
-        """The region of a word; None where a code has no meaning."""
+        """Return the region of a word; None where a code has no meaning."""
         codes = (word & 15, word >> 4 & 15, word >> 8 & 15)
         if word >> 12 or any(code not in REGION_VALUE for code in codes):
             return None
@@ -162,7 +162,7 @@ ALIGN_BY_BYTES: Final[dict[int, int]] = {1: 0, 2: 1, 4: 2, 8: 3, 16: 4, 32: 7, 6
 
 
 def align_bytes(code: int, grf_bytes: int) -> int:
-    """Bytes that an alignment code asks for where a GRF row has ``grf_bytes``. Raises KeyError for an unknown code."""
+    """Return bytes that an alignment code asks for where a GRF row has ``grf_bytes``. Raises KeyError for an unknown code."""
     if code == 5:
         return grf_bytes
     if code == 6:

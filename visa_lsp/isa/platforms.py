@@ -35,7 +35,7 @@ class ThreadNumber(Struct, frozen=True):
         return 1 << sum(bits for bits, _ in self.fields)
 
     def slot(self, thread: int) -> int:
-        """The number that a kernel finds for thread ``thread`` when it squeezes the zero bits out."""
+        """Return the number that a kernel finds for thread ``thread`` when it squeezes the zero bits out."""
         unit, own = divmod(thread, self.threads)
         return unit << self.fields[0][0] | own
 
@@ -173,7 +173,7 @@ _VERSION: Final = re.compile(r"\d{1,3}\.\d{1,3}(?:\.\d{1,3})?", re.ASCII)
 
 
 def _key(word: str) -> str:
-    """A name without its separators and case, in which tools differ: ``xe_hp_sdv``, ``XeHP_SDV``, ``xe-hp-sdv``."""
+    """Return a name without its separators and case, in which tools differ: ``xe_hp_sdv``, ``XeHP_SDV``, ``xe-hp-sdv``."""
     return word.lower().replace("-", "").replace("_", "")
 
 
@@ -211,12 +211,12 @@ def compiled_with(platform: Platform, *, efficient64b: bool) -> Platform:
 
 
 def address_registers(platform: Platform | None) -> int:
-    """How many address registers there are at most."""
+    """Return how many address registers there are at most."""
     return 32 if platform is not None and platform.generation >= 350 else 16
 
 
 def register_counts(platform: Platform) -> tuple[int, ...]:
-    """How many registers a kernel may ask for (``NumGRF``) in text 4.2; 0 lets the finalizer choose."""
+    """Return how many registers a kernel may ask for (``NumGRF``) in text 4.2; 0 lets the finalizer choose."""
     if platform.generation < 125:
         return (128,)
     if platform.generation < 300:
@@ -233,12 +233,12 @@ def thread_widths(grf_bytes: int) -> tuple[int, ...]:
 
 
 def platform_numbered(number: int) -> Platform | None:
-    """The platform of a number in a ``gen_binary_info`` record; None for an unknown number."""
+    """Return the platform of a number in a ``gen_binary_info`` record; None for an unknown number."""
     return _BY_NUMBER.get(number)
 
 
 def platform_of_product(family: int) -> Platform | None:
-    """The platform of a product family, as a zebin's note numbers it."""
+    """Return the platform of a product family, as a zebin's note numbers it."""
     return _BY_PRODUCT.get(family)
 
 
@@ -246,24 +246,24 @@ ALL: Final = frozenset(p.name for p in PLATFORMS)
 
 
 def _called(name: str) -> Platform:
-    """The platform of this very name, else as ``platform_named``; KeyError where there is none."""
+    """Return the platform of this very name, else as ``platform_named``; KeyError where there is none."""
     return next((p for p in PLATFORMS if p.name == name), None) or _BY_NAME[_key(name)]
 
 
 def since(name: str) -> frozenset[str]:
-    """The platforms from ``name`` on."""
+    """Return the platforms from ``name`` on."""
     first = _called(name).generation
     return frozenset(p.name for p in PLATFORMS if p.generation >= first)
 
 
 def until(name: str) -> frozenset[str]:
-    """The platforms up to and with ``name``."""
+    """Return the platforms up to and with ``name``."""
     last = _called(name).generation
     return frozenset(p.name for p in PLATFORMS if p.generation <= last)
 
 
 def between(first: str, last: str) -> frozenset[str]:
-    """The platforms from ``first`` to ``last``, both included."""
+    """Return the platforms from ``first`` to ``last``, both included."""
     return since(first) & until(last)
 
 

@@ -95,7 +95,7 @@ class InstructionTable:
         return {word: (row, how) for row in self.rows for word, how in row.foreign.items()}
 
     def marks(self, mark: Mark) -> tuple[str, ...]:
-        """The mnemonics of the source marks of a kind."""
+        """Return the mnemonics of the source marks of a kind."""
         return tuple(row.mnemonic for row in self.rows if row.marks_source is mark)
 
     def siblings(self, row: Instruction) -> tuple[Instruction, ...]:
@@ -115,12 +115,12 @@ class InstructionTable:
         return (), 0
 
     def with_rows(self, *rows: Instruction) -> InstructionTable:
-        """A table with these rows more."""
+        """Return a table with these rows more."""
         return InstructionTable((*self.rows, *rows))
 
 
 def load() -> InstructionTable:
-    """The product's table: the rows of all families."""
+    """Return the product's table: the rows of all families."""
     return InstructionTable(row for family in FAMILIES.values() for row in family.ROWS)
 
 

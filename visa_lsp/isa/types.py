@@ -99,7 +99,7 @@ MAX_LANES: Final = 32
 
 
 def type_named(name: str) -> DataType | None:
-    """The type of a name as text writes it, lower or upper case; None if there is none."""
+    """Return the type of a name as text writes it, lower or upper case; None if there is none."""
     return TYPE_BY_NAME.get(name.lower())
 
 
@@ -114,13 +114,13 @@ class ExecControl(Struct, frozen=True):
     no_mask: bool = False
 
     def encode(self) -> int:
-        """The exec byte: low nibble log2 of the lanes, high nibble mask control."""
+        """Return the exec byte: low nibble log2 of the lanes, high nibble mask control."""
         control = self.mask_offset // 4 + (8 if self.no_mask else 0)
         return (self.exec_size.bit_length() - 1) | control << 4
 
     @staticmethod
     def decode(byte: int) -> ExecControl | None:
-        """The value of an exec byte; None where the size code is above 32 lanes."""
+        """Return the value of an exec byte; None where the size code is above 32 lanes."""
         code, control = byte & 15, byte >> 4
         if code > 5:
             return None

@@ -43,7 +43,7 @@ def compare(checks: Checks, launch: LaunchText, meant: MeantKernel) -> None:
 
 
 def _kernel_is_there(checks: Checks, top: dict[str, YamlItem], meant: MeantKernel) -> bool:
-    """Whether the kernel is in the program and in the ze_info that the file names."""
+    """Return whether the kernel is in the program and in the ze_info that the file names."""
     named = top.get("kernel")
     if meant.kernels is not None and named is not None and meant.name and meant.name not in meant.kernels:
         near = nearest(meant.name, meant.kernels)
@@ -87,7 +87,7 @@ class _Arguments:
                 self._kind(index, given, item)
 
     def _pairs(self) -> Iterator[tuple[int, GivenArg | None, YamlItem]]:
-        """Each argument that the kernel has and the launch gives; what only one of them has is a finding."""
+        """Yield each argument that the kernel has and the launch gives; what only one of them has is a finding."""
         item, args, count = self.item, self.launch.args, self.info.argument_count
         if item is not None and isinstance(item.value, dict) and isinstance(args, dict):
             names = {self.info.argument_name(index): index for index in range(count)}

@@ -44,14 +44,14 @@ class ArrayChecks(Checks):
     # Elements.
 
     def dtype(self, item: YamlItem) -> str | None:
-        """The element type that an item names."""
+        """Return the element type that an item names."""
         written = item.value if isinstance(item.value, str) else ""
         short = _SHORT.fullmatch(written)
         meant = CL_TYPES.get(written) or (f"{_KINDS[short[1]]}{short[2]}" if short else "")
         return self.word(item, DTYPES, "dtype", meant if meant in DTYPES else "")
 
     def literal(self, item: YamlItem, dtype_item: YamlItem | None) -> GivenArray | None:
-        """The array of a number or of (nested) lists of numbers; without a dtype int64 or float64 as it needs."""
+        """Return the array of a number or of (nested) lists of numbers; without a dtype int64 or float64 as it needs."""
         flat: list[Number] = []
         shape = self._flatten(item, flat)
         dtype = self.dtype(dtype_item) if dtype_item is not None else None
@@ -119,7 +119,7 @@ class ArrayChecks(Checks):
     # Files of arrays.
 
     def npy(self, item: YamlItem) -> GivenArray | None:
-        """The array of a ``.npy`` file, of which only the head is read; of unknown shape where no file is looked for."""
+        """Return the array of a ``.npy`` file, of which only the head is read; of unknown shape where no file is looked for."""
         name = self.file(item)
         place = (item.line, item.column)
         if name is None:
@@ -139,7 +139,7 @@ class ArrayChecks(Checks):
     # Contents.
 
     def symbol(self, item: YamlItem) -> GivenArray | None:
-        """The contents of ``{dtype, shape, init | values | npy | random}``."""
+        """Return the contents of ``{dtype, shape, init | values | npy | random}``."""
         read = self.entries(item, TABLES["Symbol"])
         if read is None:
             return None
@@ -149,7 +149,7 @@ class ArrayChecks(Checks):
         return self._array(item, *read, "a buffer")
 
     def buffer(self, item: YamlItem, access: YamlItem | None) -> GivenBuffer | None:
-        """A buffer: its contents, whether they count, and what may be done with it."""
+        """Return a buffer: its contents, whether they count, and what may be done with it."""
         read = self.entries(item, TABLES["Buffer"])
         if read is None:
             return None
@@ -159,7 +159,7 @@ class ArrayChecks(Checks):
         return None if array is None else GivenBuffer(array, _undefined(keys), how)
 
     def _access(self, keys: Entries, beside: YamlItem | None) -> str:
-        """What ``access`` says, inside of the buffer or beside it."""
+        """Return what ``access`` says, inside of the buffer or beside it."""
         given = [item for item in (keys.get("access"), beside) if item is not None]
         words = [word for item in given if (word := self.word(item, _ACCESSES, "access")) is not None]
         if len(set(words)) > 1 and beside is not None:
@@ -167,7 +167,7 @@ class ArrayChecks(Checks):
         return words[0] if words else ""
 
     def _array(self, item: YamlItem, keys: Entries, sure: bool, what: str) -> GivenArray | None:
-        """The contents that keys of a map say; with ``sure`` a key that is missing is not there by another name."""
+        """Return the contents that keys of a map say; with ``sure`` a key that is missing is not there by another name."""
         sources = [key for key in _SOURCES if key in keys]
         if len(sources) > 1:
             words = f"{what} has one source of its contents; these are {', '.join(sources)}"
@@ -205,7 +205,7 @@ class ArrayChecks(Checks):
             self.add(rules.MISSING_KEY, item, words)
 
     def _source(self, keys: Entries, key: str) -> tuple[str, YamlItem | None]:
-        """Where contents come from, and the item that says more; an empty word where that is said wrongly."""
+        """Return where contents come from, and the item that says more; an empty word where that is said wrongly."""
         if key != "init":
             return key, keys[key]
         init = keys.get("init")
@@ -268,7 +268,7 @@ class ArrayChecks(Checks):
     # Images.
 
     def image(self, item: YamlItem, access: YamlItem | None) -> GivenImage | None:
-        """An image: axes (depth or layer, height, width, channel); a last axis of 1, 2 or 4 after width is the channel.
+        """Return an image: axes (depth or layer, height, width, channel); a last axis of 1, 2 or 4 after width is the channel.
 
         ``format`` tells how texels read: uint8 as unorm8 unless it says uint8, and so on.
         """
@@ -301,7 +301,7 @@ def _is_known(array: GivenArray) -> bool:
 
 
 def _undefined(keys: Entries) -> bool:
-    """Whether ``init: undefined`` is said; the array is then one of zeros."""
+    """Return whether ``init: undefined`` is said; the array is then one of zeros."""
     return "init" in keys and keys["init"].value == "undefined"
 
 

@@ -28,7 +28,7 @@ _SHOWN: Final = 100  # characters of a wrong word
 
 
 def change_to(span: Span, word: str | None) -> tuple[Fix, ...]:
-    """The fix that puts another word in the place of a wrong one; none without a word."""
+    """Return the fix that puts another word in the place of a wrong one; none without a word."""
     return (Fix(f"change to '{word}'", (Edit(span, word),)),) if word else ()
 
 
@@ -48,13 +48,13 @@ class Checks:
             self.found.append(Diagnostic(rule, span, message, fixes=fixes))
 
     def key(self, item: YamlItem, key: str) -> Span:
-        """Where a key of a map stands."""
+        """Return where a key of a map stands."""
         return self.source.key_span(item, key)
 
     def entries(
         self, item: YamlItem, table: LaunchTable, explained: Mapping[str, str] | None = None
     ) -> tuple[dict[str, YamlItem], bool] | None:
-        """The known entries of a map, and whether it has no other ones, which may stand for some that are missing."""
+        """Return the known entries of a map, and whether it has no other ones, which may stand for some that are missing."""
         if not isinstance(item.value, dict):
             self.add(rules.WRONG_TYPE, item, f"{table.what} is a map, this is {item.kind}")
             return None
@@ -73,21 +73,21 @@ class Checks:
         return known, len(known) == len(item.value)
 
     def sequence(self, item: YamlItem) -> list[YamlItem] | None:
-        """The entries of a list."""
+        """Return the entries of a list."""
         if not isinstance(item.value, list):
             self.add(rules.WRONG_TYPE, item, f"a list is expected here, this is {item.kind}")
             return None
         return item.value
 
     def text(self, item: YamlItem) -> str | None:
-        """A word; numbers and flags are words too."""
+        """Return a word; numbers and flags are words too."""
         if isinstance(item.value, dict | list) or item.value is None:
             self.add(rules.WRONG_TYPE, item, f"a word is expected here, this is {item.kind}")
             return None
         return str(item.value)
 
     def number(self, item: YamlItem, low: int, high: int) -> int | None:
-        """A whole number within limits."""
+        """Return a whole number within limits."""
         if isinstance(item.value, bool) or not isinstance(item.value, int):
             self.add(rules.WRONG_TYPE, item, f"a whole number is expected here, this is {item.kind}")
             return None
@@ -97,7 +97,7 @@ class Checks:
         return item.value
 
     def real(self, item: YamlItem) -> float | None:
-        """A number from 0 up."""
+        """Return a number from 0 up."""
         value = item.value
         if isinstance(value, bool) or not isinstance(value, int | float):
             self.add(rules.WRONG_TYPE, item, f"a number from 0 up is expected here, this is {item.kind}")
@@ -112,7 +112,7 @@ class Checks:
             return None
 
     def word(self, item: YamlItem, words: Sequence[str], what: str, meant: str = "") -> str | None:
-        """One of some words; ``meant`` is one that a wrong word stands for elsewhere."""
+        """Return one of some words; ``meant`` is one that a wrong word stands for elsewhere."""
         text = self.text(item)
         if text is None or text in words:
             return text
@@ -123,7 +123,7 @@ class Checks:
         return None
 
     def triple(self, item: YamlItem, low: int) -> Triple | None:
-        """One to three numbers, each at least ``low``; the others are 1, or 0 where 0 is allowed."""
+        """Return one to three numbers, each at least ``low``; the others are 1, or 0 where 0 is allowed."""
         entries = item.value if isinstance(item.value, list) else [item]
         if not 1 <= len(entries) <= 3:
             self.add(rules.RANGE, item, f"one to three numbers are expected here, these are {len(entries)}")
@@ -136,7 +136,7 @@ class Checks:
         return given[0], given[1], given[2]
 
     def file(self, item: YamlItem) -> str | None:
-        """The name of a file that is there, or may be."""
+        """Return the name of a file that is there, or may be."""
         name = self.text(item)
         if name is None or self.folder is None or not self.folder.asks(name):
             return name

@@ -33,11 +33,11 @@ class LaunchFolder:
     beside: Beside = field(default_factory=Beside)
 
     def path(self, name: str) -> Path:
-        """The file that a name means."""
+        """Return the file that a name means."""
         return self.launch.parent / name
 
     def asks(self, name: str) -> bool:
-        """Whether a file of this name may be looked for."""
+        """Return whether a file of this name may be looked for."""
         return self.trusted or not name.startswith(("\\\\", "//"))
 
     def missing(self, name: str) -> str:
@@ -48,11 +48,11 @@ class LaunchFolder:
         return f"'{str(path)[:200]}' is no regular file" if _exists(path) else f"there is no file '{str(path)[:200]}'"
 
     def names_like(self, name: str) -> list[str]:
-        """The files of the folder that have the ending of a name, as far as they are looked at."""
+        """Return the files of the folder that have the ending of a name, as far as they are looked at."""
         return [] if "/" in name or "\\" in name else self.names((name[name.rfind(".") :] if "." in name else "",))
 
     def names(self, endings: tuple[str, ...]) -> list[str]:
-        """The files of the folder that end with one of some endings, as far as they are looked at."""
+        """Return the files of the folder that end with one of some endings, as far as they are looked at."""
         try:
             with os.scandir(self.launch.parent) as entries:
                 first = [entry.name for entry, _ in zip(entries, range(_MOST_NAMES), strict=False)]
@@ -61,7 +61,7 @@ class LaunchFolder:
         return sorted(name for name in first if name.endswith(endings))
 
     def text(self, path: Path) -> str:
-        """The text of a file, as an editor has it or as it is on disk; empty where it cannot be read."""
+        """Return the text of a file, as an editor has it or as it is on disk; empty where it cannot be read."""
         text = self.beside.opened(path)
         if text is not None:
             return text
@@ -71,11 +71,11 @@ class LaunchFolder:
             return ""
 
     def sibling(self, stem: str, endings: tuple[str, ...]) -> Path | None:
-        """The first file of a stem with one of some endings."""
+        """Return the first file of a stem with one of some endings."""
         return next((path for end in endings if is_regular(path := self.launch.with_name((stem or "_") + end))), None)
 
     def header(self, name: str) -> NpyHeader:
-        """The head of an array file. Raises ValueError, with one line of words that name the file, where it has none."""
+        """Return the head of an array file. Raises ValueError, with one line of words that name the file, where it has none."""
         path = self.path(name)
         try:
             with opened_file(path, MOST_BYTES) as (stream, about):

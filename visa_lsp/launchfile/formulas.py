@@ -102,7 +102,7 @@ ARRAYS: Final = Grammar({**ARITHMETIC, **COMPARISONS, **OF_ARRAYS}, ARRAY_FUNCTI
 
 
 def is_comparison(formula: Formula) -> bool:
-    """Whether an expression says that two things compare in some way."""
+    """Return whether an expression says that two things compare in some way."""
     return isinstance(formula.tree, ast.Compare)
 
 
@@ -125,7 +125,7 @@ def read_formula(text: str, grammar: Grammar = NUMBERS) -> Formula:
 
 
 def _checked(node: ast.AST, grammar: Grammar, depth: int) -> Iterator[str]:
-    """The names in a tree, of which every node is one that is allowed."""
+    """Yield the names in a tree, of which every node is one that is allowed."""
     if depth > MOST_DEPTH:
         raise FormulaError(f"the expression is nested more than {MOST_DEPTH} deep")
     inner: list[ast.AST] = []
@@ -193,7 +193,7 @@ _OPERATIONS: Final = {**ARITHMETIC, **COMPARISONS, **OF_ARRAYS}
 
 
 def number(formula: Formula, names: Mapping[str, Number]) -> Number:
-    """The number that an expression is. Raises FormulaError where it is none, or one of more than 128 bits."""
+    """Return the number that an expression is. Raises FormulaError where it is none, or one of more than 128 bits."""
     found: Number = _within(compute(formula.tree, names, FUNCTIONS, on_numbers))
     return found
 

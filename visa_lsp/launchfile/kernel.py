@@ -62,7 +62,7 @@ def meant_kernel(launch: LaunchText, folder: LaunchFolder) -> MeantKernel:
 
 
 def _described(name: str, program: Path | None, folder: LaunchFolder) -> Description | None:
-    """The document of the folder that a run takes: of several the one of the text's SIMD width."""
+    """Return the document of the folder that a run takes: of several the one of the text's SIMD width."""
     found = folder.beside.description(name, program, folder.launch)
     if found is None or program is None or found.path in folder.beside.own_documents(program, folder.launch):
         return found
@@ -88,7 +88,7 @@ def _named(infos: tuple[KernelInfo, ...], name: str) -> KernelInfo | None:
 
 
 def _ze_info_of(path: Path, folder: LaunchFolder) -> str:
-    """The ze_info text of a document or zebin; empty where there is none."""
+    """Return the ze_info text of a document or zebin; empty where there is none."""
     text = folder.beside.opened(path)
     if text is not None:
         return text
@@ -101,7 +101,7 @@ def _ze_info_of(path: Path, folder: LaunchFolder) -> str:
 
 @lru_cache(maxsize=16)
 def _infos(text: str) -> tuple[KernelInfo, ...]:
-    """The kernels that a ze_info text speaks of; none of one that cannot be read, about which others have findings."""
+    """Return the kernels that a ze_info text speaks of; none of one that cannot be read, about which others have findings."""
     try:
         return tuple(read(text))
     except ZeInfoError:

@@ -81,7 +81,7 @@ class LaunchTable(Struct, frozen=True):
     others: str = ""
 
     def get(self, name: str) -> LaunchKey | None:
-        """The row of a key."""
+        """Return the row of a key."""
         return next((key for key in self.keys if key.name == name), None)
 
     @property

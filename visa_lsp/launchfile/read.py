@@ -49,7 +49,7 @@ _BESIDE: Final = ("dtype", "access")  # keys of an argument that are not its kin
 def read_launch(
     source: YamlSource, folder: LaunchFolder | None, point: SweepPoint = ()
 ) -> tuple[LaunchText, tuple[Diagnostic, ...]]:
-    """What a launch file says at a point of its sweep (the first by default), and what is wrong in it, in text order.
+    """Return what a launch file says at a point of its sweep (the first by default), and what is wrong in it, in text order.
 
     Files are looked for, and the heads of arrays read, where there is a ``folder``.
     """
@@ -167,7 +167,7 @@ class _LaunchReader(ArrayChecks):
             self.add(rules.MISSING_KEY, root, words, self._add_first(root, "groups: [1, 1, 1]"))
 
     def _add_first(self, root: YamlItem, line: str) -> tuple[Fix, ...]:
-        """The fix that puts a line before the first key of the file."""
+        """Return the fix that puts a line before the first key of the file."""
         start = self.source.start(root)
         if not root.key_places or self.source.text[start] == "{":
             return ()
@@ -279,7 +279,7 @@ class _LaunchReader(ArrayChecks):
         return GivenExpectation(arg, array, rtol, atol, ulp) if arg is not None and array is not None else None
 
     def _formula(self, item: YamlItem, *, alone: bool) -> str:
-        """An expression over arrays that can be read; one that stands ``alone`` has to compare something."""
+        """Return an expression over arrays that can be read; one that stands ``alone`` has to compare something."""
         if not isinstance(item.value, str):
             self.add(rules.WRONG_TYPE, item, f"an expression is a text, this is {item.kind}")
             return ""

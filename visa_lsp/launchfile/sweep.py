@@ -46,7 +46,7 @@ class SweptSource(Struct, frozen=True):
 
 
 def at_point(source: YamlSource, point: SweepPoint = ()) -> SweptSource:
-    """The launch file at a point: by default the first.
+    """Return the launch file at a point: by default the first.
 
     A point may have values that are none of the axis's, and name keys that are no axis; axes that it lacks are at their
     first value.
@@ -71,7 +71,7 @@ def _plain(value: AxisValue) -> object:
 
 
 def _item(value: AxisValue, place: YamlItem) -> YamlItem:
-    """A value as an item that stands at the place of another."""
+    """Return a value as an item that stands at the place of another."""
     entries = [_item(entry, place) for entry in value] if isinstance(value, tuple) else value
     return YamlItem(entries, place.line, place.column, {})
 
@@ -119,7 +119,7 @@ class _SweepReader(Checks):
         return Axis(name, good, row is not None) if len(good) == len(values) else None
 
     def _is_name(self, item: YamlItem, name: str) -> bool:
-        """Whether an axis that is no key has a name that expressions can use."""
+        """Return whether an axis that is no key has a name that expressions can use."""
         span = self.key(item, name)
         if TABLES[ROOT].get(name) is not None:
             keys = ", ".join(TABLES["Sweep"].names)
@@ -131,7 +131,7 @@ class _SweepReader(Checks):
         return False
 
     def _value(self, item: YamlItem, row: LaunchKey | None, *, inside: bool = False) -> AxisValue | None:
-        """A value of an axis, or with ``inside`` an entry of one that is a list."""
+        """Return a value of an axis, or with ``inside`` an entry of one that is a list."""
         value = item.value
         if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
             return value
@@ -154,7 +154,7 @@ class _SweepReader(Checks):
     # The file at a point.
 
     def at(self, root: YamlItem, point: dict[str, AxisValue]) -> YamlItem:
-        """The file without its sweep, keys that are axes and all expressions at their values."""
+        """Return the file without its sweep, keys that are axes and all expressions at their values."""
         assert isinstance(root.value, dict)
         self.names = {name: value for name, value in point.items() if isinstance(value, int | float)}
         axes = root.value.get("sweep", root)
@@ -201,7 +201,7 @@ class _SweepReader(Checks):
         return replace(item, value={"random": seed}, key_places={"random": (item.line, item.column)})
 
     def _numbers(self, item: YamlItem, *, whole: bool) -> YamlItem:
-        """The numbers of an item, of which each may be an expression."""
+        """Return the numbers of an item, of which each may be an expression."""
         if isinstance(item.value, list):
             return replace(item, value=[self._numbers(entry, whole=whole) for entry in item.value])
         if not isinstance(item.value, str):
@@ -218,11 +218,11 @@ class _SweepReader(Checks):
 
 
 def _stands(axis: YamlItem, value: AxisValue) -> YamlItem:
-    """Where a value of an axis stands; the axis itself for a value that is none of it."""
+    """Return where a value of an axis stands; the axis itself for a value that is none of it."""
     entries = axis.value if isinstance(axis.value, list) else []
     return next((entry for entry in entries if entry.plain() == _plain(value)), axis)
 
 
 def _words(text: str) -> set[str]:
-    """The words of a text that may be names, whether or not it can be read."""
+    """Return the words of a text that may be names, whether or not it can be read."""
     return set("".join(c if c.isalnum() or c == "_" else " " for c in text).split())

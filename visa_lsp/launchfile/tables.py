@@ -303,6 +303,6 @@ EXPLAINED: Final = dict.fromkeys(
 
 
 def words_of(table: str, key: str) -> tuple[str, ...]:
-    """The words that a key of a table takes."""
+    """Return the words that a key of a table takes."""
     row = TABLES[table].get(key)
     return tuple(word.name for word in row.words) if row is not None else ()

@@ -18,12 +18,12 @@ _OTHERS: Final = {
 
 
 def kind_of(info: KernelInfo, index: int) -> str:
-    """The kind of argument that a kernel takes somewhere: value, buffer, local, image, sampler; empty for any."""
+    """Return the kind of argument that a kernel takes somewhere: value, buffer, local, image, sampler; empty for any."""
     return next((entry.kind for entry in info.payload if entry.arg_index == index and entry.kind), "")
 
 
 def template(info: KernelInfo, index: int) -> str:
-    """An argument of the kind and type that a kernel takes, with contents that are easy to tell."""
+    """Return an argument of the kind and type that a kernel takes, with contents that are easy to tell."""
     kind, type_name = kind_of(info, index), info.type_of(index)
     if kind in _OTHERS:
         return _OTHERS[kind]

@@ -116,24 +116,24 @@ class Sweep(Struct, frozen=True):
         return math.prod(len(axis.values) for axis in self.axes)
 
     def points(self) -> Iterator[SweepPoint]:
-        """Every combination of values; that of the last axis changes with every step."""
+        """Yield every combination of values; that of the last axis changes with every step."""
         names = [axis.name for axis in self.axes]
         for values in product(*(axis.values for axis in self.axes)):
             yield tuple(zip(names, values, strict=True))
 
     def one_at_a_time(self, most: int) -> Iterator[SweepPoint]:
-        """The values that the first point has not, each alone: all other axes are at their first value."""
+        """Yield the values that the first point has not, each alone: all other axes are at their first value."""
         found = (((axis.name, value),) for axis in self.axes for value in axis.values[1:])
         yield from islice(found, most)
 
 
 def point_words(point: SweepPoint) -> str:
-    """A point in words: ``n = 1000, local_size = [16, 1, 1]``."""
+    """Return a point in words: ``n = 1000, local_size = [16, 1, 1]``."""
     return ", ".join(f"{name} = {value_words(value)}" for name, value in point)
 
 
 def value_words(value: AxisValue) -> str:
-    """A value of an axis as a launch file has it."""
+    """Return a value of an axis as a launch file has it."""
     return f"[{', '.join(map(str, value))}]" if isinstance(value, tuple) else str(value)
 
 

@@ -61,12 +61,12 @@ _ENCODINGS: Final[dict[str, Encoding]] = {"utf-8": "utf-8", "utf-16": "utf-16", 
 
 
 def is_greeting(params: object) -> TypeGuard[dict[str, Any]]:
-    """Whether these are parameters of ``initialize``: an object that says what the client can do."""
+    """Return whether these are parameters of ``initialize``: an object that says what the client can do."""
     return isinstance(params, dict) and isinstance(params.get("capabilities"), dict)
 
 
 def initialize_result(params: object, version: str) -> dict[str, Any]:
-    """The answer to these parameters of ``initialize``, as JSON has them; parts of a wrong type count as absent."""
+    """Return the answer to these parameters of ``initialize``, as JSON has them; parts of a wrong type count as absent."""
     capabilities = {
         "positionEncoding": position_encoding(params),
         **OFFERED,
@@ -78,7 +78,7 @@ def initialize_result(params: object, version: str) -> dict[str, Any]:
 
 
 def position_encoding(params: object) -> Encoding:
-    """The units to count columns in: the first that the client names and we know."""
+    """Return the units to count columns in: the first that the client names and we know."""
     named = _said(params, "capabilities", "general", "positionEncodings")
     for name in named if isinstance(named, list) else ():
         if isinstance(name, str) and name in _ENCODINGS:

@@ -43,36 +43,36 @@ SEVERITY: Final = {
 
 
 def point(document: Text, line: int, column: int, encoding: Encoding) -> int:
-    """The offset of a client's line and column."""
+    """Return the offset of a client's line and column."""
     return document.offset(line, code_points(document.line_text(line), column, encoding))
 
 
 def to_offset(document: Text, position: types.Position, encoding: Encoding) -> int:
-    """The offset of a client's position."""
+    """Return the offset of a client's position."""
     line = document.line_text(position.line)
     return document.offset(position.line, code_points(line, position.character, encoding))
 
 
 def to_span(document: Text, range_: types.Range, encoding: Encoding) -> Span:
-    """The span of a client's range."""
+    """Return the span of a client's range."""
     start, end = to_offset(document, range_.start, encoding), to_offset(document, range_.end, encoding)
     return Span(min(start, end), max(start, end))
 
 
 def position(document: Text, offset: int, encoding: Encoding) -> types.Position:
-    """The client's position of an offset."""
+    """Return the client's position of an offset."""
     line, column = document.position(offset)
     text = document.line_text(line)
     return types.Position(line, units(text[:column], encoding))
 
 
 def range_of(document: Text, span: Span, encoding: Encoding) -> types.Range:
-    """The client's range of a span."""
+    """Return the client's range of a span."""
     return types.Range(position(document, span.start, encoding), position(document, span.end, encoding))
 
 
 def raw_range(document: Text, span: Span, encoding: Encoding) -> dict[str, Any]:
-    """The client's range of a span as the JSON value that it is: long lists of them are not worth objects."""
+    """Return the client's range of a span as the JSON value that it is: long lists of them are not worth objects."""
     line, column = document.position(span.start)
     text = document.line_text(line)
     end = column + span.end - span.start
@@ -87,17 +87,17 @@ def raw_range(document: Text, span: Span, encoding: Encoding) -> dict[str, Any]:
 
 
 def raw_edits(document: Text, edits: Iterable[Edit], encoding: Encoding) -> list[dict[str, Any]]:
-    """The client's edits as JSON values."""
+    """Return the client's edits as JSON values."""
     return [{"range": raw_range(document, e.span, encoding), "newText": e.new_text} for e in edits]
 
 
 def line_range(document: Text, line: int, span: Span, encoding: Encoding) -> types.Range:
-    """The client's range of a span of one line, without a search for the line."""
+    """Return the client's range of a span of one line, without a search for the line."""
     text = document.line_text(line)
     start, end = units(text[: span.start], encoding), units(text[: span.end], encoding)
     return types.Range(types.Position(line, start), types.Position(line, end))
 
 
 def text_edits(document: Text, edits: Iterable[Edit], encoding: Encoding) -> list[types.TextEdit]:
-    """The client's edits."""
+    """Return the client's edits."""
     return [types.TextEdit(range_of(document, e.span, encoding), e.new_text) for e in edits]

@@ -58,7 +58,7 @@ class Files:
 
     @staticmethod
     def path_of(uri: str) -> str | None:
-        """The file of a URI; None for documents that are in no file."""
+        """Return the file of a URI; None for documents that are in no file."""
         if not uri.startswith("file:"):
             return None
         try:
@@ -68,11 +68,11 @@ class Files:
 
     @staticmethod
     def uri_of(path: Path | str) -> str:
-        """The URI of a file."""
+        """Return the URI of a file."""
         return from_fs_path(str(path)) or Path(path).as_uri()
 
     def visa_files(self) -> Iterator[Path]:
-        """The vISA texts below the folders, in order, each once."""
+        """Yield the vISA texts below the folders, in order, each once."""
         seen: set[str] = set()
         entries = found = 0
         for root in self.roots:
@@ -92,7 +92,7 @@ class Files:
                     return
 
     def stamp(self, path: Path) -> Stamp | None:
-        """What tells states of a file apart; None where it is no regular file, cannot be read, or is too long."""
+        """Return what tells states of a file apart; None where it is no regular file, cannot be read, or is too long."""
         try:
             found = path.stat()
         except (OSError, ValueError):
@@ -102,7 +102,7 @@ class Files:
         return (found.st_mtime_ns, found.st_size)
 
     def text(self, path: Path) -> str | None:
-        """The text in a file; None where there is none."""
+        """Return the text in a file; None where there is none."""
         try:
             return read_file(path, _MOST_BYTES).decode("utf-8-sig", "surrogateescape")
         except (OSError, ValueError):
@@ -110,7 +110,7 @@ class Files:
 
     @staticmethod
     def changed(path: Path) -> Stamp | None:
-        """What tells states of a file or a folder apart; None where there is none."""
+        """Return what tells states of a file or a folder apart; None where there is none."""
         try:
             found = path.stat()
         except (OSError, ValueError):
@@ -118,7 +118,7 @@ class Files:
         return (found.st_mtime_ns, found.st_size)
 
     def analysis(self, path: Path) -> Analysis | None:
-        """The analysis of a file's text; None where there is none."""
+        """Return the analysis of a file's text; None where there is none."""
         text = self.text(path)
         if text is None:
             return None
@@ -130,7 +130,7 @@ class Files:
         self._kept.setdefault(uri, {})[key] = (stamp, of, fact)
 
     def kept(self, key: Key[T], uri: str, stamp: Stamp | None, of: object) -> T | None:
-        """What was remembered; None if the file, or ``of``, is another now."""
+        """Return what was remembered; None if the file, or ``of``, is another now."""
         known = self._kept.get(uri, {}).get(key)
         if known is None or known[0] != stamp or known[1] != of:
             return None
@@ -145,18 +145,18 @@ class Files:
             self._kept.pop(uri, None)
 
     def opened_at(self, path: Path) -> OpenDocument | None:
-        """The open document of a file."""
+        """Return the open document of a file."""
         return self.documents.get(self.uri_of(path)) or next(
             (d for d in self.documents if d.language is Language.VISA and self.path_of(d.key) == str(path)), None
         )
 
     def existing(self, uri: str, candidates: tuple[str, ...]) -> str | None:
-        """The URI of the first of some files, named relative to a document, that there is."""
+        """Return the URI of the first of some files, named relative to a document, that there is."""
         base = self.path_of(uri)
         return self._first([Path(base).parent] if base is not None else [], candidates)
 
     def existing_near(self, uri: str, candidates: tuple[str, ...]) -> str | None:
-        """The same; where the document's folder has none of them, the folders above it up to an open one, and those."""
+        """Return the same; where the document's folder has none of them, the folders above it up to an open one, and those."""
         base = self.path_of(uri)
         roots = [Path(root) for root in map(self.path_of, self.roots) if root is not None]
         above = list(Path(base).parents)[:_MOST_FOLDERS] if base is not None else []

@@ -22,7 +22,7 @@ class LineForm(NamedTuple):
     lines: tuple[int, ...]
 
     def at(self, base: int) -> bytes:
-        """The text for a chunk that starts at a line."""
+        """Return the text for a chunk that starts at a line."""
         return self.text % tuple([base + line for line in self.lines])
 
 
@@ -36,7 +36,7 @@ class Placed(NamedTuple):
 
 
 def placed(memo: Memo, key: Key[Placed], encoding: Encoding, base: int, make: Callable[[], LineForm]) -> bytes:
-    """The text of a chunk for the line it starts at; ``make`` is asked for its form where none is kept."""
+    """Return the text of a chunk for the line it starts at; ``make`` is asked for its form where none is kept."""
     kept = memo.get(key)
     if kept is None or kept.encoding != encoding:
         form = make()

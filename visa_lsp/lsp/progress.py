@@ -84,7 +84,7 @@ async def working(
 
 
 def _cancelling(task: asyncio.Task[Any] | None) -> Future[None]:
-    """A future whose cancelling, which is how pygls tells it, cancels a task."""
+    """Return a future whose cancelling, which is how pygls tells it, cancels a task."""
     waiting: Future[None] = Future()
     if task is not None:
         waiting.add_done_callback(lambda _: task.cancel())

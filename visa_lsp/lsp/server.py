@@ -11,7 +11,7 @@ HANDLERS: Final = (sync, diagnostics, language, structure, editing, hierarchy, h
 
 
 def create_server(version: str) -> VisaServer:
-    """A server that answers everything it can; ``start_io`` or ``start_tcp`` makes it live."""
+    """Return a server that answers everything it can; ``start_io`` or ``start_tcp`` makes it live."""
     server = VisaServer(version)
     for module in HANDLERS:
         module.register(server)

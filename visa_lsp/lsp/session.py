@@ -63,11 +63,11 @@ class MachineCode:
         }
 
     def title(self, document: Document, kernel: str) -> str:
-        """The figures of a kernel in words; empty where the text has changed since."""
+        """Return the figures of a kernel in words; empty where the text has changed since."""
         return self._figures.get(kernel, self._problem) if self._document() is document else ""
 
     def register(self, document: Document, kernel: str, variable: str) -> str:
-        """Where a kernel's variable was put, in words; empty where that is not known, or the text has changed since."""
+        """Return where a kernel's variable was put, in words; empty where that is not known, or the text has changed since."""
         place = self._registers.get(kernel, {}).get(variable, "") if self._document() is document else ""
         return f"{place} on {self._platform}" if place else ""
 
@@ -121,12 +121,12 @@ class VisaServer(LanguageServer):
     def opened(
         self, identifier: types.TextDocumentIdentifier | types.VersionedTextDocumentIdentifier
     ) -> OpenDocument | None:
-        """The open vISA text that a request is about."""
+        """Return the open vISA text that a request is about."""
         found = self.documents.get(identifier.uri)
         return found if found is not None and found.language is Language.VISA else None
 
     def host(self, identifier: types.TextDocumentIdentifier) -> tuple[OpenDocument, HostText] | None:
-        """The open document of another language, with its vISA, that a request is about; None where none is wanted."""
+        """Return the open document of another language, with its vISA, that a request is about; None where none is wanted."""
         found = self.documents.get(identifier.uri)
         if found is None or found.host is None:
             return None
@@ -136,7 +136,7 @@ class VisaServer(LanguageServer):
         return (found, found.host) if self.documents.settings_for(found.key).embedded else None
 
     def rules_for(self, uri: str) -> FileRules:
-        """What the settings files and the editor say of a document's findings."""
+        """Return what the settings files and the editor say of a document's findings."""
         known = self._rules.get(uri)
         if known is None:
             settings = self.documents.settings_for(uri)
@@ -162,7 +162,7 @@ class VisaServer(LanguageServer):
 
 
 def guarded(handler: Callable[[VisaServer, P], Awaitable[R | None]]) -> Callable[[VisaServer, P], Awaitable[R | None]]:
-    """A handler that answers nothing where it meets a bug of ours, and logs it."""
+    """Return a handler that answers nothing where it meets a bug of ours, and logs it."""
 
     @functools.wraps(handler)
     async def guard(ls: VisaServer, params: P) -> R | None:

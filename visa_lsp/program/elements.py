@@ -72,7 +72,7 @@ def element_bytes(dtype: str) -> int:
 
 
 def is_float(dtype: str) -> bool:
-    """Whether elements of a type of ``DTYPES`` are floats."""
+    """Return whether elements of a type of ``DTYPES`` are floats."""
     return dtype.startswith("float")
 
 

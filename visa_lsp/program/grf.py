@@ -38,19 +38,19 @@ class GrfSize(Struct, frozen=True):
 
 
 def grf_in_comment(text: str) -> int | None:
-    """What a text says before its first body; None where it says nothing. ``comment`` is how."""
+    """Return what a text says before its first body; None where it says nothing. ``comment`` is how."""
     first = _BODY.search(text)
     found = _SAID.search(text, 0, first.start() if first else len(text))
     return int(found[1]) if found else None
 
 
 def comment(size: GrfSize) -> str:
-    """The line with which a text says its size."""
+    """Return the line with which a text says its size."""
     return f"// GRF size: {size.bytes} bytes ({size.reason})"
 
 
 def grf_by_contents(bodies: Iterable[Kernel]) -> GrfSize | None:
-    """The size that a program shows by what a text holds as well as an object."""
+    """Return the size that a program shows by what a text holds as well as an object."""
     short = None
     for kernel in bodies:
         for value in _values(kernel, General):
@@ -66,7 +66,7 @@ def grf_by_contents(bodies: Iterable[Kernel]) -> GrfSize | None:
 
 
 def _of_payload(kernel: Kernel) -> GrfSize | None:
-    """What the attributes say of the local ids, each of which begins a row; else where the inputs of a dump begin."""
+    """Return what the attributes say of the local ids, each of which begins a row; else where the inputs of a dump begin."""
     size, lanes = kernel.int_attribute("PerThreadInputSize"), kernel.int_attribute("SimdSize")
     if size and size % LONG:
         return GrfSize(SHORT, f"PerThreadInputSize={size} are no rows of {LONG}")
@@ -83,18 +83,18 @@ def _of_payload(kernel: Kernel) -> GrfSize | None:
 
 
 def assembler_grf(bodies: Iterable[Kernel]) -> int:
-    """The size that the assembler takes for the text of a program, if no comment says another."""
+    """Return the size that the assembler takes for the text of a program, if no comment says another."""
     shown = grf_by_contents(bodies)
     return shown.bytes if shown is not None else default_platform().grf_bytes
 
 
 def needs_grf(bodies: Iterable[Kernel]) -> bool:
-    """Whether text and object differ with the size: an address that does not lie at the start of a variable."""
+    """Return whether text and object differ with the size: an address that does not lie at the start of a variable."""
     return any(value.row or value.col for kernel in bodies for value in _values(kernel, AddressOf))
 
 
 def grf_of(module: Module) -> GrfSize:
-    """The size for an object's text: what it shows, also in what a text does not hold, else the default's."""
+    """Return the size for an object's text: what it shows, also in what a text does not hold, else the default's."""
     shown = grf_by_contents(module.bodies)
     if shown is not None and shown.bytes == LONG:
         return shown
@@ -117,7 +117,7 @@ def grf_of(module: Module) -> GrfSize:
 
 
 def default_platform(grf_bytes: int = SHORT) -> Platform:
-    """The platform that counts where none is told, with rows of this size."""
+    """Return the platform that counts where none is told, with rows of this size."""
     platform = platform_named(DEFAULT_PLATFORM)
     assert platform is not None
     return structs.replace(platform, grf_bytes=grf_bytes)

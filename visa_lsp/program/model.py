@@ -139,7 +139,7 @@ class Inst(Struct, frozen=True, eq=False):
         return hash((self.row, self.values))
 
     def get(self, name: str, default: Value = None) -> Value:
-        """The value of a field; ``default`` where the row has no such field."""
+        """Return the value of a field; ``default`` where the row has no such field."""
         at = self.row.index.get(name)
         return default if at is None else self.values[at]
 
@@ -245,34 +245,34 @@ class Kernel(Struct, frozen=True):
         return tuple([entry for entry in self.inputs if not entry.reserved])
 
     def string(self, index: int) -> str:
-        """A pool entry; empty for an index outside the pool."""
+        """Return a pool entry; empty for an index outside the pool."""
         return self.strings[index] if 0 <= index < len(self.strings) else ""
 
     def variable(self, id_: int) -> Variable | None:
-        """The declared general variable of an id; None for predefined and unknown ids."""
+        """Return the declared general variable of an id; None for predefined and unknown ids."""
         at = id_ - predefined.FIRST_VARIABLE
         return self.variables[at] if 0 <= at < len(self.variables) else None
 
     def variable_name(self, id_: int) -> str:
-        """The name of a general variable, predefined ones included."""
+        """Return the name of a general variable, predefined ones included."""
         if 0 <= id_ < len(predefined.VARIABLES):
             return predefined.VARIABLES[id_].name
         variable = self.variable(id_)
         return self.string(variable.name_index) if variable else f"V{id_}"
 
     def variable_type(self, id_: int) -> DataType | None:
-        """The element type of a general variable, predefined ones included."""
+        """Return the element type of a general variable, predefined ones included."""
         if 0 <= id_ < len(predefined.VARIABLES):
             return predefined.VARIABLES[id_].type
         variable = self.variable(id_)
         return variable.type if variable else None
 
     def attribute(self, name: str) -> Attribute | None:
-        """The kernel attribute of a name."""
+        """Return the kernel attribute of a name."""
         return next((a for a in self.attributes if self.string(a.name_index) == name), None)
 
     def int_attribute(self, name: str) -> int | None:
-        """The bytes of an attribute as a little-endian integer; None if it is absent."""
+        """Return the bytes of an attribute as a little-endian integer; None if it is absent."""
         attribute = self.attribute(name)
         return None if attribute is None else int.from_bytes(attribute.data, "little")
 

@@ -56,7 +56,7 @@ class OperandNames(Struct, frozen=True):
     taken: frozenset[str] = frozenset()  # the names of all variables
 
     def of(self, table: Mapping[int, str], letter: str, number: int) -> str:
-        """The name of a variable; for one that the program does not have its number, and no name of another."""
+        """Return the name of a variable; for one that the program does not have its number, and no name of another."""
         name = table.get(number)
         if name is None:
             name = f"{letter}{number}"
@@ -66,7 +66,7 @@ class OperandNames(Struct, frozen=True):
 
 
 def quoted(text: str) -> str:
-    """A string literal that reads back as ``text``."""
+    """Return a string literal that reads back as ``text``."""
     out = []
     for ch in text:
         if ch in '"\\':
@@ -79,7 +79,7 @@ def quoted(text: str) -> str:
 
 
 def word(text: str) -> str:
-    """A name as an operand: bare where it is an identifier, else quoted."""
+    """Return a name as an operand: bare where it is an identifier, else quoted."""
     return text if IDENTIFIER.match(text) else quoted(text)
 
 
@@ -96,7 +96,7 @@ def immediate(value: Immediate) -> str:
 
 
 def vector(names: OperandNames, value: Value) -> str:
-    """A vector operand."""
+    """Return a vector operand."""
     match value:
         case General(var, row, col, region, modifier):
             return f"{MODIFIER_TEXT[modifier]}{names.of(names.general, 'V', var)}({row},{col}){region}"
@@ -133,7 +133,7 @@ def raw(names: OperandNames, value: RawOperand, *, bare: bool = False) -> str:
 
 
 def instruction(names: OperandNames, inst: Inst) -> str:
-    """A whole instruction line without its indent."""
+    """Return a whole instruction line without its indent."""
     row = inst.row
     parts = []
     pred = inst.get("pred")
@@ -155,7 +155,7 @@ def instruction(names: OperandNames, inst: Inst) -> str:
 
 
 def modifiers(inst: Inst, *, v42: bool = False) -> str:
-    """The dotted words."""
+    """Return the dotted words."""
     out = []
     cache = [m.field for m in inst.row.modifiers if m.field in ("l1", "l3", "l2")]
     for modifier in inst.row.modifiers:
@@ -178,7 +178,7 @@ def modifiers(inst: Inst, *, v42: bool = False) -> str:
 
 
 def execution(inst: Inst) -> str:
-    """The parenthesis behind the mnemonic, with the blank before it."""
+    """Return the parenthesis behind the mnemonic, with the blank before it."""
     if inst.row.exec_style is ExecStyle.NONE:
         return ""
     kinds = (FieldKind.EXEC, FieldKind.EXEC_CODE, FieldKind.EXEC_LOG2)
@@ -189,7 +189,7 @@ def execution(inst: Inst) -> str:
 
 
 def operand(names: OperandNames, inst: Inst, slot: Slot) -> str | None:
-    """The text of one slot; None where an optional operand stands at its default."""
+    """Return the text of one slot; None where an optional operand stands at its default."""
     value = inst.get(slot.name)
     match slot.shape:
         case Shape.VECTOR if isinstance(value, State) and ST not in slot.classes:
@@ -236,7 +236,7 @@ def operand(names: OperandNames, inst: Inst, slot: Slot) -> str | None:
 
 
 def _integer(row: Instruction, slot: Slot, value: Value) -> str:
-    """A bare number; message descriptors (dwords) are hex, which is what their grammar asks for."""
+    """Return a bare number; message descriptors (dwords) are hex, which is what their grammar asks for."""
     assert isinstance(value, int)
     return (
         f"0x{value:x}"
@@ -246,7 +246,7 @@ def _integer(row: Instruction, slot: Slot, value: Value) -> str:
 
 
 def string_name(names: OperandNames, value: Value) -> str:
-    """A string of the pool; where that has none of the number, or an empty one, a name that says the number.
+    """Return a string of the pool; where that has none of the number, or an empty one, a name that says the number.
 
     The assembler takes the empty string for string 0, the name of the kernel.
     """
@@ -337,7 +337,7 @@ def _size(inst: Inst) -> str:
 
 
 def _scalar(names: OperandNames, value: Value) -> str:
-    """One element: ``V1``, ``V1.4`` or ``V1(1,0)``, or a number without a type."""
+    """Return one element: ``V1``, ``V1.4`` or ``V1(1,0)``, or a number without a type."""
     if isinstance(value, Immediate):
         return f"0x{value.bits:x}"
     if isinstance(value, General):

@@ -27,7 +27,7 @@ def source_elements(region: Region, exec_size: int) -> list[int]:
 
 
 def strided_elements(vert_stride: int, width: int, horz_stride: int, exec_size: int) -> list[int]:
-    """The same for the three numbers of a region as they are written; ``width`` is at least 1."""
+    """Return the same for the three numbers of a region as they are written; ``width`` is at least 1."""
     return [(lane // width) * vert_stride + (lane % width) * horz_stride for lane in range(exec_size)]
 
 

@@ -69,7 +69,7 @@ class TextLine(NamedTuple):
 
 
 def module_text(module: Module, platform: Platform | None = None, *, comments: bool = True) -> str:
-    """The text of a module. The platform gives the register size that ``&V[..]`` offsets need; without one the object does.
+    """Return the text of a module. The platform gives the register size that ``&V[..]`` offsets need; without one the object does.
 
     It is of dialect 4.1, on platforms from Xe2 on of 4.2. A text with ``&V[..]`` says the size in a comment, which the assembler reads; without ``comments`` only where the
     assembler would find another by itself.
@@ -79,7 +79,7 @@ def module_text(module: Module, platform: Platform | None = None, *, comments: b
 
 
 def module_lines(module: Module, platform: Platform | None = None, *, comments: bool = True) -> Iterator[TextLine]:
-    """The lines of ``module_text``, each with what it stands for; a line ``Subject.BODY`` has the number of the body."""
+    """Yield the lines of ``module_text``, each with what it stands for; a line ``Subject.BODY`` has the number of the body."""
     size = GrfSize(platform.grf_bytes, platform.name) if platform else grf_of(module)
     chosen = platform or default_platform(size.bytes)
     yield TextLine(f".version {'4.2' if chosen.name in _NEWEST else '4.1'}")
@@ -92,7 +92,7 @@ def module_lines(module: Module, platform: Platform | None = None, *, comments: 
 
 
 def names_of(kernel: Kernel, platform: Platform) -> OperandNames:
-    """The names that the text of a kernel uses."""
+    """Return the names that the text of a kernel uses."""
     taken: set[str] = set(_TAKEN)
     general = {v.number: v.name for v in predefined.VARIABLES}
     types = {v.number: v.type for v in predefined.VARIABLES}
@@ -119,7 +119,7 @@ def names_of(kernel: Kernel, platform: Platform) -> OperandNames:
 
 
 def _label_names(kernel: Kernel) -> dict[int, str]:
-    """Names of labels: the pool's own where text can say them; a subroutine's stands in quotes and may be any."""
+    """Name of labels: the pool's own where text can say them; a subroutine's stands in quotes and may be any."""
     subroutines = {inst.values[0] for inst in kernel.instructions if _opens_subroutine(inst)}
     labels: dict[int, str] = {}
     seen: set[str] = set()
@@ -137,7 +137,7 @@ def _opens_subroutine(inst: Inst) -> bool:
 
 
 def _unique(kernel: Kernel, items: Iterable[tuple[int, int]], letter: str, taken: set[str]) -> dict[int, str]:
-    """Names for ids, the pool's own where text can say them and no other variable has them."""
+    """Name for ids, the pool's own where text can say them and no other variable has them."""
     out = {}
     for number, index in items:
         name = kernel.string(index)
@@ -225,7 +225,7 @@ def _predefined_block() -> Iterator[str]:
 def _declarations(
     kernel: Kernel, names: OperandNames, *, comments: bool
 ) -> tuple[list[TextLine], Mapping[int, list[TextLine]]]:
-    """The lines of declarations, inputs and attributes in front of the code, and those before an instruction of a number.
+    """Return the lines of declarations, inputs and attributes in front of the code, and those before an instruction of a number.
 
     Mostly all are in front: declarations by pool order, then inputs and attributes. The assembler names strings in the order
     of the text; where the pool has another one, declarations and attributes stand where it was made so.
@@ -271,7 +271,7 @@ def _declarations(
 
 
 def _places(kernel: Kernel, indices: list[int]) -> dict[int, int] | None:
-    """The instruction before which the line that names each of these strings stands, by the string; 0 is in front of the code.
+    """Return the instruction before which the line that names each of these strings stands, by the string; 0 is in front of the code.
 
     None where all of them are in front in the order in which they are given, or the pool is in no order of a text.
     """
@@ -295,7 +295,7 @@ def _places(kernel: Kernel, indices: list[int]) -> dict[int, int] | None:
 
 
 def _declared_in_time(kernel: Kernel, places: Mapping[int, int]) -> bool:
-    """Whether all variables are declared before inputs and instructions that use them, if they stand at these places."""
+    """Return whether all variables are declared before inputs and instructions that use them, if they stand at these places."""
     if any(places.get(state.name_index) for group in (kernel.samplers, kernel.surfaces) for state in group):
         return False
     names: tuple[tuple[str, list[int], int], ...] = (
@@ -320,7 +320,7 @@ def _declared_in_time(kernel: Kernel, places: Mapping[int, int]) -> bool:
 
 
 def _used_variables(inst: Inst) -> Iterator[tuple[str, int]]:
-    """The general, address and predicate variables that an instruction uses, by letter and number."""
+    """Yield the general, address and predicate variables that an instruction uses, by letter and number."""
     for field, value in zip(inst.row.fields, inst.values, strict=True):
         for one in value if isinstance(value, tuple) else (value,):
             match one:
@@ -342,13 +342,13 @@ def _implied(kernel: Kernel, attribute: Attribute) -> bool:
 
 
 def _named_in_code(kernel: Kernel) -> Iterator[int]:
-    """The strings that instructions name; a label that none of them names has no place in the text."""
+    """Yield the strings that instructions name; a label that none of them names has no place in the text."""
     for inst in kernel.instructions:
         yield from _named_by(kernel, inst)
 
 
 def _named_by(kernel: Kernel, inst: Inst) -> Iterator[int]:
-    """The strings that an instruction names."""
+    """Yield the strings that an instruction names."""
     for field, value in zip(inst.row.fields, inst.values, strict=True):
         if field.kind in STRING_KINDS and isinstance(value, int) and value < len(kernel.strings):
             yield value
@@ -375,7 +375,7 @@ def _attrs(kernel: Kernel, attributes: tuple[Attribute, ...]) -> str:
 
 
 def variable_attribute(kernel: Kernel, attribute: Attribute) -> str:
-    """An attribute of a variable as its declaration has it."""
+    """Return an attribute of a variable as its declaration has it."""
     name = kernel.string(attribute.name_index)
     known = VARIABLE_ATTRIBUTES.get(name)
     flag = attribute.size == 0 or (known is not None and known.kind is AttributeKind.FLAG)
@@ -425,12 +425,12 @@ def _said_absent(what: str, number: int) -> str:
 
 
 def _is_text(data: bytes, number: int) -> bool:
-    """Whether the bytes of a short number were a text, which assembles to as many of them; a size is round."""
+    """Return whether the bytes of a short number were a text, which assembles to as many of them; a size is round."""
     return number % 16 != 0 and data.isascii() and data.decode("ascii").isprintable()
 
 
 def attribute_text(kernel: Kernel, attribute: Attribute, *, comments: bool) -> str:
-    """An attribute of a kernel as a line."""
+    """Return an attribute of a kernel as a line."""
     name = kernel.string(attribute.name_index)
     if name == "Target" and attribute.data in (b"\0", b"\1"):
         target = "cm" if attribute.data == bytes(1) else "3d"

@@ -69,12 +69,12 @@ class Dispatch:
         return list({id(b): b for b in (*self.memory.buffers, *self.surfaces.values())}.values())
 
     def group_id(self, number: int) -> Triple:
-        """The id of a group by its place in the order of the run, x fastest."""
+        """Return the id of a group by its place in the order of the run, x fastest."""
         x, y, _ = self.groups
         return number % x, number // x % y, number // (x * y)
 
     def shape(self, group: Triple) -> GroupShape:
-        """The threads of a group."""
+        """Return the threads of a group."""
         found = self.partial(group) if self.partial is not None else None
         return found or GroupShape(self.threads_per_group, self.lanes, self.payload)
 

@@ -47,7 +47,7 @@ WORDS: Final = frozenset({*_RATIONAL, "sqrt", "sqrtm"})
 
 
 def evaluate(word: str, sources: list[Array], mode: Rounding, *, double: bool) -> Array:
-    """A word on f64 lanes that hold the exact source values; ``double``: the result is f64, rounded as ``mode`` says.
+    """Return a word on f64 lanes that hold the exact source values; ``double``: the result is f64, rounded as ``mode`` says.
 
     Without, the sources are values of f32 or hf.
     """
@@ -58,7 +58,7 @@ def evaluate(word: str, sources: list[Array], mode: Rounding, *, double: bool) -
 
 
 def lane_by_lane(word: str, sources: list[Array], mode: Rounding, *, double: bool) -> Array:
-    """The same by fractions, for any word."""
+    """Return the same by fractions, for any word."""
     lanes = np.broadcast_arrays(*(np.asarray(s, np.float64) for s in sources))
     out = [_lane(word, list(row), mode, double=double) for row in zip(*(s.tolist() for s in lanes), strict=True)]
     return np.array(out, np.float64)

@@ -89,7 +89,7 @@ class Fault:
 
 
 def items_text(items: tuple[WorkItem, ...]) -> str:
-    """The work items of lanes in words; lanes whose ids run on in x are put together. Empty without any."""
+    """Return the work items of lanes in words; lanes whose ids run on in x are put together. Empty without any."""
     runs: list[list[WorkItem]] = []
     for item in items:
         if runs and _follows(runs[-1][-1], item):
@@ -120,7 +120,7 @@ def thread_fault(
     address: int | None = None, other: str | None = None, other_line: int = -1, other_kernel: str = "",
     note: bool = False, items: Sequence[WorkItem] | None = None, other_items: Sequence[WorkItem] = (),
 ) -> Fault:  # fmt: skip
-    """A fault at the place where a thread stands. ``lanes`` are all in question; without any they are those of ``lane``."""
+    """Return a fault at the place where a thread stands. ``lanes`` are all in question; without any they are those of ``lane``."""
     frame = thread.frame
     kernel = frame.code.kernel
     line = kernel.instructions[frame.pc].line if frame.pc < len(kernel.instructions) else -1

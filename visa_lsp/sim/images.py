@@ -18,7 +18,7 @@ Coordinates = tuple[Array, Array, Array]
 
 
 def lane_reader(site: Site, operand: RawOperand, lanes: int, kind: str = "<i4") -> Fetch:
-    """One element per lane of a raw operand; zeros for ``%null``."""
+    """Return one element per lane of a raw operand; zeros for ``%null``."""
     dtype = np.dtype(kind)
     view = site.raw_view(operand, kind, 1, lanes, lanes * dtype.itemsize)
     if view is None:
@@ -28,7 +28,7 @@ def lane_reader(site: Site, operand: RawOperand, lanes: int, kind: str = "<i4") 
 
 
 def as_image(found: Space | None) -> Image | None:
-    """An image; a plain buffer counts as a line of dwords."""
+    """Return an image; a plain buffer counts as a line of dwords."""
     if isinstance(found, Image) or found is None:
         return found
     if isinstance(found, Buffer):

@@ -69,7 +69,7 @@ class Code:
         self.ops: list[Op] = self.lazily(self.op)
 
     def lazily(self, make: Callable[[int], Op]) -> list[Op]:
-        """A list of ops by place; each is made when it is first executed, since most of a large text may never be."""
+        """Return a list of ops by place; each is made when it is first executed, since most of a large text may never be."""
 
         def first(pc: int) -> Op:
             def op(f: Frame) -> int | None:
@@ -82,7 +82,7 @@ class Code:
         return ops
 
     def op(self, pc: int) -> Op:
-        """The op of instruction number ``pc``, compiled the first time.
+        """Return the op of instruction number ``pc``, compiled the first time.
 
         The frames that exist get the views that it uses.
         """
@@ -113,12 +113,12 @@ class Code:
                 frame.grow()
 
     def op_alone(self, pc: int) -> Op:
-        """The op of an instruction without what happens before it at a place where lanes meet."""
+        """Return the op of an instruction without what happens before it at a place where lanes meet."""
         self.op(pc)
         return self._alone[pc]
 
     def joined(self, op: Op, pc: int) -> Op:
-        """An op of an instruction, at a place where lanes meet behind the meeting: whoever looks at it sees all of them."""
+        """Return an op of an instruction, at a place where lanes meet behind the meeting: whoever looks at it sees all of them."""
         return _joined(op, pc) if pc in self.joins else op
 
     @cached_property
@@ -168,7 +168,7 @@ class Code:
         return noted
 
     def lane(self, pc: int, number: int) -> int | None:
-        """The thread's lane that an instruction's own lane ``number`` is; None where it works for the whole thread."""
+        """Return the thread's lane that an instruction's own lane ``number`` is; None where it works for the whole thread."""
         inst = self.kernel.instructions[pc]
         if inst.row.exec_style is not ExecStyle.MASKED:
             return number if inst.row.family == "sampler" else None
@@ -184,7 +184,7 @@ class Code:
         self.touches.setdefault(pc, []).append(touch)
 
     def view(self, start: int, dtype: np.dtype[Any], shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
-        """The number of a strided view of the register file; the same view has the same number."""
+        """Return the number of a strided view of the register file; the same view has the same number."""
         end = start + sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) + dtype.itemsize
         self.layout.need(end)
         return self._views.setdefault((start, dtype, shape, strides), len(self._views))
@@ -192,7 +192,7 @@ class Code:
     def view_of(
         self, start: int, elements: Sequence[int], dtype: np.dtype[Any], *, spread: bool = False
     ) -> tuple[int, bool]:
-        """A view of the elements of a region, and whether it is one-dimensional.
+        """Return a view of the elements of a region, and whether it is one-dimensional.
 
         A region that reads one element for all lanes gives a view of one element, unless ``spread``.
         """
@@ -208,7 +208,7 @@ class Code:
         return self.view(start, dtype, (lanes // row, row), (vert * size, horz * size)), False
 
     def make_views(self, regs: Array) -> list[Array]:
-        """The views, on one register file."""
+        """Return the views, on one register file."""
         return _views(self._views, regs)
 
 
@@ -263,15 +263,15 @@ class Thread:
         frame.thread = self
 
     def clock(self) -> int:
-        """The time stamp: the number of instructions of all threads so far."""
+        """Return the time stamp: the number of instructions of all threads so far."""
         return self.machine.executed(self.frame)
 
     def lane(self, number: int) -> int | None:
-        """The lane that the instruction where the thread stands counts as ``number``; None where it works for the whole thread."""
+        """Return the lane that the instruction where the thread stands counts as ``number``; None where it works for the whole thread."""
         return self.frame.code.lane(self.frame.pc, number)
 
     def work_items(self, lanes: Sequence[int] | None) -> tuple[WorkItem, ...]:
-        """The work items of some lanes, of all where ``lanes`` is None."""
+        """Return the work items of some lanes, of all where ``lanes`` is None."""
         dispatch, group = self.machine.dispatch, self.group.id
         chosen = range(dispatch.simd) if lanes is None else sorted(lanes)
         ids = ((lane, dispatch.item(group, self.number, lane)) for lane in chosen)

@@ -26,13 +26,13 @@ class Operations(Protocol):
         """Lanes of ``a`` where the condition holds, of ``b`` elsewhere."""
 
     def is_nan(self, a: Lanes) -> Lanes:
-        """Where a lane is no number."""
+        """Return where a lane is no number."""
 
     def magnitude(self, a: Lanes) -> Lanes:
-        """The lanes without their sign."""
+        """Return the lanes without their sign."""
 
     def nearest(self, a: Lanes) -> Lanes:
-        """The nearest whole numbers, of two the even one; f64."""
+        """Return the nearest whole numbers, of two the even one; f64."""
 
     def whole(self, a: Lanes) -> Lanes:
         """Whole f64 lanes as i64."""
@@ -41,13 +41,13 @@ class Operations(Protocol):
         """I64 lanes as f64."""
 
     def bits(self, a: Lanes) -> Lanes:
-        """The bits of f64 lanes."""
+        """Return the bits of f64 lanes."""
 
     def of_bits(self, a: Lanes) -> Lanes:
-        """The f64 lanes that have these bits."""
+        """Return the f64 lanes that have these bits."""
 
     def entries(self, rows: Lanes) -> Sequence[Lanes]:
-        """The columns of ``QUARTERS`` in these rows."""
+        """Return the columns of ``QUARTERS`` in these rows."""
 
 
 _LN2: Final = Fraction("0.69314718055994530941723212145817656807550013436026")
@@ -62,7 +62,7 @@ _FAR: Final = 200.0  # beyond it, two to the power of it is zero or infinity as 
 
 
 def _series(terms: Sequence[Fraction]) -> tuple[float, ...]:
-    """The coefficients of a polynomial, the highest first, from those of a series."""
+    """Return the coefficients of a polynomial, the highest first, from those of a series."""
     return tuple(map(float, reversed(terms)))
 
 
@@ -75,7 +75,7 @@ _LOG2_E: Final = float(1 / _LN2)
 
 
 def _quarters(power: int) -> list[float]:
-    """How many quarter turns ``2^power`` radians are, less whole turns: as a sum whose first two parts have 29 bits at most."""
+    """Return how many quarter turns ``2^power`` radians are, less whole turns: as a sum whose first two parts have 29 bits at most."""
     left = (_TWO_BY_PI << power) % (4 << _PLACES)
     parts = []
     for places in (27, 56, _PLACES):
@@ -106,7 +106,7 @@ def _power(o: Operations, x: Lanes) -> Lanes:
 
 
 def _logarithm(o: Operations, x: Lanes) -> Lanes:
-    """The logarithm to base 2; infinity of infinity, and nothing in particular of what is negative."""
+    """Return the logarithm to base 2; infinity of infinity, and nothing in particular of what is negative."""
     regular = (x > 0.0) & (x < inf)
     bits = o.bits(o.choose(regular, x, 1.0))
     exponent = (bits - _ROOT) >> _MANTISSA
@@ -117,12 +117,12 @@ def _logarithm(o: Operations, x: Lanes) -> Lanes:
 
 
 def exp2(o: Operations, x: Lanes) -> Lanes:
-    """Two to the power of x."""
+    """Return two to the power of x."""
     return o.choose(o.is_nan(x), x, _power(o, _near(o, x)))
 
 
 def log2(o: Operations, x: Lanes) -> Lanes:
-    """The logarithm of x to base 2; of zeros it is -infinity."""
+    """Return the logarithm of x to base 2; of zeros it is -infinity."""
     return o.choose(x >= 0.0, _logarithm(o, x), o.choose(o.is_nan(x), x, nan))
 
 
@@ -135,7 +135,7 @@ def power(o: Operations, x: Lanes, y: Lanes) -> Lanes:
 
 
 def _turned(o: Operations, x: Lanes, ahead: int) -> Lanes:
-    """The sine of x and ``ahead`` quarter turns."""
+    """Return the sine of x and ``ahead`` quarter turns."""
     finite = o.magnitude(x) < inf
     regular = o.choose(finite, x, 0.0)
     # x is m times a power of two, 2^0 where it is less than 2^24.
@@ -154,17 +154,17 @@ def _turned(o: Operations, x: Lanes, ahead: int) -> Lanes:
 
 
 def sin(o: Operations, x: Lanes) -> Lanes:
-    """The sine of x radians."""
+    """Return the sine of x radians."""
     return o.choose(o.magnitude(x) <= 0.0, x, _turned(o, x, 0))
 
 
 def cos(o: Operations, x: Lanes) -> Lanes:
-    """The cosine of x radians."""
+    """Return the cosine of x radians."""
     return _turned(o, x, 1)
 
 
 def tanh(o: Operations, x: Lanes) -> Lanes:
-    """The hyperbolic tangent of x."""
+    """Return the hyperbolic tangent of x."""
     size = o.magnitude(x)
     far = 1.0 - 2.0 / (_power(o, _near(o, size * (2 * _LOG2_E))) + 1.0)
     far = o.choose(x < 0.0, 0.0 - far, far)
@@ -173,7 +173,7 @@ def tanh(o: Operations, x: Lanes) -> Lanes:
 
 
 def sigm(o: Operations, x: Lanes) -> Lanes:
-    """The value of 1 / (1 + e^-x)."""
+    """Return the value of 1 / (1 + e^-x)."""
     return o.choose(o.is_nan(x), x, 1.0 / (_power(o, _near(o, x * -_LOG2_E)) + 1.0))
 
 

@@ -38,12 +38,12 @@ OBJECT: Final = np.dtype(object)
 
 
 def saturates(operand: Value) -> bool:
-    """Whether a destination clamps."""
+    """Return whether a destination clamps."""
     return getattr(operand, "modifier", None) is OperandModifier.SAT
 
 
 def modifier_of(operand: Value) -> OperandModifier:
-    """The source modifier of an operand."""
+    """Return the source modifier of an operand."""
     return operand.modifier if isinstance(operand, General | Indirect) else OperandModifier.NONE
 
 
@@ -119,7 +119,7 @@ def float_source(site: Site, operand: Value, exec_type: ty.DataType, lanes: int 
 
 
 def keeps_denormals(f: Frame, type_: ty.DataType) -> bool:
-    """Whether the mode of a float type keeps denormals."""
+    """Return whether the mode of a float type keeps denormals."""
     return f.keep_df if type_ is ty.DF else f.keep_hf if type_ is ty.HF else f.keep_f
 
 
@@ -204,7 +204,7 @@ def _int_body(site: Site, word: str, exec_type: ty.DataType, *, wide_count: bool
 def _compose(
     expr: Expr, leaf: Callable[[str], Body], constant: Callable[[int], Array]
 ) -> Callable[[list[Array]], Array]:
-    """The function of a whole expression from the bodies of its words."""
+    """Return the function of a whole expression from the bodies of its words."""
     if expr.word == "src":
         return itemgetter(expr.args[0])
     if expr.word == "const":
@@ -226,13 +226,13 @@ def _compose(
 
 
 def words_of(expr: Expr) -> set[str]:
-    """The words of an expression, those of sources and constants too."""
+    """Return the words of an expression, those of sources and constants too."""
     inner = [words_of(a) for a in expr.args if isinstance(a, Expr)]
     return {expr.word}.union(*inner)
 
 
 def source_count(expr: Expr) -> int:
-    """How many sources an expression reads."""
+    """Return how many sources an expression reads."""
     if expr.word == "src":
         number = expr.args[0]
         return number + 1 if isinstance(number, int) else 0
@@ -240,7 +240,7 @@ def source_count(expr: Expr) -> int:
 
 
 def compile_lane(site: Site, expr: Expr) -> Op:
-    """The op of an instruction whose meaning is an expression."""
+    """Return the op of an instruction whose meaning is an expression."""
     dst = site.inst.get("dst")
     sources = [site.inst.get(f"src{i}") for i in range(source_count(expr))]
     if isinstance(dst, PredicateOperand):
@@ -256,7 +256,7 @@ def compile_lane(site: Site, expr: Expr) -> Op:
 
 
 def _on_bits(site: Site, expr: Expr, source: Value, dst: Value) -> Op:
-    """A word that moves the bits of a dword, whatever types stand beside it: nothing is converted."""
+    """Return a word that moves the bits of a dword, whatever types stand beside it: nothing is converted."""
     type_ = site.operand_type(dst)
     if type_.size != 4 or site.operand_type(source).size != 4:
         raise site.fault(f"{expr.word} works on dwords")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def atomic_update(site: Site, size: int) -> messages.Update:
-    """What an LSC atomic does to a word of ``size`` bytes.
+    """Return what an LSC atomic does to a word of ``size`` bytes.
 
     Raises KernelFault where the operation is not modelled for that size.
     """
@@ -32,7 +32,7 @@ def atomic_update(site: Site, size: int) -> messages.Update:
 
 
 def open_surface(site: Site) -> tuple[messages.Open, Callable[[Frame], int]]:
-    """Where an LSC message goes, and a base to add to its addresses."""
+    """Return where an LSC message goes, and a base to add to its addresses."""
     kind = site.integer("addrtype", codes.ADDRTYPE_FLAT)
     if site.integer("sfid") == codes.SFID_SLM:
         return _fixed(SLM_SURFACE), lambda _f: 0
@@ -68,6 +68,6 @@ def _fixed(value: int) -> messages.Open:
 
 
 def signed(value: int) -> int:
-    """The low 32 bits as a signed number."""
+    """Return the low 32 bits as a signed number."""
     value &= 0xFFFFFFFF
     return value - (1 << 32) if value >> 31 else value

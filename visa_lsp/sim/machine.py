@@ -79,7 +79,7 @@ class Machine:
     # ---- code and frames
 
     def code(self, kernel: Kernel) -> Code:
-        """The compiled form of a kernel or function."""
+        """Return the compiled form of a kernel or function."""
         found = self._codes.get(id(kernel))
         if found is None:
             found = self._codes[id(kernel)] = Code(
@@ -89,7 +89,7 @@ class Machine:
         return found
 
     def ops_of(self, code: Code) -> list[Op]:
-        """The ops of a kernel; each tells the observers first where one wants to hear of instructions."""
+        """Return the ops of a kernel; each tells the observers first where one wants to hear of instructions."""
         if not self._trace:
             return code.ops
         found = self._traced.get(id(code))
@@ -124,7 +124,7 @@ class Machine:
         return announced
 
     def acquire(self, kernel: Kernel) -> Frame:
-        """A frame for an activation, used before or new."""
+        """Return a frame for an activation, used before or new."""
         code = self.code(kernel)
         free = self._free.setdefault(id(code), [])
         if free:
@@ -159,7 +159,7 @@ class Machine:
         return ((x, y, z) for z in range(gz) for y in range(gy) for x in range(gx))
 
     def start(self, number: tuple[int, int, int]) -> tuple[ThreadGroup, list[Thread]]:
-        """A group and its threads, each at its first instruction."""
+        """Return a group and its threads, each at its first instruction."""
         dispatch = self.dispatch
         shape = dispatch.shape(number)
         group = ThreadGroup(number, dispatch.slm_bytes, shape.threads)
@@ -186,7 +186,7 @@ class Machine:
         return self.thread(group, number, frame)
 
     def thread(self, group: ThreadGroup, number: int, frame: Frame) -> Thread:
-        """A thread that stands at the first instruction of its frame."""
+        """Return a thread that stands at the first instruction of its frame."""
         return Thread(self, group, number, frame)
 
     def run(self) -> RunResult:
@@ -215,7 +215,7 @@ class Machine:
             self.tell(self.result.groups, self.steps)
 
     def taken_over(self, done: int) -> bool:
-        """Whether an engine has run all groups behind those that are done."""
+        """Return whether an engine has run all groups behind those that are done."""
         del done
         return False
 
@@ -329,14 +329,14 @@ class Machine:
             )
 
     def executed(self, frame: Frame) -> int:
-        """The number of instructions so far, with the one where ``frame`` stands."""
+        """Return the number of instructions so far, with the one where ``frame`` stands."""
         del frame
         return sum(sum(code.counts) for code in self._codes.values())
 
     # ---- memory and reports
 
     def space(self, frame: Frame, surface: int) -> Space | None:
-        """What a surface variable's value stands for; None where nothing is bound."""
+        """Return what a surface variable's value stands for; None where nothing is bound."""
         thread = frame.thread
         if thread is not None and surface in (SLM_SURFACE, _SLM_INDEX):
             return thread.group.slm
@@ -432,7 +432,7 @@ class Machine:
 
 
 def fault_key(fault: Fault) -> FaultKey:
-    """What two faults have in common that are told only once."""
+    """Return what two faults have in common that are told only once."""
     about = fault.message if fault.instruction < 0 else fault.variable
     return fault.kind, fault.kernel, fault.instruction, about, fault.is_note
 

@@ -112,13 +112,13 @@ class Buffer:
         return f"[{', '.join(map(str, (index, *indices)))}]" if indices else str(index)
 
     def inside(self, at: Array, size: int) -> Array | None:
-        """Which accesses of ``size`` bytes lie inside; None when all do."""
+        """Return which accesses of ``size`` bytes lie inside; None when all do."""
         if at.size == 0 or self._fits(at, size, 1):
             return None
         return np.asarray((at >= 0) & (at <= self.size - size))
 
     def _fits(self, at: Array, size: int, alignment: int) -> bool:
-        """Whether all accesses lie inside and are aligned. The bits of all offsets together bound the largest."""
+        """Return whether all accesses lie inside and are aligned. The bits of all offsets together bound the largest."""
         bits = int(np.bitwise_or.reduce(at))
         if bits < 0 or bits & alignment - 1:
             return False
@@ -142,7 +142,7 @@ class Buffer:
         self.data[at[:, None] + _steps(values.shape[1])] = values
 
     def load32(self, at: Array) -> Array:
-        """The dword at each byte offset: an array of shape (n,)."""
+        """Return the dword at each byte offset: an array of shape (n,)."""
         if at.size and self._fits(at, 4, 4):
             return np.asarray(self._dwords[at >> 2])
         return np.asarray(self.load(at, 4).view(np.uint32).reshape(-1))
@@ -303,7 +303,7 @@ class Memory:
         return tuple(self._buffers)
 
     def allocate(self, name: str, data: bytearray | Array | int) -> Buffer:
-        """A new buffer; a number is a size in bytes, zeroed."""
+        """Return a new buffer; a number is a size in bytes, zeroed."""
         raw = aligned(data) if isinstance(data, int) else data
         return self.add(Buffer(name, raw))
 
@@ -328,7 +328,7 @@ class Memory:
         return buffer
 
     def find(self, address: int, size: int = 1) -> tuple[Buffer, int] | None:
-        """The buffer that holds ``size`` bytes at an address, and the byte offset in it; None where none does."""
+        """Return the buffer that holds ``size`` bytes at an address, and the byte offset in it; None where none does."""
         at = bisect_right(self._starts, address) - 1
         if at < 0:
             return None
@@ -353,7 +353,7 @@ class Memory:
         return nearest, address - nearest.address
 
     def _home(self, at: Array, size: int) -> tuple[Buffer, Array] | None:
-        """The one buffer that holds every access, with the offsets in it."""
+        """Return the one buffer that holds every access, with the offsets in it."""
         if not at.size:
             return None
         low, high = int(at.min()), int(at.max())
@@ -361,7 +361,7 @@ class Memory:
         return (found[0], at - found[0].address) if found else None
 
     def inside(self, at: Array, size: int) -> Array | None:
-        """Which accesses of ``size`` bytes, of shape (n,), lie inside some buffer; None when all do."""
+        """Return which accesses of ``size`` bytes, of shape (n,), lie inside some buffer; None when all do."""
         if not at.size or self._home(at, size):
             return None
         mask = np.array([self.find(a, size) is not None for a in at.tolist()])
@@ -395,7 +395,7 @@ class Memory:
                 yield row, place
 
     def load32(self, at: Array) -> Array:
-        """The dword at each address: an array of shape (n,)."""
+        """Return the dword at each address: an array of shape (n,)."""
         home = self._home(at, 4)
         return home[0].load32(home[1]) if home else np.asarray(self.load(at, 4).view(np.uint32).reshape(-1))
 

@@ -35,7 +35,7 @@ _ALL: Final = [np.arange(n) for n in range(65)]
 
 
 def surface(site: Site, name: str = "surface") -> Open:
-    """How to find what a surface field stands for when the instruction runs."""
+    """Return how to find what a surface field stands for when the instruction runs."""
     pointer = state_pointer(site, name)
     if pointer is not None:
         return _pointed(pointer)
@@ -50,7 +50,7 @@ def surface(site: Site, name: str = "surface") -> Open:
 
 
 def state_pointer(site: Site, name: str) -> Callable[[Frame], int] | None:
-    """The pointer to a surface's or sampler's state in a general variable (text 4.2); None where the field is a number."""
+    """Return the pointer to a surface's or sampler's state in a general variable (text 4.2); None where the field is a number."""
     operand = site.inst.get(name)
     if isinstance(operand, General):
         first, behind = site.scalar(name), site.integer(f"{name}idx") * _STATE_BYTES[name]
@@ -71,13 +71,13 @@ def _pointed(pointer: Callable[[Frame], int]) -> Open:
 
 
 def flat(f: Frame) -> tuple[Space | None, int]:
-    """The flat address space."""
+    """Return the flat address space."""
     assert f.thread is not None
     return f.thread.machine.dispatch.memory, -3
 
 
 def is_slm(f: Frame, space: Space | None) -> bool:
-    """Whether a space is the group's shared local memory."""
+    """Return whether a space is the group's shared local memory."""
     return f.thread is not None and space is f.thread.group.slm
 
 
@@ -87,7 +87,7 @@ def places(f: Frame, space: Space | None, at: Array) -> Array:
 
 
 def lanes_of(mask: int, lanes: int) -> Array:
-    """The numbers of the lanes of a mask."""
+    """Return the numbers of the lanes of a mask."""
     return _ALL[lanes] if mask == (1 << lanes) - 1 else np.flatnonzero(lane_mask(mask, lanes))
 
 
@@ -126,7 +126,7 @@ def load(f: Frame, found: tuple[Space | None, int], at: Array, size: int, lanes:
 
 
 def load32(f: Frame, found: tuple[Space | None, int], at: Array, lanes: Array) -> Array:
-    """A dword at each address."""
+    """Return a dword at each address."""
     announce(f, "read", found, at, 4, lanes, None, 4)
     return found[0].load32(at) if found[0] is not None else np.zeros(at.size, np.uint32)
 
@@ -181,7 +181,7 @@ def _bits(value: Any, size: int) -> int:
 
 
 def update_of(inst: Inst) -> str:
-    """What an atomic message does to a word, in the words of ``lsc_codes``; empty for other instructions."""
+    """Return what an atomic message does to a word, in the words of ``lsc_codes``; empty for other instructions."""
     code = inst.get("op")
     if inst.row.update or not inst.row.has(Trait.ATOMIC) or not isinstance(code, int):
         return inst.row.update
@@ -189,7 +189,7 @@ def update_of(inst: Inst) -> str:
 
 
 def integer_updates(size: int) -> dict[str, Update]:
-    """The updates of integer atomics of ``size`` bytes, by the words of the legacy messages."""
+    """Return the updates of integer atomics of ``size`` bytes, by the words of the legacy messages."""
     return {
         "add": lambda o, a, _b: o + a,
         "sub": lambda o, a, _b: o - a,
@@ -211,7 +211,7 @@ def integer_updates(size: int) -> dict[str, Update]:
 
 
 def float_updates(size: int) -> dict[str, Update]:
-    """The updates of float atomics of ``size`` bytes."""
+    """Return the updates of float atomics of ``size`` bytes."""
 
     def number(function: Callable[[Any, Any], Any]) -> Update:
         return lambda o, a, _b: _bits(function(_float(o, size), _float(a, size)), size)
@@ -226,7 +226,7 @@ def float_updates(size: int) -> dict[str, Update]:
 
 
 def bfloat_updates() -> dict[str, Update]:
-    """The updates of bfloat16 atomics: the upper halves of f32 numbers, results rounded to nearest even."""
+    """Return the updates of bfloat16 atomics: the upper halves of f32 numbers, results rounded to nearest even."""
 
     def wide(bits: int) -> Any:
         return np.frombuffer((bits << 16).to_bytes(4, "little"), np.float32)[0]
@@ -297,7 +297,7 @@ def atomic_of_lanes(
     *,
     less_one: bool = False,
 ) -> Op:
-    """An atomic on ``size`` bytes at an address per lane; operands have ``cell`` bytes per lane.
+    """Return an atomic on ``size`` bytes at an address per lane; operands have ``cell`` bytes per lane.
 
     It returns what stood there in ``dst``, or that ``less_one``.
     """

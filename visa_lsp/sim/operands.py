@@ -52,7 +52,7 @@ _MASKS: dict[tuple[int, int], Array] = {}
 
 
 def lane_mask(mask: int, lanes: int) -> Array:
-    """A lane mask as an array of booleans, kept for the next time."""
+    """Return a lane mask as an array of booleans, kept for the next time."""
     key = (mask, lanes)
     found = _MASKS.get(key)
     if found is None:
@@ -108,29 +108,29 @@ class Site:
         self.grf = code.layout.grf_bytes
 
     def integer(self, name: str, default: int = 0) -> int:
-        """The value of an integer field, of an exec byte log2 of its lanes; ``default`` where there is none."""
+        """Return the value of an integer field, of an exec byte log2 of its lanes; ``default`` where there is none."""
         value = self.inst.get(name, default)
         if isinstance(value, ty.ExecControl):
             return value.exec_size.bit_length() - 1
         return value if isinstance(value, int) else default
 
     def has(self, name: str) -> bool:
-        """Whether the instruction has a field of this name."""
+        """Return whether the instruction has a field of this name."""
         return name in self.inst.row.index
 
     def raw(self, name: str) -> RawOperand:
-        """A raw operand field; ``%null`` where the instruction has none."""
+        """Return a raw operand field; ``%null`` where the instruction has none."""
         value = self.inst.get(name)
         return value if isinstance(value, RawOperand) else RawOperand(0, 0)
 
     def fault(self, message: str) -> KernelFault:
-        """A KernelFault, to be raised, about this instruction's form."""
+        """Return a KernelFault, to be raised, about this instruction's form."""
         return KernelFault(FaultKind.OPERAND, f"{self.inst.row.mnemonic}: {message}")
 
     # ---- which lanes
 
     def enable(self, *, predicate: bool = True) -> Enable:
-        """The channel enable bits: execution mask and predicate, lane 0 of the instruction lowest (seed 004)."""
+        """Return the channel enable bits: execution mask and predicate, lane 0 of the instruction lowest (seed 004)."""
         full, at, no_mask = self.full, self.control.mask_offset, self.control.no_mask
         pred = self.inst.get("pred") if predicate else None
         if not isinstance(pred, Predicate):
@@ -147,7 +147,7 @@ class Site:
     # ---- vector operands
 
     def operand_type(self, operand: Value) -> ty.DataType:
-        """The element type of a vector operand. Raises KernelFault where it names no variable."""
+        """Return the element type of a vector operand. Raises KernelFault where it names no variable."""
         if isinstance(operand, General | AddressOf):
             found = self.code.kernel.variable_type(operand.var)
             if found is None:
@@ -167,7 +167,7 @@ class Site:
         return self.code.layout.offset(operand.var) + regions.origin(operand.row, operand.col, size, self.grf)
 
     def read(self, operand: Value, lanes: int | None = None, dtype: np.dtype[Any] | None = None) -> Fetch:
-        """A function that gives the lanes of a source: an array of one element, or of one per lane.
+        """Return a function that gives the lanes of a source: an array of one element, or of one per lane.
 
         ``dtype`` reinterprets the bits of a general or indirect operand. Raises KernelFault where the operand is none
         that can be read.
@@ -234,7 +234,7 @@ class Site:
         )
 
     def _writes(self, operand: RawOperand) -> bool:
-        """Whether a raw operand is one that the message fills."""
+        """Return whether a raw operand is one that the message fills."""
         for slot in self.inst.row.slots:
             if self.inst.get(slot.name) is operand:
                 return slot.role is not Role.READ
@@ -289,7 +289,7 @@ class Site:
         return self.code.layout.surface_base[operand.var] + operand.offset
 
     def scalar(self, name: str) -> Callable[[Frame], int]:
-        """The first element of a vector operand field, as an integer; 0 where it is missing."""
+        """Return the first element of a vector operand field, as an integer; 0 where it is missing."""
         operand = self.inst.get(name)
         if isinstance(operand, int):
             given: int = operand
@@ -312,7 +312,7 @@ class Site:
     # ---- destinations
 
     def write(self, operand: Value, lanes: int | None = None) -> Store:
-        """A function that puts lanes into a destination, those whose bit is set in its mask.
+        """Return a function that puts lanes into a destination, those whose bit is set in its mask.
 
         Its array has the destination's storage type, and one element or one per lane. Raises KernelFault where the
         operand is none that can be written.
@@ -366,7 +366,7 @@ class Site:
     # ---- raw operands
 
     def raw_view(self, operand: RawOperand, kind: str, rows: int, columns: int, row_bytes: int) -> int | None:
-        """A view of ``rows`` x ``columns`` elements of type ``kind``; None for ``%null``.
+        """Return a view of ``rows`` x ``columns`` elements of type ``kind``; None for ``%null``.
 
         Rows are ``row_bytes`` bytes apart, columns lie side by side.
         """
@@ -388,7 +388,7 @@ class Site:
 
 
 def predicate_bits(pred: Predicate, at: int, full: int) -> Enable:
-    """The predicate bits of an instruction's lanes, combined, then inverted."""
+    """Return the predicate bits of an instruction's lanes, combined, then inverted."""
     var, flip = pred.var, full if pred.inverse else 0
     if pred.combine is Combine.ANY:
         return lambda f: (full if f.preds[var] >> at & full else 0) ^ flip

@@ -43,7 +43,7 @@ Argument = tuple[Value, ...]
 
 
 def text_of(buffer: Buffer, memory: Memory) -> str:
-    """What the kernel printed."""
+    """Return what the kernel printed."""
     data = buffer.data
     end = min(int.from_bytes(data[:_START].tobytes(), "little"), buffer.size)
     raw = data[:end].tobytes()
@@ -127,7 +127,7 @@ class _Records:
 
 
 def _one(match: re.Match[str], value: Value) -> str:
-    """One value by one directive, as C would print it."""
+    """Return one value by one directive, as C would print it."""
     kind = match["kind"]
     head = "%" + match["flags"] + match["width"] + ("" if match["precision"] is None else "." + match["precision"])
     if kind in "diuxXo" and isinstance(value, int | float):

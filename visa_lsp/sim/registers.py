@@ -90,7 +90,7 @@ class RegisterLayout:
         return at
 
     def root(self, variable: int) -> int:
-        """The number of the variable that an alias chain ends in."""
+        """Return the number of the variable that an alias chain ends in."""
         seen = set()
         declared = self.kernel.variable(variable)
         while declared and is_alias(declared) and not declared.alias_scope and variable not in seen:
@@ -100,7 +100,7 @@ class RegisterLayout:
         return variable
 
     def byte_size(self, variable: int) -> int:
-        """Bytes of a variable, those of an alias as it is declared."""
+        """Return bytes of a variable, those of an alias as it is declared."""
         declared = self.kernel.variable(variable)
         if declared:
             return declared.byte_size
@@ -110,7 +110,7 @@ class RegisterLayout:
         return known.num_elements * known.type.size
 
     def at(self, place: int) -> int | None:
-        """The variable, no alias, that has byte ``place`` of the file; None for one between or behind them."""
+        """Return the variable, no alias, that has byte ``place`` of the file; None for one between or behind them."""
         declared = range(predefined.FIRST_VARIABLE, predefined.FIRST_VARIABLE + len(self.kernel.variables))
         number: int
         for number in (*range(1, predefined.FIRST_VARIABLE), *declared):
@@ -125,7 +125,7 @@ class RegisterLayout:
 
 
 def is_alias(variable: Variable) -> bool:
-    """Whether a variable names part of another one, of its body or of the file."""
+    """Return whether a variable names part of another one, of its body or of the file."""
     return bool(variable.alias_index or variable.alias_offset or variable.alias_scope)
 
 
@@ -200,7 +200,7 @@ class Frame:
         self.plain = self.rounding is Rounding.EVEN and self.keep_df and self.keep_f and self.keep_hf
 
     def word(self, offset: int) -> int:
-        """The dword at a byte offset."""
+        """Return the dword at a byte offset."""
         return int.from_bytes(self.regs[offset : offset + 4].tobytes(), "little")
 
     def put(self, offset: int, value: int, size: int = 4) -> None:

@@ -56,12 +56,12 @@ _WIDENED: Final = {ty.B: ty.W, ty.UB: ty.UW, ty.BOOL: ty.UW}
 
 
 def unpacked(type_: ty.DataType) -> ty.DataType:
-    """The scalar type that a type counts as: w, uw, f for v, uv, vf; itself otherwise."""
+    """Return the scalar type that a type counts as: w, uw, f for v, uv, vf; itself otherwise."""
     return _UNPACKED.get(type_, type_)
 
 
 def execution_type(types: Iterable[ty.DataType]) -> ty.DataType:
-    """The type that an instruction computes in, from the types of its sources (``isa.lane``).
+    """Return the type that an instruction computes in, from the types of its sources (``isa.lane``).
 
     Bytes count as words. Only half types beside wider integers make ``f``; only ``bf`` makes ``f``, since the
     hardware has no bfloat16 arithmetic but only conversions.
@@ -86,7 +86,7 @@ def extended_type(used: set[str], exec_type: ty.DataType, target: ty.DataType) -
 
 
 def immediate(value: Immediate, lanes: int) -> Array:
-    """The lanes of an immediate in the NumPy type of its (unpacked) type: one element, or one per lane if packed."""
+    """Return the lanes of an immediate in the NumPy type of its (unpacked) type: one element, or one per lane if packed."""
     bits, type_ = value.bits, value.type
     if type_ in (ty.V, ty.UV):
         nibbles = [bits >> 4 * (i % 8) & 15 for i in range(lanes)]
@@ -100,7 +100,7 @@ def immediate(value: Immediate, lanes: int) -> Array:
 
 
 def small_float(byte: int) -> float:
-    """The value of an 8-bit restricted float: sign, three exponent bits with bias 3, four mantissa bits."""
+    """Return the value of an 8-bit restricted float: sign, three exponent bits with bias 3, four mantissa bits."""
     if byte & 0x7F == 0:
         return -0.0 if byte & 0x80 else 0.0
     value = float((16 + (byte & 15)) * 2.0 ** ((byte >> 4 & 7) - 3 - 4))
@@ -166,13 +166,13 @@ def narrow(x: Array, type_: ty.DataType, mode: Rounding = Rounding.EVEN) -> Arra
 
 
 def flush(x: Array, smallest: float) -> Array:
-    """Values nearer to zero than ``smallest`` become zeros of the same sign."""
+    """Return values nearer to zero than ``smallest`` become zeros of the same sign."""
     tiny = np.abs(x) < smallest
     return np.where(tiny, np.copysign(x.dtype.type(0), x), x) if 1 in tiny.tobytes() else x
 
 
 def flush_bf(bits: Array) -> Array:
-    """The same for bfloat16, held as its bits: those without an exponent keep their sign only."""
+    """Return the same for bfloat16, held as its bits: those without an exponent keep their sign only."""
     return np.where(bits & 0x7F80, bits, bits & 0x8000).astype(bits.dtype)
 
 
@@ -212,7 +212,7 @@ def int_to_float(x: Array, type_: ty.DataType, mode: Rounding = Rounding.EVEN) -
 
 
 def _directed(value: int, mode: Rounding) -> float:
-    """An integer as f64, rounded as a mode says."""
+    """Return an integer as f64, rounded as a mode says."""
     near = float(value)
     error = (int(near) > value) - (int(near) < value)
     if mode is Rounding.EVEN or not error:
@@ -223,7 +223,7 @@ def _directed(value: int, mode: Rounding) -> float:
 
 
 def _odd_int(value: int) -> float:
-    """An integer as f64, rounded to odd."""
+    """Return an integer as f64, rounded to odd."""
     size = abs(value)
     drop = size.bit_length() - 53
     if drop > 0:

@@ -107,7 +107,7 @@ def _has_variable(body: Kernel, number: int) -> bool:
 
 
 def _field(body: Kernel, kind: FieldKind, value: Value) -> str:
-    """What is wrong with a number that stands for something."""
+    """Return what is wrong with a number that stands for something."""
     if not isinstance(value, int):
         if kind is FieldKind.LABELS and isinstance(value, tuple):
             return next((f"there is no label {n}" for n in value if not _within(n, len(body.labels))), "")

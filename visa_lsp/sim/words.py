@@ -30,7 +30,7 @@ ON_BITS: Final = frozenset({"bfrev"})  # words for the bits of a dword, whatever
 
 
 def _each(function: Callable[..., int]) -> Body:
-    """A body that computes lane by lane in Python integers."""
+    """Return a body that computes lane by lane in Python integers."""
 
     def body(*sources: Array) -> Array:
         lanes = np.broadcast_arrays(*sources)
@@ -48,7 +48,7 @@ def _quotient(a: int, b: int) -> int:
 
 
 def int_body(word: str, bits: int, *, signed: bool, count_bits: int) -> Body | None:
-    """The body of a word for integers of an execution type; shift counts are taken modulo ``count_bits``."""
+    """Return the body of a word for integers of an execution type; shift counts are taken modulo ``count_bits``."""
     mask = (1 << bits) - 1
     top = 1 << bits - 1
 
@@ -110,12 +110,12 @@ def int_body(word: str, bits: int, *, signed: bool, count_bits: int) -> Body | N
 
 
 def dp4a(first: bool, second: bool) -> Callable[[int, int, int], int]:
-    """The dot product of four bytes, added to a dword; the type of each factor says whether its bytes are signed."""
+    """Return the dot product of four bytes, added to a dword; the type of each factor says whether its bytes are signed."""
     return lambda c, a, b: c + sum(_byte(a, i, signed=first) * _byte(b, i, signed=second) for i in range(4))
 
 
 def each(function: Callable[..., int]) -> Body:
-    """A body that computes lane by lane in Python integers."""
+    """Return a body that computes lane by lane in Python integers."""
     return _each(function)
 
 
@@ -140,14 +140,14 @@ _INT_ARRAYS: Final[dict[str, Body]] = {
 
 
 def with_first_nan(found: Array, nan: Array, sources: tuple[Array, ...]) -> Array:
-    """The result of one operation, where it is a NaN (``nan``) that of the first source that is one."""
+    """Return the result of one operation, where it is a NaN (``nan``) that of the first source that is one."""
     for source in reversed(sources):
         found = np.where(nan & np.isnan(source), quiet(source), found)
     return found
 
 
 def by_rule(operation: Body) -> Body:
-    """One operation of NumPy with the rule's NaNs: NumPy's own are the first or the second, depending on how many lanes there are."""
+    """Return one operation of NumPy with the rule's NaNs: NumPy's own are the first or the second, depending on how many lanes there are."""
 
     def body(*sources: Array) -> Array:
         found = operation(*sources)

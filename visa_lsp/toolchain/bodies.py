@@ -34,7 +34,7 @@ class TextBody:
     counted: tuple[int, ...]
 
     def line_of(self, number: int) -> int:
-        """The line of ``$N``; of a number that is too large the last that counts, or the head where none does."""
+        """Return the line of ``$N``; of a number that is too large the last that counts, or the head where none does."""
         if not self.counted:
             return self.line
         return self.counted[min(number, len(self.counted) - 1)]
@@ -49,7 +49,7 @@ class GuardedCopy:
 
 
 def bodies_of(codes: Sequence[str]) -> tuple[TextBody, ...]:
-    """The kernels and functions of a text, in its order."""
+    """Return the kernels and functions of a text, in its order."""
     heads = [(at, match) for at, code in enumerate(codes) if (match := _BODY.match(code)) is not None]
     ends = [*(at for at, _ in heads[1:]), len(codes)][: len(heads)]
     return tuple(
@@ -62,7 +62,7 @@ def bodies_of(codes: Sequence[str]) -> tuple[TextBody, ...]:
 
 
 def _counted(codes: Sequence[str], first: int, end: int) -> list[int]:
-    """The lines of a body that count, in order. A subroutine counts once, at its label if it has one."""
+    """Return the lines of a body that count, in order. A subroutine counts once, at its label if it has one."""
     counted: list[int] = []
     subroutines: dict[str, int] = {}
     for line in range(first, end):
@@ -84,12 +84,12 @@ def _names_a_file(code: str) -> bool:
 
 
 def listing_name(number: int) -> str:
-    """The file that the finalizer writes for the body of this place in the text."""
+    """Return the file that the finalizer writes for the body of this place in the text."""
     return f"{number}.asm"
 
 
 def guarded_copy(codes: Sequence[str], bodies: Sequence[TextBody], only: int | None = None) -> GuardedCopy:
-    """The text with a file of our choice for each body, and without any that it names itself.
+    """Return the text with a file of our choice for each body, and without any that it names itself.
 
     ``only`` leaves out all bodies but one.
     """

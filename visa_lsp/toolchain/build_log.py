@@ -58,7 +58,7 @@ def misuse_of_build(log: str) -> str:
 
 
 def messages_in(log: str, inline_texts: Sequence[str] = (), source: str = "") -> tuple[BuildMessage, ...]:
-    """The errors and warnings of a build, each once; ``source`` is the path that the compiler was given.
+    """Return the errors and warnings of a build, each once; ``source`` is the path that the compiler was given.
 
     ``inline_texts`` are the texts with inline assembly that the build has left: a fault there is told by its line in one of
     them, which goes to ``inline``.
@@ -91,7 +91,7 @@ def _messages(log: str, inline_texts: Sequence[str], own: tuple[str, str]) -> It
 
 
 def _inline(words: str, detail: str, texts: Sequence[str]) -> BuildMessage:
-    """A fault in inline assembly: the compiler tries one SIMD size after another, and says the same each time."""
+    """Return a fault in inline assembly: the compiler tries one SIMD size after another, and says the same each time."""
     match = _NEAR.search(detail)
     if match is None:
         return BuildMessage(f"{words}: {detail.strip()}", is_error=True)

@@ -43,7 +43,7 @@ class Complaint:
     name: str | None = None
 
     def means(self, code: str) -> bool:
-        """Whether a line without comment may be the one that is meant, by its declaration or a name in it."""
+        """Return whether a line without comment may be the one that is meant, by its declaration or a name in it."""
         words = code.split()
         if self.declaration is not None:
             # Names of general variables are the text's; others are numbered anew, and known by what follows.
@@ -75,7 +75,7 @@ def platforms_in(said: str) -> tuple[str, ...]:
 
 
 def complaints_in(said: str, errors: str) -> tuple[Complaint, ...]:
-    """What is said against a text: ``said`` on the streams, ``errors`` in the file of errors. Each is given once."""
+    """Return what is said against a text: ``said`` on the streams, ``errors`` in the file of errors. Each is given once."""
     found = (*_of_parser(said), *_of_verifier(errors))
     return tuple(dict.fromkeys(found))
 
@@ -118,6 +118,6 @@ def _of_verifier(errors: str) -> Iterator[Complaint]:
 
 
 def _lower(message: str) -> str:
-    """A message as ours are written: no capital unless it is a name's, no full stop."""
+    """Return a message as ours are written: no capital unless it is a name's, no full stop."""
     words = message.rstrip(" .:")
     return words[:1].lower() + words[1:] if words[1:2].islower() else words

@@ -88,7 +88,7 @@ class FinalizedKernel:
     max_pressure: int | None = None
 
     def placed(self) -> Iterator[tuple[GenLine, int]]:
-        """Every line of the listing in its order, with the line of the text that it stands under."""
+        """Yield every line of the listing in its order, with the line of the text that it stands under."""
         places = {id(gen): under.line for under in self.lines for gen in under.gen}
         return ((gen, places[id(gen)]) for gen in self.listing.lines)
 
@@ -162,7 +162,7 @@ def _run(copy: GuardedCopy, call: FinalizerCall, folder: Path, seconds: float, *
 
 
 def _read(path: Path, most: int = _MOST_LISTING) -> str:
-    """A file that the finalizer may have written; empty where it has not."""
+    """Return a file that the finalizer may have written; empty where it has not."""
     try:
         return read_file(path, most).decode("utf-8", "replace")
     except OSError:
@@ -170,7 +170,7 @@ def _read(path: Path, most: int = _MOST_LISTING) -> str:
 
 
 def _pressure(copy: GuardedCopy, call: FinalizerCall, end: float) -> ToldPressure:
-    """The pressure of the one body of a copy.
+    """Return the pressure of the one body of a copy.
 
     The finalizer tells it where it colours a graph, and then gives other registers than it would have given.
     """
@@ -183,7 +183,7 @@ def _pressure(copy: GuardedCopy, call: FinalizerCall, end: float) -> ToldPressur
 
 
 def _tied(bodies: Sequence[TextBody], number: int, listing: GenListing, pressure: ToldPressure) -> FinalizedKernel:
-    """A listing, line by line under the lines of the text."""
+    """Return a listing, line by line under the lines of the text."""
     own = bodies[number]
     functions = [body for body in bodies if not body.is_kernel]
     under: dict[int, list[GenLine]] = {}
@@ -230,14 +230,14 @@ def _findings(
 
 
 def _last_words(ran: Ran) -> str:
-    """What a finalizer says that ends without machine code and without a complaint that can be read."""
+    """Return what a finalizer says that ends without machine code and without a complaint that can be read."""
     lines = [line.strip() for line in ran.said.splitlines() if line.strip() and not _SMALL_TALK.match(line)]
     said = f": {lines[-1][:_MOST_WORDS]}" if lines else ""
     return f"the finalizer ended with status {ran.status}{said}"
 
 
 def _place(complaint: Complaint, codes: Sequence[str], copy: GuardedCopy, bodies: Sequence[TextBody]) -> int:
-    """The line of the text that a complaint is about."""
+    """Return the line of the text that a complaint is about."""
     if complaint.line is not None:
         return copy.lines[min(complaint.line, len(copy.lines) - 1)]
     body = next((b for b in bodies if b.name == complaint.body), bodies[0])

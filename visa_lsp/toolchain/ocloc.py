@@ -112,7 +112,7 @@ def _environment() -> dict[str, str]:
 
 
 def _with_includes(options: str, source: Path, data: bytes) -> str:
-    """The options, and the source's folder for what it includes from there: the compiler does not look there by itself."""
+    """Return the options, and the source's folder for what it includes from there: the compiler does not look there by itself."""
     folder = str(source.parent)
     if not _INCLUDES.search(data) or '"' in folder:
         return options
@@ -140,7 +140,7 @@ def _read_text(path: Path) -> str:
 
 
 def _texts(folder: Path) -> list[CompiledText]:
-    """The texts of attempts that were finished, functions behind kernels."""
+    """Return the texts of attempts that were finished, functions behind kernels."""
     found = []
     for path in sorted(folder.glob("*.visaasm")):
         match = _TEXT.fullmatch(path.name)
@@ -161,7 +161,7 @@ def _texts(folder: Path) -> list[CompiledText]:
 
 
 def _intermediate(folder: Path) -> dict[str, bytes]:
-    """The intermediate forms by the ends of their names: ``optimized.ll``, ``simd32_entry_0001.visa.ll``, ``spv``."""
+    """Return the intermediate forms by the ends of their names: ``optimized.ll``, ``simd32_entry_0001.visa.ll``, ``spv``."""
     found = {}
     for path in sorted(folder.iterdir()):
         if path.suffix in _IR and _HASHED.match(path.name):

@@ -24,7 +24,7 @@ class ToldPressure:
 
 
 def read_pressure(said: str) -> ToldPressure:
-    """The last table of what the finalizer said; without one nothing is known."""
+    """Return the last table of what the finalizer said; without one nothing is known."""
     peaks = list(_PEAK.finditer(said))
     if not peaks:
         return ToldPressure()

@@ -120,7 +120,7 @@ def _limit(pid: int, seconds: float) -> None:
 
 
 def _ends_within(process: subprocess.Popen[bytes], seconds: float) -> bool:
-    """Whether a process ends within so many seconds."""
+    """Return whether a process ends within so many seconds."""
     if sys.platform == "linux":
         # The library looks now and then, up to 50 ms late; the system tells at once.
         with contextlib.suppress(OSError):

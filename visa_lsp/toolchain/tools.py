@@ -37,7 +37,7 @@ OCLOC: Final = Tool(
 
 
 def find_tool(tool: Tool, named: str | None = None) -> str:
-    """The path of a tool: the file that is ``named``, or a name that PATH has.
+    """Return the path of a tool: the file that is ``named``, or a name that PATH has.
 
     Raises ToolError, with how to get the tool, where there is no such program.
     """

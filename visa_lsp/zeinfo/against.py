@@ -54,7 +54,7 @@ def disagreements(
 
 
 def in_document(found: Iterable[Disagreement]) -> tuple[Diagnostic, ...]:
-    """The findings about the document; the related places are in the texts."""
+    """Return the findings about the document; the related places are in the texts."""
     return tuple(
         Diagnostic(
             d.rule, d.yaml, d.message, (Related(d.text, d.text_says, d.path),),
@@ -65,7 +65,7 @@ def in_document(found: Iterable[Disagreement]) -> tuple[Diagnostic, ...]:
 
 
 def in_text(found: Iterable[Disagreement], path: str, document: str) -> tuple[Diagnostic, ...]:
-    """The findings about the text at ``path``; the related places are in the document at ``document``."""
+    """Return the findings about the text at ``path``; the related places are in the document at ``document``."""
     return tuple(
         Diagnostic(d.rule, d.text, d.message, (Related(d.yaml, d.yaml_says, document),), (), d.severity)
         for d in found
@@ -110,14 +110,14 @@ def kernel_disagreements(
 def placed_layout(
     source: ZeInfoSource, item: YamlItem, text: KernelText, platform: Registers | None = None
 ) -> PayloadLayout:
-    """Where a kernel's payload lies: as the platform says, else as the fewest disagreements say."""
+    """Return where a kernel's payload lies: as the platform says, else as the fewest disagreements say."""
     tries = (platform,) if platform is not None else CANDIDATES
     layouts = [layout_of(item, text, grf) for grf in tries]
     return min(layouts, key=lambda layout: len(payload_disagreements(source, item, text, layout)))
 
 
 def layout_of(item: YamlItem, text: KernelText, grf: Registers) -> PayloadLayout:
-    """Where a kernel's payload lies, for the SIMD width of its text."""
+    """Return where a kernel's payload lies, for the SIMD width of its text."""
     env = child(item, "execution_env")
     said = number(env, "simd_size") or 1
     per_thread = [
@@ -192,7 +192,7 @@ class _Check:
         self.found: list[Disagreement] = []
 
     def place(self, key: str) -> Span:
-        """The value of a key of the environment or kernel; where it is absent the map that it is absent from."""
+        """Return the value of a key of the environment or kernel; where it is absent the map that it is absent from."""
         for holder in (self.env, self.item):
             found = child(holder, key)
             if found is not None:

@@ -36,15 +36,15 @@ class KernelText:
     line: Callable[[int], Span] | None = None
 
     def input(self, index: int) -> Span:
-        """The place of the input of a number."""
+        """Return the place of the input of a number."""
         return self.inputs[index] if index < len(self.inputs) else self.name
 
     def attribute(self, name: str) -> Span:
-        """The place of a kernel attribute; the kernel's name where it has none."""
+        """Return the place of a kernel attribute; the kernel's name where it has none."""
         return self.attributes.get(name, self.name)
 
     def instruction(self, inst: Inst) -> Span:
-        """The place of an instruction."""
+        """Return the place of an instruction."""
         return self.line(inst.line) if self.line is not None and inst.line >= 0 else self.name
 
 
@@ -64,7 +64,7 @@ class Uses:
 
 
 def input_name(kernel: Kernel, entry: Input) -> str:
-    """The name of an input's variable."""
+    """Return the name of an input's variable."""
     kind = entry.kind & 7
     if kind == 0:
         return kernel.variable_name(entry.id)
@@ -108,7 +108,7 @@ def _is_slm(inst: Inst) -> bool:
 
 
 def _surface_number(inst: Inst) -> int | None:
-    """The binding table index that an instruction names outright."""
+    """Return the binding table index that an instruction names outright."""
     if inst.row.has(Trait.MOVES_STATE):
         target, value = inst.get("dst"), inst.get("src0")
         if (

@@ -42,7 +42,7 @@ class SourceFindings:
             self.found.append(Diagnostic(rule, span, message, related, fixes, severity))
 
     def sorted(self) -> tuple[Diagnostic, ...]:
-        """The findings in the order of the text."""
+        """Return the findings in the order of the text."""
         self.found.sort(key=lambda d: (d.span, d.code))
         if self.full:
             end = Span(0, 0)

@@ -38,7 +38,7 @@ _ADDRESSES: Final = ("address", "off", "offset", "goff", "src0")
 
 
 def has_own_memory(kernel: Kernel) -> bool:
-    """Whether the kernel certainly has shared local memory: some address there comes neither from memory nor from a pointer.
+    """Return whether the kernel certainly has shared local memory: some address there comes neither from memory nor from a pointer.
 
     Code for pointers of any address space also has instructions for shared local memory, which may never run.
     """
@@ -86,7 +86,7 @@ class InputUse:
         self._settle()
 
     def root(self, id_: int) -> int:
-        """The variable that an alias stands for in the end."""
+        """Return the variable that an alias stands for in the end."""
         return self._storage.root(id_)
 
     @cached_property
@@ -97,11 +97,11 @@ class InputUse:
         )
 
     def reached(self, sources: Iterable[int]) -> set[int]:
-        """The variables that values of some variables may become part of, themselves included."""
+        """Return the variables that values of some variables may become part of, themselves included."""
         return self._values.reached(sources)
 
     def of(self, id_: int) -> frozenset[int]:
-        """The origins of one variable."""
+        """Return the origins of one variable."""
         return self.origins.get(id_, frozenset((id_,)))
 
     def products(self, id_: int) -> list[frozenset[int]]:
@@ -109,7 +109,7 @@ class InputUse:
         return self._partners(id_, self._products)
 
     def sums(self, id_: int) -> list[frozenset[int]]:
-        """The same of sums."""
+        """Return the same of sums."""
         return self._partners(id_, self._sums)
 
     def _partners(self, id_: int, pairs: Iterable[tuple[int, int]]) -> list[frozenset[int]]:
@@ -193,7 +193,7 @@ class InputUse:
         surface.written |= inst.row.has(Trait.ATOMIC | Trait.WRITES)
 
     def _surface(self, inst: Inst) -> int | None:
-        """The binding table index of a message, where the text gives it."""
+        """Return the binding table index of a message, where the text gives it."""
         surface = inst.get("surface")
         if inst.get("addrtype") == _BTI and isinstance(surface, Immediate):
             return surface.bits if surface.bits < 240 else None
@@ -219,7 +219,7 @@ def _is_slm(inst: Inst) -> bool:
 
 
 def _coordinates(inst: Inst) -> int:
-    """How many coordinates a typed message gives; 0 where its operands do not tell."""
+    """Return how many coordinates a typed message gives; 0 where its operands do not tell."""
     if "u" in inst.row.index:
         return sum(_variable(inst.get(key)) is not None for key in ("u", "v", "r"))
     payload = inst.get("payload")

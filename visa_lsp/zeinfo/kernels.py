@@ -37,25 +37,25 @@ _FIXED_SIZES: Final = {
 
 
 def child(item: YamlItem | None, key: str) -> YamlItem | None:
-    """The value of a key, where the item is a map that has it."""
+    """Return the value of a key, where the item is a map that has it."""
     return item.value.get(key) if item is not None and isinstance(item.value, dict) else None
 
 
 def number(item: YamlItem | None, key: str) -> int | None:
-    """The whole number under a key."""
+    """Return the whole number under a key."""
     found = child(item, key)
     value = None if found is None else found.value
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def word_of(item: YamlItem | None, key: str) -> str:
-    """The text under a key; empty if there is none."""
+    """Return the text under a key; empty if there is none."""
     found = child(item, key)
     return found.value if found is not None and isinstance(found.value, str) else ""
 
 
 def entries(item: YamlItem | None, key: str) -> list[YamlItem]:
-    """The entries of the list under a key that are maps."""
+    """Return the entries of the list under a key that are maps."""
     found = child(item, key)
     return (
         [e for e in found.value if isinstance(e.value, dict)]

@@ -31,17 +31,17 @@ CANDIDATES: Final = (Registers(32, empty_row=True), Registers(32, empty_row=Fals
 
 
 def registers(grf_bytes: int, generation: int) -> Registers:
-    """The rules of a platform."""
+    """Return the rules of a platform."""
     return Registers(grf_bytes, generation <= EMPTY_ROW_UNTIL)
 
 
 def up(value: int, to: int) -> int:
-    """The lowest multiple of ``to`` that is not below ``value``."""
+    """Return the lowest multiple of ``to`` that is not below ``value``."""
     return -(-value // to) * to
 
 
 def id_block(simd: int, grf: int) -> int:
-    """Bytes of the local ids of one dimension."""
+    """Return bytes of the local ids of one dimension."""
     return up(_LOCAL_ID_BYTES * max(1, simd), grf)
 
 
@@ -70,13 +70,13 @@ class PayloadLayout:
         return PayloadLayout(grf.bytes, grf.bytes + per_thread, inline_bytes)
 
     def place(self, offset: int) -> int:
-        """The place of a cross-thread offset. Inline data smaller than a register has that register for itself."""
+        """Return the place of a cross-thread offset. Inline data smaller than a register has that register for itself."""
         if 0 < self.inline_bytes < self.grf and offset >= self.inline_bytes:
             offset += self.grf - self.inline_bytes
         return self.cross_start + offset
 
     def offset(self, place: int) -> int:
-        """The cross-thread offset of a place: ``place`` turned around."""
+        """Return the cross-thread offset of a place: ``place`` turned around."""
         offset = place - self.cross_start
         if 0 < self.inline_bytes < self.grf and offset >= self.grf:
             offset -= self.grf - self.inline_bytes

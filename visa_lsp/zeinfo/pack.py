@@ -39,7 +39,7 @@ class _Section:
 
 
 def pack_zebin(name: str, visa: bytes, ze_info: str) -> bytes:
-    """The bytes of a zebin with one vISA module and a ze_info text."""
+    """Return the bytes of a zebin with one vISA module and a ze_info text."""
     return write_elf(
         [
             _Section(f".visaasm.{name}", VISAASM, visa, align=8),
@@ -50,7 +50,7 @@ def pack_zebin(name: str, visa: bytes, ze_info: str) -> bytes:
 
 
 def write_elf(sections: list[_Section]) -> bytes:
-    """An ELF file of these sections, with a symbol table for the first and a string table."""
+    """Return an ELF file of these sections, with a symbol table for the first and a string table."""
     names = ["", *(s.name for s in sections), ".symtab", ".strtab"]
     strings, offsets = _strings(names)
     # The null symbol, and one that names the first section, so that the table is not empty.

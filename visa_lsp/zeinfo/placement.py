@@ -65,12 +65,12 @@ class TextInput:
         return self.first + self.size
 
     def overlaps(self, argument: Argument) -> bool:
-        """Whether they share a byte."""
+        """Return whether they share a byte."""
         return self.first < argument.end and argument.first < self.end
 
 
 def arguments_of(item: YamlItem, layout: PayloadLayout) -> list[Argument]:
-    """The cross-thread arguments of a kernel's entry, by place."""
+    """Return the cross-thread arguments of a kernel's entry, by place."""
     found = []
     for entry in entries(item, "payload_arguments"):
         offset, size = number(entry, "offset"), number(entry, "size")
@@ -81,7 +81,7 @@ def arguments_of(item: YamlItem, layout: PayloadLayout) -> list[Argument]:
 
 
 def inputs_of(text: KernelText) -> list[TextInput]:
-    """The inputs of a kernel, by place."""
+    """Return the inputs of a kernel, by place."""
     found = [
         TextInput(index, entry.offset, entry.size, input_name(text.kernel, entry))
         for index, entry in enumerate(text.kernel.inputs)
@@ -161,7 +161,7 @@ class _Placement:
         )
 
     def _fits(self, argument: Argument, over: list[TextInput], arguments: list[Argument]) -> bool:
-        """Whether an argument and the inputs at its bytes may be one thing."""
+        """Return whether an argument and the inputs at its bytes may be one thing."""
         first = over[0]
         exact = first.first == argument.first
         if exact and first.size == argument.size:
@@ -195,7 +195,7 @@ class _Placement:
 
     @staticmethod
     def _is_header(entry: TextInput, arguments: list[Argument]) -> bool:
-        """Whether an input takes global_id_offset and what stands behind it together."""
+        """Return whether an input takes global_id_offset and what stands behind it together."""
         first = next((a for a in arguments if a.first == entry.first), None)
         return first is not None and first.kind == "global_id_offset" and entry.size == _HEADER
 
@@ -224,7 +224,7 @@ class _Placement:
 
 
 def up(end: int) -> int:
-    """An end, rounded up to four bytes."""
+    """Return an end, rounded up to four bytes."""
     return -(-end // _DWORD) * _DWORD
 
 

@@ -24,7 +24,7 @@ _NUMBER: Final = re.compile(r"\d+")
 
 
 def load_plain(text: str) -> YamlItem | None:
-    """The one document of a text; None where the text has anything unusual. A key given twice is a ``YamlError``."""
+    """Return the one document of a text; None where the text has anything unusual. A key given twice is a ``YamlError``."""
     lines = text.split("\n")
     first = 1 if lines[0].rstrip() == "---" else 0
     reader = _PlainReader()
@@ -103,7 +103,7 @@ class _PlainReader:
         return True
 
     def _map(self, number: int, indent: int) -> YamlItem | None:
-        """The map that a key at this column belongs to."""
+        """Return the map that a key at this column belongs to."""
         if self.pending is not None:
             column, parent, key = self.pending
             if indent <= column:
@@ -124,7 +124,7 @@ class _PlainReader:
         return self.open[-1][1]
 
     def _entry(self, number: int, indent: int, column: int) -> YamlItem | None:
-        """The map of a new entry of a list at this column."""
+        """Return the map of a new entry of a list at this column."""
         if self.pending is not None:
             at, parent, key = self.pending
             if indent < at:

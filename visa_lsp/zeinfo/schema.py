@@ -63,7 +63,7 @@ class SchemaKey:
         return self.type[1:-1] if self.type.startswith("<") else ""
 
     def applies(self, values: Mapping[str, str]) -> bool:
-        """Whether ``when`` holds beside these words."""
+        """Return whether ``when`` holds beside these words."""
         return not self.when or any(
             all(_holds(condition, values) for condition in option.split("&")) for option in self.when.split("|")
         )
@@ -116,17 +116,17 @@ class SchemaTable:
         object.__setattr__(self, "_by_name", {a.name: a for a in self.attributes})
 
     def get(self, name: str) -> SchemaKey | None:
-        """The row of a key."""
+        """Return the row of a key."""
         return self._by_name.get(name)
 
 
 def version_text(version: Version) -> str:
-    """A version as it is written."""
+    """Return a version as it is written."""
     return f"{version[0]}.{version[1]}"
 
 
 def parse_version(text: str) -> Version | None:
-    """A version from its text; None if it is not two numbers with a point between."""
+    """Return a version from its text; None if it is not two numbers with a point between."""
     major, point, minor = text.partition(".")
     if not point or not (major.isascii() and minor.isascii() and major.isdigit() and minor.isdigit()):
         return None

@@ -47,21 +47,21 @@ class YamlSource:
         return LineIndex(self.text)
 
     def offset(self, line: int, column: int) -> int:
-        """The offset of a place that counts from 1."""
+        """Return the offset of a place that counts from 1."""
         return min(self.index.start(line - 1) + column - 1, len(self.text))
 
     def span(self, item: YamlItem) -> Span:
-        """A scalar's token, the first key of a map, the first character of other values."""
+        """Return a scalar's token, the first key of a map, the first character of other values."""
         if isinstance(item.value, dict) and item.key_places and self.text[self.start(item)] != "{":
             return self.key_span(item, next(iter(item.key_places)))
         return self._scalar(self.start(item))
 
     def start(self, item: YamlItem) -> int:
-        """The offset of an item, within the text."""
+        """Return the offset of an item, within the text."""
         return min(self.offset(item.line, item.column), max(0, len(self.text) - 1))
 
     def key_span(self, item: YamlItem, key: str) -> Span:
-        """The word of a key of a map."""
+        """Return the word of a key of a map."""
         start = self.offset(*item.key_places[key])
         if self.text.startswith(key, start):
             return Span(start, start + len(key))
@@ -69,7 +69,7 @@ class YamlSource:
         return Span(start, match.end()) if match else Span(start, min(start + 1, len(self.text)))
 
     def error_span(self) -> Span:
-        """The place of the error."""
+        """Return the place of the error."""
         assert self.error is not None
         return self._scalar(min(self.offset(self.error.line, self.error.column), max(0, len(self.text) - 1)))
 
@@ -122,7 +122,7 @@ def _load(text: str) -> YamlItem:
 
 
 def is_long(text: str) -> bool:
-    """Whether the library would be busy with a text for longer than somebody who types waits."""
+    """Return whether the library would be busy with a text for longer than somebody who types waits."""
     return len(text) > MAX_LIBRARY_CHARACTERS or _marks(text) > MAX_LIBRARY_MARKS
 
 
@@ -148,7 +148,7 @@ def _marks(text: str) -> int:
 
 
 def _nesting(text: str) -> int:
-    """The depth of brackets, at least: a bracket in a quoted text counts too."""
+    """Return the depth of brackets, at least: a bracket in a quoted text counts too."""
     depth = deepest = 0
     for bracket in re.finditer(r"[\[\]{}]", text):
         depth = depth + 1 if bracket[0] in "[{" else max(0, depth - 1)

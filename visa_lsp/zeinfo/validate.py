@@ -32,12 +32,12 @@ _LIMITS: Final = {"int32": 1 << 31, "int64": 1 << 63}
 
 
 def validate(text: str) -> tuple[Diagnostic, ...]:
-    """All findings about a ze_info text."""
+    """Return all findings about a ze_info text."""
     return validate_source(ZeInfoSource.of(text))
 
 
 def validate_source(source: ZeInfoSource, platform: Registers | None = None) -> tuple[Diagnostic, ...]:
-    """All findings about a text that was read already; ``platform`` is the one that it is for, if that is known."""
+    """Return all findings about a text that was read already; ``platform`` is the one that it is for, if that is known."""
     if source.root is None:
         assert source.error is not None
         return (_broken(source),)
@@ -73,7 +73,7 @@ def _broken(source: ZeInfoSource) -> Diagnostic:
 
 
 def _version(report: SourceFindings, root: YamlItem) -> Version:
-    """The document's version; without a readable one the newest known."""
+    """Return the document's version; without a readable one the newest known."""
     assert isinstance(root.value, dict)
     item = root.value.get("version")
     if item is None or not isinstance(item.value, str):

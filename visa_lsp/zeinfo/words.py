@@ -145,5 +145,5 @@ WORDS: Final[dict[str, tuple[SchemaWord, ...]]] = {
 
 
 def word(words: str, name: str) -> SchemaWord | None:
-    """A word of a set by its name."""
+    """Return a word of a set by its name."""
     return next((w for w in WORDS[words] if w.name == name), None)

@@ -17,12 +17,12 @@ _WIDTH: Final = 17
 
 
 def document(root: Mapping[str, object]) -> str:
-    """The text of a document."""
+    """Return the text of a document."""
     return "---\n" + "".join(f"{line}\n" for line in _map(root, 0)) + "...\n"
 
 
 def scalar(value: object) -> str:
-    """A word, number or flag as it is written."""
+    """Return a word, number or flag as it is written."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):

@@ -133,7 +133,7 @@ _ENTRY_DEPTH: Final = 3  # the root is 1, its values are 2
 
 
 def _composer(limits: Limits, places: _MarkPlaces) -> type[Composer]:
-    """A composer that stops where a document has more nodes than are read."""
+    """Return a composer that stops where a document has more nodes than are read."""
 
     class Counted(Composer):
         def __init__(self, loader: Any = None) -> None:

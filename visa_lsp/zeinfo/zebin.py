@@ -111,7 +111,7 @@ class Zebin:
     notes: tuple[ElfNote, ...]
 
     def section(self, name: str) -> Section | None:
-        """The section of a name."""
+        """Return the section of a name."""
         return next((s for s in self.sections if s.name == name), None)
 
     @property
@@ -155,7 +155,7 @@ class Zebin:
         return f"this is no zebin but {'a ' if self.container.startswith('p') else 'another '}{self.container}: it has {what}"
 
     def lacks_code(self, kernel: str) -> bool:
-        """Whether a kernel of the ze_info has no native code here, though its zebin is no mere parcel of vISA."""
+        """Return whether a kernel of the ze_info has no native code here, though its zebin is no mere parcel of vISA."""
         codes = self.kernels
         return kernel not in codes and bool(codes or not self.visa)
 
@@ -165,7 +165,7 @@ class Zebin:
         return tuple(s.name.removeprefix(".text.") for s in self.sections if s.name.startswith(".text."))
 
     def data_symbols(self) -> dict[str, tuple[str, int, int]]:
-        """Where each data symbol lies: its section, offset and size."""
+        """Return where each data symbol lies: its section, offset and size."""
         found = {}
         for symbol in self.symbols:
             if 0 <= symbol.section < len(self.sections) and symbol.name:
@@ -176,7 +176,7 @@ class Zebin:
 
 
 def is_elf(data: bytes) -> bool:
-    """Whether bytes begin like an ELF file."""
+    """Return whether bytes begin like an ELF file."""
     return data[:4] == MAGIC
 
 

@@ -23,7 +23,7 @@ Baseline = Counter[tuple[str, str]]
 
 
 def read_baseline(path: str) -> Baseline:
-    """The known findings as counts of (path, fingerprint).
+    """Return the known findings as counts of (path, fingerprint).
 
     Raises UserError where the file cannot be read or is no baseline of the known version.
     """
@@ -52,7 +52,7 @@ def write_baseline(path: str, findings: Iterable[ReportedFinding], inputs: Itera
 
 
 def without_known(result: FileResult, known: Baseline, path: str) -> FileResult:
-    """A file's result without the findings that the baseline of this path lists."""
+    """Return a file's result without the findings that the baseline of this path lists."""
     left = Counter(known)
     kept = []
     for finding in result.findings:

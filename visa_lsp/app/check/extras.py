@@ -13,7 +13,7 @@ _NO_END: Final = "\n\\ No newline at end of file\n"
 
 
 def difference(result: FileResult) -> str:
-    """A unified diff of what the fixes changed in a file."""
+    """Return a unified diff of what the fixes changed in a file."""
     from difflib import unified_diff
 
     before, after = (_lines(text or "") for text in (result.before, result.after))
@@ -29,7 +29,7 @@ def _lines(text: str) -> list[str]:
 
 
 def statistics(report: CheckReport) -> str:
-    """How often each code was found, the most frequent first."""
+    """Return how often each code was found, the most frequent first."""
     findings = report.findings
     counts = Counter((f.code, f.name, f.severity.value) for f in findings)
     fixable = {f.code for f in findings if any(r.safe for r in f.remedies)}
@@ -42,7 +42,7 @@ def statistics(report: CheckReport) -> str:
 
 
 def kept_text(found: int, asked: int) -> str:
-    """How many texts were not checked, because an earlier run had done so."""
+    """Return how many texts were not checked, because an earlier run had done so."""
     return f"{found:,} of {asked:,} files as they were found before\n"
 
 

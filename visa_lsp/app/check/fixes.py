@@ -60,7 +60,7 @@ def _unique(fixes: Sequence[Fix]) -> list[Fix]:
 
 
 def _best(now: Mended, fixes: list[Fix], inspect: Inspect) -> Mended | None:
-    """The text with as many of these fixes as help; a set that does not help is tried in halves."""
+    """Return the text with as many of these fixes as help; a set that does not help is tried in halves."""
     if not fixes:
         return None
     text, applied = apply(now.text, fixes)
@@ -86,7 +86,7 @@ def _better(new: Sequence[Diagnostic], old: Sequence[Diagnostic]) -> bool:
 
 
 def apply(text: str, fixes: Sequence[Fix]) -> tuple[str, int]:
-    """The text with these fixes, and how many found room: of two that touch the same place, the first is taken.
+    """Return the text with these fixes, and how many found room: of two that touch the same place, the first is taken.
 
     Line ends of new text become those of the text. Two insertions at one place both stay, in order.
     """

@@ -57,7 +57,7 @@ class KeptVerdicts:
         self.found = 0
 
     def known(self, tasks: Sequence[Task]) -> dict[int, Verdict]:
-        """The verdicts that are there, by the numbers of their tasks."""
+        """Return the verdicts that are there, by the numbers of their tasks."""
         found = {}
         for number, task in enumerate(tasks):
             verdict = self._verdict(task)
@@ -102,7 +102,7 @@ class KeptVerdicts:
             return None
 
     def is_clean(self, key: str) -> bool:
-        """Whether it is known of a text that there is nothing to say of it."""
+        """Return whether it is known of a text that there is nothing to say of it."""
         return self._findings(key, "") == ()
 
     def put(self, verdict: Verdict) -> None:
@@ -129,7 +129,7 @@ def _rules() -> Mapping[str, Rule]:
 
 
 def _can_be_kept(findings: Sequence[ReportedFinding]) -> bool:
-    """Whether findings are few, of rules that another run knows, and about their text alone."""
+    """Return whether findings are few, of rules that another run knows, and about their text alone."""
     rules = _rules() if findings else {}
     return len(findings) <= _MOST and all(
         rules.get(f.code) == f.rule and all(note.path == f.path for note in f.notes) for f in findings
@@ -137,7 +137,7 @@ def _can_be_kept(findings: Sequence[ReportedFinding]) -> bool:
 
 
 def kept_verdicts(folder: str | None) -> KeptVerdicts | None:
-    """The verdicts in this folder, or in the user's; None where that one is not to be used."""
+    """Return the verdicts in this folder, or in the user's; None where that one is not to be used."""
     if folder:
         return KeptVerdicts(Path(folder), "checked")
     own = folder_of_user()

@@ -39,7 +39,7 @@ class Inputs(Struct):
 def collect(
     paths: Iterable[str], finder: Finder, exclude: Iterable[str] = (), suffixes: tuple[str, ...] = SUFFIXES
 ) -> Inputs:
-    """The files meant: those with one of ``suffixes``. A file that is named itself is never excluded, and may have any."""
+    """Return the files meant: those with one of ``suffixes``. A file that is named itself is never excluded, and may have any."""
     inputs = Inputs()
     seen: set[str] = set()
     extra = tuple(exclude)
@@ -78,7 +78,7 @@ def _walk(top: str, inputs: Inputs, suffixes: tuple[str, ...]) -> list[str]:
 
 
 def _odd(path: str) -> str:
-    """What something with the name of a text is, where it is no regular file; a link to nothing is told when read."""
+    """Return what something with the name of a text is, where it is no regular file; a link to nothing is told when read."""
     try:
         mode = os.stat(path).st_mode  # noqa: PTH116 - a Path for each of many names costs
     except OSError:

@@ -125,7 +125,7 @@ class CheckReport(Struct, frozen=True):
         return len({r.path for r in (*self.results, *self.hidden)}) - len(self.errors)
 
     def up_to(self, errors: int) -> CheckReport:
-        """The report that shows nothing behind so many errors, where there are more; what it counts is the same."""
+        """Return the report that shows nothing behind so many errors, where there are more; what it counts is the same."""
         if sum(f.severity is Severity.ERROR for f in self.findings) <= errors:
             return self
         results: list[FileResult] = []
@@ -147,16 +147,16 @@ class CheckReport(Struct, frozen=True):
         return tuple(r for r in self.results if r.error)
 
     def count(self, *severities: Severity) -> int:
-        """How many findings have one of these severities."""
+        """Return how many findings have one of these severities."""
         return sum(f.severity in severities for f in (*self.findings, *self.left))
 
     def rules(self) -> tuple[Rule, ...]:
-        """The rules that found something, by code."""
+        """Return the rules that found something, by code."""
         return tuple(sorted({f.rule for r in self.results for f in r.findings}, key=lambda r: (r.code, r.name)))
 
 
 def findings_of(path: str, text: str, diagnostics: Iterable[Diagnostic]) -> tuple[ReportedFinding, ...]:
-    """The findings about one text, in text order."""
+    """Return the findings about one text, in text order."""
     diagnostics = tuple(diagnostics)
     if not diagnostics:
         return ()
@@ -167,7 +167,7 @@ def findings_of(path: str, text: str, diagnostics: Iterable[Diagnostic]) -> tupl
 
 
 def numbered(findings: Sequence[ReportedFinding]) -> tuple[ReportedFinding, ...]:
-    """The findings with equal fingerprints counted."""
+    """Return the findings with equal fingerprints counted."""
     seen: dict[str, int] = {}
     out = []
     for finding in findings:

@@ -41,7 +41,7 @@ def check_file(task: Task) -> FileResult:
 
 
 def judged(task: Task) -> Verdict:
-    """What is to be said of one file. Writes nothing; what goes wrong is the verdict's error."""
+    """Return what is to be said of one file. Writes nothing; what goes wrong is the verdict's error."""
     try:
         source = source_of(task)
         if task.fix:
@@ -70,7 +70,7 @@ def _inspect(task: Task, text: str) -> tuple[Diagnostic, ...]:
 
 
 def _of_other_kinds(task: Task, text: str) -> tuple[Diagnostic, ...] | None:
-    """What is wrong with a text that is no vISA by itself; None where it is."""
+    """Return what is wrong with a text that is no vISA by itself; None where it is."""
     if is_launch(task.name):
         return _launch_findings(text, Path(task.name))
     if task.host is not None:
@@ -106,7 +106,7 @@ def _mended(task: Task, source: SourceText) -> Verdict:
 
 
 def _embedded_findings(text: str, host: Host, platform: str | None, extra: Collection[str]) -> tuple[Diagnostic, ...]:
-    """What is wrong with the vISA inside of a text of another language."""
+    """Return what is wrong with the vISA inside of a text of another language."""
     if not may_hold_visa(text):
         return ()
     # Loaded here: most files of a source tree have no vISA in them.
@@ -117,7 +117,7 @@ def _embedded_findings(text: str, host: Host, platform: str | None, extra: Colle
 
 
 def _launch_findings(text: str, path: Path) -> tuple[Diagnostic, ...]:
-    """What is wrong in a launch file, alone, with the files that it names, and against its kernel."""
+    """Return what is wrong in a launch file, alone, with the files that it names, and against its kernel."""
     # Loaded here: a text needs no YAML.
     from visa_lsp.launchfile.folder import LaunchFolder
     from visa_lsp.launchfile.judge import judge
@@ -186,7 +186,7 @@ def _on_cluster(tasks: Sequence[Task], cluster: Cluster) -> Iterator[Verdict]:
 
 
 def guess(task: Task) -> float:
-    """The seconds that a check may take."""
+    """Return the seconds that a check may take."""
     return _LEAST + size_of(task.path) / _BYTES_A_SECOND
 
 
@@ -210,7 +210,7 @@ def _processes(tasks: Sequence[Task]) -> int:
 
 
 def size_of(path: str) -> int:
-    """The size of a file in bytes, 0 where there is none."""
+    """Return the size of a file in bytes, 0 where there is none."""
     try:
         return Path(path).stat().st_size
     except (OSError, ValueError):

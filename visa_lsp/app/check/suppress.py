@@ -46,7 +46,7 @@ class Selection(Struct, frozen=True):
     extend: tuple[str, ...] = ()
 
     def shows(self, rule: Rule, path: str) -> bool:
-        """Whether a rule's findings in a file are wanted."""
+        """Return whether a rule's findings in a file are wanted."""
         wanted = max(_weight(self.select, rule) if self.select else 0, _weight(self.extend, rule))
         if wanted < 0 or _weight(self.ignore, rule) >= wanted:
             return False
@@ -55,7 +55,7 @@ class Selection(Struct, frozen=True):
         )
 
     def extra(self) -> frozenset[str]:
-        """The codes of rules that are off by default and named here: by code, slug, group or ``ALL``."""
+        """Return the codes of rules that are off by default and named here: by code, slug, group or ``ALL``."""
         named = {s.upper() for s in (*self.select, *self.extend)}
         if not named:
             return frozenset()
@@ -71,7 +71,7 @@ class Selection(Struct, frozen=True):
 
 
 def _weight(selectors: Iterable[str], rule: Rule) -> int:
-    """How exactly the nearest of these selectors names a rule; -1 if none does."""
+    """Return how exactly the nearest of these selectors names a rule; -1 if none does."""
     return max((_exactness(s, rule) for s in selectors if rule.is_meant(s)), default=-1)
 
 
@@ -82,7 +82,7 @@ def _exactness(selector: str, rule: Rule) -> int:
 
 
 def glob_matches(pattern: str, root: str, path: str) -> bool:
-    """Whether a glob, relative to ``root``, names a file, its bare name or a folder above it; ``*`` crosses ``/``."""
+    """Return whether a glob, relative to ``root``, names a file, its bare name or a folder above it; ``*`` crosses ``/``."""
     full = Path(path).absolute()
     relative: PurePath
     try:
@@ -96,7 +96,7 @@ def glob_matches(pattern: str, root: str, path: str) -> bool:
 
 
 def parse_selectors(text: str) -> tuple[str, ...]:
-    """The selectors of a comma-separated list."""
+    """Return the selectors of a comma-separated list."""
     return tuple(part for part in re.split(r"[,\s]+", text.strip()) if part)
 
 

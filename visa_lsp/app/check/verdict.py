@@ -59,7 +59,7 @@ class Verdict(Struct, frozen=True):
 
 
 def outgoing(task: Task, *, whole: bool) -> Task:
-    """A task for another machine, with its text where the file cannot be read there: if ``whole``, or a pipe or the like."""
+    """Return a task for another machine, with its text where the file cannot be read there: if ``whole``, or a pipe or the like."""
     if task.source is not None or (is_regular(task.path) and not whole):
         return task
     try:
@@ -69,14 +69,14 @@ def outgoing(task: Task, *, whole: bool) -> Task:
 
 
 def source_of(task: Task) -> SourceText:
-    """The text of a task; UserError where it cannot be read."""
+    """Return the text of a task; UserError where it cannot be read."""
     if task.problem:
         raise UserError(task.problem)
     return task.source or read_source(task.path, named=task.named, embedded=task.host is not None)
 
 
 def is_launch(name: str) -> bool:
-    """Whether a file is a launch file, by its name."""
+    """Return whether a file is a launch file, by its name."""
     if not name.endswith(_YAML):
         return False
     from visa_lsp.beside import LAUNCH
@@ -85,7 +85,7 @@ def is_launch(name: str) -> bool:
 
 
 def key_of(task: Task, text: str) -> str:
-    """What names a text and all else that findings about it depend on; empty where that is more, or where none is wanted.
+    """Return what names a text and all else that findings about it depend on; empty where that is more, or where none is wanted.
 
     A launch file is judged with other files, and what is inside of another language by parsers that are not ours.
     """
@@ -96,7 +96,7 @@ def key_of(task: Task, text: str) -> str:
 
 
 def result_of(task: Task, verdict: Verdict) -> FileResult:
-    """What a task shows of a verdict. Writes the mended text, where that is asked for."""
+    """Return what a task shows of a verdict. Writes the mended text, where that is asked for."""
     before, after = verdict.before, verdict.after
     if task.write and before is not None and after is not None and after != before.text:
         try:

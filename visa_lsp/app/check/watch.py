@@ -14,7 +14,7 @@ INTERVAL: Final = 0.3
 
 
 def stamp(path: str) -> Stamp:
-    """What changes when a file changes; None when it is not there."""
+    """Return what changes when a file changes; None when it is not there."""
     try:
         status = Path(path).stat()
     except (OSError, ValueError):

@@ -40,7 +40,7 @@ class GridLaunch:
 
 
 def launches_for(a: ComparedProgram, launch: str | None, options: RunOptions) -> list[GridLaunch]:
-    """The launch file that is named, else the sibling of the first program, else a grid; each with its points.
+    """Return the launch file that is named, else the sibling of the first program, else a grid; each with its points.
 
     Raises UserError where the file cannot be read or is wrong, or no launch can be proposed, and TextProblems for a text with
     errors.
@@ -60,7 +60,7 @@ def _read(name: str, text: str, path: Path) -> GridLaunch:
 
 
 def _proposed(a: ComparedProgram, path: Path, options: RunOptions) -> list[str]:
-    """Two launch files: buffers that count up with some numbers of groups, and random ones with numbers passed by value too."""
+    """Return two launch files: buffers that count up with some numbers of groups, and random ones with numbers passed by value too."""
     # Buffers are as long as the most groups need them.
     quick = {"groups": _GROUPS[0]}
     made = proposed(program_of(a.data, a.path), replace(options, path=a.path), path, quick).proposal
@@ -78,7 +78,7 @@ def _proposed(a: ComparedProgram, path: Path, options: RunOptions) -> list[str]:
 
 
 def _varied(arg: Any, axes: dict[str, Any]) -> Any:
-    """An argument with random contents, or with a number of the sweep; adds the axis that it needs."""
+    """Return an argument with random contents, or with a number of the sweep; adds the axis that it needs."""
     for kind in ("buffer", "image"):
         if isinstance(arg.get(kind), dict):
             axes["seed"] = _SEEDS
@@ -90,5 +90,5 @@ def _varied(arg: Any, axes: dict[str, Any]) -> Any:
 
 
 def _text(launch: dict[str, Any]) -> str:
-    """A launch file, its arguments by name where they are so."""
+    """Return a launch file, its arguments by name where they are so."""
     return "".join(f"{forms.flow(key)}: {forms.flow(value)}\n" for key, value in launch.items())

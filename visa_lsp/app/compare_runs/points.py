@@ -45,7 +45,7 @@ class Tolerance:
     ulp: int | None = None
 
     def mismatch(self, a: Array, b: Array) -> Mismatch | None:
-        """How the second array differs from the first."""
+        """Return how the second array differs from the first."""
         return mismatch(b, Expectation(0, a, typed=False, rtol=self.rtol, atol=self.atol, ulp=self.ulp))
 
 
@@ -105,7 +105,7 @@ class PointComparer:
         self._tolerance = tolerance
 
     def launch(self, point: SweepPoint) -> LaunchFile:
-        """The launch at a point, without what it expects. Raises LaunchError where there is none."""
+        """Return the launch at a point, without what it expects. Raises LaunchError where there is none."""
         launch = parse_launch(self._text, self._path, point)
         return replace(launch, config=replace(launch.config, expect=()), conditions=())
 
@@ -137,14 +137,14 @@ class PointComparer:
         return PointOutcome(found)
 
     def _run(self, program: ComparedProgram, launch: LaunchFile, budget: int) -> RunReport | str:
-        """What came of one run, or why there was none."""
+        """Return what came of one run, or why there was none."""
         try:
             return runner.carried_out(program.ready(launch, replace(self._options, budget=budget)))
         except runner.LaunchError as error:
             return str(error)
 
     def _values(self, a: RunReport, b: RunReport) -> Differing | None:
-        """The first buffer or image that does not hold the same."""
+        """Return the first buffer or image that does not hold the same."""
         others = {buffer.arg: buffer.array for buffer in b.buffers}
         for buffer in a.buffers:
             other = others.get(buffer.arg)
@@ -162,7 +162,7 @@ class PointComparer:
     # The first store.
 
     def with_store(self, point: SweepPoint, found: Differing) -> Differing:
-        """A difference in values with the first store that the programs disagree on, from a second run in the interpreter."""
+        """Return a difference in values with the first store that the programs disagree on, from a second run in the interpreter."""
         if found.arg is None:
             return found
         launch, arg = self.launch(point), found.arg

@@ -41,7 +41,7 @@ class ComparedProgram:
         return self.data[:4] == b"CISA" or self.path.suffix == ".isa"
 
     def made(self, platform: Platform | None) -> tuple[Module, dict[str, BodySource]]:
-        """The program for a platform, None if nothing tells it, and the lines of its bodies.
+        """Return the program for a platform, None if nothing tells it, and the lines of its bodies.
 
         Raises TextProblems for a text with errors, and LaunchError for what is no program.
         """
@@ -80,7 +80,7 @@ class ComparedProgram:
 
 
 def program_at(name: str) -> ComparedProgram:
-    """The program of a file. Raises UserError where it cannot be read, or is neither a text nor an object."""
+    """Return the program of a file. Raises UserError where it cannot be read, or is neither a text nor an object."""
     path = Path(name)
     if not path.exists() or path.is_dir():
         raise UserError(f"{name}: {'is a directory' if path.is_dir() else 'there is no such file'}")

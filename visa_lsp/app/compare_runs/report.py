@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def text_lines(a: str, b: str, compared: ComparedRuns) -> Iterator[str]:
-    """The report as text; ``a`` and ``b`` are what the programs are called."""
+    """Yield the report as text; ``a`` and ``b`` are what the programs are called."""
     found = compared.found
     count = f"{compared.compared} point{'s' * (compared.compared != 1)}"
     if found is None:
@@ -67,13 +67,13 @@ def _value(array: Array) -> Any:
 
 
 def _stored(store: ElementStore, found: Differing) -> Any:
-    """The value of a store in the type of its argument."""
+    """Return the value of a store in the type of its argument."""
     assert found.a is not None
     return _value(np.frombuffer(store.value, found.a.dtype))
 
 
 def as_json(a: str, b: str, compared: ComparedRuns) -> dict[str, Any]:
-    """The report as a JSON object."""
+    """Return the report as a JSON object."""
     found = compared.found
     values: dict[str, Any] = {
         "a": a,

@@ -72,7 +72,7 @@ def compare(
 def _smallest(
     comparer: PointComparer, launch: GridLaunch, point: SweepPoint, first: Differing
 ) -> tuple[SweepPoint, Differing]:
-    """The smallest point where the programs differ in the same kind of thing, and how."""
+    """Return the smallest point where the programs differ in the same kind of thing, and how."""
     known: dict[SweepPoint, Differing] = {}
 
     def differs(other: SweepPoint) -> bool:
@@ -89,7 +89,7 @@ def _smallest(
 
 
 def _with_sizes(comparer: PointComparer, launch: GridLaunch, point: SweepPoint) -> SweepPoint:
-    """A point with how many groups or work items are run, where the file says it in numbers: they can be made fewer as well."""
+    """Return a point with how many groups or work items are run, where the file says it in numbers: they can be made fewer as well."""
     root = launch_source(launch.text).root
     written: Any = root.plain() if root is not None else {}
     config = comparer.launch(point).config

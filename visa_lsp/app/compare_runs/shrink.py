@@ -19,7 +19,7 @@ MOST_TRIALS: Final = 200
 def shrunk(
     point: SweepPoint, values: Mapping[str, tuple[AxisValue, ...]], holds: Callable[[SweepPoint], bool]
 ) -> SweepPoint:
-    """The smallest point that ``holds``, as far as can be found by making one axis smaller at a time.
+    """Return the smallest point that ``holds``, as far as can be found by making one axis smaller at a time.
 
     Whole numbers go down to 1 (or 0, where an axis has it), lists number by number, and all else to an earlier one of the
     ``values`` of its axis.
@@ -85,7 +85,7 @@ class _Search:
                 low = middle
 
     def _takes(self, name: str, value: AxisValue) -> bool:
-        """Whether the question is true with another value, which is kept then."""
+        """Return whether the question is true with another value, which is kept then."""
         if self.trials >= MOST_TRIALS:
             return False
         self.trials += 1

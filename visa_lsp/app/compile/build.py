@@ -75,7 +75,7 @@ def read_source(path: str, stdin_filename: str | None = None) -> BuildSource:
 
 
 def device_of(name: str | None, platform: str | None) -> str:
-    """The device that is meant by ``--device``, which may be a platform's name; else by the settings' platform."""
+    """Return the device that is meant by ``--device``, which may be a platform's name; else by the settings' platform."""
     return device_for(name or platform or DEFAULT_PLATFORM)
 
 
@@ -163,7 +163,7 @@ def _diagnostics(source: BuildSource, made: Compiled) -> Iterator[Diagnostic]:
 
 
 def _host(source: BuildSource) -> HostText | None:
-    """The source with what its strings say; None where that cannot be told for want of a grammar."""
+    """Return the source with what its strings say; None where that cannot be told for want of a grammar."""
     from visa_lsp.embed.host_text import HostText
 
     return HostText.of(source.text, Host.OPENCL) if is_installed(Host.OPENCL) else None
@@ -176,7 +176,7 @@ def _words(message: BuildMessage) -> str:
 
 
 def _span(lines: list[str], index: LineIndex, message: BuildMessage) -> Span:
-    """The word that a message is about; of what is in an included file the line that includes it."""
+    """Return the word that a message is about; of what is in an included file the line that includes it."""
     place = message.place
     if place is None:
         return _quoted(lines, index, message.inline)
@@ -191,7 +191,7 @@ def _span(lines: list[str], index: LineIndex, message: BuildMessage) -> Span:
 
 
 def _quoted(lines: list[str], index: LineIndex, code: str) -> Span:
-    """The first word of a line of inline assembly, where the source has it, if possible behind ``asm``; else the first line."""
+    """Return the first word of a line of inline assembly, where the source has it, if possible behind ``asm``; else the first line."""
     word = code.replace("(", " ").split()[0] if code else ""
     having = [at for at, line in enumerate(lines) if word and word in line]
     at = next((at for at in having if "asm" in lines[at]), having[0] if having else None)

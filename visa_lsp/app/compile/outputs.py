@@ -36,7 +36,7 @@ class WrittenFiles(Struct, frozen=True):
 
 
 def figures_table(rows: Iterable[tuple[str, ...]]) -> list[str]:
-    """A line for each kernel and device, below one of titles; a row has as many cells as there are titles."""
+    """Return a line for each kernel and device, below one of titles; a row has as many cells as there are titles."""
     cells = [_COLUMNS, *rows]
     widths = [max(len(row[at]) for row in cells) for at in range(len(_COLUMNS))]
     return [
@@ -46,12 +46,12 @@ def figures_table(rows: Iterable[tuple[str, ...]]) -> list[str]:
 
 
 def file_name(name: str) -> str:
-    """A name of a kernel, fit to be that of a file."""
+    """Return a name of a kernel, fit to be that of a file."""
     return "".join(c if c.isalnum() or c in "_-" else "_" for c in name) or "_"
 
 
 def files_of(build: Build, *, ir: bool = False) -> dict[str, bytes]:
-    """The files of a build by name: what stands in each."""
+    """Return the files of a build by name: what stands in each."""
     stem = build.source.path.stem or "program"
     files: dict[str, bytes] = {}
     if build.program is not None and build.zebin is not None:

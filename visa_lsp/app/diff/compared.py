@@ -88,7 +88,7 @@ class PairOfFiles(Struct, frozen=True):
     b: InputFile
 
     def outgoing(self, *, whole: bool) -> PairOfFiles:
-        """The pair as a worker can have it."""
+        """Return the pair as a worker can have it."""
         return PairOfFiles(self.a.outgoing(whole=whole), self.b.outgoing(whole=whole))
 
 
@@ -127,7 +127,7 @@ def _pairs(
     compare: Callable[[PairOfFiles], FileDiff | int],
     cluster: Cluster | None,
 ) -> Iterator[Said[FileDiff | int]]:
-    """What comes of each pair of files."""
+    """Yield what comes of each pair of files."""
     todo = [
         PairOfFiles(InputFile(ours[name], named=False), InputFile(theirs[other], named=False))
         for name, other in pairs.items()
@@ -165,7 +165,7 @@ def _diff(a: Side | None, b: Side | None) -> FileDiff:
 
 
 def _read(file: InputFile, platform: str | None, say: Callable[[str], None]) -> Side | None:
-    """One file of a folder; None, and told, where it cannot be read."""
+    """Return one file of a folder; None, and told, where it cannot be read."""
     try:
         return _side(file.path, file.read(), platform, say)
     except UserError as error:
@@ -174,7 +174,7 @@ def _read(file: InputFile, platform: str | None, say: Callable[[str], None]) -> 
 
 
 def _side(name: str, data: bytes, platform: str | None, say: Callable[[str], None]) -> Side | None:
-    """The side of a file; None where it is a text with errors, which are told as ``asm`` tells them."""
+    """Return the side of a file; None where it is a text with errors, which are told as ``asm`` tells them."""
     side = side_of(name, data, platform)
     if isinstance(side, Side):
         return side

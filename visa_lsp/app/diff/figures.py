@@ -17,7 +17,7 @@ Pair = tuple[int | None, int | None]
 
 
 def figure_pairs(diff: KernelDiff) -> dict[str, Pair]:
-    """Each figure of the first and of the second body; ``pressure`` is in rows of ``grf_bytes``."""
+    """Return each figure of the first and of the second body; ``pressure`` is in rows of ``grf_bytes``."""
     if diff.same or diff.a is None or diff.b is None:
         return {}
     ours, theirs = _figures(diff.a), _figures(diff.b)

@@ -34,7 +34,7 @@ _SIGNS: Final = {
 
 
 def comparison_page(comparison: ProgramComparison) -> str:
-    """The page."""
+    """Return the page."""
     shown = [file for file in comparison.files if not (comparison.folders and file.same)]
     body = "".join("".join(_file(file, several=comparison.folders)) for file in shown)
     kernels = [kernel for file in comparison.files for kernel in file.kernels]
@@ -121,7 +121,7 @@ def _number(line: int | None) -> str:
 
 
 def _near(rows: Sequence[AlignedLines]) -> set[int]:
-    """The rows of differences and those around them."""
+    """Return the rows of differences and those around them."""
     return {
         near
         for place, row in enumerate(rows)
@@ -131,7 +131,7 @@ def _near(rows: Sequence[AlignedLines]) -> set[int]:
 
 
 def _marked(a: str, b: str) -> tuple[str, str]:
-    """Two lines with what differs marked, word by word."""
+    """Return two lines with what differs marked, word by word."""
     words_a, words_b = _TOKEN.findall(a), _TOKEN.findall(b)
     numbers: dict[str, int] = {}
     pairs = common(*[[numbers.setdefault(word, len(numbers)) for word in words] for words in (words_a, words_b)])

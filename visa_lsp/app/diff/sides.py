@@ -89,7 +89,7 @@ def _of_text(bound: Body, kernel: Kernel, grf_bytes: int) -> ComparedBody:
 
 
 def side_of_object(name: str, module: Module, platform: str | None) -> Side:
-    """The side of an object, by the lines of its text."""
+    """Return the side of an object, by the lines of its text."""
     chosen = platform_named(platform) if platform else None
     lines = list(module_lines(module, chosen))
     starts = [n for n, line in enumerate(lines) if line.subject is Subject.BODY]

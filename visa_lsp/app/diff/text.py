@@ -30,7 +30,7 @@ _FIGURES: Final = {"simd": "SIMD width", "pressure": "GRF rows", "grf_bytes": "b
 
 
 def comparison_text(comparison: ProgramComparison, *, colour: bool) -> Iterator[str]:
-    """The report, line by line. Of folders only what differs is told, and how many kernels do not."""
+    """Yield the report, line by line. Of folders only what differs is told, and how many kernels do not."""
 
     def paint(text: str, style: str) -> str:
         return with_style(text, style) if colour else text
@@ -63,7 +63,7 @@ def _file(file: FileDiff, paint: Callable[[str, str], str]) -> Iterator[str]:
 
 
 def title(diff: KernelDiff) -> str:
-    """What a body is and whether it differs."""
+    """Return what a body is and whether it differs."""
     body = diff.a or diff.b
     word = "kernel" if body is None or body.kernel.is_kernel else "function"
     renamed = f", {diff.renamed} names differ" if diff.renamed else ""
@@ -83,7 +83,7 @@ def figure_rows(diff: KernelDiff) -> list[tuple[str, str]]:
 
 
 def _alike(changes: Iterable[Difference]) -> Iterable[list[Difference]]:
-    """Changes above the code in groups: declarations that differ in the same, and inputs that only lie elsewhere."""
+    """Change above the code in groups: declarations that differ in the same, and inputs that only lie elsewhere."""
     groups: dict[object, list[Difference]] = {}
     for number, change in enumerate(changes):
         subject, _, what = change.what.partition(": ")
@@ -93,7 +93,7 @@ def _alike(changes: Iterable[Difference]) -> Iterable[list[Difference]]:
 
 
 def _together(changes: Sequence[Difference], paint: Callable[[str, str], str]) -> Iterator[str]:
-    """Changes of one group in a line: what all of them are, or where each of them lies."""
+    """Change of one group in a line: what all of them are, or where each of them lies."""
     sign, style = _SIGNS[ChangeKind.CHANGE]
     split = [change.what.partition(": ") for change in changes]
     word = split[0][0].partition(" ")[0]

@@ -22,7 +22,7 @@ def comparison_values(comparison: ProgramComparison) -> dict[str, Any]:
 
 
 def kernel_values(diff: KernelDiff) -> dict[str, Any]:
-    """One kernel; lines count from 1."""
+    """Return one kernel; lines count from 1."""
     return {
         "name": printable(diff.name),
         "same": diff.same,

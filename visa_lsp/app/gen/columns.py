@@ -69,7 +69,7 @@ class Columns:
         self._hue = self._hues()
 
     def _hues(self) -> dict[int, int]:
-        """A colour for each line of the text that has Gen: one for each line of the source, else one after another."""
+        """Return a colour for each line of the text that has Gen: one for each line of the source, else one after another."""
         lines = sorted({one.line for kernel in self._kernels for one in kernel.lines if one.gen})
         if self._source is None:
             return {line: at % _HUES for at, line in enumerate(lines)}
@@ -81,13 +81,13 @@ class Columns:
         return {name: where for kernel in self._kernels for name, where in kernel.listing.registers.items()}
 
     def source(self) -> Iterator[ColumnLine]:
-        """The lines of the source; none where there is no source."""
+        """Yield the lines of the source; none where there is no source."""
         used = {number for line, number in self._by_line.items() if line in self._hue}
         for number, parts in enumerate(source_lines(self._source.lines if self._source else ()), 1):
             yield ColumnLine(str(number), parts, s=number, hue=number % _HUES if number in used else None)
 
     def visa(self, findings: Sequence[ReportedFinding]) -> Iterator[ColumnLine]:
-        """The lines of the text, with the first finding of each."""
+        """Yield the lines of the text, with the first finding of each."""
         pressure = {
             one.line: one.pressure for kernel in self._kernels for one in kernel.lines if one.pressure is not None
         }
@@ -103,7 +103,7 @@ class Columns:
             )  # fmt: skip
 
     def gen(self) -> Iterator[GenBlock]:
-        """The machine code of each kernel."""
+        """Yield the machine code of each kernel."""
         for kernel in self._kernels:
             living = living_in(kernel, self._document.source.platform)
             yield GenBlock(f"{kernel.body.name}: {figures(kernel)}", living, list(self._gen_lines(kernel)))

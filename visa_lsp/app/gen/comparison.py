@@ -91,7 +91,7 @@ def _figures(kernel: FinalizedKernel | None) -> dict[str, int | None]:
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:
-    """Both calls, and of each kernel pairs: the left value, the right one; null where a side does not know it."""
+    """Return both calls, and of each kernel pairs: the left value, the right one; null where a side does not know it."""
     return {
         "platform": comparison.left.source.platform,
         "calls": [{"tool": side.tool, "options": list(side.options)} for side in (comparison.left, comparison.right)],
@@ -107,7 +107,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
 
 
 def comparison_text(comparison: Comparison) -> Iterator[str]:
-    """The sums, then each line of the text that has another number of Gen instructions on the other side."""
+    """Yield the sums, then each line of the text that has another number of Gen instructions on the other side."""
     lines = lines_of(comparison.left.source.text)
     for side, document in zip("AB", (comparison.left, comparison.right), strict=True):
         yield f"{side}: {' '.join([document.tool, '-platform', document.source.platform, *document.options])}"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def builds_of(
     path: str, stdin_filename: str | None, devices: Sequence[str], platform: str | None, options: str, tool: str | None
 ) -> Iterator[Build]:
-    """A source built for each device; without one for that of the platform, else of the settings.
+    """Yield a source built for each device; without one for that of the platform, else of the settings.
 
     Raises UserError where the source cannot be read, the compiler is missing, or does not know the device or an option.
     """
@@ -36,7 +36,7 @@ def builds_of(
 
 
 def sources_of(build: Build) -> Iterator[Source]:
-    """The texts of a build's kernels."""
+    """Yield the texts of a build's kernels."""
     made_from = build.source.name if build.source.is_file else None
     for text in build.texts:
         if text.is_kernel:
@@ -53,7 +53,7 @@ def sources_of(build: Build) -> Iterator[Source]:
 
 
 def table(documents: Sequence[GenDocument]) -> list[str]:
-    """A row for each kernel of a source and device; a kernel's rows stand together."""
+    """Return a row for each kernel of a source and device; a kernel's rows stand together."""
     rows = []
     for document in documents:
         for kernel in document.result.kernels:

@@ -92,7 +92,7 @@ def _disassembled(name: str, data: bytes, platform: str | None) -> str:
 
 
 def platform_for(path: str, text: str) -> str:
-    """The platform of a text where nobody names one: a zebin's of its folder, else what its registers show, else the default."""
+    """Return the platform of a text where nobody names one: a zebin's of its folder, else what its registers show, else the default."""
     if is_file_name(path):
         # It loads the reader of YAML, which most runs do not need.
         from visa_lsp.beside import Beside, kernels_in
@@ -163,7 +163,7 @@ def made(
 
 
 def _of_compiler(source: Source, codes: Sequence[str], reason: str) -> GenDocument:
-    """The machine code that the compiler of the source has made itself."""
+    """Return the machine code that the compiler of the source has made itself."""
     note = ToolFinding(OLDER_FINALIZER, 0, f"{reason}: this is the machine code of the compiler itself")
     return _document(source, OCLOC.program, (), of_listing(codes, source.listing), (note,))
 
@@ -188,7 +188,7 @@ def with_errors(document: GenDocument, platform: str | None) -> GenDocument:
 
 
 def own_findings(source: Source) -> tuple[ReportedFinding, ...]:
-    """What we say of a text ourselves, comments that suppress respected."""
+    """Return what we say of a text ourselves, comments that suppress respected."""
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.ide.suppressions import visible
 

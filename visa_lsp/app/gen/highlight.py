@@ -44,7 +44,7 @@ _MOST_NAMES: Final = 6
 
 
 def visa_lines(text: str, platform: str) -> Iterator[list[Part]]:
-    """The parts of each line of a text."""
+    """Yield the parts of each line of a text."""
     analysis = Analysis.of(text, platform)
     document = analysis.document
     marks: dict[int, list[tuple[int, int, str]]] = {}
@@ -62,14 +62,14 @@ def visa_lines(text: str, platform: str) -> Iterator[list[Part]]:
 
 
 def _plain(words: str, code: str, start: int, end: int) -> Part:
-    """What no token covers: where the line's code is blank, it is a comment."""
+    """Return what no token covers: where the line's code is blank, it is a comment."""
     part = words[start:end]
     is_comment = part.strip() and not code[start:end].strip()
     return "com" if is_comment else "", part
 
 
 def gen_line(text: str) -> list[Part]:
-    """The parts of a line of Gen."""
+    """Return the parts of a line of Gen."""
     code, slashes, comment = text.partition("//")
     return [*_gen_code(code), *([("com", slashes + comment)] if slashes else [])]
 
@@ -80,7 +80,7 @@ def _gen_code(code: str) -> tuple[Part, ...]:
 
 
 def source_lines(lines: Iterable[str]) -> Iterator[list[Part]]:
-    """The parts of lines of OpenCL C. A comment over several lines is known by its beginning and end."""
+    """Yield the parts of lines of OpenCL C. A comment over several lines is known by its beginning and end."""
     inside = False
     for line in lines:
         head, rest = "", line
@@ -108,7 +108,7 @@ def _parts(pattern: re.Pattern[str], text: str) -> Iterator[Part]:
 
 
 def living_in(kernel: FinalizedKernel, platform: str) -> dict[int, str]:
-    """The variables which live in each GRF register, in words: all of them, for they share registers over time."""
+    """Return the variables which live in each GRF register, in words: all of them, for they share registers over time."""
     known = platform_named(platform)
     size = known.grf_bytes if known is not None else 32
     rows: dict[int, list[str]] = {}
@@ -127,6 +127,6 @@ def _some(names: list[str]) -> str:
 
 
 def row_of(register: str) -> int | None:
-    """The number of a GRF register, as Gen writes it; None for any other."""
+    """Return the number of a GRF register, as Gen writes it; None for any other."""
     match = _REGISTER.fullmatch(register)
     return int(match[1]) if match else None

@@ -33,7 +33,7 @@ _HELP: Final = (
 
 
 def page(documents: Sequence[GenDocument], source: str | None = None) -> str:
-    """The page of some texts. ``source`` is the file of the source, where the user names it; UserError where it cannot be read."""
+    """Return the page of some texts. ``source`` is the file of the source, where the user names it; UserError where it cannot be read."""
     names = ", ".join(dict.fromkeys(document.source.name for document in documents))
     return "\n".join(
         [
@@ -61,7 +61,7 @@ def _text(words: str) -> str:
 
 
 def _choice(documents: Sequence[GenDocument]) -> Iterator[str]:
-    """What goes above all texts: the theme, and which text is shown."""
+    """Yield what goes above all texts: the theme, and which text is shown."""
     yield '<div class="bar"><button type="button" id="theme">light / dark</button>'
     if len(documents) > 1:
         yield '<label>text <select id="which">'
@@ -135,7 +135,7 @@ def _living(block: GenBlock) -> Callable[[str, str], str]:
 
 
 def _line(line: ColumnLine, title: Callable[[str, str], str] = lambda _kind, _text: "", live: str = "") -> str:
-    """A line of a column; ``title`` tells what is known of a part, given by its kind and text."""
+    """Return a line of a column; ``title`` tells what is known of a part, given by its kind and text."""
     classes = f"{'' if line.hue is None else f' h{line.hue}'}{f' {line.kind}' if line.kind else ''}"
     ties = "".join(f' data-{key}="{at}"' for key, at in (("v", line.v), ("s", line.s)) if at is not None)
     told = f' title="{_text(line.title)}"' if line.title else ""

@@ -19,7 +19,7 @@ _INDENT = " " * 12
 
 
 def as_json(document: GenDocument) -> dict[str, Any]:
-    """The object for one input: lines from 1, each Gen instruction as the finalizer wrote it. ``findings`` only where there are any."""
+    """Return the object for one input: lines from 1, each Gen instruction as the finalizer wrote it. ``findings`` only where there are any."""
     value: dict[str, Any] = {
         "platform": document.source.platform,
         "tool": document.tool,
@@ -32,7 +32,7 @@ def as_json(document: GenDocument) -> dict[str, Any]:
 
 
 def findings_json(findings: Iterable[ReportedFinding], who: str) -> list[dict[str, Any]]:
-    """What another program says, with the keys of ``check --format json``; ``who`` it is goes to ``source``."""
+    """Return what another program says, with the keys of ``check --format json``; ``who`` it is goes to ``source``."""
     return [
         {
             "path": printable(f.path), "line": f.place.line, "column": f.place.column, "end_line": f.place.end_line,
@@ -60,12 +60,12 @@ def _kernel(kernel: FinalizedKernel) -> dict[str, Any]:
 
 
 def figures(kernel: FinalizedKernel) -> str:
-    """The figures of a kernel in a line: ``24 Gen instructions, 37 of 128 GRF, no spill``; what is not known is left out."""
+    """Return the figures of a kernel in a line: ``24 Gen instructions, 37 of 128 GRF, no spill``; what is not known is left out."""
     return figures_of(kernel.listing, kernel.max_pressure)
 
 
 def figures_of(listing: GenListing, pressure: int | None = None) -> str:
-    """The same of a listing, whoever has written it."""
+    """Return the same of a listing, whoever has written it."""
     words = [f"{listing.instructions} Gen instruction{'s' * (listing.instructions != 1)}"]
     if listing.grf_used is not None:
         words.append(f"{listing.grf_used}{f' of {listing.grf_total}' if listing.grf_total else ''} GRF")
@@ -78,7 +78,7 @@ def figures_of(listing: GenListing, pressure: int | None = None) -> str:
 
 
 def as_text(document: GenDocument) -> Iterator[str]:
-    """A line of the text with its number and pressure, and below it the Gen lines that come from it."""
+    """Yield a line of the text with its number and pressure, and below it the Gen lines that come from it."""
     source = document.source
     lines = lines_of(source.text)
     for kernel in document.result.kernels:

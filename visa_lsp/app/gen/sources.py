@@ -33,7 +33,7 @@ class TiedSource:
 
 
 def source_for(name: str, text: str, named: str | None) -> TiedSource | None:
-    """The source of a text, or ``named``; None where there is none. Raises UserError where the named one cannot be read."""
+    """Return the source of a text, or ``named``; None where there is none. Raises UserError where the named one cannot be read."""
     marks = list(stretches_of_text(text))
     files = [file for file, _ in Counter(mark.source.file for mark in marks).most_common()]
     if named is not None:
@@ -52,12 +52,12 @@ def source_for(name: str, text: str, named: str | None) -> TiedSource | None:
 
 
 def read_source_file(path: str | Path) -> list[str]:
-    """The lines of a source. Raises OSError where it cannot be read."""
+    """Return the lines of a source. Raises OSError where it cannot be read."""
     return lines_of(read_file(path, _MOST_SOURCE, named=isinstance(path, str)).decode("utf-8", "replace"))
 
 
 def _beside(text: Path, file: str) -> Path | None:
-    """The file of a ``FILE`` line, if it lies in the folder of the text or below, also behind links."""
+    """Return the file of a ``FILE`` line, if it lies in the folder of the text or below, also behind links."""
     folder = text.resolve().parent
     for name in names_of(file):
         path = (folder / name).resolve()

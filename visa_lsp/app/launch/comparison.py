@@ -22,7 +22,7 @@ _SHOWN: Final = 3
 
 
 def numbers(array: Array, most: int | None = None) -> list[Any]:
-    """The first values of an array, as Python has them."""
+    """Return the first values of an array, as Python has them."""
     values = array.reshape(-1)[:most]
     if array.dtype.name in ("float16", "float32"):  # their text is the shortest, that of the double has more digits
         return [float(str(value)) for value in values]
@@ -36,7 +36,7 @@ def finite(value: Any) -> Any:
 
 
 def base64_of(array: Array) -> str | None:
-    """The bytes of an array as base64; None where there are too many."""
+    """Return the bytes of an array as base64; None where there are too many."""
     return base64.b64encode(array.tobytes()).decode() if array.nbytes <= MOST_DATA else None
 
 
@@ -61,7 +61,7 @@ def largest_words(wrong: Mismatch, shape: Sequence[int]) -> str:
 
 
 def difference_lines(array: Array, wrong: Mismatch) -> list[str]:
-    """What is to be said below a buffer that is not as expected."""
+    """Return what is to be said below a buffer that is not as expected."""
     if not wrong.count:
         return [wrong.message]
     expected = wrong.expected.reshape(array.shape)
@@ -81,7 +81,7 @@ def _at(flat: int, shape: Sequence[int]) -> str:
 
 
 def _place(flat: int, shape: Sequence[int]) -> list[int]:
-    """The indexes of the element with a flat index."""
+    """Return the indexes of the element with a flat index."""
     found: list[int] = []
     for length in reversed(shape):
         flat, index = divmod(flat, length)
@@ -95,7 +95,7 @@ def _place(flat: int, shape: Sequence[int]) -> list[int]:
 def expectation_values(
     expectation: ExpectationReport, title: str, array: Array, *, head: int, whole: bool
 ) -> dict[str, Any]:
-    """One expectation; where it does not hold with what was expected and what differs."""
+    """Return one expectation; where it does not hold with what was expected and what differs."""
     values: dict[str, Any] = {"arg": expectation.arg, "ok": expectation.ok, "message": expectation.message}
     wrong = expectation.mismatch
     if wrong is None:

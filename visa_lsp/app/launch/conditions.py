@@ -96,7 +96,7 @@ def condition_reports(
     names: Mapping[str, Number],
     run: Callable[[Path], Mapping[Key, Array]],
 ) -> Iterator[tuple[int, ExpectationReport]]:
-    """What becomes of each condition after a run, with its place; ``run`` gives the arrays that a reference leaves.
+    """Yield what becomes of each condition after a run, with its place; ``run`` gives the arrays that a reference leaves.
 
     Raises LaunchError for an expression that cannot be computed, and what ``run`` raises.
     """
@@ -114,7 +114,7 @@ def condition_reports(
 def _of_reference(
     condition: Condition, prepared: PreparedLaunch, config: LaunchConfig, left: Mapping[Key, Array]
 ) -> Iterator[ExpectationReport]:
-    """A report for the argument that is compared, or for each that the reference changes."""
+    """Yield a report for the argument that is compared, or for each that the reference changes."""
     before = _given(config)
     keys = [condition.arg] if condition.arg is not None else [
         key for key, array in left.items() if _bytes(array) != _bytes(before[key])
@@ -128,7 +128,7 @@ def _of_reference(
 
 
 def _given(config: LaunchConfig) -> dict[Key, Any]:
-    """What arguments held before the run; a number without a type of its own is one of Python, which takes that of others."""
+    """Return what arguments held before the run; a number without a type of its own is one of Python, which takes that of others."""
     args: Iterable[tuple[Key, Arg]] = enumerate(config.args) if isinstance(config.args, tuple) else config.args.items()
     return {
         key: arg.array.item() if isinstance(arg, ValueArg) and not arg.typed and not arg.array.ndim else arg.array
@@ -158,7 +158,7 @@ class _NamedArrays:
         self.elements_left = max(_LEAST_BUDGET, _BUDGET_PER_ELEMENT * elements)
 
     def argument(self, formula: Formula) -> Key:
-        """The argument that an expression is about: the first array that it names."""
+        """Return the argument that an expression is about: the first array that it names."""
         found = [node.id for node in ast.walk(formula.tree) if isinstance(node, ast.Name)]
         for name in found:
             key = self.keys.get(name, self.keys.get(name.removesuffix("0")))
@@ -167,7 +167,7 @@ class _NamedArrays:
         raise FormulaError("names no buffer or image")
 
     def array(self, node: ast.AST) -> Array:
-        """What a part of an expression is."""
+        """Return what a part of an expression is."""
         with np.errstate(all="ignore"):
             return np.asarray(compute(node, self.values, _FUNCTIONS, self.apply))
 
@@ -221,7 +221,7 @@ def _of_expression(condition: Condition, names: _NamedArrays) -> ExpectationRepo
 
 
 def _spread(array: Array, like: Array) -> Array:
-    """An array as NumPy spreads it over another; as it is where it does not fit, which the comparison tells."""
+    """Return an array as NumPy spreads it over another; as it is where it does not fit, which the comparison tells."""
     try:
         return np.broadcast_to(array, np.broadcast_shapes(array.shape, like.shape))
     except ValueError:

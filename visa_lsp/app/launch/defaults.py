@@ -141,7 +141,7 @@ def default_argument(
 
 
 def _declared(info: KernelInfo, index: int) -> tuple[str, int]:
-    """The NumPy name of an argument's element type, empty where it is none that has one, and how many a vector has."""
+    """Return the NumPy name of an argument's element type, empty where it is none that has one, and how many a vector has."""
     told = next((a.type_name for a in info.arguments if a.index == index), "")
     match = _VECTOR.fullmatch(told.split(";")[0].rstrip("*").strip())
     if match is None or match[1] not in CL_TYPES:
@@ -151,7 +151,7 @@ def _declared(info: KernelInfo, index: int) -> tuple[str, int]:
 
 
 def _buffer(element: str, width: int, index: int, name: str, sizes: DefaultSizes) -> DefaultArgument:
-    """A buffer of a known type counts up, so that what is read can be told apart; of another it holds zeros."""
+    """Return a buffer of a known type counts up, so that what is read can be told apart; of another it holds zeros."""
     unit = _bits(element) // 8 if element else 1
     touched = sizes.bytes.get(index)
     if touched is None:

@@ -87,7 +87,7 @@ def read_launch_file(path: Path, *, named: bool = False, point: SweepPoint = ())
 
 
 def launch_file_text(path: Path, *, named: bool = False) -> str:
-    """The text of a launch file. Raises LaunchError, with a place, where it cannot be read or is not UTF-8."""
+    """Return the text of a launch file. Raises LaunchError, with a place, where it cannot be read or is not UTF-8."""
     try:
         return read_file(path, named=named).decode("utf-8")
     except UnicodeDecodeError as error:

@@ -43,7 +43,7 @@ class Written:
     about: tuple[str, ...]
 
     def said(self, message: str, path: str) -> str:
-        """A message of the file's reader, with the name of the thing instead of the file's place."""
+        """Return a message of the file's reader, with the name of the thing instead of the file's place."""
         found = re.match(rf"{re.escape(path)}:(\d+):\d+: ", message)
         if found is None:
             return message
@@ -52,7 +52,7 @@ class Written:
 
 
 def element_types(kernel: Kernel) -> dict[str, str]:
-    """The element types of a kernel's surfaces: that of the data which its messages move.
+    """Return the element types of a kernel's surfaces: that of the data which its messages move.
 
     By the surface's name, and as ``bti(N)`` where the code says its place in the binding table. For texts without ze_info,
     where nothing else tells what a buffer holds.
@@ -83,7 +83,7 @@ def element_types(kernel: Kernel) -> dict[str, str]:
 def template(
     ze_info: str, kernel: str = "", types: Mapping[str, str] | None = None, sizes: DefaultSizes | None = None
 ) -> Spec:
-    """What ze_info tells of a kernel's launch; raises ``QuickError``.
+    """Return what ze_info tells of a kernel's launch; raises ``QuickError``.
 
     ``types`` are element types of buffers by name, where the ze_info was made from a text and knows none. ``sizes`` count as far
     as the ze_info requires no others; without them there is one group, of the work items of one thread.
@@ -124,7 +124,7 @@ def template(
 
 
 def _argument(info: KernelInfo, index: int, sizes: DefaultSizes, types: Mapping[str, str] | None) -> Spec:
-    """An argument: its kind and its default."""
+    """Return an argument: its kind and its default."""
     made = default_argument(info, index, sizes, types)
     return {
         "index": index,
@@ -142,7 +142,7 @@ def _argument(info: KernelInfo, index: int, sizes: DefaultSizes, types: Mapping[
 
 
 def completed(quick: Spec, told: Spec | None) -> Spec:
-    """A quick launch with the template's defaults where it says nothing; raises ``QuickError``."""
+    """Return a quick launch with the template's defaults where it says nothing; raises ``QuickError``."""
     launch = dict(quick)
     if told is None:
         return launch
@@ -171,7 +171,7 @@ def completed(quick: Spec, told: Spec | None) -> Spec:
 
 
 def _merged(value: Any, spec: Spec) -> Any:
-    """An argument, completed: a bare number or list goes where the template's kind has its values."""
+    """Return an argument, completed: a bare number or list goes where the template's kind has its values."""
     default, kind = spec["launch"], spec["kind"]
     if value is None:
         return default
@@ -194,7 +194,7 @@ def _merged(value: Any, spec: Spec) -> Any:
 
 
 def write(launch: Spec, names: Sequence[str] = (), *, named: bool = False) -> Written:
-    """The text of a launch file with each argument on a line of its own.
+    """Return the text of a launch file with each argument on a line of its own.
 
     ``names`` stand behind the arguments as comments; with ``named`` before them, as the names that they go by.
     """
@@ -218,7 +218,7 @@ def write(launch: Spec, names: Sequence[str] = (), *, named: bool = False) -> Wr
 
 
 def flow(value: Any) -> str:
-    """A JSON value as YAML on one line."""
+    """Return a JSON value as YAML on one line."""
     match value:
         case dict():
             return "{" + ", ".join(f"{flow(str(k))}: {flow(v)}" for k, v in value.items()) + "}"

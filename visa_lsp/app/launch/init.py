@@ -35,7 +35,7 @@ def refuse_existing(path: Path) -> None:
 
 
 def launch_text(proposal: Proposal, program: str = "") -> str:
-    """The text of a launch file, with what was assumed in comments; ``program`` is the file that it does not find by its name."""
+    """Return the text of a launch file, with what was assumed in comments; ``program`` is the file that it does not find by its name."""
     comments = "".join(f"# {line}\n" for line in ("Assumed, for nobody has said it:", *proposal.assumed))
     return comments + (f"file: {flow(program)}\n" if program else "") + proposal.written.text
 
@@ -80,7 +80,7 @@ def write_launch(path: Path, proposal: Proposal, report: RunReport | None, progr
 
 
 def _changed(launch: LaunchFile, report: RunReport) -> list[BufferReport]:
-    """The buffers that hold something else than before the run."""
+    """Return the buffers that hold something else than before the run."""
     args = launch.config.args
     given: dict[Any, Any] = dict(enumerate(args)) if isinstance(args, tuple) else dict(args)
     found = []
@@ -93,7 +93,7 @@ def _changed(launch: LaunchFile, report: RunReport) -> list[BufferReport]:
 
 
 def _expectation(path: Path, buffer: BufferReport, arrays: dict[Path, Array]) -> dict[str, Any]:
-    """What an array has to hold: as values, or as the name of a file that goes to ``arrays``."""
+    """Return what an array has to hold: as values, or as the name of a file that goes to ``arrays``."""
     values = buffer.array.reshape(-1)
     if values.size <= _MOST_VALUES and (values.dtype.kind != "f" or bool(np.isfinite(values).all())):
         return {"arg": buffer.arg, "values": values.tolist(), "dtype": values.dtype.name}

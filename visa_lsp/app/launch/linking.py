@@ -72,7 +72,7 @@ def with_callees(
 
 
 def named_in(body: Kernel, *, calls: bool = True) -> Iterator[str]:
-    """The names that a body takes the address of, and with ``calls`` those that it calls, each once."""
+    """Yield the names that a body takes the address of, and with ``calls`` those that it calls, each once."""
     found: dict[str, None] = {}
     for inst in body.instructions:
         if inst.row.marks_source is not None or (inst.row.flow is FlowClass.FUNCTION_CALL and not calls):
@@ -106,7 +106,7 @@ def _text_of_function(
 
 
 def _objects(path: Path, finder: Beside) -> dict[Path, Module]:
-    """The objects of a folder that are not those of a text beside them."""
+    """Return the objects of a folder that are not those of a text beside them."""
     programs = finder.programs(path)
     stems = {stem_of(p) for p in (*programs, path) if p.suffix != OBJECT}
     found: dict[Path, Module] = {}
@@ -142,5 +142,5 @@ def _simd_of(module: Module, name: str) -> int:
 
 
 def _only(module: Module, name: str) -> Module:
-    """A program with one of its functions, and the variables of file scope that it may name."""
+    """Return a program with one of its functions, and the variables of file scope that it may name."""
     return structs.replace(module, kernels=(), functions=tuple(b for b in module.functions if b.name == name))

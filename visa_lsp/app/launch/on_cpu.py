@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def on_cpu(source: str, path: Path, prepared: PreparedLaunch, config: LaunchConfig) -> Mapping[int | str, Array]:
-    """The buffers after the kernel of the same name, or the only one, has run; by index or name, as the launch has them.
+    """Return the buffers after the kernel of the same name, or the only one, has run; by index or name, as the launch has them.
 
     Raises LaunchError where pyopencl or pocl is not installed, the source cannot be compiled, or it takes other arguments.
     """
@@ -81,7 +81,7 @@ def _run(cl: Any, source: str, path: Path, prepared: PreparedLaunch, config: Lau
 
 
 def _arguments(cl: Any, kernel: Any, path: Path, config: LaunchConfig) -> list[tuple[int | str, Arg]]:
-    """The arguments in the order of the source, by place or by name."""
+    """Return the arguments in the order of the source, by place or by name."""
     count = kernel.num_args
     if isinstance(config.args, tuple):
         if len(config.args) != count:
@@ -95,7 +95,7 @@ def _arguments(cl: Any, kernel: Any, path: Path, config: LaunchConfig) -> list[t
 
 
 def _value(cl: Any, kernel: Any, index: int, arg: ValueArg) -> Any:
-    """A value with the type of its parameter, where that has one of ours."""
+    """Return a value with the type of its parameter, where that has one of ours."""
     element = cl_element(kernel.get_arg_info(index, cl.kernel_arg_info.TYPE_NAME))
     array = arg.array.astype(np.dtype(element)) if element else arg.array
     return array[()] if array.ndim == 0 else array.tobytes()

@@ -43,7 +43,7 @@ class CompiledProgram:
     assumed: tuple[str, ...]
 
     def named_after(self, name: str, report: RunReport) -> RunReport:
-        """A report in which the texts are called after the source ``name``: the folder is gone when it is read."""
+        """Return a report in which the texts are called after the source ``name``: the folder is gone when it is read."""
         folder = str(self.path.parent)
         sources = {
             body: BodySource(source.path.replace(f"{folder}/", f"{name}: "), source.lines)

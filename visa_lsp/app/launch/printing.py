@@ -71,7 +71,7 @@ class Outcome:
 
 
 def text_lines(outcome: Outcome, *, timed: bool = False) -> Iterator[str]:
-    """What is printed of one launch; if ``timed``, with how long it took."""
+    """Yield what is printed of one launch; if ``timed``, with how long it took."""
     report = outcome.report
     if report is None and outcome.written:
         yield f"{', '.join(outcome.written)}: written"
@@ -146,7 +146,7 @@ def _fault_lines(report: RunReport, word: str, fault: Fault) -> Iterator[str]:
 
 
 def _buffer_lines(report: RunReport, buffer: BufferReport, path: str | None) -> Iterator[str]:
-    """A buffer's first values; one that is not as expected is marked at the left, and what differs stands below it."""
+    """Yield a buffer's first values; one that is not as expected is marked at the left, and what differs stands below it."""
     array = buffer.array
     wrong = [e.mismatch for e in report.expectations if e.arg == buffer.arg and e.mismatch is not None]
     shape = "x".join(str(n) for n in array.shape) or "scalar"
@@ -159,7 +159,7 @@ def _buffer_lines(report: RunReport, buffer: BufferReport, path: str | None) -> 
 
 
 def _named(report: RunReport, arg: int | str) -> str:
-    """An argument behind the word ``arg``: its number alone needs no other word."""
+    """Return an argument behind the word ``arg``: its number alone needs no other word."""
     name = next((buffer.name for buffer in report.buffers if buffer.arg == arg), "")
     return report.title(arg) if name else str(arg)
 
@@ -177,7 +177,7 @@ def _sources(report: RunReport, fault: Fault) -> tuple[tuple[str, str], tuple[st
 
 
 def _sent_lines(report: RunReport, sent: RecordedMessages) -> Iterator[str]:
-    """A message that was recorded: how often, why, and what the first one carried."""
+    """Yield a message that was recorded: how often, why, and what the first one carried."""
     line = f", line {sent.line + 1}" if sent.line >= 0 else ""
     yield (
         f"  message: {sent.mnemonic} is recorded only, {sent.reason}; sent {_count(sent.count, 'time')}, first by "
@@ -206,7 +206,7 @@ def _time(report: RunReport) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time in words: ``2.1 ms``."""
+    """Return a time in words: ``2.1 ms``."""
     return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1e3:.3g} ms"
 
 

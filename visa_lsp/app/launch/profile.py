@@ -88,7 +88,7 @@ class RunProfile:
 def profile_of(
     bodies: Iterable[Kernel], executions: Mapping[str, Sequence[int]], profiler: Profiler | None
 ) -> RunProfile:
-    """The profile of a run whose bodies are these; ``executions`` are counts by body and place."""
+    """Return the profile of a run whose bodies are these; ``executions`` are counts by body and place."""
     lanes = {one.kernel.name: one.instructions for one in profiler.bodies} if profiler is not None else {}
     kernels = []
     for body in bodies:
@@ -104,7 +104,7 @@ def profile_of(
 
 
 def profile_values(profile: RunProfile) -> dict[str, Any]:
-    """The profile for JSON."""
+    """Return the profile for JSON."""
     active, slots = _lanes(profile)
     idle = {"idle": _idle(active, slots)} if profile.with_lanes else {}
     return idle | {"kernels": [_kernel_values(one, with_lanes=profile.with_lanes) for one in profile.kernels]}
@@ -173,7 +173,7 @@ def _idle(active: int, slots: int) -> float:
 
 
 def profile_lines(profile: RunProfile, sources: Mapping[str, BodySource]) -> Iterator[str]:
-    """The profile for people: of each kernel the lines that were executed most, its branches and its messages."""
+    """Yield the profile for people: of each kernel the lines that were executed most, its branches and its messages."""
     for kernel in profile.kernels:
         words = f"profile of {kernel.kernel.name}: {_counted(kernel.executions, 'instruction')}"
         active, slots = kernel.lanes
@@ -220,7 +220,7 @@ def _counted(count: int, word: str) -> str:
 
 
 def _text(kernel: KernelProfile, one: ProfiledInstruction, sources: Mapping[str, BodySource]) -> str:
-    """The line of an instruction, or its mnemonic where there is no text."""
+    """Return the line of an instruction, or its mnemonic where there is no text."""
     source = sources.get(kernel.kernel.name)
     if source is None or not 0 <= one.inst.line < len(source.lines):
         return one.inst.row.mnemonic
@@ -228,7 +228,7 @@ def _text(kernel: KernelProfile, one: ProfiledInstruction, sources: Mapping[str,
 
 
 def speedscope(profiles: Iterable[tuple[str, RunProfile, Mapping[str, BodySource]]]) -> dict[str, Any]:
-    """A document for speedscope (https://www.speedscope.app): launches by name; executions and, where known, lanes.
+    """Return a document for speedscope (https://www.speedscope.app): launches by name; executions and, where known, lanes.
 
     A stack is the kernel, the loops around an instruction, and its line.
     """

@@ -153,7 +153,7 @@ def load_program(path: Path, platform: Platform | None, notes: list[str], texts:
 
 
 def sources_of(module: Module, text: str, path: Path | None, *, judged: bool = True) -> dict[str, BodySource]:
-    """The text that each body of a program comes from."""
+    """Return the text that each body of a program comes from."""
     source = BodySource(str(path or ""), tuple(lines_of(text)), text if judged else "")
     return {body.name: source for body in module.bodies}
 
@@ -226,7 +226,7 @@ def _resolved(body: Kernel, places: list[int]) -> Kernel:
 
 
 def merged(left: Module, right: Module, defined: dict[str, str] | None = None, path: str = "another") -> Module:
-    """One program of two, the left one linked already.
+    """Return one program of two, the left one linked already.
 
     ``defined`` says in which file each body of the left one is; those of the right one, which ``path`` holds, are
     added. Raises LaunchError where a body of the same name is in both.

@@ -70,7 +70,7 @@ def _same_registers(one: Platform, other: Platform) -> bool:
 
 
 def _zebins(launch: LaunchFile, options: RunOptions, kernel: str, *, own: bool) -> list[Path]:
-    """The zebin of a launch: named by it, else the one of the program's name, else, if not ``own``, its folder's."""
+    """Return the zebin of a launch: named by it, else the one of the program's name, else, if not ``own``, its folder's."""
     if launch.zebin or launch.ze_info:
         return [source for source in (launch.zebin, launch.ze_info) if source is not None]
     places = [place for place in (options.path, launch.path) if place is not None]
@@ -84,7 +84,7 @@ def _zebins(launch: LaunchFile, options: RunOptions, kernel: str, *, own: bool) 
 def _platforms_of_zebins(
     launch: LaunchFile, options: RunOptions, kernel: str, *, own: bool
 ) -> Iterator[Platform | None]:
-    """What those zebins were made for, where they say it."""
+    """Yield what those zebins were made for, where they say it."""
     if launch.document is not None:
         yield _platform_of_zebin(launch.document, _DOCUMENT)
         return
@@ -137,7 +137,7 @@ def kernel_info(
 
 
 def _inferred(kernel: Kernel, launch: LaunchFile, options: RunOptions, said: list[str]) -> KernelInfo | None:
-    """What a compiler's dump tells of itself where arguments are given in order; None where they go by input names."""
+    """Return what a compiler's dump tells of itself where arguments are given in order; None where they go by input names."""
     args = launch.config.args
     if boundary(kernel) is None or not isinstance(args, tuple):
         return None
@@ -151,14 +151,14 @@ def _inferred(kernel: Kernel, launch: LaunchFile, options: RunOptions, said: lis
 
 
 def source_words(described: DescribedKernel, kernel: Kernel) -> str:
-    """Where the ze_info of a kernel is from, as a sentence."""
+    """Return where the ze_info of a kernel is from, as a sentence."""
     if described.path is not None:
         return f"the ze_info is that of {described.path.name}, which speaks of kernel '{kernel.name}'"
     return "the ze_info is inferred from the program, as visa-lsp zeinfo emit does, which lists its guesses"
 
 
 def hint_of(arg: Arg) -> ArgumentHint:
-    """What an argument of a launch tells of the kernel's."""
+    """Return what an argument of a launch tells of the kernel's."""
     match arg:
         case ImageArg():
             _, height, depth = arg.dims
@@ -173,7 +173,7 @@ def hint_of(arg: Arg) -> ArgumentHint:
 
 
 def program_symbols(module: Module, options: RunOptions) -> list[str]:
-    """The names of data that a program takes the address of: those that are none of its functions, nor of its folder's."""
+    """Return the names of data that a program takes the address of: those that are none of its functions, nor of its folder's."""
     functions = {body.name for body in module.bodies}
     names = dict.fromkeys(name for body in module.bodies for name in named_in(body, calls=False))
     missing = [name for name in names if name not in functions]
@@ -182,7 +182,7 @@ def program_symbols(module: Module, options: RunOptions) -> list[str]:
 
 
 def simd_notes(kernel: Kernel, found: DescribedKernel, options: RunOptions) -> list[str]:
-    """What is to be said where the ze_info is of another SIMD size than the text: a dump has every size that was tried."""
+    """Return what is to be said where the ze_info is of another SIMD size than the text: a dump has every size that was tried."""
     simd = kernel.int_attribute("SimdSize") or 0
     if not simd or not found.simd_size or simd == found.simd_size or options.path is None or found.path is None:
         return []
@@ -197,7 +197,7 @@ def simd_notes(kernel: Kernel, found: DescribedKernel, options: RunOptions) -> l
 
 
 def _zebin_beside(kernel: Kernel, finder: Beside, places: Sequence[Path | None], document: Path) -> Path | None:
-    """The zebin that has the data of a program: of the program's name, of its ze_info's, else one that speaks of the kernel."""
+    """Return the zebin that has the data of a program: of the program's name, of its ze_info's, else one that speaks of the kernel."""
     there = [place for place in (*places, document) if place is not None]
     own = next((path for path in finder.own_documents(*there) if path.suffix == ".zebin"), None)
     if own is not None:

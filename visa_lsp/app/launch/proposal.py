@@ -85,7 +85,7 @@ class Proposal:
     uneven: Proposal | None = None
 
     def read(self, path: Path) -> LaunchFile:
-        """The launch, read; ``path`` is what its file would be called. Raises LaunchError, with the key or argument at fault."""
+        """Return the launch, read; ``path`` is what its file would be called. Raises LaunchError, with the key or argument at fault."""
         with self.without_file(path):
             return parse_launch(self.written.text, path)
 
@@ -188,7 +188,7 @@ class _Proposer:
         self.platform: tuple[Platform, str] | None = None
 
     def proposal(self, sizes: DefaultSizes) -> Proposal:
-        """The launch of some sizes, which are the given ones where these are given."""
+        """Return the launch of some sizes, which are the given ones where these are given."""
         given = self.given
         told = forms.template(self.described.text, self.kernel.name, self.types, sizes)
         told["named"] = self.named
@@ -214,7 +214,7 @@ class _Proposer:
         return Proposal(told, written, tuple(said), platform, free)
 
     def best(self) -> Proposal:
-        """The launch that shows most: of sizes that fit the kernel, with buffers that end where the kernel should.
+        """Return the launch that shows most: of sizes that fit the kernel, with buffers that end where the kernel should.
 
         Values repeat where two work items then change the same element. Counts are no multiple of a group's size where only
         then something is wrong.
@@ -242,7 +242,7 @@ class _Proposer:
         return replace(shown, uneven=uneven, even=proposal)
 
     def _best_trial(self, first: Proposal) -> _Trial:
-        """The first trial without a fault, else the one whose faults are the least a matter of sizes."""
+        """Return the first trial without a fault, else the one whose faults are the least a matter of sizes."""
         is_plane = self.sizes[0].local[1] > 1
 
         def rank(trial: _Trial) -> tuple[bool, bool, bool, int]:
@@ -264,7 +264,7 @@ class _Proposer:
         return min(trials, key=rank)
 
     def _platform(self, written: Written) -> tuple[Platform, str]:
-        """The platform that is told, else the likeliest that text and ze_info can be made for."""
+        """Return the platform that is told, else the likeliest that text and ze_info can be made for."""
         try:
             file = parse_launch(written.text, self.path)
         except LaunchError as error:
@@ -297,7 +297,7 @@ class _Proposer:
         return default, f"platform: {default.name}, the default; nothing here tells it"
 
     def _prepared(self, file: LaunchFile, platform: Platform) -> PreparedLaunch | str | int | None:
-        """The launch made ready, or what an error is about."""
+        """Return the launch made ready, or what an error is about."""
         config = replace(file.config, kernel=self.kernel.name)
         try:
             return prepare(self.module, None if self.named else self.info, config, platform)
@@ -305,7 +305,7 @@ class _Proposer:
             return error.arg
 
     def _is_refused(self, platform: Platform) -> bool:
-        """Whether the assembler reports errors for a platform."""
+        """Return whether the assembler reports errors for a platform."""
         if self.text is None:
             self.text = module_text(self.module, platform)
             if errors_of(self.text, None):
@@ -383,7 +383,7 @@ def proposed(
 def _program(
     program: str | bytes, options: RunOptions, where: Platform | None, *, linked: bool
 ) -> tuple[Module, dict[str, BodySource], list[str]]:
-    """The program with, if ``linked``, the functions of its folder that its first kernels call."""
+    """Return the program with, if ``linked``, the functions of its folder that its first kernels call."""
     notes: list[str] = []
     sources: dict[str, BodySource] = {}
     if isinstance(program, bytes):
@@ -405,7 +405,7 @@ def _completed(given: Spec, told: Spec) -> Spec:
 
 
 def _kernel(module: Module, given: Spec, place: str) -> tuple[Kernel, list[str]]:
-    """The kernel that is asked for, else the first of the program."""
+    """Return the kernel that is asked for, else the first of the program."""
     if given.get("kernel"):
         return choose_kernel(module, str(given["kernel"])), []
     if not module.kernels:
@@ -452,7 +452,7 @@ def _candidates() -> list[Platform]:
 
 
 def _sizes(kernel: Kernel, info: KernelInfo, given: Spec, told: Spec) -> list[DefaultSizes]:
-    """The sizes to try, the likeliest first; those that are given count."""
+    """Return the sizes to try, the likeliest first; those that are given count."""
     places = _variables_in(kernel)
     variables = {var for var, _ in places}
     # Local ids alone are also the way to the number of a work item in its group.
@@ -485,7 +485,7 @@ def _uneven(sizes: DefaultSizes) -> int:
 
 
 def _given_counts(given: Spec, told: Spec) -> Iterator[int]:
-    """The numbers that are given for arguments that count."""
+    """Yield the numbers that are given for arguments that count."""
     args = given.get("args")
     for argument in told["arguments"]:
         key = argument["name"] if isinstance(args, dict) else argument["index"]
@@ -513,7 +513,7 @@ def _triple(value: object) -> Triple | None:
 
 
 def _variables_in(kernel: Kernel) -> set[tuple[int, int]]:
-    """The general variables that instructions of a kernel name, or name a part of, each with the byte where the operand begins.
+    """Return the general variables that instructions of a kernel name, or name a part of, each with the byte where the operand begins.
 
     Of operands below the first row of a register, and of raw ones, byte 0 counts.
     """
@@ -536,7 +536,7 @@ def _variables_in(kernel: Kernel) -> set[tuple[int, int]]:
 
 
 def _second_ids(kernel: Kernel, info: KernelInfo) -> set[int]:
-    """The variables that hold the local ids along y: the second third of what is passed for each thread."""
+    """Return the variables that hold the local ids along y: the second third of what is passed for each thread."""
     size = sum(entry.size for entry in info.per_thread if entry.arg_type == "local_id") // 3
     start = min((entry.offset for entry in kernel.inputs), default=0) + size
     return {entry.id for entry in kernel.inputs if start <= entry.offset < start + size}
@@ -547,7 +547,7 @@ def _overruns(proposal: Proposal) -> bool:
 
 
 def _argument_words(given: Spec, told: Spec) -> list[str]:
-    """A sentence for each argument that is not given."""
+    """Return a sentence for each argument that is not given."""
     args: Any = given.get("args")
     words = []
     for argument in told["arguments"]:

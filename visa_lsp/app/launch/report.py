@@ -119,15 +119,15 @@ class RunReport:
     expected_faults: Mapping[str, bool] = field(default_factory=dict)  # by kind: whether the run has found one
 
     def with_assumed(self, assumed: tuple[str, ...]) -> RunReport:
-        """The report with what was assumed, which is not said again in a note."""
+        """Return the report with what was assumed, which is not said again in a note."""
         return replace(self, assumed=assumed, notes=tuple(note for note in self.notes if note not in assumed))
 
     def excerpt(self, fault: Fault | RecordedMessages) -> tuple[str, str]:
-        """Where a fault stands, ``path:line``, and that line of the text; empty where there is no text."""
+        """Return where a fault stands, ``path:line``, and that line of the text; empty where there is no text."""
         return _excerpt(self.sources.get(fault.kernel), fault.line)
 
     def other_excerpt(self, fault: Fault) -> tuple[str, str]:
-        """The same for the other party."""
+        """Return the same for the other party."""
         return _excerpt(self.sources.get(fault.other_kernel or fault.kernel), fault.other_line)
 
     def source_excerpt(self, kernel: str, place: tuple[str, int] | None) -> tuple[str, str]:
@@ -139,11 +139,11 @@ class RunReport:
         return f"{place[0]}:{place[1]}", _line_of(folder / place[0], place[1])
 
     def title(self, arg: int | str) -> str:
-        """What an argument is called: as its buffer is."""
+        """Return what an argument is called: as its buffer is."""
         return next((buffer.title for buffer in self.buffers if buffer.arg == arg), titled(arg, ""))
 
     def with_most(self, count: int | None) -> RunReport:
-        """The report with no more than so many faults listed; all of them with None."""
+        """Return the report with no more than so many faults listed; all of them with None."""
         if count is None:
             return self
         return replace(self, faults=self.faults[:count], more_faults=len(self.faults[count:]))
@@ -196,7 +196,7 @@ def _sourced(fault: Fault, bodies: Mapping[str, Kernel]) -> Fault:
 
 
 def _source_of(body: Kernel | None, at: int) -> tuple[str, int] | None:
-    """The file and line of the marks above an instruction; None without them, or for what no line stands for."""
+    """Return the file and line of the marks above an instruction; None without them, or for what no line stands for."""
     if body is None or not 0 <= at < len(body.instructions):
         return None
     line = 0

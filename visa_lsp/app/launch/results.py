@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def buffer_reports(prepared: PreparedLaunch, config: LaunchConfig) -> tuple[BufferReport, ...]:
-    """Every buffer and image argument as the run has left it; ``config`` has what it held before.
+    """Return every buffer and image argument as the run has left it; ``config`` has what it held before.
 
     What an array held that the run worked on in place is not known any more: it counts as changed where it was written.
     """
@@ -24,7 +24,7 @@ def buffer_reports(prepared: PreparedLaunch, config: LaunchConfig) -> tuple[Buff
 
 
 def expectation_reports(prepared: PreparedLaunch, config: LaunchConfig) -> tuple[ExpectationReport, ...]:
-    """Every expectation, and where one does not hold what differs."""
+    """Return every expectation, and where one does not hold what differs."""
     from visa_lsp.sim.launch.expect import mismatch
 
     found = ((expect.arg, mismatch(prepared.arrays[expect.arg], expect)) for expect in config.expect)
@@ -53,5 +53,5 @@ def _buffer(prepared: PreparedLaunch, key: int | str, given: Arg) -> BufferRepor
 
 
 def _bytes(array: Array) -> memoryview:
-    """The bytes of an array, to be compared without a copy: values would not do, NaN differs from itself."""
+    """Return the bytes of an array, to be compared without a copy: values would not do, NaN differs from itself."""
     return array.reshape(-1).view("u1").data

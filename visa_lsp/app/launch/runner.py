@@ -150,7 +150,7 @@ class ReadyRun:
     loading: float  # seconds since loading began
 
     def dispatch(self, steps: int) -> Dispatch:
-        """The order to run, with a budget of so many instructions where the options say no other."""
+        """Return the order to run, with a budget of so many instructions where the options say no other."""
         return with_budget(self.prepared, self.options.budget or steps).dispatch
 
     @property
@@ -164,7 +164,7 @@ class ReadyRun:
         return text_printed(self.prepared.printf, self.prepared.dispatch.memory) if self.prepared.printf else ""
 
     def _expectations(self) -> tuple[ExpectationReport, ...]:
-        """All expectations of the launch file, in its order."""
+        """Return all expectations of the launch file, in its order."""
         launch, prepared = self.launch, self.prepared
         found = list(condition_reports(launch.conditions, prepared, launch.config, launch.names, self._referred))
         taken = {condition.at for condition in launch.conditions}
@@ -173,7 +173,7 @@ class ReadyRun:
         return tuple(report for _, report in sorted(found, key=lambda entry: entry[0]))
 
     def _referred(self, path: Path) -> Mapping[int | str, Array]:
-        """The arrays that a reference program leaves of the same arguments."""
+        """Return the arrays that a reference program leaves of the same arguments."""
         launch, options, config = self.launch, self.options, self.launch.config
         data = read_bytes(path)
         if is_opencl(str(path)):
@@ -203,7 +203,7 @@ class ReadyRun:
     def report(
         self, result: RunResult, engine: str, time: RunTime | None = None, profiler: Profiler | None = None
     ) -> RunReport:
-        """What came of the run."""
+        """Return what came of the run."""
         prepared, config, said = self.prepared, self.launch.config, list(self.notes)
         if profiler is not None and self.options.engine == "auto":
             said.append(
@@ -343,7 +343,7 @@ def _item_race(dispatch: Dispatch, checks: str) -> Fault | None:
 def _timed(
     dispatch: Dispatch, engine: Engine, options: RunOptions, loading: float
 ) -> tuple[RunResult, RunTime, Profiler | None]:
-    """What the last of the runs has done, how long loading, compiling and each of them took, and who has watched the last."""
+    """Return what the last of the runs has done, how long loading, compiling and each of them took, and who has watched the last."""
     before = Contents(dispatch) if options.repeat > 1 else None
     compiling, running = 0.0, []
     while True:
@@ -359,7 +359,7 @@ def _timed(
 
 
 def _values(launch: LaunchFile, prepared: PreparedLaunch) -> tuple[ValueReport, ...]:
-    """What was passed by value, as the launch has it."""
+    """Return what was passed by value, as the launch has it."""
     args = launch.config.args
     keyed: Iterable[tuple[int | str, Arg]] = args.items() if isinstance(args, Mapping) else enumerate(args)
     return tuple(

@@ -50,7 +50,7 @@ class SweepRow:
 
 
 def jobs_of(job: LaunchJob, sweep: Sweep) -> list[LaunchJob]:
-    """A job for each point of the sweep of a launch."""
+    """Return a job for each point of the sweep of a launch."""
     return [replace(job, point=point) for point in sweep.points()]
 
 
@@ -93,7 +93,7 @@ def row_of(job: LaunchJob) -> SweepRow:
 
 
 def _difference(report: RunReport) -> str:
-    """The first expectation that does not hold with its first element, else the first fault."""
+    """Return the first expectation that does not hold with its first element, else the first fault."""
     for expectation in report.expectations:
         if expectation.ok:
             continue
@@ -113,7 +113,7 @@ def _one_line(text: str) -> str:
 
 
 def sweep_of(job: LaunchJob) -> tuple[Sweep, LaunchJob]:
-    """The sweep of a job's launch file, and the job with the file's text: it is read once for all points.
+    """Return the sweep of a job's launch file, and the job with the file's text: it is read once for all points.
 
     Raises UserError where the file cannot be read, is wrong, or has no sweep.
     """

@@ -25,37 +25,37 @@ _SECONDS: Final = 9  # characters of a column that says how long
 
 
 def head_line(sweep: Sweep) -> str:
-    """The line above the rows."""
+    """Return the line above the rows."""
     return f"  {_axes_line(sweep, [axis.name for axis in sweep.axes])}  status  engine  {'time':>{_SECONDS}}  first difference"
 
 
 def row_line(sweep: Sweep, row: SweepRow) -> str:
-    """One row."""
+    """Return one row."""
     axes = _axes_line(sweep, [value_words(value) for _, value in row.point])
     time = duration(row.seconds) if row.engine else ""
     return f"  {axes}  {row.status:<6}  {row.engine:<6}  {time:>{_SECONDS}}  {row.difference}".rstrip()
 
 
 def _axes_line(sweep: Sweep, words: Iterable[str]) -> str:
-    """A word for each axis, in columns that are as wide as the longest value."""
+    """Return a word for each axis, in columns that are as wide as the longest value."""
     widths = [max(len(axis.name), *(len(value_words(value)) for value in axis.values)) for axis in sweep.axes]
     return "  ".join(f"{word:<{width}}" for word, width in zip(words, widths, strict=True))
 
 
 def summary(rows: Sequence[SweepRow]) -> str:
-    """The line below the rows."""
+    """Return the line below the rows."""
     failed = sum(row.exit != 0 for row in rows)
     return f"{len(rows)} points: {len(rows) - failed} passed, {failed} failed"
 
 
 def row_values(row: SweepRow) -> dict[str, Any]:
-    """One row as a JSON object."""
+    """Return one row as a JSON object."""
     point = {name: _json(value) for name, value in row.point}
     return {**asdict(row), "point": point, "ok": row.exit == 0}
 
 
 def sweep_values(name: str, sweep: Sweep, rows: Sequence[SweepRow]) -> dict[str, Any]:
-    """The whole sweep as a JSON object."""
+    """Return the whole sweep as a JSON object."""
     failed = sum(row.exit != 0 for row in rows)
     return {
         "launch": name,
@@ -87,7 +87,7 @@ def refuse_table(path: str) -> None:
 
 
 def table_bytes(path: str, sweep: Sweep, rows: Sequence[SweepRow]) -> bytes:
-    """The rows as the file that a name says: CSV, JSON or Parquet, a column for each axis and each thing known."""
+    """Return the rows as the file that a name says: CSV, JSON or Parquet, a column for each axis and each thing known."""
     columns = _columns(sweep, rows)
     return _TABLES[path.rpartition(".")[2].lower()](columns, rows)
 
@@ -98,7 +98,7 @@ _RESULTS: Final = (
 
 
 def _columns(sweep: Sweep, rows: Sequence[SweepRow]) -> dict[str, list[Any]]:
-    """Each column with a value for every row; an axis that is called as a result is ``axis.NAME``."""
+    """Return each column with a value for every row; an axis that is called as a result is ``axis.NAME``."""
     columns: dict[str, list[Any]] = {}
     for at, axis in enumerate(sweep.axes):
         name = f"axis.{axis.name}" if axis.name in _RESULTS else axis.name

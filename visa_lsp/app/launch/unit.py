@@ -58,7 +58,7 @@ def perform(job: LaunchJob) -> Outcome:
 
 
 def guarded(name: str, work: Callable[[], Outcome]) -> Outcome:
-    """The outcome of some work, or that of a mistake in what it was given: 1 for errors in a text, else 2."""
+    """Return the outcome of some work, or that of a mistake in what it was given: 1 for errors in a text, else 2."""
     from visa_lsp.app.launch import runner
 
     try:
@@ -106,7 +106,7 @@ def _made_up(job: LaunchJob, options: RunOptions) -> tuple[LaunchFile, RunReport
 
 
 def program_of(data: bytes, path: Path) -> str | bytes:
-    """What a program's file holds: the bytes of an object, or a text. Raises LaunchError where it is neither."""
+    """Return what a program's file holds: the bytes of an object, or a text. Raises LaunchError where it is neither."""
     from visa_lsp.app.launch import runner
 
     return data if data[:4] == b"CISA" or path.suffix in OBJECTS else runner.text_of(data, path)

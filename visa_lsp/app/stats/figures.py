@@ -119,7 +119,7 @@ def figures_of(kernel: Kernel, grf_bytes: int, path: str, *, lives: bool = False
 
 
 def _lives(use: RegisterUse) -> Iterator[LiveVariable]:
-    """Every general variable that is live somewhere, in the order of declaration."""
+    """Yield every general variable that is live somewhere, in the order of declaration."""
     kernel, weights = use.kernel, use.general.weights
     aliases: dict[int, list[str]] = {}
     for number in range(predefined.FIRST_VARIABLE, predefined.FIRST_VARIABLE + len(kernel.variables)):

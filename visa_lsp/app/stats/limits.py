@@ -22,7 +22,7 @@ Known = dict[tuple[str, str, int], int]
 
 
 def read_known(path: str) -> Known:
-    """The pressure of each kernel of a baseline; ``UserError`` where the file is none."""
+    """Return the pressure of each kernel of a baseline; ``UserError`` where the file is none."""
     known: Known = {}
     seen: Counter[tuple[str, str]] = Counter()
     for item in read_items(path, _KEY):
@@ -46,7 +46,7 @@ def write_known(path: str, kernels: Iterable[KernelFigures], inputs: Sequence[st
 
 
 def complaints(kernels: Iterable[KernelFigures], most: int | None, known: Known | None, baseline: str) -> Iterator[str]:
-    """A line for each kernel that takes more than ``most``, or than the baseline at ``baseline`` knows of it."""
+    """Yield a line for each kernel that takes more than ``most``, or than the baseline at ``baseline`` knows of it."""
     seen: Counter[tuple[str, str]] = Counter()
     for one in kernels:
         what = f"{one.path}:{one.pressure.line or 1}: kernel '{one.name}' takes {one.pressure.max} GRF rows"

@@ -17,7 +17,7 @@ _HEAD: Final = ("kernel", "instructions", "sends", "blocks", "loops", "GRF rows"
 
 
 def as_json(kernels: Sequence[KernelFigures]) -> dict[str, Any]:
-    """The document of ``--format json``."""
+    """Return the document of ``--format json``."""
     return {"kernels": [_kernel(one) for one in kernels]}
 
 
@@ -57,7 +57,7 @@ def _peak(peak: Peak) -> dict[str, Any]:
 
 
 def page(one: KernelFigures) -> Iterator[str]:
-    """The lines of the page of one kernel."""
+    """Yield the lines of the page of one kernel."""
     yield f"{one.path}: '{one.name}'"
     code = f"{_counted(one.instructions, 'instruction')}, {one.sends} of them messages"
     held = ", ".join((_counted(one.blocks, "block"), _counted(one.loops, "loop"), _counted(one.variables, "variable")))
@@ -87,7 +87,7 @@ def _counted(count: int, word: str) -> str:
 
 
 def table(kernels: Sequence[KernelFigures]) -> Iterator[str]:
-    """The lines of a table with a row for each kernel."""
+    """Yield the lines of a table with a row for each kernel."""
     rows = [list(_HEAD)]
     rows += [
         [

@@ -45,7 +45,7 @@ _NUMBERS: Final = {2: "two, for L1 and L3", 3: "three, for L1, L2 and L3"}
 
 
 def _pairs(row: Instruction) -> tuple[str, tuple[str, ...]]:
-    """What the message is, and the pairs that it may have."""
+    """Return what the message is, and the pairs that it may have."""
     if any(s.shape in (Shape.LSC_ADDRESS_TYPED, Shape.LSC_SURFACE) for s in row.slots):
         return "a message to images", ()
     reads = any(slot.role is Role.WRITE for slot in row.slots)

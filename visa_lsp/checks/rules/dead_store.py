@@ -53,7 +53,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
 
 
 def _found(body: Body, steps: list[Step]) -> dict[int, str]:
-    """The dead stores of a body by step, with the names of what they write."""
+    """Return the dead stores of a body by step, with the names of what they write."""
     from visa_lsp.checks.support.body_flow import key_of, used_variables
     from visa_lsp.flow.graph import graph_of
     from visa_lsp.flow.liveness import Liveness
@@ -75,12 +75,12 @@ def _found(body: Body, steps: list[Step]) -> dict[int, str]:
 
 
 def _computes(row: Instruction) -> bool:
-    """Whether an instruction does nothing but write its results."""
+    """Return whether an instruction does nothing but write its results."""
     return row.flow is FlowClass.NEXT and row.family not in SENDING
 
 
 def _unread(graph: Graph, number: int, live: Mapping[int, int]) -> set[int]:
-    """The variables that a step writes, if none of what it writes is live behind it; else nothing."""
+    """Return the variables that a step writes, if none of what it writes is live behind it; else nothing."""
     writes = [access for access in graph.steps[number].accesses if access.writes]
     if any(live.get(access.variable, 0) & access.possible or not access.certain for access in writes):
         return set()

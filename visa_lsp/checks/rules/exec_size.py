@@ -77,7 +77,7 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
 
 
 def _sizes(ctx: CheckContext, row: Instruction) -> tuple[int, ...]:
-    """The sizes that a row can have: no more lanes than there are address registers where it writes those."""
+    """Return the sizes that a row can have: no more lanes than there are address registers where it writes those."""
     if row.slots and row.slots[0].classes == A and row.slots[0].role is Role.WRITE:
         most = address_registers(ctx.platform)
         return tuple(size for size in EXEC_SIZES if size <= most)
@@ -85,7 +85,7 @@ def _sizes(ctx: CheckContext, row: Instruction) -> tuple[int, ...]:
 
 
 def _taken(row: Instruction, size: int) -> bool:
-    """Whether the finalizer takes the size."""
+    """Return whether the finalizer takes the size."""
     return row.exec_verified is None or size in row.exec_verified
 
 

@@ -67,7 +67,7 @@ def _name(operand: BoundOperand) -> str:
 
 
 def _reaches(graph: Graph, start: int, wanted: int) -> bool:
-    """Whether some path leads from a block to another; what cannot be followed counts as one."""
+    """Return whether some path leads from a block to another; what cannot be followed counts as one."""
     from visa_lsp.flow.solve import closure
 
     reached = closure([start], lambda block: _ahead(graph, block))
@@ -75,13 +75,13 @@ def _reaches(graph: Graph, start: int, wanted: int) -> bool:
 
 
 def _ahead(graph: Graph, number: int) -> list[int]:
-    """The blocks that control may go to next; behind lanes that wait at a label others go on."""
+    """Return the blocks that control may go to next; behind lanes that wait at a label others go on."""
     waits = graph.steps[graph.blocks[number].last].flow is FlowClass.GOTO and number + 1 < len(graph.blocks)
     return [*graph.successors[number], *((number + 1,) if waits else ())]
 
 
 def _is_open(graph: Graph, number: int) -> bool:
-    """Whether lanes may come from a block to anywhere."""
+    """Return whether lanes may come from a block to anywhere."""
     block = graph.blocks[number]
     last = graph.steps[block.last]
     # Lanes that end by a return of all lanes, or that wait at a label, let the waiting ones go on.

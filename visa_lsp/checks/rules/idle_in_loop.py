@@ -86,7 +86,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
 
 
 def _idle(graph: Graph, loop: Loop, live: set[int]) -> set[int]:
-    """The variables that are live where a loop begins and that nothing in it touches."""
+    """Return the variables that are live where a loop begins and that nothing in it touches."""
     inside = [step for block in loop.blocks for step in graph.code(graph.blocks[block])]
     if any(step.flow in _CALLS or step.indirect_read or step.indirect_write for step in inside):
         return set()
@@ -105,7 +105,7 @@ def _words(graph: Graph, loop: Loop, names: list[str], size: int) -> str:
 
 
 def _first(graph: Graph, head: int) -> int:
-    """The line of the first instruction of a loop."""
+    """Return the line of the first instruction of a loop."""
     code = graph.code(graph.blocks[head])
     return next((step.line for step in code if step.flow is not FlowClass.LABEL), code[0].line)
 

@@ -51,7 +51,7 @@ def _bad(ctx: CheckContext, problem: Problem) -> Diagnostic:
 
 
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
-    """A count where a quad message has channels."""
+    """Yield a count where a quad message has channels."""
     for operand in bound.operands:
         tag = operand.node.suffix if isinstance(operand.node, tree.Ref) else None
         if operand.slot.shape is not Shape.LSC_DATA or tag is None or "x" not in tag.text or "." in tag.text:

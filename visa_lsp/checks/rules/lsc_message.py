@@ -145,7 +145,7 @@ def _address(inst: Inst, operand: BoundOperand, node: tree.AddressRef, place: Pl
 
 
 def _numbers(inst: Inst, node: tree.AddressRef, place: Place) -> Iterator[Found]:
-    """What the numbers of an address can be, and that its registers have no region."""
+    """Yield what the numbers of an address can be, and that its registers have no region."""
     offset = inst.get("immoffset")
     if inst.get("addrsize") == codes.ADDRSIZE_A16 and isinstance(offset, int) and abs(offset) > _SHORT_OFFSET:
         yield place, f"an offset beside `:a16` is between {-_SHORT_OFFSET:#x} and {_SHORT_OFFSET:#x}, not {offset:#x}"
@@ -173,7 +173,7 @@ def _numbers(inst: Inst, node: tree.AddressRef, place: Place) -> Iterator[Found]
 def _address_type(
     ctx: CheckContext, body: Body, operand: BoundOperand, node: tree.AddressRef, place: Place
 ) -> Iterator[Found]:
-    """The type of the variable that addresses lie in, which is that of their size."""
+    """Yield the type of the variable that addresses lie in, which is that of their size."""
     value = operand.value
     symbol = ctx.facts(body).variables.get(value.var) if isinstance(value, RawOperand) else None
     size = node.suffix.text if node.suffix is not None else ""
@@ -248,7 +248,7 @@ def _data(bound: Bound, inst: Inst, place: Place, platform: Platform | None, *, 
 
 
 def _float_units(platform: Platform | None, *, newer: bool) -> tuple[int, ...]:
-    """The units that add floats: which they are depends on the platform, and an older finalizer knows the oldest only."""
+    """Return the units that add floats: which they are depends on the platform, and an older finalizer knows the oldest only."""
     if not newer:
         return _GLOBAL
     if platform is None:
@@ -259,7 +259,7 @@ def _float_units(platform: Platform | None, *, newer: bool) -> tuple[int, ...]:
 
 
 def _quad_store(inst: Inst, place: Place, *, free: bool) -> Iterator[Found]:
-    """The channels of a quad store are the first ones; where a platform is ``free`` those of memory are any."""
+    """Yield the channels of a quad store are the first ones; where a platform is ``free`` those of memory are any."""
     mask = _number(inst, "chmask")
     if mask & mask + 1 and not (free and inst.get("sfid") != codes.SFID_TGM):
         yield place, "a quad store writes the first channels: `.x`, `.xy`, `.xyz` or `.xyzw`"

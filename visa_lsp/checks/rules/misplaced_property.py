@@ -61,7 +61,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
 
 
 def _is_tight(decl: tree.Decl, kind: SymbolKind) -> bool:
-    """Whether the usual properties stand in their order with one blank between: there is no room for any other."""
+    """Return whether the usual properties stand in their order with one blank between: there is no room for any other."""
     if decl.name is None or decl.v_type is None or decl.num_elts is None or decl.attrs or decl.v_name is not None:
         return False
     general = kind is SymbolKind.GENERAL
@@ -110,7 +110,7 @@ def _properties(ctx: CheckContext, symbol: Symbol, line: int) -> Iterator[Diagno
 # The declarations in a keystroke's surroundings are looked at again with each.
 @lru_cache(maxsize=4096)
 def _words(line: str) -> tuple[tuple[str, int], ...]:
-    """The properties of a declaration with their columns."""
+    """Return the properties of a declaration with their columns."""
     return tuple((m[1], m.start()) for m in _PROPERTY.finditer(line.split("//", maxsplit=1)[0]) if m[1] is not None)
 
 
@@ -130,7 +130,7 @@ def _name(ctx: CheckContext, symbol: Symbol, place: Place) -> Iterator[Diagnosti
 
 
 def _is_word(name: str, dialect: Dialect) -> bool:
-    """Whether a name is a mnemonic of the dialect, or another word of text 4.2."""
+    """Return whether a name is a mnemonic of the dialect, or another word of text 4.2."""
     rows = [row for row in TABLE.by_mnemonic.get(name, ()) if dialect in row.dialects and not row.has(Trait.DOTTED)]
     if dialect is Dialect.V42:
         return any(not row.opens_label for row in rows) or _NEWER_WORD.fullmatch(name) is not None

@@ -61,7 +61,7 @@ def _ends(code: list[Bound]) -> bool:
 
 
 def _is_note(bound: Bound) -> bool:
-    """Marks that compute nothing: lifetimes, source lines."""
+    """Mark that compute nothing: lifetimes, source lines."""
     return bound.row is not None and bound.row.flow is FlowClass.NOTE
 
 

@@ -54,7 +54,7 @@ def _judge(row: Instruction, typed: Typed, _: Platform | None, __: bool) -> Verd
 
 
 def _agree(result: DataType, source: DataType) -> bool:
-    """Whether the finalizer takes a source of this type with such a result."""
+    """Return whether the finalizer takes a source of this type with such a result."""
     if not (result.is_float or source.is_float or source.name == "vf"):
         return True
     pair = (result.name, source.name)

@@ -98,7 +98,7 @@ def _modified(ctx: CheckContext, bound: Bound) -> Iterator[Diagnostic]:
 
 @lru_cache(maxsize=4096)
 def _fitting(row: Instruction, types: Types, platform: Platform | None, dialect: Dialect) -> Together | str:
-    """The combination that an instruction has; else the operand that alone does not fit, empty where it is the pair."""
+    """Return the combination that an instruction has; else the operand that alone does not fit, empty where it is the pair."""
     here = [c for c in row.together if dialect in c.dialects and (platform is None or platform.name in c.platforms)]
     alone = ""
     for combination in here:

@@ -59,7 +59,7 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
 
 
 def _word(ctx: CheckContext, bound: Bound, row: Instruction) -> Iterator[Diagnostic]:
-    """A word behind the mnemonic that only text 4.2 has."""
+    """Yield a word behind the mnemonic that only text 4.2 has."""
     newer = {word for modifier in row.modifiers if modifier.newest is not None for word in modifier.words}
     if isinstance(bound.statement, tree.Instruction):
         for word in bound.statement.words:
@@ -69,7 +69,7 @@ def _word(ctx: CheckContext, bound: Bound, row: Instruction) -> Iterator[Diagnos
 
 
 def _shape(ctx: CheckContext, bound: Bound) -> Iterator[Diagnostic]:
-    """A data size that text 4.2 writes with another word than 4.1: the object is the same."""
+    """Yield a data size that text 4.2 writes with another word than 4.1: the object is the same."""
     for operand in bound.operands:
         if operand.slot.shape not in _SHAPED or not isinstance(operand.node, tree.Ref) or operand.node.suffix is None:
             continue
@@ -85,7 +85,7 @@ def _shape(ctx: CheckContext, bound: Bound) -> Iterator[Diagnostic]:
 
 @lru_cache(maxsize=4096)
 def _suspects(row: Instruction) -> tuple[int, ...]:
-    """The fields whose value may need text 4.2, the payload first."""
+    """Return the fields whose value may need text 4.2, the payload first."""
     worded = {modifier.field for modifier in row.modifiers if modifier.newest is not None}
     fields = [
         (field.name != "payload", index)
@@ -97,7 +97,7 @@ def _suspects(row: Instruction) -> tuple[int, ...]:
 
 
 def _newer(field: Field, value: Value) -> str | None:
-    """What a value needs text 4.2 for; None if it does not."""
+    """Return what a value needs text 4.2 for; None if it does not."""
     if not field.stored and not field.lossy and isinstance(value, int) and value != field.default:
         return _FIELDS.get(field.name, f"`{field.name}`")
     if field.kind in _STATES and not isinstance(value, int):
@@ -142,7 +142,7 @@ def _span(bound: Bound, field: str) -> Span:
 
 
 def _names(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
-    """A predefined name that text 4.2 brought."""
+    """Yield a predefined name that text 4.2 brought."""
     if ctx.dialect is Dialect.V42 or all(symbol.id != SCRATCHLOC.number for symbol in body.predefined.used):
         return
     for bound in body.code:

@@ -84,7 +84,7 @@ def _where(lack: Lack) -> str:
 
 
 def _brain_float(row: Instruction, typed: Typed, platform: Platform | None) -> Verdict | None:
-    """What the verifier says to `bf`: few instructions take it, some platforms have it, and few types may stand beside it."""
+    """Return what the verifier says to `bf`: few instructions take it, some platforms have it, and few types may stand beside it."""
     brain = row.brain
     first = next(
         (i for i, (slot, t) in enumerate(typed) if t is BF and (brain is None or slot.name not in brain.unseen)), None
@@ -109,13 +109,13 @@ def _brain_float(row: Instruction, typed: Typed, platform: Platform | None) -> V
 
 @cache
 def _takers(platform: Platform | None) -> str:
-    """The instructions that take `bf` on a platform."""
+    """Return the instructions that take `bf` on a platform."""
     taking = [r for r in TABLE.rows if r.brain is not None and (platform is None or platform.name in r.brain.platforms)]
     return words(f"`{name}`" for name in sorted({r.mnemonic for r in taking}))
 
 
 def type_words(allowed: Iterable[DataType]) -> str:
-    """A set of types as words, integers and floats by one word where all of them are meant."""
+    """Return a set of types as words, integers and floats by one word where all of them are meant."""
     kept = frozenset(allowed)
     parts = []
     kept = frozenset(t for t in kept if not t.is_packed)

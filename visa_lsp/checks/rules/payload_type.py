@@ -80,7 +80,7 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
 
 
 def _operation(row: Instruction, word: str) -> Operation | None:
-    """The operation that a word means, by whichever of its names."""
+    """Return the operation that a word means, by whichever of its names."""
     if word in row.operations:
         return row.operations[word]
     for modifier in row.modifiers:
@@ -126,7 +126,7 @@ def _name(bound: Bound) -> str:
 
 
 def _carries(row: Instruction) -> bool:
-    """Whether the raw operands of a row have types of their own."""
+    """Return whether the raw operands of a row have types of their own."""
     named = any(slot.shape is Shape.RAW and slot.name in row.verified for slot in row.slots)
     return named or bool(row.operations) or row.has(Trait.DWORD_DATA | Trait.MATRIX)
 

@@ -64,7 +64,7 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
 
 
 def _matrix(ctx: CheckContext, bound: Bound, variables: dict[int, Symbol]) -> Iterator[Diagnostic]:
-    """Where the operands of a matrix product begin, and how the variables that they lie in are aligned."""
+    """Yield where the operands of a matrix product begin, and how the variables that they lie in are aligned."""
     newer = ctx.dialect is Dialect.V42
     for operand in bound.operands:
         value = operand.value
@@ -93,7 +93,7 @@ def _matrix(ctx: CheckContext, bound: Bound, variables: dict[int, Symbol]) -> It
 
 
 def _start(value: object, size: int, grf: int) -> int:
-    """The byte of its variable at which an operand begins."""
+    """Return the byte of its variable at which an operand begins."""
     if isinstance(value, RawOperand):
         return value.offset
     assert isinstance(value, General)
@@ -101,7 +101,7 @@ def _start(value: object, size: int, grf: int) -> int:
 
 
 def _step_bytes(bound: Bound, operand: BoundOperand) -> int:
-    """What an operand without a raw offset begins at a multiple of; 0 where nothing is asked, or registers are."""
+    """Return what an operand without a raw offset begins at a multiple of; 0 where nothing is asked, or registers are."""
     inst = bound.inst
     if inst is None or operand.slot.shape is not Shape.SIMPLE:
         return 0

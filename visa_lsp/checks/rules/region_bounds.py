@@ -71,12 +71,12 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
 
 @lru_cache(maxsize=1024)
 def _last(region: Region, lanes: int, *, write: bool) -> int:
-    """The furthest element that the lanes touch, counted from the origin."""
+    """Return the furthest element that the lanes touch, counted from the origin."""
     return max(destination_elements(region.horz_stride or 0, lanes) if write else source_elements(region, lanes))
 
 
 def _cut(node: object) -> bool:
-    """Whether the origin does not fit its field: then it is not where it is written."""
+    """Return whether the origin does not fit its field: then it is not where it is written."""
     indices = node.indices if isinstance(node, tree.Ref) and node.indices else ()
     return any(isinstance(index, tree.Number) and index.value > 255 for index in indices)
 

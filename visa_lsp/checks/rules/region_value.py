@@ -48,7 +48,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
 
 
 def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
-    """The operands of an instruction whose hardware has few ways for them to lie."""
+    """Yield the operands of an instruction whose hardware has few ways for them to lie."""
     control = exec_control(bound)
     for operand in bound.operands:
         value, node = operand.value, operand.node

@@ -69,7 +69,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
 
 
 def _is_same(inst: Inst | None) -> bool:
-    """Whether an instruction of several lanes gives all of them one value."""
+    """Return whether an instruction of several lanes gives all of them one value."""
     if inst is None or not isinstance(inst.row.meaning, Lane) or inst.row.traits & _OTHERWISE:
         return False
     control = inst.get("exec")

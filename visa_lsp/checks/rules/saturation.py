@@ -60,7 +60,7 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
 
 
 def _judge(row: Instruction, type_: DataType | None, platform: Platform | None) -> tuple[str, Severity] | None:
-    """What is wrong with the saturation of a result, if anything, and how bad it is."""
+    """Return what is wrong with the saturation of a result, if anything, and how bad it is."""
     saturation = row.saturation
     if saturation is None:
         return None
@@ -81,7 +81,7 @@ def _judge(row: Instruction, type_: DataType | None, platform: Platform | None) 
 
 
 def _clamps(row: Instruction) -> bool:
-    """Whether `.sat` can be wrong for a row: for some results, or for an address."""
+    """Return whether `.sat` can be wrong for a row: for some results, or for an address."""
     saturable = any(modifier.field == "sat" for modifier in row.modifiers)
     return row.saturation is not None or (saturable and any(s.name == "dst" and A in s.classes for s in row.slots))
 

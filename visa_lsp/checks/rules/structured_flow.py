@@ -69,7 +69,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
 
 
 def _edits(ctx: CheckContext, words: list[Bound]) -> Iterator[Edit]:
-    """The whole body's structured words as gotos and labels."""
+    """Yield the whole body's structured words as gotos and labels."""
     opened: list[tuple[FlowClass, int, Bound]] = []
     halves: set[int] = set()
     pending: dict[int, Bound] = {}
@@ -122,7 +122,7 @@ def _line(
     *,
     invert: bool = False,
 ) -> Edit:
-    """The edit that puts labels and a goto where a word stands."""
+    """Return the edit that puts labels and a goto where a word stands."""
     node = bound.statement
     assert isinstance(node, tree.Instruction)
     text = ctx.document.line_text(bound.line)

@@ -129,7 +129,7 @@ def _kinds(ctx: CheckContext, body: Body | None, problems: list[Problem]) -> lis
 
 
 def _kind(ctx: CheckContext, body: Body | None, problem: Problem) -> SymbolKind:
-    """The class of variable that the first use asks for."""
+    """Return the class of variable that the first use asks for."""
     expected = str(problem.args.get("expected", ""))
     if expected == "predicate variable":
         return SymbolKind.PREDICATE
@@ -210,7 +210,7 @@ def _lanes(bound: Bound | None) -> int:
 
 
 def _types(ctx: CheckContext, body: Body, bound: Bound | None) -> Iterator[str]:
-    """The types of the other operands, destination first."""
+    """Yield the types of the other operands, destination first."""
     for operand in bound.operands if bound else ():
         type_ = ctx.facts(body).type_of(operand.value)
         if type_ is not None and not type_.is_packed:

@@ -56,12 +56,12 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
 
 
 def allowed(row: Instruction) -> str:
-    """What modifiers an instruction takes, as a sentence part."""
+    """Return what modifiers an instruction takes, as a sentence part."""
     return "it takes " + ", then ".join(modifier_words(m) for m in row.modifiers)
 
 
 def modifier_words(modifier: Modifier) -> str:
-    """What one modifier can be."""
+    """Return what one modifier can be."""
     match modifier.kind:
         case Modifier.Kind.CHANNELS:
             return "a channel mask of the letters R, G, B, A"
@@ -79,7 +79,7 @@ def modifier_words(modifier: Modifier) -> str:
 
 
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
-    """A word on the wrong side of the execution size: the finalizer reads each on one side only."""
+    """Yield a word on the wrong side of the execution size: the finalizer reads each on one side only."""
     row, node = bound.row, bound.statement
     if row is None or not isinstance(node, tree.Instruction) or node.exec is None or len(node.words) < 2:
         return

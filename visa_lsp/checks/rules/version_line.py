@@ -72,7 +72,7 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _numbers(ctx: CheckContext) -> Iterator[Diagnostic]:
-    """What is wrong with the number of the version, and with versions further down."""
+    """Yield what is wrong with the number of the version, and with versions further down."""
     at, version = ctx.bound.version_line, ctx.bound.version
     if version is not None and not (_OLDEST <= version <= _NEWEST and version[1] <= _MOST_MINOR):
         statement = ctx.document.statement(at)

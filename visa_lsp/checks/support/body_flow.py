@@ -38,19 +38,19 @@ _ROLES = {Role.READ: (False,), Role.WRITE: (True,), Role.READ_WRITE: (False, Tru
 
 
 def graph_of_body(body: Body) -> Graph:
-    """The control-flow graph of a body, without accesses; labels are names, and calls stand within blocks."""
+    """Return the control-flow graph of a body, without accesses; labels are names, and calls stand within blocks."""
     return graph_of([_step(bound) for bound in body.code], body.name)
 
 
 def steps_of_body(body: Body, grf_bytes: int | None = None) -> list[Step]:
-    """The steps of a body with what they read and write; ``grf_bytes`` where another row is meant than its platform's."""
+    """Return the steps of a body with what they read and write; ``grf_bytes`` where another row is meant than its platform's."""
     storage = storage_of_body(body, grf_bytes)
     named = _named(body)
     return [_step(bound, storage, named) for bound in body.code]
 
 
 def storage_of_body(body: Body, grf_bytes: int | None = None) -> Storage:
-    """Where the general variables of a body lie, in rows of its platform or of ``grf_bytes``."""
+    """Return where the general variables of a body lie, in rows of its platform or of ``grf_bytes``."""
     declared: dict[int, tuple[int, int]] = {}
     aliases: dict[int, tuple[int, int]] = {}
     for symbol in body.symbols:
@@ -62,14 +62,14 @@ def storage_of_body(body: Body, grf_bytes: int | None = None) -> Storage:
 
 
 def key_of(symbol: Symbol) -> int | None:
-    """The key of the variable that a name stands for in the end; None for labels."""
+    """Return the key of the variable that a name stands for in the end; None for labels."""
     base = symbol.base()[0]
     space = _SPACES.get(base.kind)
     return None if space is None else variable_key(space, base.id)
 
 
 def used_variables(body: Body, steps: Iterable[Step]) -> Iterator[tuple[Symbol, Usage]]:
-    """Every declared variable that is read or written and that nothing outside of the body can fill or look at.
+    """Yield every declared variable that is read or written and that nothing outside of the body can fill or look at.
 
     A variable whose address is taken may be anything and is left out.
     """
@@ -88,12 +88,12 @@ def used_variables(body: Body, steps: Iterable[Step]) -> Iterator[tuple[Symbol, 
 
 
 def has_meaning(body: Body) -> bool:
-    """Whether every instruction of a body is understood, so that nothing is unknown of what they read and write."""
+    """Return whether every instruction of a body is understood, so that nothing is unknown of what they read and write."""
     return all(bound.inst is not None for bound in body.code if isinstance(bound.statement, tree.Instruction))
 
 
 def _named(body: Body) -> dict[int, list[tuple[Symbol, Role]]]:
-    """What lines without a meaning mention."""
+    """Return what lines without a meaning mention."""
     lines = {bound.line for bound in body.code if bound.inst is None}
     found: dict[int, list[tuple[Symbol, Role]]] = {}
     if lines:
@@ -140,7 +140,7 @@ def _condition(statement: tree.Instruction) -> str:
 
 
 def _targets(statement: tree.Instruction) -> Iterator[str]:
-    """The labels that an instruction names."""
+    """Yield the labels that an instruction names."""
     for operand in statement.operands:
         if isinstance(operand, tree.Ref):
             yield operand.name.text

@@ -33,7 +33,7 @@ _MOST = 64
 
 
 def root_problems(document: Document, bound: BoundModule) -> Iterator[Problem]:
-    """The problems that are worth a finding of their own, in text order."""
+    """Yield the problems that are worth a finding of their own, in text order."""
     for line, group in groupby(bound.problems, key=lambda p: p.place.line):
         problems = list(islice(group, _MOST))
         alone = len(problems) == 1 and problems[0].kind != "syntax"

@@ -50,14 +50,14 @@ class CheckContext(Struct, frozen=True):
         return (self.platform.grf_bytes,) if self.platform else (32, 64)
 
     def facts(self, body: Body) -> BodyFacts:
-        """What the rules know of a body beyond its symbols."""
+        """Return what the rules know of a body beyond its symbols."""
         known = self._facts.get(id(body))
         if known is None:
             known = self._facts[id(body)] = BodyFacts.of(body)
         return known
 
     def declared(self, body: Body) -> list[Symbol]:
-        """The variables of a body that findings about their declarations are wanted of."""
+        """Return the variables of a body that findings about their declarations are wanted of."""
         known = self._declared.get(id(body))
         if known is None:
             asked, symbols = self.asked, body.symbols
@@ -66,7 +66,7 @@ class CheckContext(Struct, frozen=True):
         return known
 
     def steps(self, body: Body) -> list[Step]:
-        """The instructions of a body with what they read and write."""
+        """Return the instructions of a body with what they read and write."""
         known = self._steps.get(id(body))
         if known is None:
             from visa_lsp.checks.support.body_flow import steps_of_body  # no rule that is always on asks
@@ -75,15 +75,15 @@ class CheckContext(Struct, frozen=True):
         return known
 
     def span(self, place: Place) -> Span:
-        """A place in offsets of the text."""
+        """Return a place in offsets of the text."""
         return self.document.span(place.line, place.span)
 
     def text(self, place: Place) -> str:
-        """The text at a place."""
+        """Return the text at a place."""
         return self.document.line_text(place.line)[place.span.start : place.span.end]
 
     def line_place(self, line: int) -> Place:
-        """A line without its indentation; an empty place behind the last line."""
+        """Return a line without its indentation; an empty place behind the last line."""
         text = self.document.line_text(line) if 0 <= line < self.document.line_count else ""
         start = len(text) - len(text.lstrip())
         return Place(line, Span(start, max(start, len(text.rstrip()))))
@@ -98,7 +98,7 @@ class CheckContext(Struct, frozen=True):
         fixes: Iterable[Fix] = (),
         severity: Severity | None = None,
     ) -> Diagnostic:
-        """A finding of a rule at a place."""
+        """Return a finding of a rule at a place."""
         return Diagnostic(
             rule,
             self.span(place),
@@ -113,11 +113,11 @@ class CheckContext(Struct, frozen=True):
         return Edit(self.span(place), new_text)
 
     def fix(self, title: str, place: Place, new_text: str, *, safe: bool = False) -> Fix:
-        """A fix that replaces the text of one place."""
+        """Return a fix that replaces the text of one place."""
         return Fix(title, (self.edit(place, new_text),), safe)
 
     def first_use(self, rule: Rule, body: Body, subject: str, line: int) -> bool:
-        """Whether a line is the first of a body in which a rule has met a subject; to be asked in text order."""
+        """Return whether a line is the first of a body in which a rule has met a subject; to be asked in text order."""
         self.subjects.setdefault(line, set()).add((rule.name, subject))
         return self._firsts.setdefault((id(body), rule.name, subject), line) == line
 
@@ -153,7 +153,7 @@ class CheckContext(Struct, frozen=True):
 
 
 def insertion_after(document: Document, line: int, text: str) -> Edit:
-    """The edit that puts whole lines behind a line; ``text`` ends in a newline."""
+    """Return the edit that puts whole lines behind a line; ``text`` ends in a newline."""
     start = document.line_start(line + 1)
     # The last line may have no end.
     open_end = line + 1 >= document.line_count and document.line_text(line) != ""
@@ -161,7 +161,7 @@ def insertion_after(document: Document, line: int, text: str) -> Edit:
 
 
 def dialect_of(bound: BoundModule) -> Dialect:
-    """The dialect that ``.version`` names: 4.2 and later, else 4.1. Forms of the seed are told one by one, by rules."""
+    """Return the dialect that ``.version`` names: 4.2 and later, else 4.1. Forms of the seed are told one by one, by rules."""
     if bound.version is None:
         return Dialect.V41
     if bound.version >= (4, 2):

@@ -46,7 +46,7 @@ class BodyFacts(Struct, frozen=True):
         )
 
     def type_of(self, value: Value) -> DataType | None:
-        """The data type of a vector operand."""
+        """Return the data type of a vector operand."""
         match value:
             case Immediate() | Indirect():
                 return value.type
@@ -57,7 +57,7 @@ class BodyFacts(Struct, frozen=True):
 
 
 def int_attribute(body: Body, name: str) -> int | None:
-    """The value of an integer attribute of a body."""
+    """Return the value of an integer attribute of a body."""
     for attribute, _ in body.attributes:
         if body.strings[attribute.name_index] == name:
             return int.from_bytes(attribute.data, "little")
@@ -65,7 +65,7 @@ def int_attribute(body: Body, name: str) -> int | None:
 
 
 def exec_control(bound: Bound) -> ExecControl | None:
-    """The execution size and mask of an instruction that has a meaning and both of them."""
+    """Return the execution size and mask of an instruction that has a meaning and both of them."""
     if bound.inst is None:
         return None
     for value in bound.inst.values:
@@ -75,7 +75,7 @@ def exec_control(bound: Bound) -> ExecControl | None:
 
 
 def operand_place(bound: Bound, operand: BoundOperand) -> Place:
-    """Where an operand stands."""
+    """Return where an operand stands."""
     return Place(bound.line, operand.node.span)
 
 
@@ -87,6 +87,6 @@ def slot_words(slot: Slot) -> str:
 
 
 def words(items: Iterable[object], last: str = "or") -> str:
-    """A list as words: ``1, 2 or 4``."""
+    """Return a list as words: ``1, 2 or 4``."""
     texts = [str(i) for i in items]
     return f" {last} ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)

@@ -47,6 +47,6 @@ Authority: none; the limit is visa-lsp's own.
 
 
 def unchecked(line: int, start: int) -> Diagnostic:
-    """The finding that says that the text is not looked at from a line on; ``start`` is the line's offset."""
+    """Return the finding that says that the text is not looked at from a line on; ``start`` is the line's offset."""
     message = f"from line {line + 1} on, lines that may have findings are not looked at: there are too many of them"
     return Diagnostic(UNCHECKED, Span(start, start), message)

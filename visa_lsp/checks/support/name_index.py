@@ -33,14 +33,14 @@ class Spelling(NamedTuple):
 
 
 def spelling(name: str) -> Spelling:
-    """What names that are spelt alike have in common: ``V0040`` and ``v40``, ``loop`` and ``LOOP``."""
+    """Return what names that are spelt alike have in common: ``V0040`` and ``v40``, ``loop`` and ``LOOP``."""
     stem = name.rstrip(_DIGITS)
     digits = name[len(stem) :]
     return Spelling(stem.lower(), digits.lstrip("0") or digits[:1])
 
 
 def is_likened(word: str) -> bool:
-    """Whether names that are only like a missing one are suggested for it, and not just those that are spelt alike."""
+    """Return whether names that are only like a missing one are suggested for it, and not just those that are spelt alike."""
     alike = spelling(word)
     return not alike.number or len(alike.stem) > _SHORT
 
@@ -55,7 +55,7 @@ class Pool:
         self._plain = [name for alike, names in self._like.items() if not alike.number for name in names]
 
     def near(self, word: str, like: Callable[[str, Iterable[str]], str | None]) -> str | None:
-        """The name that a misspelt word most likely meant; one with a number only means names with the same number."""
+        """Return the name that a misspelt word most likely meant; one with a number only means names with the same number."""
         alike = spelling(word)
         if alike.number:
             found = next((name for name in self._like.get(alike, ()) if name != word), None)
@@ -80,7 +80,7 @@ class NameIndex:
         return Pool([label.name for label in self._body.labels.values() if label.place])
 
     def of_kind(self, kind: SymbolKind) -> Pool:
-        """The declared names of a kind."""
+        """Return the declared names of a kind."""
         found = self._pools.get(kind)
         if found is None:
             found = self._pools[kind] = Pool([s.name for s in self._body.symbols if s.kind is kind])
@@ -118,7 +118,7 @@ class NameIndexes:
 
 
 def index_of(ctx: CheckContext, body: Body) -> NameIndex:
-    """The names of a body, collected once."""
+    """Return the names of a body, collected once."""
     indexes = ctx.views.part(NameIndexes).by_body
     known = indexes.get(id(body))
     if known is None:
@@ -127,6 +127,6 @@ def index_of(ctx: CheckContext, body: Body) -> NameIndex:
 
 
 def same_letters(word: str, candidates: Iterable[str]) -> str | None:
-    """The candidate that differs from a word in the case of its letters only."""
+    """Return the candidate that differs from a word in the case of its letters only."""
     low = word.lower()
     return min((c for c in candidates if c != word and c.lower() == low), default=None)

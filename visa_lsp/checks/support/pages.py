@@ -29,7 +29,7 @@ _HEADINGS: Final = ("Why:", "Example:", "Instead:", "Authority:")
 
 
 def rule_page(rule: Rule, *, default: bool = True) -> str:
-    """One rule's page."""
+    """Return one rule's page."""
     off = "" if default else " · only when it is asked for"
     language = "yaml" if rule.code.startswith(_YAML) else "visa"
     lines = [f"# {rule.code} {rule.name}", "", f"*{rule.severity.value}{off}*", ""]
@@ -65,7 +65,7 @@ def _fenced(code: list[str], language: str) -> list[str]:
 
 
 def examples(rule: Rule) -> tuple[str, str]:
-    """The example of a page, which has the finding, and the text that should stand instead."""
+    """Return the example of a page, which has the finding, and the text that should stand instead."""
     parts = {"Example:": "", "Instead:": ""}
     current = ""
     for line in rule.doc.splitlines():
@@ -78,7 +78,7 @@ def examples(rule: Rule) -> tuple[str, str]:
 
 
 def index_page(rules: Sequence[Rule], off: Collection[str]) -> str:
-    """The list of rules by family; ``off`` are the codes of those that only an option turns on."""
+    """Return the list of rules by family; ``off`` are the codes of those that only an option turns on."""
     lines = ["# Rules", "", "Made from the rules themselves; `visa-lsp explain CODE` prints the same pages.", ""]
     for digit in sorted({rule.code[1] for rule in rules}):
         title = _FAMILIES.get(digit, f"V{digit}00 to V{digit}99")

@@ -116,12 +116,12 @@ def needed(bound: Bound) -> Iterator[tuple[BoundOperand, int]]:
 
 
 def most_rows(width: int) -> int:
-    """The most rows of a media block of 1 to 64 bytes a row."""
+    """Return the most rows of a media block of 1 to 64 bytes a row."""
     return next(rows for widest, rows in _ROWS if width <= widest)
 
 
 def _rectangle(bound: Bound) -> Iterator[tuple[BoundOperand, int]]:
-    """The bytes of a media block: rows lie at powers of two of at least a dword. Of one that is too large nothing."""
+    """Yield the bytes of a media block: rows lie at powers of two of at least a dword. Of one that is too large nothing."""
     data = next(o for o in bound.operands if o.slot.shape is Shape.RAW)
     block = next((o.value for o in bound.operands if o.slot.name == "width,height"), None)
     match block:
@@ -130,7 +130,7 @@ def _rectangle(bound: Bound) -> Iterator[tuple[BoundOperand, int]]:
 
 
 def _matrix(data: BoundOperand) -> Iterator[tuple[BoundOperand, int]]:
-    """The bytes of the blocks of a matrix: rows, or columns where it is transposed, lie at powers of two."""
+    """Yield the bytes of the blocks of a matrix: rows, or columns where it is transposed, lie at powers of two."""
     suffix = data.node.suffix if isinstance(data.node, tree.Ref) else None
     shape = parse_block_shape(suffix.text) if suffix is not None else None
     if shape is None or shape.datasize not in DATASIZES:
@@ -143,7 +143,7 @@ def _matrix(data: BoundOperand) -> Iterator[tuple[BoundOperand, int]]:
 
 
 def storage(symbol: Symbol) -> tuple[Symbol, int]:
-    """The declared variable that a chain of aliases ends in, as the finalizer walks it, and the offset in all."""
+    """Return the declared variable that a chain of aliases ends in, as the finalizer walks it, and the offset in all."""
     offset, seen = 0, set[int]()
     while symbol.alias is not None and id(symbol) not in seen:
         seen.add(id(symbol))

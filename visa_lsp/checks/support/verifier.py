@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def lacking(row: Instruction, typed: Typed, platform: Platform | None) -> Iterator[tuple[int, Lack]]:
-    """The operands whose types a platform lacks for an instruction, by number."""
+    """Yield the operands whose types a platform lacks for an instruction, by number."""
     for lack in row.lacks if platform is not None else ():
         assert platform is not None
         if platform.name in lack.platforms:
@@ -57,7 +57,7 @@ def rows_at(ctx: CheckContext, line: int) -> Sequence[Instruction]:
 
 
 def by_types(rule: Rule, judge: Callable[[Instruction, Typed, Platform | None, bool], Verdict | None]) -> Visit:
-    """A visit of instructions that asks ``judge`` once for each row, types of its operands, platform and whether the text is 4.2."""
+    """Yield a visit of instructions that asks ``judge`` once for each row, types of its operands, platform and whether the text is 4.2."""
     verdict_on = lru_cache(maxsize=8192)(judge)
 
     def visit(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
@@ -77,7 +77,7 @@ def by_types(rule: Rule, judge: Callable[[Instruction, Typed, Platform | None, b
 
 
 def _type_of(facts: BodyFacts, operand: BoundOperand) -> DataType | None:
-    """The type that the verifier sees: behind the first source ``&V`` is nothing but the first element of V."""
+    """Return the type that the verifier sees: behind the first source ``&V`` is nothing but the first element of V."""
     if isinstance(operand.value, AddressOf) and operand.slot.name != "src0":
         return facts.type_of(General(operand.value.var, operand.value.row, operand.value.col, SCALAR_REGION))
     return facts.type_of(operand.value)

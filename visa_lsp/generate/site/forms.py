@@ -75,7 +75,7 @@ class OpcodeForm(NamedTuple):
 
 @cache
 def forms(root: Path) -> dict[str, OpcodeForm]:
-    """The first sound form of each mnemonic that has one. Raises OSError where the corpus is not beside the package."""
+    """Return the first sound form of each mnemonic that has one. Raises OSError where the corpus is not beside the package."""
     folder = root / FOLDER
     declarations = (folder / "template.visaasm.part").read_text(encoding="utf-8").splitlines(keepends=True)[1:-1]
     head = "".join(declarations)  # without the version, and the mark where the body begins
@@ -109,7 +109,7 @@ def _record(assembled: Assembled) -> bytes | None:
 
 
 def _carried_out(kernel: Kernel, platform: str) -> tuple[CellChange, ...]:
-    """What one thread of 16 lanes changes, from registers and buffers that count their elements.
+    """Return what one thread of 16 lanes changes, from registers and buffers that count their elements.
 
     Raises KernelFault for a form that cannot be carried out by itself, which no page should show.
     """
@@ -147,13 +147,13 @@ def _carried_out(kernel: Kernel, platform: str) -> tuple[CellChange, ...]:
 
 
 def _of_floats(instruction: Inst, kernel: Kernel) -> bool:
-    """Whether an operand is a variable of floats, as wide as the dwords of a surface."""
+    """Return whether an operand is a variable of floats, as wide as the dwords of a surface."""
     named = (kernel.variable(value.var) for value in instruction.values if isinstance(value, RawOperand | General))
     return any(declared is not None and declared.type is F for declared in named)
 
 
 def _values(kernel: Kernel, variable: int, count: int, stride: int) -> list[float]:
-    """What stands in a variable before: different numbers for each, so that what comes of them tells what was read."""
+    """Return what stands in a variable before: different numbers for each, so that what comes of them tells what was read."""
     declared = kernel.variable(variable)
     assert declared is not None
     first = variable - predefined.FIRST_VARIABLE + 1
@@ -168,7 +168,7 @@ def _values(kernel: Kernel, variable: int, count: int, stride: int) -> list[floa
 
 
 def _cells(frame: Frame, kernel: Kernel, variable: int) -> Any:
-    """The elements of a variable in the register file."""
+    """Return the elements of a variable in the register file."""
     declared = kernel.variable(variable)
     assert declared is not None
     at = frame.code.layout.offset(variable)
@@ -203,7 +203,7 @@ class Seen(NamedTuple):
 
 @cache
 def seen_in_texts(root: Path) -> dict[str, Seen]:
-    """The first line of each mnemonic in the texts of compilers that the corpus has."""
+    """Return the first line of each mnemonic in the texts of compilers that the corpus has."""
     found: dict[str, Seen] = {}
     for part in ("run", "dev", "dev42"):
         for path in sorted((root / FOLDER / part).rglob("*.visaasm")):

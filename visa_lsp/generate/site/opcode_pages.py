@@ -35,13 +35,13 @@ operand is one."""
 
 
 def pages(root: Path) -> dict[str, str]:
-    """The pages by their names in the site. Raises OSError where the corpus of the repository is missing."""
+    """Return the pages by their names in the site. Raises OSError where the corpus of the repository is missing."""
     made = {f"{FOLDER}/{page_name(name)}.md": _page(root, name) for name in TABLE.by_mnemonic}
     return {f"{FOLDER}/index.md": "\n".join(_index()) + "\n", **made}
 
 
 def page_name(mnemonic: str) -> str:
-    """A name for a file: case and points tell words apart that are different mnemonics, and no file system may mix them up."""
+    """Return a name for a file: case and points tell words apart that are different mnemonics, and no file system may mix them up."""
     plain = mnemonic.strip(".").replace(".", "-")
     marks = [
         word for word, holds in (("directive", mnemonic.startswith(".")), ("capital", plain != plain.lower())) if holds

@@ -47,7 +47,7 @@ a folder are laid under them.
 
 
 def pages(root: Path) -> dict[str, str]:
-    """The two pages by their names in the site."""
+    """Return the two pages by their names in the site."""
     return {"reference/commands.md": "\n".join(_commands()), "reference/settings.md": "".join(_settings(root))}
 
 

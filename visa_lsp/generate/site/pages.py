@@ -15,5 +15,5 @@ if TYPE_CHECKING:
 
 
 def pages(root: Path) -> dict[str, str]:
-    """All of them, in Markdown, by their names below the folder of documents. Raises OSError outside of a clone."""
+    """Return all of them, in Markdown, by their names below the folder of documents. Raises OSError outside of a clone."""
     return {**opcode_pages.pages(root), **option_pages.pages(root)}

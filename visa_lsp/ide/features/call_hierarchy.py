@@ -95,7 +95,7 @@ def _of_body(index: Index, group: BodyChunks) -> Iterator[Callable]:
 
 
 def _first_code(index: Index, group: BodyChunks) -> int:
-    """The first line of a body that is an instruction or a label."""
+    """Return the first line of a body that is an instruction or a label."""
     for at in range(group.first, group.end):
         part = index.parts[at]
         if part.instructions or part.labels:
@@ -108,7 +108,7 @@ def _first_code(index: Index, group: BodyChunks) -> int:
 
 
 def prepare(analysis: Analysis, offset: int) -> Callable | None:
-    """What the cursor is on: a name that is called or defined; elsewhere what the line belongs to."""
+    """Return what the cursor is on: a name that is called or defined; elsewhere what the line belongs to."""
     spot = spot_at(focus_at(analysis, offset), offset)
     found = callables(analysis)
     line = analysis.document.position(offset)[0]
@@ -124,12 +124,12 @@ def prepare(analysis: Analysis, offset: int) -> Callable | None:
 
 
 def find(analysis: Analysis, body: str, subroutine: str) -> Callable | None:
-    """The callable of a name."""
+    """Return the callable of a name."""
     return next((c for c in callables(analysis) if (c.body, c.subroutine) == (body, subroutine)), None)
 
 
 def outgoing(analysis: Analysis, caller: Callable) -> tuple[Call, ...]:
-    """What a callable calls in the same text."""
+    """Return what a callable calls in the same text."""
     known = _Names(callables(analysis))
     places: dict[Callable, list[tuple[int, Span]]] = {}
     for line, span, name, far in _calls(analysis, caller.first, caller.end):
@@ -140,7 +140,7 @@ def outgoing(analysis: Analysis, caller: Callable) -> tuple[Call, ...]:
 
 
 def incoming(analysis: Analysis, callee: Callable) -> tuple[Call, ...]:
-    """What calls a callable in the same text."""
+    """Return what calls a callable in the same text."""
     known = _Names(callables(analysis))
     places: dict[Callable, list[tuple[int, Span]]] = {}
     for line, span, name, far in _calls(analysis, 0, analysis.document.line_count):
@@ -166,11 +166,11 @@ class _Names:
         self._order = sorted(found, key=lambda c: (c.first, bool(c.subroutine)))
 
     def callee(self, body: str, name: str, *, far: bool) -> Callable | None:
-        """What a name means in a body; ``far`` names are those of other bodies."""
+        """Return what a name means in a body; ``far`` names are those of other bodies."""
         return self._far.get(name) if far else self._near.get((body, name))
 
     def around(self, line: int) -> Callable | None:
-        """The innermost one that a line belongs to."""
+        """Return the innermost one that a line belongs to."""
         at = bisect_right(self._order, line, key=lambda c: c.first) - 1
         while at >= 0 and self._order[at].end <= line:
             at -= 1

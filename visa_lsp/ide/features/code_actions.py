@@ -28,7 +28,7 @@ class Action:
 
 
 def code_actions(found: Sequence[Diagnostic], span: Span) -> tuple[Action, ...]:
-    """The fixes of findings that touch a range, then one for all safe fixes of each of their kinds."""
+    """Return the fixes of findings that touch a range, then one for all safe fixes of each of their kinds."""
     near = [d for d in found if d.span.start <= span.end and span.start <= d.span.end]
     actions = [
         Action(fix.title, fix.edits, diagnostic, preferred=index == 0 and fix.safe)
@@ -44,7 +44,7 @@ def code_actions(found: Sequence[Diagnostic], span: Span) -> tuple[Action, ...]:
 
 
 def fix_all(found: Iterable[Diagnostic]) -> tuple[Edit, ...]:
-    """The edits of every safe fix of some findings."""
+    """Return the edits of every safe fix of some findings."""
     return joined(d.fixes[0].edits for d in found if d.fixes and d.fixes[0].safe)
 
 
@@ -61,7 +61,7 @@ def joined(fixes: Iterable[tuple[Edit, ...]]) -> tuple[Edit, ...]:
 
 
 def _clashes(chosen: list[Edit], edit: Edit) -> bool:
-    """Whether an edit lies over one of those chosen."""
+    """Return whether an edit lies over one of those chosen."""
     at = bisect_left(chosen, edit.span, key=lambda e: e.span)
     near = chosen[max(0, at - 2) : at + 3]
     return any(edit.span.start < c.span.end and c.span.start < edit.span.end and c != edit for c in near)

@@ -23,7 +23,7 @@ class Lens:
 
 
 def code_lenses(analysis: Analysis) -> tuple[Lens, ...]:
-    """The lenses of a text. Those of ``references``, of bodies that a line names, have no title until ``resolved``."""
+    """Return the lenses of a text. Those of ``references``, of bodies that a line names, have no title until ``resolved``."""
     index = index_of(analysis.document)
     found: list[Lens] = []
     for group in index.groups:
@@ -43,7 +43,7 @@ def code_lenses(analysis: Analysis) -> tuple[Lens, ...]:
 
 
 def resolved(analysis: Analysis, name: str) -> str:
-    """The title of a ``references`` lens; without a number where the last use has gone since the lens was given."""
+    """Return the title of a ``references`` lens; without a number where the last use has gone since the lens was given."""
     uses = [o for o in function_occurrences(analysis, name) if o.use is not ReferenceKind.DECLARED]
     return _many(len(uses), "reference") if uses else "references"
 

@@ -84,12 +84,12 @@ _SOURCE_REGIONS: Final = (
 
 
 def complete(analysis: Analysis, offset: int) -> tuple[CompletionOffer, ...]:
-    """The offers at an offset; the editor filters them by what is written already."""
+    """Return the offers at an offset; the editor filters them by what is written already."""
     return offers(analysis, offset)[0]
 
 
 def offers(analysis: Analysis, offset: int) -> tuple[tuple[CompletionOffer, ...], bool]:
-    """The offers at an offset, and whether there are more names than were looked at."""
+    """Return the offers at an offset, and whether there are more names than were looked at."""
     context = context_at(analysis, offset)
     view, cut = _view(analysis, context)
     body = view.bound.body_at(context.line) if view is not None else None
@@ -102,7 +102,7 @@ _NAMED: Final = (
 
 
 def _view(analysis: Analysis, context: Context) -> tuple[Analysis | None, bool]:
-    """The text bound as far as its names are wanted; of very many names those near the cursor and those that fit."""
+    """Return the text bound as far as its names are wanted; of very many names those near the cursor and those that fit."""
     if context.expected not in _NAMED:
         return None, False
     document = analysis.document
@@ -132,7 +132,7 @@ def _view(analysis: Analysis, context: Context) -> tuple[Analysis | None, bool]:
 
 
 def _labels_near(index: Index, group: BodyChunks, line: int) -> tuple[list[int], bool]:
-    """The lines of the nearest labels, and whether there are more; chunks are looked at from the line outwards."""
+    """Return the lines of the nearest labels, and whether there are more; chunks are looked at from the line outwards."""
     line_of = index.document.line_of
     away = [(max(line_of(at) - line, line - line_of(at + 1) + 1, 0), at) for at in range(group.first, group.end)]
     found: list[int] = []
@@ -153,7 +153,7 @@ _LOWER_DECLS: Final = Key[str]("declared names in small letters")
 
 
 def _lower_names(part: ChunkIndex) -> str:
-    """The names that a chunk declares, in small letters, each with a newline before it."""
+    """Return the names that a chunk declares, in small letters, each with a newline before it."""
     found = part.memo.get(_LOWER_DECLS)
     if found is None:
         found = part.memo[_LOWER_DECLS] = "\n" + "\n".join(part.facts.decls).lower()
@@ -205,7 +205,7 @@ def _mnemonics(context: Context) -> Iterator[CompletionOffer]:
 
 
 def instruction_snippet(row: Instruction) -> str:
-    """The whole instruction with a stop at each thing to fill in."""
+    """Return the whole instruction with a stop at each thing to fill in."""
     parts = [row.mnemonic]
     stop = 0
 
@@ -313,7 +313,7 @@ def _type_of(symbol: Symbol) -> str:
 
 
 def _use(symbol: Symbol, slot: Slot | None) -> str:
-    """How a variable is written in a slot."""
+    """Return how a variable is written in a slot."""
     if slot is None:
         return symbol.name
     if slot.shape in (Shape.RAW, Shape.RAWS):
@@ -392,7 +392,7 @@ def _directive_parts(context: Context, body: Body | None) -> Iterator[Completion
 
 
 def documentation(analysis: Analysis, kind: ItemKind, label: str, line: int) -> str:
-    """The page of an offer, for editors that ask only when it is looked at."""
+    """Return the page of an offer, for editors that ask only when it is looked at."""
     if kind is ItemKind.MNEMONIC and label in TABLE.by_mnemonic:
         rows = TABLE.by_mnemonic[label]
         return describe_rows(rows) if len(rows) > 1 else describe_row(rows[0])

@@ -38,7 +38,7 @@ def _target(analysis: Analysis, origin: Span, place: Place) -> Target:
 
 
 def _labels(analysis: Analysis, offset: int) -> list[int]:
-    """The lines that define a label of the name at an offset: a binding of a few lines has to see them."""
+    """Return the lines that define a label of the name at an offset: a binding of a few lines has to see them."""
     document = analysis.document
     line, column = document.position(offset)
     index = index_of(document)
@@ -54,12 +54,12 @@ def _labels(analysis: Analysis, offset: int) -> list[int]:
 
 
 def document_line(analysis: Analysis, offset: int) -> int:
-    """The line of an offset."""
+    """Return the line of an offset."""
     return analysis.document.position(offset)[0]
 
 
 def definition(analysis: Analysis, offset: int) -> Target | None:
-    """Where the name at an offset is declared; None for predefined names and for what is no name."""
+    """Return where the name at an offset is declared; None for predefined names and for what is no name."""
     line = document_line(analysis, offset)
     analysis = focus(analysis, [line, *_labels(analysis, offset)])
     spot = spot_at(analysis, offset)
@@ -75,7 +75,7 @@ def definition(analysis: Analysis, offset: int) -> Target | None:
 
 
 def implementation(analysis: Analysis, offset: int) -> Target | None:
-    """The body of the function or subroutine whose name is at an offset; None for other names."""
+    """Return the body of the function or subroutine whose name is at an offset; None for other names."""
     spot = spot_at(focus_at(analysis, offset), offset)
     if spot is None:
         return None
@@ -89,7 +89,7 @@ def implementation(analysis: Analysis, offset: int) -> Target | None:
 
 
 def type_definition(analysis: Analysis, offset: int) -> Target | None:
-    """Where the variable at the end of the alias chain is declared; for others the declaration itself."""
+    """Return where the variable at the end of the alias chain is declared; for others the declaration itself."""
     analysis = focus_at(analysis, offset)
     spot = spot_at(analysis, offset)
     symbol: Symbol | None = spot.symbol if spot else None

@@ -51,7 +51,7 @@ _FILES: Final = Key[list[Link]]("files")
 
 
 def document_links(analysis: Analysis) -> tuple[Link, ...]:
-    """The links of a vISA text: files that it names, and no more. Go to Definition leads from its kernels to theirs."""
+    """Return the links of a vISA text: files that it names, and no more. Go to Definition leads from its kernels to theirs."""
     document = analysis.document
     found: list[Link] = []
     index = index_of(document)
@@ -64,7 +64,7 @@ def document_links(analysis: Analysis) -> tuple[Link, ...]:
 
 
 def _files(part: ChunkIndex) -> list[Link]:
-    """The files that a chunk names; lines count from its first."""
+    """Return the files that a chunk names; lines count from its first."""
     known = part.memo.get(_FILES)
     if known is None:
         text, known = part.chunk.text, []
@@ -79,7 +79,7 @@ def _files(part: ChunkIndex) -> list[Link]:
 
 
 def yaml_links(document: Document, stem: str) -> tuple[Link, ...]:
-    """The links of a launch file or a ze_info document."""
+    """Return the links of a launch file or a ze_info document."""
     text = with_newlines(document.text)
     found = []
     for match in _YAML.finditer(text):

@@ -20,7 +20,7 @@ _LINES: Final = 12
 
 
 def flow_at(analysis: Analysis, name: str | None = None, line: int | None = None) -> Graph | None:
-    """The graph of the body of a name, else of the one that a line is in, else of the first; None without any."""
+    """Return the graph of the body of a name, else of the one that a line is in, else of the first; None without any."""
     document = analysis.document
     index = index_of(document)
     groups = [g for g in index.groups if g.opener >= 0] or list(index.groups)
@@ -40,7 +40,7 @@ def flow_at(analysis: Analysis, name: str | None = None, line: int | None = None
 
 
 def dot(document: Document, flow: Graph) -> str:
-    """The graph in Graphviz's language."""
+    """Return the graph in Graphviz's language."""
     lines = [f"digraph {_quoted(flow.name or 'kernel')} {{", '  node [shape=box, fontname="monospace"];']
     for block in flow.blocks:
         text = "".join(f"{_escaped(line)}\\l" for line in _code(document, flow, block))
@@ -55,7 +55,7 @@ def dot(document: Document, flow: Graph) -> str:
 
 
 def mermaid(document: Document, flow: Graph) -> str:
-    """The graph in Mermaid's language."""
+    """Return the graph in Mermaid's language."""
     lines = ["flowchart TD"]
     for block in flow.blocks:
         text = "<br/>".join(_entities(line) for line in _code(document, flow, block))
@@ -68,7 +68,7 @@ def mermaid(document: Document, flow: Graph) -> str:
 
 
 def values(document: Document, flow: Graph) -> dict[str, Any]:
-    """The graph as JSON values; lines count from 0."""
+    """Return the graph as JSON values; lines count from 0."""
     reachable = flow.reachable()
     return {
         "name": flow.name,
@@ -96,7 +96,7 @@ def _sort(edge: Edge) -> str:
 
 
 def _code(document: Document, flow: Graph, block: Block, most: int | None = _LINES) -> list[str]:
-    """The lines of a block without comments; of a long one the head and the tail."""
+    """Return the lines of a block without comments; of a long one the head and the tail."""
     lines = [" ".join(document.code(step.line).split()) for step in flow.code(block)]
     if most is not None and len(lines) > most:
         left = len(lines) - most + 1

@@ -70,7 +70,7 @@ _BLANK: Final = Key[set[int]]("blank lines")
 
 
 def folding_ranges(analysis: Analysis) -> tuple[Fold, ...]:
-    """Every fold of a text of two lines or more, in text order."""
+    """Return every fold of a text of two lines or more, in text order."""
     index = index_of(analysis.document)
     found = [*_line_runs(index)]
     for group in index.groups:
@@ -88,7 +88,7 @@ def prepare_folds(part: ChunkIndex) -> bool:
 
 
 def _line_runs(index: Index) -> Iterator[Fold]:
-    """Runs of lines of one sort: comments, declarations, inputs, attributes."""
+    """Run of lines of one sort: comments, declarations, inputs, attributes."""
     open_run: _Run | None = None
     for at, part in enumerate(index.parts):
         base = index.document.line_of(at)
@@ -104,7 +104,7 @@ def _line_runs(index: Index) -> Iterator[Fold]:
 
 
 def _runs(part: ChunkIndex) -> list[_Run]:
-    """The runs of a chunk, with lines from its first."""
+    """Return the runs of a chunk, with lines from its first."""
     found = part.memo.get(_RUNS)
     if found is None:
         found = []
@@ -151,7 +151,7 @@ def _of_body(index: Index, group: BodyChunks) -> Iterator[Fold]:
 
 
 def _content_end(index: Index, line: int) -> int:
-    """The last line, from ``line`` upward, that is not blank."""
+    """Return the last line, from ``line`` upward, that is not blank."""
     document = index.document
     line = min(line, document.line_count - 1)
     at = document.chunk_at(line)
@@ -167,7 +167,7 @@ def _content_end(index: Index, line: int) -> int:
 
 
 def _blank(part: ChunkIndex) -> set[int]:
-    """The blank lines of a chunk."""
+    """Return the blank lines of a chunk."""
     known = part.memo.get(_BLANK)
     if known is None:
         lines = part.chunk.text.split("\n")[: part.chunk.count]

@@ -60,7 +60,7 @@ _MOST_LAYOUTS: Final = 200_000
 
 
 def format_text(analysis: Analysis, first: int = 0, last: int | None = None) -> tuple[Edit, ...]:
-    """The edits that bring lines ``first`` to ``last`` into shape, one for each line that changes."""
+    """Return the edits that bring lines ``first`` to ``last`` into shape, one for each line that changes."""
     document = analysis.document
     end = document.line_count - 1 if last is None else min(last, document.line_count - 1)
     edits: list[Edit] = []
@@ -75,7 +75,7 @@ def format_text(analysis: Analysis, first: int = 0, last: int | None = None) -> 
 
 
 def format_runs(analysis: Analysis, at: int) -> list[Run]:
-    """What changes in a chunk; line ends inside of a run stay as they are."""
+    """Return what changes in a chunk; line ends inside of a run stay as they are."""
     chunk = analysis.document.chunks[at]
     lines = chunk.text.split("\n")
     starts = None if chunk.source is chunk.text else [0, *accumulate(len(line) + 1 for line in lines)]
@@ -138,12 +138,12 @@ def _layout(statement: tree.Statement | None) -> LineLayout | None:
 
 
 def format_line(text: str, statement: tree.Statement | None) -> str:
-    """One line in shape."""
+    """Return one line in shape."""
     return _shaped(text, _layout(statement))
 
 
 def tidied(text: str, statement: tree.Statement | None) -> str:
-    """One line with its words one blank apart; where it begins and where its comment stands remain as they are.
+    """Return one line with its words one blank apart; where it begins and where its comment stands remain as they are.
 
     For lines inside of other texts, whose layout is not ours.
     """
@@ -192,7 +192,7 @@ def _exec_comma(code: str, execution: tuple[int, int] | None) -> str:
 
 
 def _folded(code: str) -> str:
-    """Runs of blanks made one, except in strings."""
+    """Run of blanks made one, except in strings."""
     if '"' not in code:
         return _BLANKS.sub(" ", code) if "  " in code or "\t" in code else code
     out: list[str] = []
@@ -211,7 +211,7 @@ def _folded(code: str) -> str:
 
 
 def format_on_type(analysis: Analysis, line: int, typed: str) -> tuple[Edit, ...]:
-    """The edits when a character was typed in ``line``: the finished line in shape, the new one indented.
+    """Return the edits when a character was typed in ``line``: the finished line in shape, the new one indented.
 
     A newline finishes the line above; a colon behind a name makes it a label, which stands in column 0.
     """

@@ -89,7 +89,7 @@ def hover(
     arguments: Callable[[str], Mapping[str, str]] | None = None,
     register: Callable[[str, str], str] | None = None,
 ) -> HoverResult | None:
-    """The explanation of what is at an offset; None where nothing is.
+    """Return the explanation of what is at an offset; None where nothing is.
 
     ``arguments`` tells for a kernel, by variable, what its inputs hold, as Markdown; ``register`` for a body and a variable
     where machine code has it, empty where that is not known.
@@ -179,7 +179,7 @@ def _worded(word: str, table: dict[str, str]) -> str | None:
 
 
 def slot_of(spot: TokenContext) -> Slot | None:
-    """The slot of the row that the token's operand fills."""
+    """Return the slot of the row that the token's operand fills."""
     if spot.bound is None or spot.token.operand is None:
         return None
     return next((b.slot for b in spot.bound.operands if b.node is spot.token.operand), None)
@@ -220,7 +220,7 @@ def _name(analysis: Analysis, spot: TokenContext, arguments: Callable[[str], Map
 
 
 def _life(whole: Analysis, spot: TokenContext) -> str:
-    """Where a general variable is live, for its declaration; empty where that is not counted."""
+    """Return where a general variable is live, for its declaration; empty where that is not counted."""
     symbol = spot.symbol
     if symbol is None or spot.body is None or symbol.kind is not SymbolKind.GENERAL or symbol.predefined:
         return ""

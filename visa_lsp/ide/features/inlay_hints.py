@@ -81,7 +81,7 @@ def inlay_hints(
     kinds: Collection[HintKind] = tuple(HintKind),
     arguments: Callable[[str], Mapping[str, str]] = _nothing_told,
 ) -> tuple[InlayText, ...]:
-    """The hints of lines ``first`` to ``last``, at most ``MOST`` of them.
+    """Return the hints of lines ``first`` to ``last``, at most ``MOST`` of them.
 
     ``arguments`` tells for a kernel what its inputs hold, by variable; it is asked where one may be declared.
     """
@@ -151,7 +151,7 @@ def _types(group: BodyChunks, line: int, code: str, declared: dict[tuple[int, st
 
 
 def _names(code: str, start: int = 0) -> Iterator[re.Match[str]]:
-    """What may be the name of a variable among the operands that begin at a column, whatever form they have."""
+    """Yield what may be the name of a variable among the operands that begin at a column, whatever form they have."""
     size = _EXEC.match(code, start)
     rest = _NO_NAME.sub(lambda match: " " * len(match.group()), code) if _NO_NAME.search(code, start) else code
     return _OPERAND.finditer(rest, size.end() if size is not None else start)
@@ -188,7 +188,7 @@ def _immediates(line: int, code: str) -> Iterator[InlayText]:
 
 
 def decoded(number: str, suffix: str) -> str:
-    """What a hexadecimal immediate is in its type; empty where that says nothing new."""
+    """Return what a hexadecimal immediate is in its type; empty where that says nothing new."""
     type_ = type_named(suffix)
     if type_ is None:
         return ""
@@ -215,13 +215,13 @@ def _label(index: Index, group: BodyChunks, line: int, name: str) -> Iterator[In
 
 
 def _is_definition(index: Index, line: int, name: str) -> bool:
-    """Whether a line does not branch to a name: it opens the subroutine, or has the name in a comment only."""
+    """Return whether a line does not branch to a name: it opens the subroutine, or has the name in a comment only."""
     code = index.document.code(line)
     return code.lstrip().startswith(SUBROUTINE) or name not in code
 
 
 def _file_before(index: Index, line: int) -> str:
-    """The file that holds at a line."""
+    """Return the file that holds at a line."""
     document = index.document
     for at in range(document.chunk_at(line), -1, -1):
         text = index.parts[at].chunk.text

@@ -40,7 +40,7 @@ class InlineValue:
 
 
 def inline_values(analysis: Analysis, run: RunValues, first: int, last: int) -> tuple[InlineValue, ...]:
-    """The values beside lines ``first`` to ``last``."""
+    """Return the values beside lines ``first`` to ``last``."""
     document = analysis.document
     index = index_of(document)
     group = next((g for g in index.groups if g.opener >= 0 and g.name == run.kernel), None)

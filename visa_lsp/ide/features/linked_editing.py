@@ -18,7 +18,7 @@ PATTERN: Final = "[A-Za-z_][A-Za-z0-9_]*"
 
 
 def linked_editing(analysis: Analysis, offset: int) -> tuple[Span, ...]:
-    """The places that carry the name at an offset; none where it is no label and no function, or stands alone."""
+    """Return the places that carry the name at an offset; none where it is no label and no function, or stands alone."""
     spot = spot_at(focus_at(analysis, offset), offset)
     if spot is None:
         return ()

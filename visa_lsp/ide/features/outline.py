@@ -66,14 +66,14 @@ class _Room:
     left: int
 
     def take(self, wanted: int) -> int:
-        """How many of some entries there is room for; they are taken then."""
+        """Return how many of some entries there is room for; they are taken then."""
         taken = max(0, min(self.left, wanted))
         self.left -= taken
         return taken
 
 
 def outline(analysis: Analysis, arguments: _Told | None = None, most: int = MOST) -> tuple[OutlineEntry, ...]:
-    """Every body with its groups, in text order; ``arguments`` tells for a kernel, by variable, what its inputs hold."""
+    """Return every body with its groups, in text order; ``arguments`` tells for a kernel, by variable, what its inputs hold."""
     index = index_of(analysis.document)
     room = _Room(most)
     found = []
@@ -85,7 +85,7 @@ def outline(analysis: Analysis, arguments: _Told | None = None, most: int = MOST
 
 
 def leaves(entry: OutlineEntry) -> Iterator[OutlineEntry]:
-    """What the groups of a body hold, in text order, each name once: a list for clients that show no tree."""
+    """Yield what the groups of a body hold, in text order, each name once: a list for clients that show no tree."""
     for group in sorted(entry.children, key=lambda g: g.first):
         if group.name != GroupName.INPUTS.value:
             for child in group.children:
@@ -156,7 +156,7 @@ def _variables(index: Index, body: BodyChunks, room: _Room) -> list[OutlineEntry
 
 
 def _code(index: Index, body: BodyChunks) -> tuple[list[_Start], list[_Start]]:
-    """Where subroutines and where blocks begin, in text order; the label that opens a subroutine is left to it.
+    """Return where subroutines and where blocks begin, in text order; the label that opens a subroutine is left to it.
 
     A subroutine that begins above all code, as compilers print it, is the main part: a block and no subroutine.
     """
@@ -193,7 +193,7 @@ def _labels(part: ChunkIndex) -> tuple[_Start, ...]:
 
 
 def _blocks(index: Index, starts: Sequence[_Start], end: int, room: _Room) -> list[OutlineEntry]:
-    """The blocks that begin at some lines, each up to the next, the last up to ``end``."""
+    """Return the blocks that begin at some lines, each up to the next, the last up to ``end``."""
     found = []
     following = [*starts[1:], _Start(end, 0, "")]
     for start, behind in islice(zip(starts, following, strict=True), room.take(len(starts))):
@@ -208,7 +208,7 @@ def _blocks(index: Index, starts: Sequence[_Start], end: int, room: _Room) -> li
 
 
 def _first_code(index: Index, body: BodyChunks) -> int:
-    """The line of the first instruction or label of a body; the line behind the body without any."""
+    """Return the line of the first instruction or label of a body; the line behind the body without any."""
     for at in range(body.first, body.end):
         part = index.parts[at]
         if part.facts.has_code:

@@ -65,7 +65,7 @@ def occurrences(analysis: Analysis, symbol: Symbol) -> Iterator[Occurrence]:
 
 
 def places(analysis: Analysis, offset: int, *, declarations: bool = True) -> tuple[Span, ...]:
-    """Where the symbol at an offset is named, through aliases, in text order; a busy name is looked for without binding."""
+    """Return where the symbol at an offset is named, through aliases, in text order; a busy name is looked for without binding."""
     found = _busy(analysis, offset, declarations=declarations)
     if found is None:
         return tuple(o.span for o in references(analysis, offset, declarations=declarations))
@@ -73,7 +73,7 @@ def places(analysis: Analysis, offset: int, *, declarations: bool = True) -> tup
 
 
 def _busy(analysis: Analysis, offset: int, *, declarations: bool) -> tuple[Span, ...] | None:
-    """The places of a declared variable that many lines name; None for all others, and where its lines hold more than names."""
+    """Return the places of a declared variable that many lines name; None for all others, and where its lines hold more than names."""
     document = analysis.document
     if document.line_count < WHOLE or isinstance(analysis, Focus):
         return None
@@ -112,7 +112,7 @@ _BUSY: Final = 8
 def references(
     analysis: Analysis, offset: int, *, declarations: bool = True, aliases: bool = True
 ) -> tuple[Occurrence, ...]:
-    """Every place of the symbol at an offset, through aliases, in text order."""
+    """Return every place of the symbol at an offset, through aliases, in text order."""
     analysis = focus_at(analysis, offset, uses=True, family=aliases)
     spot = spot_at(analysis, offset)
     if spot is None:
@@ -130,7 +130,7 @@ def references(
 
 
 def highlights(analysis: Analysis, offset: int) -> tuple[Occurrence, ...]:
-    """The places of the one name at an offset."""
+    """Return the places of the one name at an offset."""
     return references(analysis, offset, aliases=False)
 
 
@@ -143,7 +143,7 @@ _CALLS: Final = frozenset(
 
 
 def _function_lines(analysis: Analysis, name: str) -> Iterator[int]:
-    """The lines that may define or call a function: a comment or a label that has its name in it is none of them."""
+    """Yield the lines that may define or call a function: a comment or a label that has its name in it is none of them."""
     document, index = analysis.document, index_of(analysis.document)
     for line in index.mentions(index.groups, [name]):
         code = document.code(line)
@@ -152,7 +152,7 @@ def _function_lines(analysis: Analysis, name: str) -> Iterator[int]:
 
 
 def is_function_used(analysis: Analysis, name: str) -> bool:
-    """Whether a line of the text names a kernel or function besides those that define it."""
+    """Return whether a line of the text names a kernel or function besides those that define it."""
     document = analysis.document
     for line in _function_lines(analysis, name):
         code = document.code(line)

@@ -30,7 +30,7 @@ class RenameRefused(ValueError):  # noqa: N818 - an answer to the user, in words
 
 
 def prepare_rename(analysis: Analysis, offset: int) -> tuple[Span, str] | None:
-    """The name that would be renamed; None where there is none that may be."""
+    """Return the name that would be renamed; None where there is none that may be."""
     spot = spot_at(focus_at(analysis, offset), offset)
     if spot is None or not _may(spot):
         return None
@@ -45,7 +45,7 @@ def _may(spot: TokenContext) -> bool:
 
 
 def rename(analysis: Analysis, offset: int, new_name: str) -> tuple[Edit, ...]:
-    """The edits of a rename. RenameRefused says why it cannot be done."""
+    """Return the edits of a rename. RenameRefused says why it cannot be done."""
     line, column = analysis.document.position(offset)
     # What mentions the new name is looked at too: it may be taken.
     names = word_at(analysis.document.line_text(line), column) | {new_name}

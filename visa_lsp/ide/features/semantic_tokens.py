@@ -95,7 +95,7 @@ _templates: dict[str, LineTemplates] = {}
 
 
 def semantic_tokens(analysis: Analysis, first: int = 0, last: int | None = None) -> Iterator[SemanticToken]:
-    """The tokens of lines ``first`` to ``last``, both included; to the end where ``last`` is None."""
+    """Yield the tokens of lines ``first`` to ``last``, both included; to the end where ``last`` is None."""
     document = analysis.document
     end = document.line_count - 1 if last is None else min(last, document.line_count - 1)
     if not coloured_by_chunk(analysis):
@@ -112,13 +112,13 @@ def semantic_tokens(analysis: Analysis, first: int = 0, last: int | None = None)
 
 
 def coloured_by_chunk(analysis: Analysis) -> bool:
-    """Whether a text is coloured by templates; short ones, and those with scopes, are bound whole."""
+    """Return whether a text is coloured by templates; short ones, and those with scopes, are bound whole."""
     document = analysis.document
     return not (isinstance(analysis, Focus) or document.line_count < WHOLE or index_of(document).scopes)
 
 
 def packed(tokens: Iterable[tuple[int, int, int, int]]) -> bytes:
-    """The (column, length, type, modifier bits) of a line's tokens in the form of the protocol, as text.
+    """Return the (column, length, type, modifier bits) of a line's tokens in the form of the protocol, as text.
 
     The first token is without its distance in lines, which depends on the lines before.
     """
@@ -130,7 +130,7 @@ def packed(tokens: Iterable[tuple[int, int, int, int]]) -> bytes:
 
 
 def unpacked(line: bytes) -> Iterator[tuple[int, int, int, int]]:
-    """What ``packed`` was made of."""
+    """Yield what ``packed`` was made of."""
     numbers = [0, *map(int, line.split(b","))]
     column = 0
     for at in range(1, len(numbers), 5):
@@ -139,7 +139,7 @@ def unpacked(line: bytes) -> Iterator[tuple[int, int, int, int]]:
 
 
 def chunk_lines(analysis: Analysis, at: int, inside: range | None = None) -> list[bytes]:
-    """The ``packed`` tokens of every line of a chunk, columns in code points; lines out of ``inside`` may lack them."""
+    """Return the ``packed`` tokens of every line of a chunk, columns in code points; lines out of ``inside`` may lack them."""
     found = some_lines(analysis, at, inside=inside)
     assert found is not None
     return found
@@ -187,14 +187,14 @@ def some_lines(analysis: Analysis, at: int, most: int | None = None, inside: ran
 
 
 def _filled(marks: tuple[TemplateToken, ...], pieces: Sequence[str]) -> bytes:
-    """The tokens of a line that a template fits."""
+    """Return the tokens of a line that a template fits."""
     starts = [0, *accumulate(map(len, pieces))]
     spans = [(starts[m.piece] + m.skip, starts[m.end_piece] + m.end_skip, m) for m in marks]
     return packed((start, end - start, m.type, m.modifiers) for start, end, m in spans)
 
 
 def _bound_lines(analysis: Analysis, at: int, chosen: Sequence[int]) -> dict[int, bytes]:
-    """The packed tokens of some lines of a chunk, by binding them."""
+    """Return the packed tokens of some lines of a chunk, by binding them."""
     if not chosen:
         return {}
     base = analysis.document.line_of(at)
@@ -225,7 +225,7 @@ def _template(pieces: Sequence[str], tokens: Sequence[tuple[int, int, int, int]]
 
 
 def _locate(pieces: Sequence[str], starts: Sequence[int], column: int) -> tuple[int, int] | None:
-    """A column as a piece and a distance into it; None inside a piece whose length may differ."""
+    """Return a column as a piece and a distance into it; None inside a piece whose length may differ."""
     for number, piece in enumerate(pieces):
         if column == starts[number]:
             return number, 0

@@ -41,7 +41,7 @@ class SignatureHelp:
 
 
 def signature_help(analysis: Analysis, offset: int) -> SignatureHelp | None:
-    """The syntax of the instruction at an offset; None outside the operands of a known mnemonic."""
+    """Return the syntax of the instruction at an offset; None outside the operands of a known mnemonic."""
     context = context_at(analysis, offset)
     if context.row is None or (context.expected in (Expected.NOTHING, Expected.MODIFIER) and context.operand == 0):
         return None

@@ -76,7 +76,7 @@ _TOLD: Final = Key[tuple[_Told, ...]]("source lines")
 
 
 def source_at(document: Document, line: int) -> SourceLine | None:
-    """The source line that holds at a line of the text; None where no mark above it names one."""
+    """Return the source line that holds at a line of the text; None where no mark above it names one."""
     if not has_marks(document):
         return None
     index = index_of(document)
@@ -94,7 +94,7 @@ def source_at(document: Document, line: int) -> SourceLine | None:
 
 
 def source_of(analysis: Analysis, offset: int) -> tuple[SourceLine, Span | None] | None:
-    """The source line of the instruction at an offset, and the token that is there, if any.
+    """Return the source line of the instruction at an offset, and the token that is there, if any.
 
     None where there is no instruction, and on a name: that leads to where it is declared, or nowhere.
     """
@@ -110,7 +110,7 @@ def source_of(analysis: Analysis, offset: int) -> tuple[SourceLine, Span | None]
 
 
 def stretches(document: Document) -> Iterator[Stretch]:
-    """All instructions of a text with a source line, mark by mark, in the order of the text."""
+    """Yield all instructions of a text with a source line, mark by mark, in the order of the text."""
     if not has_marks(document):
         return iter(())
     parts = enumerate(index_of(document).parts)
@@ -118,19 +118,19 @@ def stretches(document: Document) -> Iterator[Stretch]:
 
 
 def stretches_of_text(text: str) -> Iterator[Stretch]:
-    """The same of a text that is no open document."""
+    """Yield the same of a text that is no open document."""
     if not _may_mark(text):
         return iter(())
     return _stretches((0, one) for one in _told_by(code_of(with_newlines(text), False)))
 
 
 def has_marks(document: Document) -> bool:
-    """Whether a text may name any source line: a quick look that spares most texts all else."""
+    """Return whether a text may name any source line: a quick look that spares most texts all else."""
     return any(_may_mark(chunk.text) for chunk in document.chunks)
 
 
 def names_of(file: str) -> tuple[str, ...]:
-    """The names that a source may have here: as the text has it, then its last parts, the longest first.
+    """Return the names that a source may have here: as the text has it, then its last parts, the longest first.
 
     A text may have been made in another folder, or on another machine: ``/build/src/a.cl`` is ``src/a.cl`` in a folder
     here, or ``a.cl``.
@@ -170,7 +170,7 @@ def _told(part: ChunkIndex) -> tuple[_Told, ...]:
 
 
 def _told_by(code: str) -> Iterator[_Told]:
-    """What lines without comments tell, each with a newline before it."""
+    """Yield what lines without comments tell, each with a newline before it."""
     first = last = count = 0
     for at, line in enumerate(code.split("\n")[1:]):
         text = line.lstrip("{} \t\r")
@@ -189,7 +189,7 @@ def _told_by(code: str) -> Iterator[_Told]:
 
 
 def _mark(at: int, text: str) -> _Told | None:
-    """The mark that a line is; None for other lines. A mark that is written wrongly tells of no source."""
+    """Return the mark that a line is; None for other lines. A mark that is written wrongly tells of no source."""
     match = _WORD.match(text)
     word = match.group() if match else ""
     if word in _FILES:

@@ -91,7 +91,7 @@ _LOWER_NAMES: Final = Key[str]("names in small letters")
 
 
 def part_members(part: ChunkIndex) -> tuple[Member, ...]:
-    """The labels and variables of a chunk, in text order."""
+    """Return the labels and variables of a chunk, in text order."""
     known = part.memo.get(_MEMBERS)
     if known is None:
         known = part.memo[_MEMBERS] = tuple(sorted(_members(part, range(len(part.facts.decls) + len(part.labels)))))
@@ -99,7 +99,7 @@ def part_members(part: ChunkIndex) -> tuple[Member, ...]:
 
 
 def _members(part: ChunkIndex, chosen: Iterable[int], *, detailed: bool = True) -> Iterator[Member]:
-    """Some members of a chunk by number: its declarations first, then its labels; ``detailed`` with their details."""
+    """Yield some members of a chunk by number: its declarations first, then its labels; ``detailed`` with their details."""
     offsets = part.memo.get(_DECL_LINES)
     if offsets is None:
         offsets = part.memo[_DECL_LINES] = decl_offsets(part.code) if part.facts.decls else []
@@ -145,7 +145,7 @@ def workspace_symbols(analysis: Analysis, query: str, most: int = MOST) -> tuple
 
 
 def _fitting(part: ChunkIndex, pattern: re.Pattern[str]) -> Iterator[Member]:
-    """The members whose names a pattern for lines finds."""
+    """Yield the members whose names a pattern for lines finds."""
     names = part.memo.get(_LOWER_NAMES)
     if names is None:
         every = [*part.facts.decls, *(name for _, name in part.labels)]
@@ -163,7 +163,7 @@ def _fitting(part: ChunkIndex, pattern: re.Pattern[str]) -> Iterator[Member]:
 
 
 def _lines_pattern(query: str) -> re.Pattern[str]:
-    """What finds the lines, in small letters, that have the letters of a query in their order."""
+    """Return what finds the lines, in small letters, that have the letters of a query in their order."""
     if "\n" in query:
         return _NONE
     letters = map(re.escape, query[:200].lower())
@@ -171,12 +171,12 @@ def _lines_pattern(query: str) -> re.Pattern[str]:
 
 
 def pattern_of(query: str) -> re.Pattern[str]:
-    """What finds names that have the letters of a query in their order."""
+    """Return what finds names that have the letters of a query in their order."""
     return re.compile(".*?".join(map(re.escape, query[:200])), re.IGNORECASE)
 
 
 def body_entry(index: Index, group: BodyChunks, children: tuple[OutlineEntry, ...] = ()) -> OutlineEntry:
-    """The entry of a kernel or function, or of what stands above the first one."""
+    """Return the entry of a kernel or function, or of what stands above the first one."""
     last = max(group.first_line, min(group.end_line, index.document.line_count) - 1)
     kind = OutlineKind.KERNEL if group.is_kernel else OutlineKind.FUNCTION
     line = max(group.opener, group.first_line)
@@ -194,20 +194,20 @@ def _functions(index: Index, group: BodyChunks) -> Iterator[OutlineEntry]:
 
 
 def member_entry(member: Member, base: int) -> OutlineEntry:
-    """The entry of a member of a chunk that begins at line ``base``."""
+    """Return the entry of a member of a chunk that begins at line ``base``."""
     line = base + member.line
     span = Span(member.column, member.column + len(member.name))
     return OutlineEntry(member.name, member.kind, member.detail, line, span, line, line)
 
 
 def _kind_of(rest: str) -> tuple[OutlineKind, str]:
-    """What a declaration with some text behind its name is, and the letter of its class."""
+    """Return what a declaration with some text behind its name is, and the letter of its class."""
     letter = class_letter(rest)
     return _LETTER.get(letter, OutlineKind.VARIABLE), letter
 
 
 def _detail(letter: str, rest: str) -> str:
-    """The words for it."""
+    """Return the words for it."""
     detail = _WORDS.get(letter, "")
     if not detail:
         count, shape, alias = _COUNT.search(rest), _SHAPE.search(rest), _ALIAS.search(rest)

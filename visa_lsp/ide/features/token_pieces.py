@@ -49,7 +49,7 @@ class Pieces:
     kept: dict[tuple[Encoding, int], Piece] = field(default_factory=dict)
 
     def get(self, index: Index, at: int, encoding: Encoding) -> Piece | None:
-        """The piece of a chunk if it is known."""
+        """Return the piece of a chunk if it is known."""
         chunk = index.document.chunks[at]
         known = self.kept.get((encoding, id(chunk)))
         if known is None or known.chunk is not chunk or known.version != version_of(index):
@@ -60,7 +60,7 @@ class Pieces:
     def make(
         self, analysis: Analysis, index: Index, at: int, encoding: Encoding, most: int | None = None
     ) -> Piece | None:
-        """The piece of a chunk from its lines; None where more than ``most`` of them are of kinds not met before."""
+        """Return the piece of a chunk from its lines; None where more than ``most`` of them are of kinds not met before."""
         lines = some_lines(analysis, at, most)
         if lines is None:
             return None
@@ -75,7 +75,7 @@ class Pieces:
 
 
 def _same_meaning(index: Index, at: int, piece: Piece, signs: Signs) -> bool:
-    """Whether a piece stands although some names of its body are declared as something else now."""
+    """Return whether a piece stands although some names of its body are declared as something else now."""
     changed = signs.changed_since(piece.stamp) if piece.stamp is not None else None
     if changed is None or any(may_have(index.document.chunks[at], needle(name)) for name in changed):
         return False
@@ -84,7 +84,7 @@ def _same_meaning(index: Index, at: int, piece: Piece, signs: Signs) -> bool:
 
 
 def pieces_of(document: Document) -> Pieces:
-    """What is kept of a text and all that it was edited out of."""
+    """Return what is kept of a text and all that it was edited out of."""
     return document.session.part(Pieces)
 
 
@@ -98,7 +98,7 @@ def _made(lines: Sequence[bytes], document: Document, at: int, encoding: Encodin
 
 
 def joined(lines: Iterable[bytes]) -> Piece:
-    """The piece of some lines."""
+    """Return the piece of some lines."""
     out: list[bytes] = []
     lead = last = -1
     many = 0
@@ -116,7 +116,7 @@ def joined(lines: Iterable[bytes]) -> Piece:
 
 
 def recoded(line: bytes, text: str, encoding: Encoding) -> bytes:
-    """The tokens of a line with columns in the client's units."""
+    """Return the tokens of a line with columns in the client's units."""
     if text.isascii():
         return line
     tokens = []
@@ -127,7 +127,7 @@ def recoded(line: bytes, text: str, encoding: Encoding) -> bytes:
 
 
 def lines_of(analysis: Analysis, first: int, last: int, encoding: Encoding) -> Piece:
-    """The tokens of lines ``first`` to ``last`` as one piece that counts from line 0."""
+    """Return the tokens of lines ``first`` to ``last`` as one piece that counts from line 0."""
     document = analysis.document
     last = min(last, document.line_count - 1)  # a client may ask for any range
     found: list[bytes] = [b""] * max(0, last + 1 - first)
@@ -144,7 +144,7 @@ def lines_of(analysis: Analysis, first: int, last: int, encoding: Encoding) -> P
 
 
 def numbers_of(pieces: Sequence[tuple[Piece, int]]) -> list[int]:
-    """The numbers of some pieces, each with the line distance of its first token."""
+    """Return the numbers of some pieces, each with the line distance of its first token."""
     found: list[int] = []
     for piece, first in pieces:
         found += (first, *map(int, piece.body.split(b",")))
@@ -152,7 +152,7 @@ def numbers_of(pieces: Sequence[tuple[Piece, int]]) -> list[int]:
 
 
 def encoded(pieces: Sequence[tuple[Piece, int]]) -> Iterator[bytes]:
-    """The same as JSON text, without the brackets."""
+    """Yield the same as JSON text, without the brackets."""
     comma = b"%d,"
     for piece, first in pieces:
         yield comma % first

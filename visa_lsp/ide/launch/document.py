@@ -78,15 +78,15 @@ class LaunchDocument:
         return self.judged.diagnostics
 
     def hover(self, offset: int) -> HoverResult | None:
-        """The explanation of what is at an offset."""
+        """Return the explanation of what is at an offset."""
         return hover_launch(self.text, offset, self.meant)
 
     def completions(self, offset: int) -> tuple[ZeCompletion, ...]:
-        """What may be typed at an offset."""
+        """Return what may be typed at an offset."""
         return completions(self.text, offset, self.folder, self.meant)
 
     def links(self) -> tuple[tuple[Span, Path], ...]:
-        """The files that are named, with the places of their names."""
+        """Return the files that are named, with the places of their names."""
         found = []
         if self.source is not None and self.source.root is not None and self.folder is not None:
             for item in _file_items(self.source.root):
@@ -96,7 +96,7 @@ class LaunchDocument:
         return tuple(sorted(found, key=lambda link: link[0]))
 
     def definition(self, offset: int) -> tuple[Path, Span] | None:
-        """The file, and the place in it, of what is at an offset: a file, the kernel, or an argument in ze_info."""
+        """Return the file, and the place in it, of what is at an offset: a file, the kernel, or an argument in ze_info."""
         for span, path in self.links():
             if span.touches(offset):
                 return path, Span(0, 0)
@@ -134,7 +134,7 @@ class LaunchDocument:
         return None
 
     def symbols(self) -> tuple[ZeSymbol, ...]:
-        """The outline: the keys of the file, and below `args` the arguments."""
+        """Return the outline: the keys of the file, and below `args` the arguments."""
         source = self.source
         if source is None or source.root is None or not isinstance(source.root.value, dict):
             return ()
@@ -166,7 +166,7 @@ class LaunchDocument:
 
 
 def _file_items(root: YamlItem) -> list[YamlItem]:
-    """The items of a launch file that name files, wherever they stand."""
+    """Return the items of a launch file that name files, wherever they stand."""
     found: list[YamlItem] = []
 
     def plain(item: YamlItem) -> None:

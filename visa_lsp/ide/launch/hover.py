@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def hover_launch(text: str, offset: int, meant: MeantKernel) -> HoverResult | None:
-    """The explanation of what is at an offset; None where nothing is."""
+    """Return the explanation of what is at an offset; None where nothing is."""
     place = place_at(text, offset)
     if place is None:
         return None
@@ -47,7 +47,7 @@ def hover_launch(text: str, offset: int, meant: MeantKernel) -> HoverResult | No
 
 
 def row_text(table: str, row: LaunchKey) -> str:
-    """A key of the table in Markdown: prose, type, default, example."""
+    """Return a key of the table in Markdown: prose, type, default, example."""
     kind = VALUES.get(row.inner, f"a map, {row.inner}")
     if row.words:
         kind = "one of " + ", ".join(f"`{word.name}`" for word in row.words)
@@ -62,7 +62,7 @@ def row_text(table: str, row: LaunchKey) -> str:
 
 
 def _argument(info: KernelInfo | None, argument: int | str | None) -> str:
-    """Number, name, type and address space of an argument of the kernel; empty where that is not known."""
+    """Return number, name, type and address space of an argument of the kernel; empty where that is not known."""
     index = index_of(info, argument)
     if info is None or index is None:
         return ""

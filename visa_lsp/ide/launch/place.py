@@ -29,7 +29,7 @@ class LaunchPlace:
 
 
 def place_at(text: str, offset: int) -> LaunchPlace | None:
-    """The place of an offset; None in a comment, and where keys are that a launch file does not have."""
+    """Return the place of an offset; None in a comment, and where keys are that a launch file does not have."""
     path = path_at(text, offset)
     if path is None:
         return None

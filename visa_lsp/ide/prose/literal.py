@@ -17,7 +17,7 @@ _MOST_BITS: Final = 256  # a number of more bits is a mistake, and no line to be
 
 
 def describe_literal(node: tree.Literal, value: Immediate | None) -> str | None:
-    """The page of an immediate or a bare number; ``value`` is what binding made of it."""
+    """Return the page of an immediate or a bare number; ``value`` is what binding made of it."""
     type_ = type_named(node.suffix.text) if node.suffix else None
     if type_ is None:
         return describe_number(node.value)
@@ -32,7 +32,7 @@ def describe_literal(node: tree.Literal, value: Immediate | None) -> str | None:
 
 
 def describe_number(node: tree.Expr) -> str | None:
-    """The page of an integer expression or float without a type."""
+    """Return the page of an integer expression or float without a type."""
     if isinstance(node, tree.Float):
         return f"**{node.value!r}** — float"
     number = number_of(node)
@@ -77,7 +77,7 @@ def _immediate(type_: DataType, bits: int) -> str:
 
 
 def _shortest(number: float, type_: DataType) -> str:
-    """The shortest decimal that a single still reads back as the same number."""
+    """Return the shortest decimal that a single still reads back as the same number."""
     digits = {"df": 17, "f": 9, "hf": 5, "bf": 4}[type_.name]
     for precision in range(1, digits + 1):
         text = f"{number:.{precision}g}"

@@ -16,7 +16,7 @@ _LONGEST: Final = 300
 
 
 def code(text: str) -> str:
-    """A code span of a text; line ends and control characters become blanks, a very long text is cut."""
+    """Return a code span of a text; line ends and control characters become blanks, a very long text is cut."""
     shown = _ENDS.sub(" ", text)
     if len(shown) > _LONGEST:
         shown = shown[:_LONGEST] + "…"
@@ -27,12 +27,12 @@ def code(text: str) -> str:
 
 
 def strong(name: str) -> str:
-    """A name in bold; one that Markdown could read as anything but a word is a code span besides."""
+    """Return a name in bold; one that Markdown could read as anything but a word is a code span besides."""
     return f"**{name}**" if len(name) <= _LONGEST and _PLAIN.match(name) else f"**{code(name)}**"
 
 
 def block(text: str, language: str = "visa") -> str:
-    """A fenced block of one line or several."""
+    """Return a fenced block of one line or several."""
     lines = [_ENDS.sub(" ", line)[: 4 * _LONGEST] for line in text.split("\n")]
     ticks = "`" * (1 + max((len(run) for run in _TICKS.findall(text)), default=2))
     ticks = ticks if len(ticks) > 3 else "```"

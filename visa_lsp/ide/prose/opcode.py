@@ -24,7 +24,7 @@ _DIALECT_ORDER = (Dialect.SEED, Dialect.V41, Dialect.V42)
 
 
 def describe_row(row: Instruction) -> str:
-    """The whole page of an instruction: syntax, operands, what it does, pitfalls, where it exists."""
+    """Return the whole page of an instruction: syntax, operands, what it does, pitfalls, where it exists."""
     parts = [f"```visa\n{row.syntax}\n```", f"**{row.mnemonic}** — {row.summary}"]
     if row.detail:
         parts.append(row.detail)
@@ -42,7 +42,7 @@ def describe_row(row: Instruction) -> str:
 
 
 def describe_rows(rows: Sequence[Instruction], chosen: Instruction | None = None) -> str:
-    """The page of a mnemonic; of several rows the chosen one in full, the others by their syntax."""
+    """Return the page of a mnemonic; of several rows the chosen one in full, the others by their syntax."""
     first = chosen or rows[0]
     text = describe_row(first)
     others = [row for row in rows if row is not first]
@@ -52,7 +52,7 @@ def describe_rows(rows: Sequence[Instruction], chosen: Instruction | None = None
 
 
 def describe_slot(slot: Slot) -> str:
-    """One line about an operand: name, role, what may stand there, types."""
+    """Return one line about an operand: name, role, what may stand there, types."""
     if slot.shape in (Shape.VECTOR, Shape.SIMPLE) and slot.classes:
         what = describe_classes(slot.classes)
     else:
@@ -73,7 +73,7 @@ def describe_slot(slot: Slot) -> str:
 
 
 def type_list(types: frozenset[DataType]) -> str:
-    """A set of types in words where it is a well-known set, else by names."""
+    """Return a set of types in words where it is a well-known set, else by names."""
     for known, word in ((SCALAR_TYPES, "any scalar"), (INT_TYPES, "any integer"), (FLOAT_TYPES, "any float")):
         if types == known:
             return word
@@ -81,7 +81,7 @@ def type_list(types: frozenset[DataType]) -> str:
 
 
 def type_limits(row: Instruction) -> list[str]:
-    """Which types may stand together and on which platforms, where the row says so: a line each."""
+    """Return which types may stand together and on which platforms, where the row says so: a line each."""
     lines = []
     for one in row.together:
         by_slot = ", ".join(f"`{name}` {type_list(types)}" for name, types in one.types.items())
@@ -108,7 +108,7 @@ def type_limits(row: Instruction) -> list[str]:
 
 
 def describe_modifier(modifier: Modifier) -> str:
-    """One line about a modifier: its words and what they do."""
+    """Return one line about a modifier: its words and what they do."""
     if modifier.kind in (Modifier.Kind.WORD, Modifier.Kind.LETTERS, Modifier.Kind.ANGLE) and modifier.words:
         words = list(modifier.words)
         shown = ", ".join(f"`.{word}`" for word in words[:16]) + (", ..." if len(words) > 16 else "")
@@ -138,14 +138,14 @@ def _facts(row: Instruction) -> str:
 
 
 def dialects(row: Instruction) -> str:
-    """The dialects of a row in words."""
+    """Return the dialects of a row in words."""
     if row.dialects == EVERY_DIALECT:
         return "all"
     return ", ".join(d.value for d in _DIALECT_ORDER if d in row.dialects)
 
 
 def platforms(names: frozenset[str]) -> str:
-    """A set of platforms as ranges: ``all``, ``TGLLP and later``, ``BDW to ICLLP``."""
+    """Return a set of platforms as ranges: ``all``, ``TGLLP and later``, ``BDW to ICLLP``."""
     order = [p.name for p in PLATFORMS]
     runs: list[tuple[int, int]] = []
     for index, name in enumerate(order):
@@ -169,7 +169,7 @@ def platforms(names: frozenset[str]) -> str:
 
 
 def describe_mask(text: str) -> str:
-    """What an execution mask word selects."""
+    """Return what an execution mask word selects."""
     base, no_mask = (text[:-3], True) if text.endswith("_NM") else (text, text == "NoMask")
     if text in ("NoMask", "NM"):
         base = "M1"
@@ -186,7 +186,7 @@ def describe_mask(text: str) -> str:
 
 
 def describe_exec_size(size: int | None, mask: str | None) -> str:
-    """How many lanes an instruction has, and which."""
+    """Return how many lanes an instruction has, and which."""
     if size is None:
         return meaning("execution size")
     word = "lane" if size == 1 else "lanes"

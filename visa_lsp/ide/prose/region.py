@@ -42,7 +42,7 @@ class AccessedBytes:
 
 
 def exec_size_of(statement: tree.Statement) -> int | None:
-    """The execution size that an instruction is written with."""
+    """Return the execution size that an instruction is written with."""
     if not isinstance(statement, tree.Instruction) or statement.exec is None:
         return None
     size = number_of(statement.exec.size)
@@ -50,7 +50,7 @@ def exec_size_of(statement: tree.Statement) -> int | None:
 
 
 def region_of(text: tree.RegionText) -> Region | None:
-    """The region that stands in the text; None where a number is missing or no number."""
+    """Return the region that stands in the text; None where a number is missing or no number."""
     horz = number_of(text.horz)
     width = number_of(text.width)
     vert = number_of(text.vert)
@@ -62,7 +62,7 @@ def region_of(text: tree.RegionText) -> Region | None:
 def access_of(
     node: tree.Operand, slot: Slot | None, symbol: Symbol | None, exec_size: int | None, grf_bytes: int
 ) -> AccessedBytes | None:
-    """The bytes that a general operand touches; None where the text does not say it."""
+    """Return the bytes that a general operand touches; None where the text does not say it."""
     if not isinstance(node, tree.Ref) or node.region is None or symbol is None or symbol.type is None:
         return None
     if symbol.kind is not SymbolKind.GENERAL:
@@ -84,7 +84,7 @@ def access_of(
 
 
 def describe_region(text: tree.RegionText) -> str:
-    """The numbers of a region in words."""
+    """Return the numbers of a region in words."""
     region = region_of(text)
     if region is None:
         return meaning("region")
@@ -106,7 +106,7 @@ def describe_region(text: tree.RegionText) -> str:
 
 
 def describe_access(access: AccessedBytes, symbol: Symbol, body: Body) -> str:
-    """The bytes in words and as a grid, with a warning where they leave the variable."""
+    """Return the bytes in words and as a grid, with a warning where they leave the variable."""
     start, end = access.range
     grf = body.platform.grf_bytes
     verb = "writes" if access.write else "reads"
@@ -125,7 +125,7 @@ def describe_access(access: AccessedBytes, symbol: Symbol, body: Body) -> str:
 
 
 def _legend(access: AccessedBytes, grf_bytes: int) -> str:
-    """What the marks of the grid mean, in one line."""
+    """Return what the marks of the grid mean, in one line."""
     done = "writes" if access.write else "reads"
     what = f"a number is the lane that {done} the element at that byte of the row, `0-7` are several lanes"
     return f"*{what}, `·` is none; a row is a register of {grf_bytes} bytes, counted from the start of the variable*"

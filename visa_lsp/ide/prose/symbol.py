@@ -32,7 +32,7 @@ LETTERS: Final = {
 
 
 def describe_symbol(analysis: Analysis, body: Body, symbol: Symbol, told: str = "") -> str:
-    """The page of a symbol; ``told`` is what its input, or that of what it is an alias of, holds, as Markdown."""
+    """Return the page of a symbol; ``told`` is what its input, or that of what it is an alias of, holds, as Markdown."""
     if symbol.kind in (SymbolKind.LABEL, SymbolKind.SUBROUTINE):
         return _label(analysis, symbol)
     if symbol.predefined:
@@ -93,7 +93,7 @@ def _names(symbols: Iterable[Symbol]) -> str:
 
 
 def _accesses(analysis: Analysis, body: Body, symbol: Symbol) -> list[str]:
-    """What is read and written by the name, and where it shares its bytes with others, by all names for them."""
+    """Return what is read and written by the name, and where it shares its bytes with others, by all names for them."""
     cut = isinstance(analysis, Focus) and analysis.cut
     members = family(body, symbol)
     if len(members) == 1:
@@ -107,7 +107,7 @@ def _accesses(analysis: Analysis, body: Body, symbol: Symbol) -> list[str]:
 
 
 def _uses(references: Iterable[Reference], *, cut: bool = False) -> str:
-    """Counts of reads and writes with their lines; of a very busy name, which is ``cut``, those that come first."""
+    """Count of reads and writes with their lines; of a very busy name, which is ``cut``, those that come first."""
     writes, reads = _lines(references)
     if not reads and not writes:
         return "never read or written"
@@ -115,13 +115,13 @@ def _uses(references: Iterable[Reference], *, cut: bool = False) -> str:
 
 
 def _brief(references: Iterable[Reference]) -> str:
-    """The counts alone; empty where there is nothing to count."""
+    """Return the counts alone; empty where there is nothing to count."""
     counts = zip(_lines(references), ("written", "read"), strict=True)
     return ", ".join(f"{word} {len(lines)}×" for lines, word in counts if lines)
 
 
 def _lines(references: Iterable[Reference]) -> tuple[list[int], list[int]]:
-    """The lines that write and those that read, from 1."""
+    """Return the lines that write and those that read, from 1."""
     found = list(references)
     writes, reads = (
         sorted(r.place.line + 1 for r in found if r.role in (role, Role.READ_WRITE)) for role in (Role.WRITE, Role.READ)
@@ -182,7 +182,7 @@ def _label(analysis: Analysis, symbol: Symbol) -> str:
 
 
 def describe_body(analysis: Analysis, name: str) -> str | None:
-    """The page of a kernel or function of the text."""
+    """Return the page of a kernel or function of the text."""
     index = index_of(analysis.document)
     group = next((g for g in index.groups if g.name == name and g.opener >= 0), None)
     if group is None:

@@ -62,7 +62,7 @@ class _Open:
 
 
 def path_at(text: str, offset: int) -> YamlPath | None:
-    """Where an offset is; None in a comment."""
+    """Return where an offset is; None in a comment."""
     text = with_newlines(text)
     start = text.rfind("\n", 0, offset) + 1
     line = text[start:offset]
@@ -86,7 +86,7 @@ def path_at(text: str, offset: int) -> YamlPath | None:
 
 
 def _open_brackets(text: str, end: int) -> list[_Open] | None:
-    """The brackets that are open before an offset, from the outside in; None inside of a comment."""
+    """Return the brackets that are open before an offset, from the outside in; None inside of a comment."""
     stack: list[_Open] = []
     margin = 0  # of the line where the outermost one stands
     for token in _TOKEN.finditer(text, 0, end):
@@ -117,14 +117,14 @@ def _open_brackets(text: str, end: int) -> list[_Open] | None:
 
 
 def _begins_outside(text: str, at: int, column: int, margin: int) -> bool:
-    """Whether the line of an offset begins something that cannot be in a bracket opened at a margin."""
+    """Return whether the line of an offset begins something that cannot be in a bracket opened at a margin."""
     if column > margin:
         return False
     return _BEGIN.match(text, at) is not None
 
 
 def _keys_behind(text: str, at: int) -> set[str]:
-    """The keys of a map in brackets behind an offset in it."""
+    """Return the keys of a map in brackets behind an offset in it."""
     found: set[str] = set()
     depth = 0
     for token in _TOKEN.finditer(text, at, at + 4000):
@@ -143,7 +143,7 @@ def _keys_behind(text: str, at: int) -> set[str]:
 
 
 def _in_block(text: str, start: int, word: Span) -> YamlPath | None:
-    """Where a word is in the line that begins at ``start``, by the lines around it."""
+    """Return where a word is in the line that begins at ``start``, by the lines around it."""
     match = _LINE.match(text, start, max(start, word.end))
     if match is None or _COMMENT.search(text, start, word.start):
         return None
@@ -157,7 +157,7 @@ def _in_block(text: str, start: int, word: Span) -> YamlPath | None:
 
 
 def _above(lines: list[str], column: int, dash: int | None) -> tuple[list[Step], set[str]]:
-    """The steps to the map at a column below some lines, and the keys that it has above.
+    """Return the steps to the map at a column below some lines, and the keys that it has above.
 
     ``dash`` is the column of the dash that begins the map, once it is known.
     """
@@ -187,7 +187,7 @@ def _above(lines: list[str], column: int, dash: int | None) -> tuple[list[Step],
 
 
 def _below(lines: list[str], column: int) -> set[str]:
-    """The keys that a map at a column has in the lines below."""
+    """Return the keys that a map at a column has in the lines below."""
     keys: set[str] = set()
     for line in lines:
         match = _LINE.match(line)

@@ -37,7 +37,7 @@ class YamlEntry:
 
 
 def spot_at(source: ZeInfoSource, offset: int) -> YamlEntry | None:
-    """What stands at an offset; None between things, and in a text that cannot be read."""
+    """Return what stands at an offset; None between things, and in a text that cannot be read."""
     if source.root is None or not isinstance(source.root.value, dict):
         return None
     return _in_map(source, source.root, TABLES[ROOT], offset, None)
@@ -83,7 +83,7 @@ class Typing:
 
 
 def typing_at(text: str, offset: int) -> Typing | None:
-    """Where in the tables an offset is, by the indentation of the lines above."""
+    """Return where in the tables an offset is, by the indentation of the lines above."""
     path = path_at(text, offset)
     if path is None:
         return None

@@ -36,7 +36,7 @@ _VALUES = {
 
 
 def completions(text: str, offset: int) -> tuple[ZeCompletion, ...]:
-    """What may be typed at an offset."""
+    """Return what may be typed at an offset."""
     typing = typing_at(text, offset)
     if typing is None:
         return ()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def input_of(
     source: ZeInfoSource, offset: int, texts: Sequence[KernelText], platform: Registers | None = None
 ) -> tuple[str, Span] | None:
-    """Where the text has what stands at an offset of the document: an argument's ``.input``, else the kernel."""
+    """Return where the text has what stands at an offset of the document: an argument's ``.input``, else the kernel."""
     spot = spot_at(source, offset)
     if spot is None:
         return None
@@ -37,7 +37,7 @@ def input_of(
 
 
 def argument_of(source: ZeInfoSource, text: KernelText, at: int, platform: Registers | None = None) -> Span | None:
-    """The argument in the document that fills the ``.input`` at an offset of the text; for the kernel's name, its entry."""
+    """Return the argument in the document that fills the ``.input`` at an offset of the text; for the kernel's name, its entry."""
     kernel = next((k for k in entries(source.root, "kernels") if word_of(k, "name") == text.kernel.name), None)
     if kernel is None:
         return None
@@ -97,7 +97,7 @@ def _text_of(spot: YamlEntry, texts: Sequence[KernelText]) -> KernelText | None:
 def _pair(
     source: ZeInfoSource, spot: YamlEntry, text: KernelText, platform: Registers | None
 ) -> tuple[Argument, TextInput | None] | None:
-    """The argument that a spot is in, and the input at its place.
+    """Return the argument that a spot is in, and the input at its place.
 
     An entry without bytes of its own, such as a surface, stands for the address of its argument; local ids for the first input.
     """

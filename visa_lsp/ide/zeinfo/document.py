@@ -67,19 +67,19 @@ class InfoDocument:
         return tuple(sorted(found, key=lambda d: (d.span, d.code)))
 
     def hover(self, offset: int) -> HoverResult | None:
-        """The explanation of what is at an offset."""
+        """Return the explanation of what is at an offset."""
         return hover_ze_info(self.source, offset, self.texts, self.registers)
 
     def completions(self, offset: int) -> tuple[ZeCompletion, ...]:
-        """What may be typed at an offset."""
+        """Return what may be typed at an offset."""
         return completions(self.text, offset)
 
     def definition(self, offset: int) -> tuple[str, Span] | None:
-        """The text, by name, and the place in it of what is at an offset."""
+        """Return the text, by name, and the place in it of what is at an offset."""
         return input_of(self.source, offset, self.texts, self.registers)
 
     def symbols(self) -> tuple[ZeSymbol, ...]:
-        """The outline."""
+        """Return the outline."""
         return symbols(self.source)
 
     def hints(self) -> tuple[tuple[int, str], ...]:
@@ -146,7 +146,7 @@ def _held(item: YamlItem, told: Mapping[int | None, YamlItem]) -> HeldArgument:
 
 
 def _per_thread(item: YamlItem, place: int, block: int) -> tuple[HeldArgument, ...]:
-    """What lies at a place of the per-thread part of the payload; local ids take a ``block`` of bytes each, x first."""
+    """Return what lies at a place of the per-thread part of the payload; local ids take a ``block`` of bytes each, x first."""
     each = entries(item, "per_thread_payload_arguments")
     if [word_of(entry, "arg_type") for entry in each] == ["local_id"] and place // block < len(_DIMENSIONS):
         return (replace(_held(each[0], {}), name=_DIMENSIONS[place // block]),)
@@ -158,7 +158,7 @@ _DIMENSIONS: Final = "xyz"
 
 
 def arguments_in(told: Mapping[str, tuple[HeldArgument, ...]]) -> dict[str, HeldArgument]:
-    """The inputs that hold an argument or point to it, with the argument."""
+    """Return the inputs that hold an argument or point to it, with the argument."""
     held = ((name, next((a for a in reversed(every) if a.is_value), None)) for name, every in told.items())
     return {name: argument for name, argument in held if argument is not None}
 
@@ -172,13 +172,13 @@ _HELD: Final = ("arg_bypointer", "arg_byvalue", "buffer_address")
 
 
 def kernel_names(text: str) -> tuple[str, ...]:
-    """The kernels that a document describes."""
+    """Return the kernels that a document describes."""
     source = ZeInfoSource.of(text)
     return tuple(name for k in entries(source.root, "kernels") if (name := word_of(k, "name")))
 
 
 def kernel_at(analysis: Analysis, offset: int) -> str | None:
-    """The kernel whose name, or whose input, stands at an offset of a vISA text."""
+    """Return the kernel whose name, or whose input, stands at an offset of a vISA text."""
     for text in kernel_texts(analysis, ""):
         if text.name.touches(offset) or any(span.touches(offset) for span in text.inputs):
             return text.kernel.name
@@ -186,13 +186,13 @@ def kernel_at(analysis: Analysis, offset: int) -> str | None:
 
 
 def simd_size_of(analysis: Analysis, kernel: str) -> int:
-    """The SIMD size that the text of a kernel says; 0 where it says none."""
+    """Return the SIMD size that the text of a kernel says; 0 where it says none."""
     found = next((text.kernel for text in kernel_texts(analysis, "") if text.kernel.name == kernel), None)
     return (found.int_attribute("SimdSize") or 0) if found is not None else 0
 
 
 def place_in_document(text: str, analysis: Analysis, name: str, offset: int) -> Span | None:
-    """Where a document speaks of the input or kernel name at an offset of a vISA text."""
+    """Return where a document speaks of the input or kernel name at an offset of a vISA text."""
     source = ZeInfoSource.of(text)
     texts: Sequence[KernelText] = kernel_texts(analysis, name)
     for kernel in texts:

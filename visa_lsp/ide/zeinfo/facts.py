@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def kernel_texts(analysis: Analysis, path: str) -> tuple[KernelText, ...]:
-    """The kernels and functions of a text; none if it has errors."""
+    """Return the kernels and functions of a text; none if it has errors."""
     module = lower(analysis.bound)
     if module is None:
         return ()
@@ -31,7 +31,7 @@ def kernel_texts(analysis: Analysis, path: str) -> tuple[KernelText, ...]:
 
 
 def registers_of(analysis: Analysis) -> Registers | None:
-    """What the platform of a text says about the payload's place; None without a platform."""
+    """Return what the platform of a text says about the payload's place; None without a platform."""
     platform = analysis.platform
     return None if platform is None else registers(platform.grf_bytes, platform.generation)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def hover_ze_info(
     source: ZeInfoSource, offset: int, texts: Sequence[KernelText] = (), platform: Registers | None = None
 ) -> HoverResult | None:
-    """The explanation of what is at an offset; None where nothing is. ``texts`` are the kernels described."""
+    """Return the explanation of what is at an offset; None where nothing is. ``texts`` are the kernels described."""
     spot = spot_at(source, offset)
     row = spot.row if spot is not None else None
     if spot is None or row is None:

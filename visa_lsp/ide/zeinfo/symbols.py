@@ -34,7 +34,7 @@ class ZeSymbol:
 
 
 def symbols(source: ZeInfoSource) -> tuple[ZeSymbol, ...]:
-    """The outline, in the order of the text; empty for a text that cannot be read."""
+    """Return the outline, in the order of the text; empty for a text that cannot be read."""
     found = []
     for key, kind in (("kernels", "kernel"), ("functions", "function")):
         items = entries(source.root, key)
@@ -77,7 +77,7 @@ def _leaf(name: str, kind: str, detail: str, span: Span) -> ZeSymbol:
 
 
 def end_of(source: YamlSource, item: YamlItem) -> int:
-    """The end of the last thing in a map."""
+    """Return the end of the last thing in a map."""
     end = source.start(item)
     if isinstance(item.value, dict):
         for key, child in item.value.items():

@@ -26,7 +26,7 @@ ATOMIC_WORDS: Final = Modifier(
 
 
 def _operation(word: str) -> Operation:
-    """What the finalizer wants of the operands of an atomic on dwords: ud, but d where it is signed and f where it is float."""
+    """Return what the finalizer wants of the operands of an atomic on dwords: ud, but d where it is signed and f where it is float."""
     if word in ("fmax", "fmin", "fcmpwr", "fadd", "fsub"):
         types = {F}
     elif word in ("minsint", "maxsint"):
@@ -58,12 +58,12 @@ NO_WIDE_BLOCKS: Final = (Refusal("a block has 8 owords at most", stops=True, lan
 
 
 def width_words(words: dict[str, int]) -> Modifier:
-    """The width of an atomic in bits, ``.16`` or ``.64``; 32 where it is left out."""
+    """Return the width of an atomic in bits, ``.16`` or ``.64``; 32 where it is left out."""
     return Modifier("op", words, optional=True, mask=0x60, doc="width of the operation in bits; 32 if left out")
 
 
 def raw_any(name: str, role: Role = Role.READ, doc: str = "") -> Slot:
-    """A raw operand that need not start on a register."""
+    """Return a raw operand that need not start on a register."""
     return Slot(name, Shape.RAW, role, doc=doc)
 
 
@@ -73,7 +73,7 @@ _IMAGES: Final = ("sample", "load_", "resinfo", "gather4_typed", "scatter4_typed
 
 @cache
 def _traits(mnemonic: str, family: str) -> Trait:
-    """What the regular names of messages say: whether they write, count, sample, and what they address."""
+    """Return what the regular names of messages say: whether they write, count, sample, and what they address."""
     found = Trait.PLAIN
     if "atomic" in mnemonic:
         found |= Trait.ATOMIC
@@ -126,7 +126,7 @@ def message(
     detail: str,
     **more: Unpack[More],
 ) -> Instruction:
-    """A message row. ``predicable`` follows from the layout: a message without a predicate field takes none."""
+    """Return a message row. ``predicable`` follows from the layout: a message without a predicate field takes none."""
     items = layout(fields)
     rest: More = {
         "predicable": any(f.name == "pred" for f in items),

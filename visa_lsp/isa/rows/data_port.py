@@ -212,7 +212,7 @@ _UNIT_WORDS: Final = (
 
 
 def _length(name: str, registers: int) -> Slot:
-    """The bytes of a payload, at most some registers of the platforms that have the instruction."""
+    """Return the bytes of a payload, at most some registers of the platforms that have the instruction."""
     return Slot(name, Shape.INTEGER, Role.OTHER, length=True, most=registers * 64, doc="its bytes, behind a slash")
 
 

@@ -70,7 +70,7 @@ def _vme(
 
 
 def _va(name: str, sub: int, fields: str, summary: str, detail: str) -> Instruction:
-    """A video analytics row: ``fields`` in the order of the record, which is also the order of the printed operands."""
+    """Return a video analytics row: ``fields`` in the order of the record, which is also the order of the printed operands."""
     names = [item.split(":")[0] for item in fields.split()]
     return message(
         f"va_{name}", 0x44 if sub < 8 else 0x4D, "media", f"sub:b={sub} {fields}",

@@ -102,7 +102,7 @@ def _forms(
     recorded: bool = True,
     **more: Unpack[More],
 ) -> tuple[Instruction, ...]:
-    """The rows of one mnemonic. ``only42``: unknown to text 4.1; ``recorded`` False: in no object either."""
+    """Return the rows of one mnemonic. ``only42``: unknown to text 4.1; ``recorded`` False: in no object either."""
     flags = opcode == 0x6D
     states, state_fields = ((SAMPLER, SURFACE), "sampler:m surface:s") if sampler else ((SURFACE,), "surface:s")
     pointers, pointer_fields = (
@@ -128,7 +128,7 @@ def _forms(
 
 
 def _words(parameters: str) -> tuple[str, ...]:
-    """The parameters that prose names, one a payload operand: ``u, bias and offsets`` is ``u`` and ``bias+offsets``."""
+    """Return the parameters that prose names, one a payload operand: ``u, bias and offsets`` is ``u`` and ``bias+offsets``."""
     return tuple(word.replace(" and ", "+") for word in parameters.split(", "))
 
 
@@ -207,7 +207,7 @@ _MASK4: Final = Modifier("chan", kind=Modifier.Kind.CHANNELS, mask=0xF, doc="cha
 
 
 def _simd(mnemonic: str, opcode: int, states: tuple[Slot, ...], fields: str, what: str) -> tuple[Instruction, ...]:
-    """The two widths of ``sample`` and ``load``: bit 4 of the channel byte tells 16 lanes from 8."""
+    """Return the two widths of ``sample`` and ``load``: bit 4 of the channel byte tells 16 lanes from 8."""
     return tuple(
         message(
             mnemonic, opcode, "sampler", f"chan:b={bit}/0x10 {fields} u:r v:r r:r dst:r n:log2!{log2}",

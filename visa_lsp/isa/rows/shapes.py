@@ -106,7 +106,7 @@ def verified_types(
     *,
     double: bool = False,
 ) -> dict[str, frozenset[DataType]]:
-    """What the finalizer's verifier accepts of an arithmetic instruction, by slot.
+    """Return what the finalizer's verifier accepts of an arithmetic instruction, by slot.
 
     ``result`` is for ``dst`` and ``source`` for what is read, both for any arithmetic type where None; df among them only
     where ``double`` is set. Read from its behaviour on texts of one instruction.

@@ -108,7 +108,7 @@ async def on_run_block(ls: VisaServer, arguments: list[Any], token: Any) -> Resu
 
 
 def _told(made: RunnableBlock, buffers: Iterable[Result]) -> list[Result]:
-    """The operands of a block, with what is in their buffers after a run."""
+    """Return the operands of a block, with what is in their buffers after a run."""
     held = {buffer["arg"]: buffer["head"] for buffer in buffers}
     return [
         {
@@ -161,7 +161,7 @@ def _is_kernel(options: dict[str, str]) -> bool:
 
 
 def _chosen(ls: VisaServer, opened: OpenDocument, host: HostText, options: dict[str, str]) -> int:
-    """The number of the block that a call is about: the one that it names, else the one at a place."""
+    """Return the number of the block that a call is about: the one that it names, else the one at a place."""
     number = _number(options, "block")
     return _at(ls, opened, host, options) if number is None else number
 
@@ -173,7 +173,7 @@ def _needed(options: dict[str, str], name: str) -> str:
 
 
 def _number(options: dict[str, str], name: str) -> int | None:
-    """An option that is a number from 0; None where it is not given."""
+    """Return an option that is a number from 0; None where it is not given."""
     value = options.get(name)
     if value is not None and not (value.isdecimal() and len(value) < _DIGITS):
         raise BadArgument(f"`{name}` must be a number from 0")
@@ -181,7 +181,7 @@ def _number(options: dict[str, str], name: str) -> int | None:
 
 
 def _at(ls: VisaServer, opened: OpenDocument, host: HostText, options: dict[str, str]) -> int:
-    """The number of the block at a place; of one line the first that stands there."""
+    """Return the number of the block at a place; of one line the first that stands there."""
     line, character = _number(options, "line"), _number(options, "character")
     if line is None:
         raise BadArgument("the object has neither `block` nor `line`")
@@ -196,5 +196,5 @@ def _at(ls: VisaServer, opened: OpenDocument, host: HostText, options: dict[str,
 
 
 def _name(uri: str) -> str:
-    """The last part of a URI as a user knows it."""
+    """Return the last part of a URI as a user knows it."""
     return " ".join(unquote(uri.rpartition("/")[2]).split()) or uri

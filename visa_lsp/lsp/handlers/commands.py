@@ -102,7 +102,7 @@ class BadArgument(ValueError):  # noqa: N818 - a mistake of the caller, answered
 
 
 def options_of(arguments: Any, needed: str = "uri", second: str = "launch") -> dict[str, str]:
-    """The named options of a call: of an object, or the needed one alone with another behind it. Raises BadArgument."""
+    """Return the named options of a call: of an object, or the needed one alone with another behind it. Raises BadArgument."""
     first = arguments[0] if isinstance(arguments, list) and arguments else arguments
     options: dict[str, Any]
     if isinstance(first, str):
@@ -138,7 +138,7 @@ def _quick(arguments: list[Any]) -> dict[str, Any]:
 
 
 def _json(value: Any, depth: int = 0) -> Any:
-    """A value as it travelled: nothing but dictionaries, lists and scalars."""
+    """Return a value as it travelled: nothing but dictionaries, lists and scalars."""
     if depth > _DEEPEST:
         raise BadArgument(f"`{QUICK}` is nested too deeply")
     if hasattr(value, "_asdict"):
@@ -151,7 +151,7 @@ def _json(value: Any, depth: int = 0) -> Any:
 
 
 def _text(ls: VisaServer, uri: str) -> str:
-    """The text of a document as it is open, else as its file has it."""
+    """Return the text of a document as it is open, else as its file has it."""
     opened = ls.documents.get(uri)
     if opened is not None:
         return opened.document.text
@@ -184,7 +184,7 @@ async def _answer(ls: VisaServer, title: str, token: Any, prepare: Callable[[], 
 async def _answer_or_stop(
     ls: VisaServer, title: str, token: Any, prepare: Callable[[], Callable[[], Result]], stop: Stop
 ) -> Result:
-    """The answer of work that only a trusted folder may start; a cancelled request asks it to stop."""
+    """Return the answer of work that only a trusted folder may start; a cancelled request asks it to stop."""
     try:
         return _refused(ls) or await _answer(ls, title, token, prepare)
     except asyncio.CancelledError:
@@ -265,7 +265,7 @@ async def on_diff(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
 
 
 def _source(ls: VisaServer, uri: str) -> str | bytes:
-    """A text as it is open, else the bytes of its file."""
+    """Return a text as it is open, else the bytes of its file."""
     opened, path = ls.documents.get(uri), ls.files.path_of(uri)
     if opened is not None:
         return opened.analysis.document.text
@@ -452,7 +452,7 @@ async def on_run_all(ls: VisaServer, arguments: list[Any], token: Any) -> Result
 
 
 def _batch(arguments: list[Any]) -> tuple[list[str], float | None, str | int | None, dict[str, Any]]:
-    """What ``visa.runAll`` is given: launch files, seconds for each, where answers are told, the options of each run."""
+    """Return what ``visa.runAll`` is given: launch files, seconds for each, where answers are told, the options of each run."""
     value = _json(arguments[0] if arguments else None)
     options = dict(value) if isinstance(value, dict) else {}
     uris, seconds, partial = (options.pop(key, None) for key in ("uris", "timeout", "partialResultToken"))
@@ -467,13 +467,13 @@ def _batch(arguments: list[Any]) -> tuple[list[str], float | None, str | int | N
 
 
 def _opened(ls: VisaServer, *languages: Language) -> dict[str, str]:
-    """The texts of open documents by path: they count as the editor has them."""
+    """Return the texts of open documents by path: they count as the editor has them."""
     texts = {ls.files.path_of(d.key): d.analysis.document.text for d in ls.documents if d.language in languages}
     return {place: text for place, text in texts.items() if place is not None}
 
 
 def _beside(ls: VisaServer, path: str | None) -> dict[str, str]:
-    """Those of a document's folder."""
+    """Return those of a document's folder."""
     if path is None:
         return {}
     folder = Path(path).parent
@@ -503,7 +503,7 @@ def _remember(ls: VisaServer, uri: str, answer: Result) -> None:
 
 
 def _values_of(answer: Result, arguments: dict[str, HeldArgument]) -> RunValues:
-    """What is kept of a run for inline values."""
+    """Return what is kept of a run for inline values."""
     variables: dict[str, str] = {}
 
     def keep(entry: Result, text: str) -> None:
@@ -525,7 +525,7 @@ def _values_of(answer: Result, arguments: dict[str, HeldArgument]) -> RunValues:
 
 
 def _listed(values: list[Any]) -> str:
-    """The first of some values."""
+    """Return the first of some values."""
     return ", ".join(str(v) for v in values[:_MOST_VALUES]) + (", …" if len(values) > _MOST_VALUES else "")
 
 
@@ -611,7 +611,7 @@ async def on_check_with_compiler(ls: VisaServer, arguments: list[Any], token: An
 
 
 def _span_of(document: Document, finding: dict[str, int]) -> Span:
-    """The place of a finding that has lines and columns from 1."""
+    """Return the place of a finding that has lines and columns from 1."""
     start = document.line_start(finding["line"] - 1) + finding["column"] - 1
     end = document.line_start(finding["end_line"] - 1) + finding["end_column"] - 1
     return Span(start, max(start, min(end, len(document))))
@@ -691,7 +691,7 @@ async def on_instructions_of(ls: VisaServer, arguments: list[Any], token: Any) -
 
 
 def _source_line(ls: VisaServer, arguments: list[Any]) -> tuple[str, int | None]:
-    """The file and the line that a call is about."""
+    """Return the file and the line that a call is about."""
     options = options_of(arguments, second="line")
     path, line = ls.files.path_of(options["uri"]), options.get("line")
     if path is None:

@@ -59,13 +59,13 @@ def register(server: VisaServer) -> None:
 
 
 def pulls(ls: VisaServer) -> bool:
-    """Whether the client asks for findings itself."""
+    """Return whether the client asks for findings itself."""
     text = ls.client_capabilities.text_document
     return text is not None and text.diagnostic is not None
 
 
 def findings(ls: VisaServer, uri: str, analysis: Analysis) -> tuple[Diagnostic, ...]:
-    """What is shown of a vISA text: what ``--check`` shows with the same settings."""
+    """Return what is shown of a vISA text: what ``--check`` shows with the same settings."""
     rules = ls.rules_for(uri)
     if _has_deferred(rules, analysis):
         # Deferred findings never delay those that a keystroke itself leads to.
@@ -76,7 +76,7 @@ def findings(ls: VisaServer, uri: str, analysis: Analysis) -> tuple[Diagnostic, 
 
 
 def findings_in_host(ls: VisaServer, opened: OpenDocument) -> tuple[Diagnostic, ...]:
-    """What is shown of the vISA in a document of another language."""
+    """Return what is shown of the vISA in a document of another language."""
     host = ls.host(types.TextDocumentIdentifier(opened.key))
     if host is None:
         return ()
@@ -87,12 +87,12 @@ def findings_in_host(ls: VisaServer, opened: OpenDocument) -> tuple[Diagnostic, 
 
 
 def _has_deferred(rules: FileRules, analysis: Analysis) -> bool:
-    """Whether some of the rules look at more than can be looked at on the way."""
+    """Return whether some of the rules look at more than can be looked at on the way."""
     return bool(rules.extra) and analysis.document.line_count > LONG
 
 
 def _waits_for_deferred(ls: VisaServer, opened: OpenDocument) -> bool:
-    """Whether deferred findings of a document are still to be found."""
+    """Return whether deferred findings of a document are still to be found."""
     rules = ls.rules_for(opened.key)
     if opened.language is not Language.VISA or not _has_deferred(rules, opened.analysis):
         return False
@@ -288,7 +288,7 @@ def refresh_launches(ls: VisaServer) -> None:
 
 
 def _result_id(ls: VisaServer, opened: OpenDocument) -> str:
-    """What tells the findings of a document from any others; those of ze_info depend on the texts beside it."""
+    """Return what tells the findings of a document from any others; those of ze_info depend on the texts beside it."""
     if opened.language is Language.ZEINFO:
         return "-".join([f"{opened.serial}", *(str(d.serial) for d in ls.documents if d.language is Language.VISA)])
     if opened.language is Language.LAUNCH:  # those of launch files also on files that are not open
@@ -374,7 +374,7 @@ _REPORT: Final = Key[list[Value]]("report")
 
 
 def _file_report(ls: VisaServer, path: Path, before: dict[str, str]) -> Value | None:
-    """The findings of a file that is not open; None for one that is, or that cannot be read."""
+    """Return the findings of a file that is not open; None for one that is, or that cannot be read."""
     if ls.files.opened_at(path) is not None:
         return None
     uri, stamp = ls.files.uri_of(path), ls.files.stamp(path)

@@ -91,7 +91,7 @@ async def on_completion(ls: VisaServer, params: types.CompletionParams) -> Any:
 def _completion(
     uri: str, item: CompletionOffer, at: types.Position, place: dict[str, Any], *, snippets: bool
 ) -> dict[str, Any]:
-    """An offer as the JSON value that it is: there are hundreds of them at each keystroke."""
+    """Return an offer as the JSON value that it is: there are hundreds of them at each keystroke."""
     insert, form = item.insert, types.InsertTextFormat.PlainText
     if item.snippet and snippets:
         form = types.InsertTextFormat.Snippet
@@ -201,7 +201,7 @@ async def on_formatting(ls: VisaServer, params: types.DocumentFormattingParams) 
 
 
 def chunk_edits(analysis: Analysis, at: int, encoding: Encoding) -> bytes:
-    """The edits that format a chunk, as JSON text; kept while the chunk and its line stay as they are."""
+    """Return the edits that format a chunk, as JSON text; kept while the chunk and its line stay as they are."""
     document = analysis.document
     base = document.line_of(at)
     return placed(
@@ -306,7 +306,7 @@ def _action(
     encoding: Encoding,
     more: str = "",
 ) -> str:
-    """The JSON text of an offer; ``more`` are further members."""
+    """Return the JSON text of an offer; ``more`` are further members."""
     changes = {opened.key: raw_edits(opened.document, edits, encoding)}
     return (
         f'{{"title": {json.dumps(title)}, "kind": "{kind.value}", "edit": {{"changes": {json.dumps(changes)}}}{more}}}'

@@ -73,7 +73,7 @@ async def on_inlay_hint(ls: VisaServer, params: types.InlayHintParams) -> Any:
 
 
 def _hints(ls: VisaServer, opened: OpenDocument, first: int, last: int) -> tuple[InlayText, ...]:
-    """The hints that the settings ask for; types beside the line of the cursor alone where they say so."""
+    """Return the hints that the settings ask for; types beside the line of the cursor alone where they say so."""
     settings = ls.documents.settings_for(opened.key)
     shown = settings.hints - {HintKind.TYPE} if settings.type_hints_at_cursor else settings.hints
     found = inlay_hints(opened.analysis, first, last, shown, info.input_labels(ls, opened))

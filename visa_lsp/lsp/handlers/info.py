@@ -87,7 +87,7 @@ class LastInfo:
 def info_of(
     ls: VisaServer, identifier: types.TextDocumentIdentifier
 ) -> tuple[OpenDocument, InfoDocument | LaunchDocument] | None:
-    """The open ze_info document, with its texts, or launch file, with its folder, that a request is about."""
+    """Return the open ze_info document, with its texts, or launch file, with its folder, that a request is about."""
     opened = ls.documents.get(identifier.uri)
     if opened is not None and opened.language is Language.LAUNCH:
         return opened, _launch_of(ls, opened)
@@ -119,7 +119,7 @@ def _mark(ls: VisaServer, name: str, analysis: Analysis) -> int:
 
 
 def partners_of(ls: VisaServer, uri: str, text: str) -> list[tuple[str, Analysis]]:
-    """The vISA texts that a document describes: those beside it with its name, or a kernel's."""
+    """Return the vISA texts that a document describes: those beside it with its name, or a kernel's."""
     path = ls.files.path_of(uri)
     if path is None:
         return []
@@ -153,7 +153,7 @@ def _analysis(ls: VisaServer, path: Path) -> Analysis | None:
 
 
 def text_at(ls: VisaServer, uri: str) -> PlainText | None:
-    """The text of any document for conversion: as it is open, else as its file has it."""
+    """Return the text of any document for conversion: as it is open, else as its file has it."""
     opened = ls.documents.get(uri)
     if opened is not None:
         return PlainText(opened.document.text)
@@ -163,7 +163,7 @@ def text_at(ls: VisaServer, uri: str) -> PlainText | None:
 
 
 def definition(ls: VisaServer, uri: str, info: InfoDocument | LaunchDocument, offset: int) -> types.Location | None:
-    """The place in the text of what is at an offset of a ze_info document; of a launch file, that in another file."""
+    """Return the place in the text of what is at an offset of a ze_info document; of a launch file, that in another file."""
     if not isinstance(info, InfoDocument):
         place = info.definition(offset)
         if place is None or info.folder is None:
@@ -181,7 +181,7 @@ def definition(ls: VisaServer, uri: str, info: InfoDocument | LaunchDocument, of
 
 
 def place_in_info(ls: VisaServer, opened: OpenDocument, offset: int) -> types.Location | None:
-    """Where the ze_info beside a text speaks of the input, or the kernel, at an offset of the text."""
+    """Return where the ze_info beside a text speaks of the input, or the kernel, at an offset of the text."""
     kernel = kernel_at(opened.analysis, offset)
     path = ls.files.path_of(opened.key)
     if kernel is None or path is None:
@@ -194,7 +194,7 @@ def place_in_info(ls: VisaServer, opened: OpenDocument, offset: int) -> types.Lo
 
 
 def launch_file(ls: VisaServer, opened: OpenDocument, offset: int) -> types.Location | None:
-    """The start of the launch file of the kernel at an offset: the one with the text's name, else with the kernel's."""
+    """Return the start of the launch file of the kernel at an offset: the one with the text's name, else with the kernel's."""
     path = ls.files.path_of(opened.key)
     document = opened.analysis.document
     group = index_of(document).group_at(document.position(offset)[0])
@@ -204,7 +204,7 @@ def launch_file(ls: VisaServer, opened: OpenDocument, offset: int) -> types.Loca
 
 
 def _plain(name: str) -> bool:
-    """Whether a name may be that of a file in the same folder."""
+    """Return whether a name may be that of a file in the same folder."""
     return bool(name) and not any(sign in name for sign in "/\\\0")
 
 
@@ -225,7 +225,7 @@ _INPUTS: Final = Key[dict[str, _Inputs]]("inputs")
 def inputs_beside(
     ls: VisaServer, opened: OpenDocument, kernel: str
 ) -> tuple[Mapping[str, tuple[HeldArgument, ...]], str]:
-    """What the inputs of a kernel hold by the ze_info beside its text, and that document's name; nothing without one.
+    """Return what the inputs of a kernel hold by the ze_info beside its text, and that document's name; nothing without one.
 
     It is looked for again when the folder, that document or the lines of the inputs have changed.
     """
@@ -248,7 +248,7 @@ def inputs_beside(
 
 
 def _state(ls: VisaServer, path: Path | None) -> object:
-    """What tells states of a document apart, open or not; without one, those of the open documents that may become it."""
+    """Return what tells states of a document apart, open or not; without one, those of the open documents that may become it."""
     if path is None:
         return tuple(d.serial for d in ls.documents if d.language is Language.ZEINFO)
     opened = ls.documents.get(ls.files.uri_of(path))
@@ -275,14 +275,14 @@ def input_pages(ls: VisaServer, opened: OpenDocument, kernel: str) -> dict[str, 
 
 
 def arguments_beside(ls: VisaServer, opened: OpenDocument, kernel: str) -> dict[str, HeldArgument]:
-    """The variables of a kernel's inputs that hold an argument or point to it; none where there is no ze_info."""
+    """Return the variables of a kernel's inputs that hold an argument or point to it; none where there is no ze_info."""
     return arguments_in(inputs_beside(ls, opened, kernel)[0])
 
 
 def completion_items(
     ls: VisaServer, opened: OpenDocument, info: InfoDocument | LaunchDocument, offset: int
 ) -> types.CompletionList:
-    """What may be typed at an offset of a ze_info document."""
+    """Return what may be typed at an offset of a ze_info document."""
     document = opened.analysis.document
     items = [
         types.CompletionItem(
@@ -302,7 +302,7 @@ def completion_items(
 def document_symbols(
     ls: VisaServer, opened: OpenDocument, info: InfoDocument | LaunchDocument
 ) -> list[types.DocumentSymbol]:
-    """The outline of a ze_info document."""
+    """Return the outline of a ze_info document."""
     document = opened.analysis.document
 
     def one(entry: ZeSymbol) -> types.DocumentSymbol:
@@ -323,7 +323,7 @@ def document_symbols(
 
 
 def file_links(ls: VisaServer, opened: OpenDocument, info: LaunchDocument) -> list[types.DocumentLink]:
-    """The files that a launch file names and that are there."""
+    """Return the files that a launch file names and that are there."""
     document = opened.analysis.document
     return [
         types.DocumentLink(range_of(document, span, ls.encoding), target=ls.files.uri_of(path), tooltip="file")
@@ -334,7 +334,7 @@ def file_links(ls: VisaServer, opened: OpenDocument, info: LaunchDocument) -> li
 def hints(
     ls: VisaServer, opened: OpenDocument, info: InfoDocument | LaunchDocument, wanted: types.Range
 ) -> list[types.InlayHint]:
-    """The hints of a ze_info document."""
+    """Return the hints of a ze_info document."""
     document = opened.analysis.document
     found = [
         types.InlayHint(position(document, offset, ls.encoding), text, padding_left=True)

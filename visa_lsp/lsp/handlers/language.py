@@ -56,7 +56,7 @@ def register(server: VisaServer) -> None:
 
 
 def place(ls: VisaServer, params: AtPosition) -> tuple[OpenDocument, int] | None:
-    """The open document and the offset that a request is about."""
+    """Return the open document and the offset that a request is about."""
     opened = ls.opened(params.text_document)
     if opened is None:
         return None
@@ -64,7 +64,7 @@ def place(ls: VisaServer, params: AtPosition) -> tuple[OpenDocument, int] | None
 
 
 def place_in_host(ls: VisaServer, params: AtPosition) -> tuple[OpenDocument, HostText, int] | None:
-    """The open document of another language, its vISA, and the offset that a request is about."""
+    """Return the open document of another language, its vISA, and the offset that a request is about."""
     found = ls.host(params.text_document)
     return (*found, to_offset(found[1].document, params.position, ls.encoding)) if found is not None else None
 
@@ -101,7 +101,7 @@ async def on_hover(ls: VisaServer, params: types.HoverParams) -> types.Hover | N
 
 
 def _locations(ls: VisaServer, opened: OpenDocument, target: Target | None, *, links: bool) -> Locations | None:
-    """A link with both ranges for clients that know links, else a location."""
+    """Return a link with both ranges for clients that know links, else a location."""
     if target is None:
         return None
     document = opened.document
@@ -113,7 +113,7 @@ def _locations(ls: VisaServer, opened: OpenDocument, target: Target | None, *, l
 
 
 def _all_locations(ls: VisaServer, opened: OpenDocument, targets: Sequence[Target], *, links: bool) -> Locations | None:
-    """The same of several targets."""
+    """Return the same of several targets."""
     places = [_locations(ls, opened, target, links=links) for target in targets]
     if links:
         return [

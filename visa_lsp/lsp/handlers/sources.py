@@ -43,7 +43,7 @@ _SOURCES: Final = Key[Sources]("sources")
 def location(
     ls: VisaServer, opened: OpenDocument, offset: int, *, links: bool
 ) -> types.Location | list[types.LocationLink] | None:
-    """The source line of the instruction at an offset; None where the text names none, or the file is not here."""
+    """Return the source line of the instruction at an offset; None where the text names none, or the file is not here."""
     found = source_of(opened.analysis, offset)
     if found is None:
         return None
@@ -60,7 +60,7 @@ def location(
 
 
 def excerpt(ls: VisaServer, uri: str, source: SourceLine) -> str:
-    """The line of a source that the document ``uri`` names, as a block of Markdown; empty where it is not here."""
+    """Return the line of a source that the document ``uri`` names, as a block of Markdown; empty where it is not here."""
     found = ls.files.existing_near(uri, names_of(source.file))
     opened = ls.documents.get(found) if found is not None else None
     path = ls.files.path_of(found) if found is not None else None
@@ -75,7 +75,7 @@ def excerpt(ls: VisaServer, uri: str, source: SourceLine) -> str:
 
 
 async def instructions_of(ls: VisaServer, path: str, line: int | None, work: Work) -> Result:
-    """The instructions of open texts and of texts in the open folders that come from a source file, by its lines from 0."""
+    """Return the instructions of open texts and of texts in the open folders that come from a source file, by its lines from 0."""
     counts: dict[int, int] = {}
     places: dict[int, list[dict[str, Any]]] = {}
     listed, looked = 0, 0
@@ -105,7 +105,7 @@ async def instructions_of(ls: VisaServer, path: str, line: int | None, work: Wor
 
 
 def _is(ls: VisaServer, uri: str, file: str, path: str) -> bool:
-    """Whether the file that a text names is the one asked for."""
+    """Return whether the file that a text names is the one asked for."""
     found = ls.files.existing_near(uri, names_of(file))
     there = ls.files.path_of(found) if found is not None else None
     try:
@@ -115,7 +115,7 @@ def _is(ls: VisaServer, uri: str, file: str, path: str) -> bool:
 
 
 def _texts(ls: VisaServer) -> Iterator[tuple[str, Sources]]:
-    """Each text with what it names: those that are open, then the others of the folders."""
+    """Yield each text with what it names: those that are open, then the others of the folders."""
     for opened in [d for d in ls.documents if d.language is Language.VISA]:
         yield opened.key, _of_open(opened)
     for path in ls.files.visa_files():

@@ -78,7 +78,7 @@ def _name_range(ls: VisaServer, document: Text, entry: OutlineEntry) -> dict[str
 
 
 def _symbol(entry: OutlineEntry, document: Text, columns: Columns) -> Iterator[str]:
-    """An entry of the outline with its children, as JSON text."""
+    """Yield an entry of the outline with its children, as JSON text."""
     line, start, end = entry.line, entry.name_span.start, entry.name_span.end
     last = entry.end if entry.end >= 0 else len(document.line_text(entry.last))
     if entry.last == line:
@@ -178,7 +178,7 @@ def _send_symbols(ls: VisaServer, token: types.ProgressToken, found: Sequence[di
 
 
 def _structured(value: dict[str, Any]) -> types.SymbolInformation:
-    """A symbol as a value of the library, for partial results, which pass its converter."""
+    """Return a symbol as a value of the library, for partial results, which pass its converter."""
     place = value["location"]["range"]
     start, end = (types.Position(place[side]["line"], place[side]["character"]) for side in ("start", "end"))
     location = types.Location(value["location"]["uri"], types.Range(start, end))
@@ -196,7 +196,7 @@ def _open_symbols(ls: VisaServer, query: str) -> Iterator[list[dict[str, Any]]]:
 
 
 def _open_rows(ls: VisaServer, query: str) -> Iterator[list[bytes]]:
-    """The same as JSON text."""
+    """Yield the same as JSON text."""
     form = '{{"name": {}, "kind": {}, "location": {{"uri": {}, "range": {}}}{}}}'.format
     place = '{{"start": {{"line": {0}, "character": {1}}}, "end": {{"line": {0}, "character": {2}}}}}'.format
     for opened in ls.documents:
@@ -229,7 +229,7 @@ _SYMBOLS: Final = Key[list[dict[str, Any]]]("symbols")
 
 
 def _symbols_of(ls: VisaServer, path: Path) -> list[dict[str, Any]]:
-    """All symbols of a file that is not open."""
+    """Return all symbols of a file that is not open."""
     uri, stamp = ls.files.uri_of(path), ls.files.stamp(path)
     if stamp is None:
         return []
@@ -265,7 +265,7 @@ async def on_folding_range(ls: VisaServer, params: types.FoldingRangeParams) -> 
 
 
 def _folding_range(fold: Fold, *, closed: bool) -> dict[str, Any]:
-    """A fold as JSON has it: what is to open folded is of the kind that editors fold by themselves when a text opens."""
+    """Return a fold as JSON has it: what is to open folded is of the kind that editors fold by themselves when a text opens."""
     value: dict[str, Any] = {"startLine": fold.first, "endLine": fold.last}
     if fold.header and closed:
         value["kind"] = types.FoldingRangeKind.Imports.value
@@ -300,7 +300,7 @@ async def on_tokens(ls: VisaServer, params: types.SemanticTokensParams) -> Any:
 
 
 def _coloured(ls: VisaServer, identifier: types.TextDocumentIdentifier) -> OpenDocument | None:
-    """The open document that has colours: a vISA text, or one of another language with vISA inside."""
+    """Return the open document that has colours: a vISA text, or one of another language with vISA inside."""
     host = ls.host(identifier)
     return host[0] if host is not None else ls.opened(identifier)
 
@@ -333,7 +333,7 @@ def _remember(ls: VisaServer, uri: str, sent: SentTokens) -> str:
 
 
 def _edit(old: tuple[tuple[Piece, int], ...], new: tuple[tuple[Piece, int], ...]) -> list[bytes]:
-    """One edit from the first difference to the last, if any; equal pieces are the same objects."""
+    """Return one edit from the first difference to the last, if any; equal pieces are the same objects."""
     head = tail = 0
     most = min(len(old), len(new))
     while head < most and old[head][0] is new[head][0] and old[head][1] == new[head][1]:
@@ -364,7 +364,7 @@ def _edit(old: tuple[tuple[Piece, int], ...], new: tuple[tuple[Piece, int], ...]
 
 
 async def _tokens(ls: VisaServer, opened: OpenDocument) -> SentTokens:
-    """The tokens of a text, chunk by chunk; what an earlier request made of an untouched chunk is used again."""
+    """Return the tokens of a text, chunk by chunk; what an earlier request made of an untouched chunk is used again."""
     host = ls.host(types.TextDocumentIdentifier(opened.key))
     if host is not None:
         inside = requests.tokens(host[1], ls.encoding)

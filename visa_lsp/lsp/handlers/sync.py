@@ -120,7 +120,7 @@ async def ask_settings(ls: VisaServer) -> None:
 
 
 def _read(ls: VisaServer, value: object, base: UserSettings | None) -> UserSettings:
-    """The settings in a value; what is wrong in it is logged once."""
+    """Return the settings in a value; what is wrong in it is logged once."""
     found, problems = read_settings(value, base)
     for problem in problems:
         _log_once(ls, problem)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def places(text: str, spans: Iterable[Span]) -> Iterator[dict[str, int]]:
-    """Where spans are in a text, lines and columns from 1."""
+    """Yield where spans are in a text, lines and columns from 1."""
     lines = LineIndex(text)
     for span in spans:
         line, column = lines.position(span.start)
@@ -77,7 +77,7 @@ def write_whole(target: Path, data: bytes, source: str | None) -> None:
 
 
 def stats(text: str | None, path: str | None, options: dict[str, Any]) -> Result:
-    """The figures of a text, or of the object ``path``, as ``stats --format json`` has them.
+    """Return the figures of a text, or of the object ``path``, as ``stats --format json`` has them.
 
     Options: ``platform``, and ``lives`` for the lines where each variable is live.
     """
@@ -102,7 +102,7 @@ def stats(text: str | None, path: str | None, options: dict[str, Any]) -> Result
 
 
 def disassemble(text: str | None, path: str | None, platform: str | None) -> Result:
-    """The text that an object's file holds; of a text, what its own object says."""
+    """Return the text that an object's file holds; of a text, what its own object says."""
     from visa_lsp.codec.decode import decode
     from visa_lsp.codec.errors import CodecError
     from visa_lsp.isa.platforms import platform_named
@@ -129,14 +129,14 @@ def disassemble(text: str | None, path: str | None, platform: str | None) -> Res
 
 
 def diff(a: tuple[str | bytes, str], b: tuple[str | bytes, str], platform: str | None) -> Result:
-    """How two programs differ, each given by its text or its object's bytes, and its name."""
+    """Return how two programs differ, each given by its text or its object's bytes, and its name."""
     from visa_lsp.lsp.jobs import comparing
 
     return comparing.difference(a, b, platform)
 
 
 def zebin(path: str, platform: str | None) -> Result:
-    """What is in a zebin."""
+    """Return what is in a zebin."""
     from visa_lsp.lsp.jobs import zebins
 
     return zebins.parts(path, platform)
@@ -146,14 +146,14 @@ def zebin(path: str, platform: str | None) -> Result:
 
 
 def finder_of(opened: dict[str, str] | None) -> Beside:
-    """A finder to which texts count as an editor has them: ``opened`` by path."""
+    """Return a finder to which texts count as an editor has them: ``opened`` by path."""
     from visa_lsp.beside import Beside
 
     return Beside(lambda path: (opened or {}).get(str(path)))
 
 
 def ze_info(text: str, path: str | None, platform: str | None, opened: dict[str, str] | None = None) -> Result:
-    """The ze_info of a text: of its folder, where it speaks of the kernels, else made, with the warnings of ``zeinfo emit``."""
+    """Return the ze_info of a text: of its folder, where it speaks of the kernels, else made, with the warnings of ``zeinfo emit``."""
     from visa_lsp.beside import ZEBIN, kernels_in
 
     place = Path(path) if path else None
@@ -179,7 +179,7 @@ def _document(path: Path, opened: dict[str, str] | None) -> str:
 
 
 def _kernels(text: str, platform: str | None) -> list[KernelText]:
-    """The kernels of a text with their places; ``ValueError`` where there are none."""
+    """Return the kernels of a text with their places; ``ValueError`` where there are none."""
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.ide.zeinfo.facts import kernel_texts
     from visa_lsp.isa.platforms import platform_named
@@ -197,7 +197,7 @@ def _kernels(text: str, platform: str | None) -> list[KernelText]:
 
 
 def _made(text: str, platform: str | None) -> tuple[str, list[dict[str, Any]]]:
-    """A ze_info document for a text, and what is guessed in it; ``ValueError`` where there can be none."""
+    """Return a ze_info document for a text, and what is guessed in it; ``ValueError`` where there can be none."""
     from visa_lsp.app.described import registers_for
     from visa_lsp.zeinfo.emit.document import EmitError, emitted
 
@@ -210,7 +210,7 @@ def _made(text: str, platform: str | None) -> tuple[str, list[dict[str, Any]]]:
 
 
 def _warning(text: str, kernels: Sequence[KernelText], doubt: Doubt) -> dict[str, Any]:
-    """A guess at the place of the input that it is about, else of the kernel; lines and columns from 1."""
+    """Return a guess at the place of the input that it is about, else of the kernel; lines and columns from 1."""
     kernel = next(k for k in kernels if k.kernel.name == doubt.kernel)
     span = kernel.input(doubt.input) if doubt.input >= 0 else kernel.name
     (place,) = places(text, [span])
@@ -218,7 +218,7 @@ def _warning(text: str, kernels: Sequence[KernelText], doubt: Doubt) -> dict[str
 
 
 def launch_template(text: str, path: str | None, options: dict[str, Any], *, tries: bool = False) -> Result:
-    """A launch file to fill in: what ze_info, the folder's or one made from the text, tells of each argument.
+    """Return a launch file to fill in: what ze_info, the folder's or one made from the text, tells of each argument.
 
     Options: ``platform``, ``kernel`` (else the first), ``quick``: what is filled in already, as an object, ``opened`` (texts
     by path). Where sizes have to be tried, the kernel runs: in a process of its own, if not ``tries``.
@@ -252,7 +252,7 @@ def launch_template(text: str, path: str | None, options: dict[str, Any], *, tri
 
 
 def explain(word: str, platform: str | None) -> Result:
-    """The page of a word."""
+    """Return the page of a word."""
     from visa_lsp.app.explain import explain_text
     from visa_lsp.app.words import known_words
     from visa_lsp.suggest import nearest
@@ -266,35 +266,35 @@ def explain(word: str, platform: str | None) -> Result:
 
 
 def gen(text: str, path: str | None, options: dict[str, Any], stop: Stop) -> Result:
-    """The machine code of a text."""
+    """Return the machine code of a text."""
     from visa_lsp.lsp.jobs.machine_code import machine_code
 
     return machine_code(text, path, options, stop)
 
 
 def compiled(path: str, options: dict[str, Any], stop: Stop) -> Result:
-    """The texts of a source's kernels."""
+    """Return the texts of a source's kernels."""
     from visa_lsp.lsp.jobs import compiling
 
     return compiling.compiled(path, options, stop)
 
 
 def compiler_check(text: str, path: str | None, options: dict[str, Any], stop: Stop) -> Result:
-    """What the OpenCL compiler says of a source."""
+    """Return what the OpenCL compiler says of a source."""
     from visa_lsp.lsp.jobs.compiler import compiler_check as check
 
     return check(text, path, options, stop)
 
 
 def words() -> Result:
-    """Every word that has a page, with its kind and a line."""
+    """Return every word that has a page, with its kind and a line."""
     from visa_lsp.app.words import words as known
 
     return {"ok": True, "words": [word._asdict() for word in known()]}
 
 
 def file_rules(path: str, ignore: tuple[str, ...], extend: tuple[str, ...]) -> FileRules:
-    """What the settings files of a folder, and the editor's on top, say of a file: as the check command does it."""
+    """Return what the settings files of a folder, and the editor's on top, say of a file: as the check command does it."""
     from visa_lsp.app.check.suppress import Selection
     from visa_lsp.app.rules import known_rules
     from visa_lsp.app.settings import Finder, FolderSettings

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def difference(a: tuple[str | bytes, str], b: tuple[str | bytes, str], platform: str | None) -> Result:
-    """The answer of ``visa.diff``: ``kernels``, ``a`` and ``b``, the texts to be shown, and ``rows``.
+    """Return the answer of ``visa.diff``: ``kernels``, ``a`` and ``b``, the texts to be shown, and ``rows``.
 
     A row is ``[line of a, line of b, kind]``, lines of the two programs from 1, null where one side has none or where nothing
     happened.
@@ -59,7 +59,7 @@ def _line(line: int | None) -> int | None:
 
 
 def _shown(kernels: Sequence[KernelDiff], a: Side, b: Side) -> Iterator[str]:
-    """The second program in the words of the first."""
+    """Yield the second program in the words of the first."""
     at = 0
     for kernel in kernels:
         if kernel.a is not None:
@@ -71,7 +71,7 @@ def _shown(kernels: Sequence[KernelDiff], a: Side, b: Side) -> Iterator[str]:
 
 
 def _body(kernel: KernelDiff, a: Side, b: Side) -> Iterator[str]:
-    """A body of the second program; comments and blanks are the first's, which has something to say of them alone."""
+    """Yield a body of the second program; comments and blanks are the first's, which has something to say of them alone."""
     assert kernel.b is not None
     if kernel.a is None:
         yield from b.lines[kernel.b.first : kernel.b.last + 1]

@@ -53,6 +53,6 @@ def machine_code(text: str, path: str | None, options: dict[str, Any], stop: Sto
 
 
 def _seconds(options: dict[str, Any]) -> float:
-    """How long the finalizer may take. Raises ValueError for what is no number of seconds."""
+    """Return how long the finalizer may take. Raises ValueError for what is no number of seconds."""
     words = options.get("timeout")
     return SECONDS if words is None else seconds_of(str(words))

@@ -131,7 +131,7 @@ def _read(launch: Path, options: dict[str, Any]) -> LaunchFile:
 
 
 def _program(read: LaunchFile, options: dict[str, Any]) -> tuple[str | None, Path]:
-    """The program that a launch file names: the text as it is open, else its file's; None for an object."""
+    """Return the program that a launch file names: the text as it is open, else its file's; None for an object."""
     if read.file is None:
         raise ValueError(f"{read.path}:1:1: no program: say which with file: NAME.visaasm")
     opened = options.get("opened") or {}
@@ -165,7 +165,7 @@ def _report(report: RunReport, head: int, *, whole: bool = False) -> Result:
 
 
 def _number(value: Any) -> Any:
-    """A value of an array with the digits of its type; what JSON has no number for is a word."""
+    """Return a value of an array with the digits of its type; what JSON has no number for is a word."""
     if not isinstance(value.item(), float):
         return value.item()
     return float(str(value)) if math.isfinite(value) else str(value)

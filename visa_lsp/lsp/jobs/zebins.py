@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def parts(path: str, platform: str | None) -> Result:
-    """The parts of a zebin: ``sections``, ``kernels``, ``zeInfo`` (a text), ``modules`` (vISA as texts)."""
+    """Return the parts of a zebin: ``sections``, ``kernels``, ``zeInfo`` (a text), ``modules`` (vISA as texts)."""
     try:
         data = read_file(path, MOST_OBJECT)
         found = zebin_of(path, data)
@@ -44,7 +44,7 @@ def parts(path: str, platform: str | None) -> Result:
 
 
 def _kernels(zebin: Zebin) -> tuple[list[dict[str, Any]], str]:
-    """The kernels that ze_info names, then those that have only code; what is wrong with ze_info."""
+    """Return the kernels that ze_info names, then those that have only code; what is wrong with ze_info."""
     from visa_lsp.zeinfo.read import ZeInfoError, read
 
     code = {s.name.removeprefix(".text."): s.size for s in zebin.sections if s.name.startswith(".text.")}

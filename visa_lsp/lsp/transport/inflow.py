@@ -45,7 +45,7 @@ class Inflow:
         self.ended = not data
 
     def next(self) -> bytes | None:
-        """The body of the next message, waited for; None at the end."""
+        """Return the body of the next message, waited for; None at the end."""
         while (body := self.message()) is None and not self.ended:
             try:
                 self.fill()
@@ -68,7 +68,7 @@ class Inflow:
         return taken
 
     def message(self) -> bytes | None:
-        """The body of the next message, if all of it is held; of the last one what there is of it."""
+        """Return the body of the next message, if all of it is held; of the last one what there is of it."""
         while not self._in_body:
             at = self._held.find(b"\n", self._looked)
             if at < 0:
@@ -101,7 +101,7 @@ def _too_long(size: int) -> None:
 
 
 def inflow_of(stream: BinaryIO) -> Inflow:
-    """A stream of which nothing has been read yet, as an ``Inflow``; with its descriptor where a loop may watch that."""
+    """Return a stream of which nothing has been read yet, as an ``Inflow``; with its descriptor where a loop may watch that."""
     if os.name == "posix":
         try:
             fd = stream.fileno()

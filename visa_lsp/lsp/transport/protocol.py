@@ -189,7 +189,7 @@ class Protocol(LanguageServerProtocol):
             future.set_result(whole.result)
 
     def _read(self, message: dict[str, Any]) -> Any:
-        """The message as a value of its type; None where it is none."""
+        """Return the message as a value of its type; None where it is none."""
         try:
             if "method" in message and "params" not in message:
                 message = {**message, "params": None} if self.get_message_type(message["method"]) is None else message
@@ -346,7 +346,7 @@ class Protocol(LanguageServerProtocol):
 
 
 def _wrong_token(params: Any) -> str | None:
-    """The first token of some parameters that can be none: the library takes whatever stands there."""
+    """Return the first token of some parameters that can be none: the library takes whatever stands there."""
     if not isinstance(params, dict):
         return None
     for name in ("workDoneToken", "partialResultToken", "token"):
@@ -357,7 +357,7 @@ def _wrong_token(params: Any) -> str | None:
 
 
 def _readable(value: dict[str, Any], reads: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-    """The members of an object that can be read one by one, and of those that cannot the members that can."""
+    """Return the members of an object that can be read one by one, and of those that cannot the members that can."""
     kept: dict[str, Any] = {}
     for key, part in value.items():
         if reads({**kept, key: part}):

@@ -58,7 +58,7 @@ class _Inbox:
     # ---- told by the loop ----
 
     def _listens(self) -> bool:
-        """Whether the loop can tell when there is something to read; then it does, to the end.
+        """Return whether the loop can tell when there is something to read; then it does, to the end.
 
         To stop and begin it with each message would take as long as some keystrokes take as a whole, now and then.
         """

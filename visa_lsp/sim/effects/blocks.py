@@ -45,7 +45,7 @@ def _owords(site: Site, data: str, address: str, *, scale: int, write: bool, wid
 
 
 def _media(site: Site, *, write: bool) -> Op:
-    """A rectangle of bytes of a 2D surface; reads outside repeat the nearest edge, writes outside are dropped."""
+    """Return a rectangle of bytes of a 2D surface; reads outside repeat the nearest edge, writes outside are dropped."""
     width, height = site.integer("width"), site.integer("height")
     pitch = max(4, 1 << (width - 1).bit_length())
     view = site.raw_view(site.raw("src" if write else "dst"), "u1", height, width, pitch)

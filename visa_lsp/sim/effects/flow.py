@@ -29,7 +29,7 @@ MAX_DEPTH: Final = 2048
 
 
 def _taken(site: Site) -> Enable:
-    """The active lanes that an instruction moves. Execution size 1 moves all of them or none (page GOTO)."""
+    """Return the active lanes that an instruction moves. Execution size 1 moves all of them or none (page GOTO)."""
     pred = site.inst.get("pred")
     at, lanes, full = site.control.mask_offset, site.lanes, site.full
     if lanes == 1:
@@ -87,7 +87,7 @@ def goto(site: Site) -> Op:
 
 
 def jmp(site: Site) -> Op:
-    """A uniform branch: all active lanes or none."""
+    """Return a uniform branch: all active lanes or none."""
     pred = site.inst.get("pred")
     target, at = _target(site, site.inst.get("label")), site.control.mask_offset
     if not isinstance(pred, Predicate):
@@ -98,7 +98,7 @@ def jmp(site: Site) -> Op:
 
 
 def switchjmp(site: Site) -> Op:
-    """A uniform branch to one of several labels."""
+    """Return a uniform branch to one of several labels."""
     labels = site.inst.get("labels")
     targets = [_target(site, label) for label in labels] if isinstance(labels, tuple) else []
     index = site.scalar("index")
@@ -131,7 +131,7 @@ def call(site: Site) -> Op:
 
 
 def _leave(f: Frame) -> int:
-    """The call mask is empty: back to the caller of the subroutine, of the function, or the thread's end."""
+    """Return the call mask is empty: back to the caller of the subroutine, of the function, or the thread's end."""
     if f.calls:
         back, f.emask, f.call_mask, f.waiting, _ = f.calls.pop()
         return back
@@ -222,7 +222,7 @@ def ifcall(site: Site) -> Op:
 
 
 def faddr(site: Site) -> Op:
-    """The address of a function or of a symbol of the program."""
+    """Return the address of a function or of a symbol of the program."""
     name = site.code.kernel.string(site.integer("name"))
     dst = site.inst.get("dst")
     size = site.operand_type(dst).size
@@ -269,7 +269,7 @@ def if_(site: Site) -> Op:
 
 
 def else_(site: Site) -> Op:
-    """The lanes of the first branch wait at the end; the others wait behind this place."""
+    """Return the lanes of the first branch wait at the end; the others wait behind this place."""
     end = _need(site, site.code.structure.end.get(site.pc), FlowClass.ENDIF)
 
     def op(f: Frame) -> int | None:

@@ -64,7 +64,7 @@ def _in_a_row(site: Site, operand: Value, count: int, exec_type: ty.DataType) ->
 
 
 def _wide(exec_type: ty.DataType) -> np.dtype[Any]:
-    """A type that holds sums and products of integers of an execution type."""
+    """Return a type that holds sums and products of integers of an execution type."""
     return np.dtype("<i8") if exec_type.size < 4 else np.dtype(object)
 
 

@@ -131,7 +131,7 @@ def _first_sample(x: Fetch, sample: Fetch) -> Fetch:
 
 
 def _lsc_status(site: Site, before: int = 0) -> Op:
-    """One bit per lane behind ``before`` registers of data: set where the pixel lies inside, for all that is is resident."""
+    """Return one bit per lane behind ``before`` registers of data: set where the pixel lies inside, for all that is is resident."""
     lanes, enable, operand = site.lanes, site.enable(), site.raw("dst")
     row = max(lanes * 4, site.grf)
     view = site.raw_view(RawOperand(operand.var, operand.offset + before * row), "<u4", 1, 1, 4)
@@ -152,7 +152,7 @@ def _lsc_status(site: Site, before: int = 0) -> Op:
 
 
 def _lsc_block(site: Site, *, write: bool) -> Op:
-    """A rectangle of ``width`` bytes by ``height`` rows; outside of the image reads give zero and writes are dropped."""
+    """Return a rectangle of ``width`` bytes by ``height`` rows; outside of the image reads give zero and writes are dropped."""
     width, height = site.integer("width"), site.integer("height")
     if not 0 < width * height <= 1 << 16:
         raise site.fault(f"a block of {width} bytes by {height} rows is too large")

@@ -129,7 +129,7 @@ def _transfer(site: Site, *, write: bool, quad: bool = False, strided: bool = Fa
 
 
 def _status(site: Site, *, quad: bool) -> Op:
-    """Loads, or only touches its addresses, and tells one bit per lane: set where the memory exists and so is resident."""
+    """Load, or only touches its addresses, and tells one bit per lane: set where the memory exists and so is resident."""
     data, lanes, enable = _Data.of(site), site.lanes, site.enable()
     elements = _elements(site, quad=quad)
     move = _transfer(site, write=False, quad=True) if quad else None
@@ -224,7 +224,7 @@ def _block2d(site: Site, *, write: bool) -> Op:
 
 
 def _descriptor(site: Site) -> tuple[Callable[[Frame], int], ...]:
-    """A block address in one register (text 4.2): base in two dwords, then width, height, pitch, x and y in one each."""
+    """Return a block address in one register (text 4.2): base in two dwords, then width, height, pitch, x and y in one each."""
     where = site.inst.get("addr0")
     start = site.code.layout.offset(where.var) if isinstance(where, General) else 0
 

@@ -28,7 +28,7 @@ _FLOAT_BITS: Final = {_BF: 16, _HF: 16, _TF32: 32, _BF8: 8, _HF8: 8, _E2M1: 4}
 
 
 def _small_floats(exponent_bits: int, fraction_bits: int) -> Array:
-    """All values of a float without infinities: sign, exponent with the usual bias, fraction."""
+    """Return all values of a float without infinities: sign, exponent with the usual bias, fraction."""
     bias = (1 << exponent_bits - 1) - 1
     codes = np.arange(1 << exponent_bits + fraction_bits)
     exponent, fraction = codes >> fraction_bits, codes & (1 << fraction_bits) - 1
@@ -43,14 +43,14 @@ _HF8_VALUES[[0x7F, 0xFF]] = np.nan
 
 
 def _split(words: Array, bits: int, *, signed: bool) -> Array:
-    """Every dword as its fields, lowest first: (..., n) to (..., n, 32 / bits), as int64."""
+    """Return every dword as its fields, lowest first: (..., n) to (..., n, 32 / bits), as int64."""
     shifts = np.arange(0, 32, bits, dtype=np.uint32)
     fields = (words[..., None] >> shifts & np.uint32((1 << bits) - 1)).astype(np.int64)
     return np.where(fields >> bits - 1 & 1, fields - (1 << bits), fields) if signed else fields
 
 
 def _floats(words: Array, precision: int) -> Array:
-    """Every dword as floats: (..., n) to (..., n, count)."""
+    """Return every dword as floats: (..., n) to (..., n, count)."""
     if precision == _TF32:
         return (words & np.uint32(0xFFFFE000)).view(np.float32)[..., None].astype(np.float64)
     parts = _split(words, _FLOAT_BITS[precision], signed=False)

@@ -45,7 +45,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def same_bits(site: Site, dst: Value, sources: list[Value]) -> bool:
-    """Whether values only travel: one type, no modifier, no saturation."""
+    """Return whether values only travel: one type, no modifier, no saturation."""
     type_ = site.operand_type(dst)
     return not saturates(dst) and all(
         site.operand_type(s) is type_ and modifier_of(s) is OperandModifier.NONE for s in sources
@@ -312,7 +312,7 @@ def fcvt(site: Site) -> Op:
 
 
 def _hf8_values() -> Array:
-    """Every value of the eight-bit float with four exponent bits: no infinity, one NaN of each sign."""
+    """Return every value of the eight-bit float with four exponent bits: no infinity, one NaN of each sign."""
     codes = np.arange(128)
     exponent, fraction = codes >> 3, codes & 7
     positive = (fraction + np.where(exponent > 0, 8, 0)) * np.exp2(np.maximum(exponent, 1) - 10.0)
@@ -325,7 +325,7 @@ _BF8_MOST, _HF8_MOST, _HF8_NAN = 0x7B, 0x7E, 0x7F
 
 
 def _bf8(a: Array, *, clamps: bool) -> Array:
-    """The upper byte of hf, rounded to nearest even; saturation keeps the largest number where infinity would be."""
+    """Return the upper byte of hf, rounded to nearest even; saturation keeps the largest number where infinity would be."""
     code = _cut(a.view(np.uint16).astype(np.uint32), 8, np.isnan(a)).astype(np.uint8)
     over = clamps & ~np.isnan(a) & (code & 0x7F > _BF8_MOST)
     return np.where(over, code & 0x80 | _BF8_MOST, code).astype(np.uint8)
@@ -366,7 +366,7 @@ def srnd(site: Site) -> Op:
         raise site.fault("how stochastic rounding saturates, reads bf or makes hf8 (b) is not described in public")
 
     def raw(noise: Array) -> Array:
-        """The random bits as they are stored: compilers give them the type of src0."""
+        """Return the random bits as they are stored: compilers give them the type of src0."""
         return noise.view(f"u{noise.itemsize}").astype(np.uint32)
 
     if from_ is ty.F and to is ty.HF:

@@ -57,7 +57,7 @@ def record(site: Site, reason: str) -> Op:
 
 
 def _parts(site: Site) -> list[tuple[str, Part]]:
-    """The payload, operand by operand: a name, and how to get its bytes."""
+    """Return the payload, operand by operand: a name, and how to get its bytes."""
     found: list[tuple[str, Part]] = []
     written = {slot.name for slot in site.inst.row.slots if slot.role is Role.WRITE}
     for field, value in zip(site.inst.row.fields, site.inst.values, strict=True):
@@ -97,7 +97,7 @@ def _bytes(site: Site, operand: Value, name: str) -> Part | None:
 
 
 def _size(site: Site, operand: RawOperand, name: str) -> int:
-    """Bytes of a raw operand: as many registers as a length says, else to the end of its variable."""
+    """Return bytes of a raw operand: as many registers as a length says, else to the end of its variable."""
     rest = site.code.layout.byte_size(operand.var) - operand.offset if operand != NULL_RAW else 0
     given = next((site.integer(n) * site.grf for n in _LENGTHS.get(name, ()) if site.has(n)), None)
     return max(0, rest if given is None else min(given, rest))

@@ -53,7 +53,7 @@ def _result(site: Site, image: Image | None, texels: Array, kind: ty.DataType) -
 
 
 def _parameters(site: Site, kind: str) -> dict[str, Fetch]:
-    """How to read each parameter that the payload has room for; those left out are zero."""
+    """Return how to read each parameter that the payload has room for; those left out are zero."""
     payload = site.inst.get("payload")
     operands = payload if isinstance(payload, tuple) else ()
     row = site.inst.row
@@ -181,7 +181,7 @@ def _lane_offsets(reads: dict[str, Fetch], f: Frame, active: Array, bits: int) -
 
 
 def _sampler(site: Site) -> Callable[[Frame], Sampler]:
-    """How to find the sampler's state: a variable of the table, or a pointer (text 4.2)."""
+    """Return how to find the sampler's state: a variable of the table, or a pointer (text 4.2)."""
     value = messages.state_pointer(site, "sampler")
     if value is None:
         bases, number = site.code.layout.sampler_base, site.integer("sampler")
@@ -227,7 +227,7 @@ def _sampled(site: Site, reads: dict[str, Fetch]) -> Op:
 
 
 def sample4(site: Site) -> Op:
-    """One channel of the four texels that a bilinear filter would mix: lower left, lower right, upper right, upper left."""
+    """Return one channel of the four texels that a bilinear filter would mix: lower left, lower right, upper right, upper left."""
     reads = _parameters(site, _payload_kind(site, floats=True))
     offset_of, state, channel = site.scalar("aoffimmi"), _sampler(site), site.integer("chan") & 3
 
@@ -248,7 +248,7 @@ def sample4(site: Site) -> Op:
 
 
 def lod(site: Site) -> Op:
-    """The level that a sample would use: red is clamped to the one level that there is, green is not.
+    """Return the level that a sample would use: red is clamped to the one level that there is, green is not.
 
     Derivatives are differences within four neighbouring lanes, two by two.
     """
@@ -270,7 +270,7 @@ def lod(site: Site) -> Op:
 
 
 def sample_unorm(site: Site) -> Op:
-    """A block of 8 by 4 pixels in steps from a corner, as fractions of 16 or 8 bits.
+    """Return a block of 8 by 4 pixels in steps from a corner, as fractions of 16 or 8 bits.
 
     Each chosen channel takes 32 elements, row by row; where chrominance is halved, red and blue fill the first 16 of
     theirs with the even pixels of each row.
@@ -321,7 +321,7 @@ def resinfo(site: Site) -> Op:
 
 
 def sampleinfo(site: Site) -> Op:
-    """One sample per pixel."""
+    """Return one sample per pixel."""
     return _raw_info(
         site, lambda _f, _i, active: np.tile(np.array([1, 0, 0, 0], np.uint32), (active.size, 1)).view(np.float32)
     )

@@ -25,7 +25,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def _offsets(site: Site, name: str, lanes: int, *, wide: bool = False) -> Fetch:
-    """The per-lane offsets plus the global one, as int64."""
+    """Return the per-lane offsets plus the global one, as int64."""
     operand = site.raw(name)
     size = 8 if wide else 4
     view = site.raw_view(operand, f"<u{size}", 1, lanes, lanes * size)

@@ -33,7 +33,7 @@ def _await(thread: Thread, barrier: Barrier, generation: int, what: str) -> int:
 
 
 def awaited(barrier: Barrier, generation: int, what: str) -> Wait:
-    """What a thread waits for that has come to a barrier in one of its rounds."""
+    """Return what a thread waits for that has come to a barrier in one of its rounds."""
     return Wait(lambda: barrier.generation != generation, what, barrier.release)
 
 
@@ -58,7 +58,7 @@ def barrier(site: Site) -> Op:
 
 
 def sbarrier_signal(site: Site) -> Op:
-    """The first half of a split barrier: say that this thread has come."""
+    """Return the first half of a split barrier: say that this thread has come."""
     del site
 
     def op(f: Frame) -> None:
@@ -74,7 +74,7 @@ def sbarrier_signal(site: Site) -> Op:
 
 
 def sbarrier_wait(site: Site) -> Op:
-    """The second half: wait for all the others."""
+    """Return the second half: wait for all the others."""
     del site
 
     def op(f: Frame) -> int | None:

@@ -213,7 +213,7 @@ class Arguments:
         return _number(surface.address if surface is not None else 0, 8)
 
     def _access(self, index: int) -> str:
-        """How the ze_info says that a kernel uses an argument; empty where it does not."""
+        """Return how the ze_info says that a kernel uses an argument; empty where it does not."""
         return next((a.access_type for a in self.info.payload if a.arg_index == index and a.access_type), "")
 
     def _surface(self, entry: PayloadArgument) -> Buffer | None:

@@ -93,7 +93,7 @@ def mismatch(actual: Array, expect: Expectation) -> Mismatch | None:
 
 
 def _cut(wanted: Array, kind: np.dtype[Any]) -> float | None:
-    """The first number that an integer type would cut; floats are rounded to theirs."""
+    """Return the first number that an integer type would cut; floats are rounded to theirs."""
     if kind.kind not in "iu":
         return None
     limits = np.iinfo(kind)

@@ -51,7 +51,7 @@ class Geometry:
         return self.global_size or (x, y, z)
 
     def edges(self) -> tuple[Geometry, ...]:
-        """The geometries of groups that are not full."""
+        """Return the geometries of groups that are not full."""
         if self.global_size is None:
             return ()
         sizes = [
@@ -62,7 +62,7 @@ class Geometry:
         return tuple(replace(self, local_size=size, enqueued=self.local_size) for size in sorted(found))
 
     def size_of(self, group: Triple) -> Triple:
-        """The work items of one group."""
+        """Return the work items of one group."""
         if self.global_size is None:
             return self.local_size
         x, y, z = (
@@ -121,7 +121,7 @@ class Geometry:
 
 
 def _walk(order: Triple) -> list[int]:
-    """Each dimension once, the fastest first: [1, 0, 0] is y, x, z."""
+    """Return each dimension once, the fastest first: [1, 0, 0] is y, x, z."""
     return list(dict.fromkeys((*order, 0, 1, 2)))
 
 
@@ -158,7 +158,7 @@ class LaunchLayout:
         return self.cross_start + offset
 
     def holds(self, kernel: Kernel, info: KernelInfo) -> bool:
-        """Whether every input of a text lies where this layout has a payload argument, or before them all."""
+        """Return whether every input of a text lies where this layout has a payload argument, or before them all."""
         header = {"global_id_offset", "local_size"}
         places = [(self.cross(a.offset), self.cross(a.offset) + a.size, a.arg_type) for a in info.payload]
         for entry in kernel.arguments:
@@ -192,7 +192,7 @@ class GroupPayload:
         self._words[:, 2] = np.arange(geometry.threads) & 0xFF
 
     def of(self, geometry: Geometry) -> GroupPayload:
-        """A block for another number of threads: what all threads have in common."""
+        """Return a block for another number of threads: what all threads have in common."""
         block = GroupPayload(geometry, self.size)
         block._rows[:, :] = self._rows[0]
         block._words[:, 2] = np.arange(geometry.threads) & 0xFF

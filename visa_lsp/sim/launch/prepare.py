@@ -178,7 +178,7 @@ def _put_ids(info: KernelInfo, block: GroupPayload, layout: LaunchLayout) -> Non
 def _edge(
     info: KernelInfo, arguments: Arguments, layout: LaunchLayout, whole: GroupPayload, edge: Geometry
 ) -> GroupPayload:
-    """The payload of a group that is not full: its own ids and size, and for the rest that of the others."""
+    """Return the payload of a group that is not full: its own ids and size, and for the rest that of the others."""
     block = whole.of(edge)
     _put_ids(info, block, layout)
     own = Arguments(info, arguments.config, edge, arguments.world, arguments.platform)
@@ -257,7 +257,7 @@ def _check_platform(kernel: Kernel, info: KernelInfo, geometry: Geometry, platfo
 
 
 def _numbers_by_state(kernel: Kernel) -> bool:
-    """Whether a text reads element 0 of %sr0 and not %hw_id."""
+    """Return whether a text reads element 0 of %sr0 and not %hw_id."""
     read = {
         value.var
         for inst in kernel.instructions
@@ -270,7 +270,7 @@ def _numbers_by_state(kernel: Kernel) -> bool:
 
 
 def _groups(kernel: Kernel, total: Triple, local: Triple, *, fixed: bool) -> Triple:
-    """How many groups so many work items need, the last of each dimension filled in part."""
+    """Return how many groups so many work items need, the last of each dimension filled in part."""
     if fixed and any(items % size for items, size in zip(total, local, strict=True)):
         raise LaunchError(
             f"kernel '{kernel.name}' requires groups of {list(local)} work items, which do not divide {list(total)}",
@@ -297,5 +297,5 @@ def _end_of_inputs(kernel: Kernel, grf_bytes: int) -> int:
 
 
 def _static_slm(kernel: Kernel) -> int:
-    """Bytes of shared local memory that the kernel's own attribute asks for, which counts in KB."""
+    """Return bytes of shared local memory that the kernel's own attribute asks for, which counts in KB."""
     return 1024 * (kernel.int_attribute("SLMSize") or 0)

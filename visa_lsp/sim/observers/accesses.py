@@ -60,7 +60,7 @@ class AccessChecker(Checker):
         self._by_place.clear()
 
     def limits(self) -> tuple[str, ...]:
-        """What the checker could not see."""
+        """Return what the checker could not see."""
         return (
             (f"access: more than {MOST_LOADS} loads waited for their stores; some were forgotten",)
             if self._forgot
@@ -84,7 +84,7 @@ class AccessChecker(Checker):
             self._stored(access, row, buffer, offset)
 
     def _touched(self, access: MemoryAccess, how: str) -> Iterator[tuple[int, Buffer, int]]:
-        """The accesses to buffers of one kind: row, buffer, offset."""
+        """Yield the accesses to buffers of one kind: row, buffer, offset."""
         space = access.space
         if space is None or (isinstance(space, Buffer) and space.access != how):
             return

@@ -42,7 +42,7 @@ def watched_kinds(kinds: Iterable[str], names: str) -> tuple[str, ...]:
 
 
 def checkers(names: str = "all") -> tuple[Checker, ...]:
-    """The checkers of a list by commas: ``all``, ``none``, names. KeyError for an unknown name."""
+    """Return the checkers of a list by commas: ``all``, ``none``, names. KeyError for an unknown name."""
     chosen: dict[str, None] = {}
     for name in (n.strip() for n in names.split(",")):
         if name == "all":

@@ -69,7 +69,7 @@ class UninitialisedChecker(Checker):
         self._memory.write(access)
 
     def limits(self) -> tuple[str, ...]:
-        """What the checker could not follow."""
+        """Return what the checker could not follow."""
         if not self._memory.full:
             return ()
         return (
@@ -77,7 +77,7 @@ class UninitialisedChecker(Checker):
         )
 
     def concerns(self, code: Code, pc: int) -> bool:
-        """Only what touches variables."""
+        """Return only what touches variables."""
         if code.kernel.instructions[pc].row.opens_label:
             return False
         plan = self._plans[id(code), pc] = plan_of(code, pc)
@@ -282,7 +282,7 @@ class UninitialisedChecker(Checker):
     def _cells(
         self, thread: Thread, shadow: RegisterShadow, source: RegisterOperand, plan: DefinednessPlan, active: int
     ) -> Array:
-        """Where the bytes of an operand's cells come from; what was never written gets this place as its origin."""
+        """Return where the bytes of an operand's cells come from; what was never written gets this place as its origin."""
         places = places_of(source, thread.frame)
         cells = shadow.get(places) if source.places is not None else shadow.find(places)
         if not cells.any():
@@ -308,7 +308,7 @@ class UninitialisedChecker(Checker):
         *,
         told: bool = True,
     ) -> Array:
-        """Where address elements come from, per lane; ``told``: they are used as addresses, which shows."""
+        """Return where address elements come from, per lane; ``told``: they are used as addresses, which shows."""
         cells = shadow.addresses[start : start + count].copy()
         out = np.zeros(lanes, np.uint16)
         if not cells.any():

@@ -125,7 +125,7 @@ class MemoryFollower:
             self._loaded.append(_LoadOrigins(self._number, self._cursor, rows, lanes, cells, fresh, access.size))
 
     def _carried(self, plan: DefinednessPlan, access: MemoryAccess) -> Array | None:
-        """Where the bytes of each row of a store come from; None where all are defined."""
+        """Return where the bytes of each row of a store come from; None where all are defined."""
         if not any(cells.any() for cells in self._data):
             return None
         out = np.zeros((access.at.size, access.size), np.uint16)
@@ -145,7 +145,7 @@ class MemoryFollower:
         return out
 
     def _memories(self, access: MemoryAccess) -> list[tuple[MemoryShadow, Array, Array]]:
-        """The shadows of what a message touches that holds nothing at first: offsets, and rows of the access."""
+        """Return the shadows of what a message touches that holds nothing at first: offsets, and rows of the access."""
         space, thread = access.space, access.thread
         if space is None:
             return []

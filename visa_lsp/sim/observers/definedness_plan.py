@@ -160,7 +160,7 @@ def plan_of(code: Code, pc: int) -> DefinednessPlan:
 
 
 def kind_of(inst: Inst) -> InstructionKind:
-    """What an instruction does with values."""
+    """Return what an instruction does with values."""
     meaning = inst.row.meaning
     if isinstance(meaning, Unmodelled):
         return InstructionKind.RECORDED
@@ -255,7 +255,7 @@ def _constant(inst: Inst, site: Site) -> Array | None:
 
 
 def places_of(source: RegisterOperand, frame: Frame) -> Array:
-    """The bytes of an operand's cells, a row for each."""
+    """Return the bytes of an operand's cells, a row for each."""
     if source.places is not None:
         return source.places
     assert source.touch.indirect is not None
@@ -263,7 +263,7 @@ def places_of(source: RegisterOperand, frame: Frame) -> Array:
 
 
 def limits_of(frame: Frame, source: RegisterOperand) -> tuple[int, int]:
-    """The bytes of the register file that belong to an operand's variable."""
+    """Return the bytes of the register file that belong to an operand's variable."""
     layout, var = frame.code.layout, source.touch.var
     if var < 0:
         return 0, frame.regs.size
@@ -274,7 +274,7 @@ def limits_of(frame: Frame, source: RegisterOperand) -> tuple[int, int]:
 
 
 def by_lane(cells: Array, lanes: int) -> Array:
-    """The worst origin per lane of an operand's cells; cells that do not belong to lanes count for all."""
+    """Return the worst origin per lane of an operand's cells; cells that do not belong to lanes count for all."""
     worst = cells.max(axis=1)
     if worst.size % lanes == 0:
         return np.asarray(worst.reshape(-1, lanes).max(axis=0))

@@ -52,7 +52,7 @@ class _Snapshot:
         flat[self.at] = np.maximum(flat[self.at], self.values)
 
     def clock(self, party: int) -> int:
-        """How many releases of a party of the same group it covers."""
+        """Return how many releases of a party of the same group it covers."""
         found = int(self.base[0, party])
         own = np.flatnonzero(self.at == party)
         return max(found, int(self.values[own[0]])) if own.size else found
@@ -83,7 +83,7 @@ class _Given:
         self.past: _Past | None = None
 
     def add(self, party: int, snapshot: _Snapshot) -> int:
-        """One more has given; how many bytes that takes."""
+        """Return one more has given; how many bytes that takes."""
         if self.joined is not None:
             snapshot.join(self.joined)
             return 0
@@ -107,7 +107,7 @@ class _Given:
             snapshot.join(into)
 
     def clock(self, party: int) -> int:
-        """How many releases of a party of the givers' group were given."""
+        """Return how many releases of a party of the givers' group were given."""
         if self.joined is not None:
             return int(self.joined[0, party]) if party < self.joined.shape[1] else 0
         return max((s.clock(party) for s in self.givers.values() if party < s.base.shape[1]), default=0)
@@ -163,7 +163,7 @@ class Clocks:
         self._own_bytes = 0
 
     def table(self, thread: int, threads: int) -> Array:
-        """What all parties know, (parties, 3, parties): valid for ``thread`` as far as it has come."""
+        """Return what all parties know, (parties, 3, parties): valid for ``thread`` as far as it has come."""
         if not self._known.size:
             count = threads * self.lanes
             self.gave_up |= count > MOST_PARTIES
@@ -193,15 +193,15 @@ class Clocks:
         return slice(start, start + self.lanes)
 
     def party(self, thread: int, lane: int = 0) -> int:
-        """The number of a lane, or of the whole thread where that is the party."""
+        """Return the number of a lane, or of the whole thread where that is the party."""
         return int(self._rows(thread).start) + (lane if self.lanes > 1 else 0)
 
     def of(self, thread: int, threads: int) -> Array:
-        """What a thread knows: per party of its group, how many of its releases happened before."""
+        """Return what a thread knows: per party of its group, how many of its releases happened before."""
         return np.asarray(self.table(thread, threads)[self.party(thread), 0])
 
     def clock(self, thread: int, threads: int, lane: int = 0) -> int:
-        """How often a party has released so far, and once more."""
+        """Return how often a party has released so far, and once more."""
         table = self.table(thread, threads)
         party = self.party(thread, lane)
         return int(table[party, 0, party])
@@ -288,7 +288,7 @@ class Clocks:
             self._past(party).before[id(mine.past)] = mine.past
 
     def _past(self, party: int) -> _Past:
-        """The node that a party may add to."""
+        """Return the node that a party may add to."""
         past = self._pasts.get(party)
         if past is None or past.shared:
             old, past = past, _Past()
@@ -318,7 +318,7 @@ class Clocks:
             self.gave_up = True
 
     def ordered(self, group: int, other: int, clock: int, party: int) -> bool:
-        """Whether an access of another group's party happened before what ``party`` does now."""
+        """Return whether an access of another group's party happened before what ``party`` does now."""
         if self.gave_up:
             return True
         start = self._pasts.get(party)

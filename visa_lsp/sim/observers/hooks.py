@@ -71,7 +71,7 @@ class Observer:
         """A group starts."""
 
     def concerns(self, code: Code, pc: int) -> bool:
-        """Whether an instruction is of interest (asked once, only where ``wants_instructions``)."""
+        """Return whether an instruction is of interest (asked once, only where ``wants_instructions``)."""
         del code, pc
         return True
 
@@ -103,7 +103,7 @@ class Observer:
         """The run is over; findings that waited for its end are taken now."""
 
     def limits(self) -> tuple[str, ...]:
-        """What the observer could not look at, in words; asked after the run."""
+        """Return what the observer could not look at, in words; asked after the run."""
         return ()
 
     def fault(self, fault: Fault) -> None:
@@ -200,7 +200,7 @@ class BoundsChecker(Checker):
 
 
 def _is_used(access: MemoryAccess, outside: Array) -> bool:
-    """Whether an instruction of the body may read the registers that a block brings from ``outside``."""
+    """Return whether an instruction of the body may read the registers that a block brings from ``outside``."""
     frame = access.thread.frame
     code, pc = frame.code, frame.pc
     written = [touch.places.reshape(-1) for touch in code.touches.get(pc, []) if touch.write]
@@ -220,7 +220,7 @@ def _is_used(access: MemoryAccess, outside: Array) -> bool:
 
 
 def _first_reachable(code: Code, pc: int) -> int:
-    """The lowest place that control can come to from ``pc`` on."""
+    """Return the lowest place that control can come to from ``pc`` on."""
     jumps = [
         (at, code.labels.get(label, at))
         for at, inst in enumerate(code.kernel.instructions)
@@ -233,7 +233,7 @@ def _first_reachable(code: Code, pc: int) -> int:
 
 
 def _others(access: MemoryAccess, lanes: int) -> str:
-    """How many more lanes do the same; nothing where a message moves a block for the whole thread."""
+    """Return how many more lanes do the same; nothing where a message moves a block for the whole thread."""
     frame = access.thread.frame
     count = lanes - 1 if frame.code.lane(frame.pc, 0) is not None else 0
     return f", as {'does' if count == 1 else 'do'} {count} more {'lane' if count == 1 else 'lanes'}" if count else ""
@@ -332,7 +332,7 @@ class DivisionChecker(Checker):
         self._divisors: dict[tuple[int, int], Callable[[Frame], int] | None] = {}
 
     def concerns(self, code: Code, pc: int) -> bool:
-        """Only integer divisions."""
+        """Return only integer divisions."""
         zeros = self._divisors[id(code), pc] = _zero_divisors(code, pc)
         return zeros is not None
 
@@ -348,7 +348,7 @@ class DivisionChecker(Checker):
 
 
 def _zero_divisors(code: Code, pc: int) -> Callable[[Frame], int] | None:
-    """How to find the active lanes whose integer divisor is zero; None for what is no division."""
+    """Return how to find the active lanes whose integer divisor is zero; None for what is no division."""
     from visa_lsp.sim.operands import Site, lane_mask, mask_bits
 
     inst = code.kernel.instructions[pc]

@@ -54,7 +54,7 @@ class Origins:
     def of_register(
         self, thread: Thread, source: RegisterOperand, plan: DefinednessPlan, places: Array, fresh: Array
     ) -> int:
-        """Bytes of a variable, or of the register file."""
+        """Return bytes of a variable, or of the register file."""
         frame = thread.frame
         var = source.touch.var
         key = (id(frame.code), frame.pc, var)
@@ -86,7 +86,7 @@ class Origins:
         )
 
     def of_memory(self, access: MemoryAccess, at: int, row: int) -> int:
-        """Bytes of memory that a launch does not fill."""
+        """Return bytes of memory that a launch does not fill."""
         frame = access.thread.frame
         key = (id(frame.code), frame.pc, "memory")
         known = self._numbers.get(key)
@@ -104,7 +104,7 @@ class Origins:
         return self._new(access.thread, key, f"{span} {'was' if access.size == 1 else 'were'} never written", "", lanes)
 
     def of_predicate(self, thread: Thread, shadow: RegisterShadow, var: int) -> int:
-        """A predicate variable, or what its bits were computed from."""
+        """Return a predicate variable, or what its bits were computed from."""
         if shadow.pred_origin[var] != UNWRITTEN:
             return shadow.pred_origin[var]
         kernel = thread.frame.code.kernel
@@ -113,7 +113,7 @@ class Origins:
         return self._numbers.get(key) or self._new(thread, key, f"predicate {name} was never written", name)
 
     def of_state(self, thread: Thread, states: list[int], sampler: bool, cell: int) -> int:
-        """A surface or sampler variable."""
+        """Return a surface or sampler variable."""
         if states[cell] != UNWRITTEN:
             return states[cell]
         frame = thread.frame
@@ -126,7 +126,7 @@ class Origins:
         return self._numbers.get(key) or self._new(thread, key, f"{word} variable {name} was never written", name)
 
     def of_address(self, thread: Thread, start: int) -> int:
-        """An address element that was never written."""
+        """Return an address element that was never written."""
         kernel = thread.frame.code.kernel
         bases = thread.frame.code.layout.address_base
         var = max(i for i, base in enumerate(bases) if base <= start)
@@ -148,7 +148,7 @@ class Origins:
         return number
 
     def quiet(self, number: int) -> int:
-        """The same place, for values that are undefined beside defined ones, as the padding of a structure is."""
+        """Return the same place, for values that are undefined beside defined ones, as the padding of a structure is."""
         known = self._quiet.get(number)
         if known is None:
             origin = self._origins[number - UNWRITTEN - 1]

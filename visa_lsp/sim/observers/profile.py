@@ -207,7 +207,7 @@ def _count_message(counts: MessageCounts, accesses: list[MemoryAccess]) -> None:
 
 
 def distinct_bytes(starts: Array, ends: Array) -> int:
-    """How many bytes lie in at least one of the ranges from ``starts`` up to ``ends``, each of shape (n,)."""
+    """Return how many bytes lie in at least one of the ranges from ``starts`` up to ``ends``, each of shape (n,)."""
     order = np.argsort(starts, kind="stable")
     starts, ends = starts[order], np.maximum.accumulate(ends[order])
     covered = np.concatenate([starts[:1], ends[:-1]])
@@ -215,7 +215,7 @@ def distinct_bytes(starts: Array, ends: Array) -> int:
 
 
 def pieces(starts: Array, ends: Array, size: int) -> Array:
-    """The numbers of the aligned pieces of ``size`` bytes that ranges touch, each once, sorted."""
+    """Return the numbers of the aligned pieces of ``size`` bytes that ranges touch, each once, sorted."""
     first, last = starts // size, (ends - 1) // size
     longest = int((last - first).max(initial=0))
     touched = [first + step for step in range(longest + 1)]
@@ -223,14 +223,14 @@ def pieces(starts: Array, ends: Array, size: int) -> Array:
 
 
 def bank_conflicts(starts: Array, ends: Array) -> int:
-    """The rounds that the banks of shared local memory need beyond those that so many dwords need at best."""
+    """Return the rounds that the banks of shared local memory need beyond those that so many dwords need at best."""
     dwords = pieces(starts, ends, BANK_BYTES)
     rounds = int(np.bincount(dwords % BANKS).max(initial=0))
     return rounds - -(-dwords.size // BANKS)
 
 
 def unused_results(code: Code) -> frozenset[int]:
-    """The places of instructions none of whose results is read by what may come behind them, as the text tells it."""
+    """Return the places of instructions none of whose results is read by what may come behind them, as the text tells it."""
     kernel = code.kernel
     graph = graph_of(steps_of(kernel, code.storage), calls_end_blocks=True)
     liveness = Liveness(graph)

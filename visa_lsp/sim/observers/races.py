@@ -150,7 +150,7 @@ class RaceChecker(Checker):
             self._tables = sum(page.tables for page in self._pages.values())
 
     def limits(self) -> tuple[str, ...]:
-        """What the checker could not see."""
+        """Return what the checker could not see."""
         told = []
         name = "item-races" if self.items else "races"
         if self._forgot:
@@ -406,7 +406,7 @@ class RaceChecker(Checker):
     # ---- parties
 
     def _item_lanes(self, access: MemoryAccess) -> tuple[Array, bool]:
-        """The lane that makes each access, and whether the message is one for all lanes of its thread."""
+        """Return the lane that makes each access, and whether the message is one for all lanes of its thread."""
         thread = access.thread
         frame = thread.frame
         simd = self._clocks_of(thread).lanes
@@ -419,7 +419,7 @@ class RaceChecker(Checker):
         return np.minimum(lanes, simd - 1), False
 
     def _party(self, access: MemoryAccess, how: int) -> Any:
-        """The number of whoever makes an access; where lanes are parties, one for each access."""
+        """Return the number of whoever makes an access; where lanes are parties, one for each access."""
         thread = access.thread
         frame = thread.frame
         clocks = self._clocks_of(thread)
@@ -475,18 +475,18 @@ class RaceChecker(Checker):
     # ---- who meets whom
 
     def _one(self, others: Array, me: Any) -> bool:
-        """Whether all parties are this one."""
+        """Return whether all parties are this one."""
         return bool((others == me).all())
 
     def _near(self, others: Array, me: Any, thread: Thread) -> Array:
-        """Which parties are not ordered with this one, as far as its own group knows."""
+        """Return which parties are not ordered with this one, as far as its own group knows."""
         column = self._parties
         same = column[_GROUP, others] == self._group
         ordered = column[_CLOCK, others] <= self._known(others, me, thread, 0)
         return np.asarray(~(same & (self._own(others, me) | ordered)))
 
     def _known(self, others: Array, me: Any, thread: Thread, row: int) -> Array:
-        """How much of other parties of the group this one knows: a row of the clocks' table."""
+        """Return how much of other parties of the group this one knows: a row of the clocks' table."""
         column = self._parties
         table = self._clocks.table(thread.number, _threads(thread))
         mine, theirs = column[_THREAD, me], column[_THREAD, others]
@@ -497,7 +497,7 @@ class RaceChecker(Checker):
         return np.asarray(table[np.minimum(mine, last), row, np.minimum(theirs, last)])
 
     def _own(self, others: Array, me: Any) -> Array:
-        """Which parties are the same one, whose accesses stand in the order of the program."""
+        """Return which parties are the same one, whose accesses stand in the order of the program."""
         column = self._parties
         if not self.items:
             return np.asarray(column[_THREAD, others] == column[_THREAD, me])
@@ -648,7 +648,7 @@ class RaceChecker(Checker):
         return found
 
     def _group_id(self, thread: Thread, number: int) -> tuple[int, int, int]:
-        """The id of a group by its place in the order of the run."""
+        """Return the id of a group by its place in the order of the run."""
         if number == self._group:
             return thread.group.id
         return thread.machine.dispatch.group_id(number)
@@ -661,12 +661,12 @@ class ItemRaceChecker(RaceChecker):
 
 
 def compares(inst: Inst) -> bool:
-    """Whether an instruction is a compare-exchange."""
+    """Return whether an instruction is a compare-exchange."""
     return update_of(inst) in COMPARING
 
 
 def _chosen(party: Any, where: Array) -> Any:
-    """The parties of some rows; one for all where there is one."""
+    """Return the parties of some rows; one for all where there is one."""
     return party if np.ndim(party) == 0 else party[where]
 
 
@@ -698,7 +698,7 @@ def _threads(thread: Thread) -> int:
 
 
 def split(space: Buffer | Memory, at: Array, size: int) -> list[tuple[Buffer, Array, Array]]:
-    """The buffers that hold accesses, with offsets and the numbers of the accesses."""
+    """Return the buffers that hold accesses, with offsets and the numbers of the accesses."""
     rows = np.arange(at.size)
     if isinstance(space, Buffer):
         inside = (at >= 0) & (at <= space.size - size)

@@ -90,11 +90,11 @@ class RegisterShadow:
         self.partial.update(zip(places[chosen].tolist(), masks[chosen].tolist(), strict=True))
 
     def get(self, places: Array) -> Array:
-        """Where the values of some bytes come from; the bytes are those of a fixed operand."""
+        """Return where the values of some bytes come from; the bytes are those of a fixed operand."""
         return np.asarray(self.bytes[places])
 
     def find(self, places: Array) -> Array:
-        """The same for bytes that a register gave, which may lie outside of the file."""
+        """Return the same for bytes that a register gave, which may lie outside of the file."""
         return np.asarray(self.bytes[np.clip(places, 0, self.bytes.size - 1)])
 
     def back(self, callee: RegisterShadow, end: int, argument: slice) -> None:
@@ -113,7 +113,7 @@ class MemoryShadow:
         self._budget = budget  # pages left, shared by all memories of a run
 
     def get(self, at: Array) -> Array:
-        """Where the bytes at some offsets come from."""
+        """Return where the bytes at some offsets come from."""
         out = np.zeros(at.size, np.uint16)
         for page, rows in self._split(at):
             cells = self._page(page)

@@ -84,7 +84,7 @@ class StoreRecorder(Observer):
 
 
 def first_difference(a: StoreRecorder, b: StoreRecorder) -> tuple[int, ElementStore | None, ElementStore | None] | None:
-    """The element, and the store of each run, where the stores to an element first differ; None where they never do.
+    """Return the element, and the store of each run, where the stores to an element first differ; None where they never do.
 
     A run that has stored there less often has none. Of several elements the one whose store comes first in ``a`` counts.
     """

@@ -46,7 +46,7 @@ class Tracer(Observer):
         self._mask = 0
 
     def unfit(self, dispatch: Dispatch) -> str:
-        """Whether a thread that is asked for is not there."""
+        """Return whether a thread that is asked for is not there."""
         for (x, y, z), thread in sorted(self._who):
             word = f"{x},{thread}" if not (y or z) else f"{x}:{y}:{z},{thread}"
             if any(at >= count for at, count in zip((x, y, z), dispatch.groups, strict=True)):

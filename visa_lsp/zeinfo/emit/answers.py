@@ -45,19 +45,19 @@ class Answers(Struct):
     access: dict[int, str] = member(default_factory=dict)
 
     def is_constant(self, index: int) -> bool:
-        """Whether an argument is said to be a constant buffer."""
+        """Return whether an argument is said to be a constant buffer."""
         return self.constants is not None and index in self.constants
 
     def kind(self, name: str) -> str:
-        """What an input is said to be; empty if nothing is said."""
+        """Return what an input is said to be; empty if nothing is said."""
         return self.inputs.get(name, ("", None))[0]
 
     def entry(self, name: str) -> tuple[str, int | None] | None:
-        """The same with the argument that it belongs to."""
+        """Return the same with the argument that it belongs to."""
         return self.inputs.get(name)
 
     def sampler(self, number: int) -> tuple[str, str, bool] | None:
-        """The state of a sampler: what lies outside, the filter, whether coordinates are normalized."""
+        """Return the state of a sampler: what lies outside, the filter, whether coordinates are normalized."""
         return self.samplers.get(number)
 
 

@@ -52,7 +52,7 @@ def emit(
     platform: Registers,
     hints: Mapping[str, Sequence[ArgumentHint] | Mapping[str, ArgumentHint]] | None = None,
 ) -> str:
-    """The document of some kernels; ``hints`` by kernel name tell what the arguments are, in order or by input name."""
+    """Return the document of some kernels; ``hints`` by kernel name tell what the arguments are, in order or by input name."""
     return emitted(kernels, platform, hints).text
 
 
@@ -62,7 +62,7 @@ def emitted(
     hints: Mapping[str, Sequence[ArgumentHint] | Mapping[str, ArgumentHint]] | None = None,
     said: Answers | None = None,
 ) -> Emitted:
-    """The same, with what was doubtful. ``said`` settles doubts; ``SayError`` where it speaks of an input there is not."""
+    """Return the same, with what was doubtful. ``said`` settles doubts; ``SayError`` where it speaks of an input there is not."""
     if said is not None:
         names = {s.name for k in kernels if k.is_kernel for s in slots_of(k)}
         unknown = next((name for name in said.inputs if name not in names), None)
@@ -104,7 +104,7 @@ class _Kernel:
         self.private = False
 
     def entry(self) -> dict[str, object]:
-        """The entry under ``kernels``."""
+        """Return the entry under ``kernels``."""
         self._arguments()
         entry: dict[str, object] = {"name": self.kernel.name, "execution_env": self._environment()}
         if self.out.payload:
@@ -146,7 +146,7 @@ class _Kernel:
         return {"type": "global", "usage": "private_space", "size": size or _PRIVATE, "is_simt_thread": True}
 
     def _slm(self) -> int:
-        """Bytes of shared local memory beside those that arguments ask for."""
+        """Return bytes of shared local memory beside those that arguments ask for."""
         said = self.said.sizes.get("slm")
         told = 1024 * (self.kernel.int_attribute("SLMSize") or 0)
         if said is not None or told or self.uses.slm is None:

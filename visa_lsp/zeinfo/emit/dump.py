@@ -171,7 +171,7 @@ class DumpArguments:
             )
 
     def _constants(self, indexes: Sequence[int]) -> list[int] | None:
-        """The buffers, by their number among buffers, that are said to be constant; None where nothing is said."""
+        """Return the buffers, by their number among buffers, that are said to be constant; None where nothing is said."""
         said = self.said.constants
         return None if said is None else [place for place, index in enumerate(indexes) if index in said]
 
@@ -213,7 +213,7 @@ class DumpArguments:
                 )
 
     def _structs(self, indexes: Sequence[int], many: int) -> list[int]:
-        """Which values are structs: the others fit the plain inputs, in order."""
+        """Return which values are structs: the others fit the plain inputs, in order."""
         plain = self.roles.values
         choices = [
             [indexes[i] for i in places]
@@ -240,7 +240,7 @@ class DumpArguments:
         return self.said.images.get(index) or self.hints[index].image_type or "image_2d"
 
     def _table(self, images: Sequence[int]) -> Surfaces:
-        """Which surfaces are images."""
+        """Return which surfaces are images."""
         if self._bindless() or not images:
             return Surfaces(0, {})
         found = surfaces(self.flow, len(self.roles.pointers), {i: self._type(i) for i in images}, self.said.access)
@@ -375,12 +375,12 @@ _KINDS: Final = ("local", "buffer", "value", "image", "sampler")
 
 
 def _constants_of(order: Sequence[int]) -> int:
-    """How many pointers at the end of the payload must be ``__constant`` for this order of the source."""
+    """Return how many pointers at the end of the payload must be ``__constant`` for this order of the source."""
     count = len(order)
     return next(m for m in range(count + 1) if [p for p in order if p < count - m] == list(range(count - m)))
 
 
 def _fits(hint: ArgumentHint, slot: InputSlot) -> bool:
-    """Whether a value may be what a plain input holds."""
+    """Return whether a value may be what a plain input holds."""
     size = hint.size or slot.size
     return size == slot.size or (slot.elements == 3 and size * 3 == slot.size * 4)

@@ -23,7 +23,7 @@ _SLM_ALIGNMENT: Final = 16
 
 
 def type_bytes(name: str) -> int:
-    """Bytes of an element of a type."""
+    """Return bytes of an element of a type."""
     return _BYTES.get(name, 8)
 
 

@@ -40,7 +40,7 @@ class Surfaces(Struct, frozen=True):
 
 
 def surfaces(flow: InputUse, buffers: int, types: Mapping[int, str], access: Mapping[int, str]) -> list[Surfaces]:
-    """The binding tables that fit the code, the likeliest first. ``types`` and ``access`` by argument, as far as told."""
+    """Return the binding tables that fit the code, the likeliest first. ``types`` and ``access`` by argument, as far as told."""
     arguments = sorted(types)
     found = []
     for many in range(len(arguments) + 1):

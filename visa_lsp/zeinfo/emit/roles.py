@@ -59,7 +59,7 @@ class Roles(Struct):
 
 
 def boundary(kernel: Kernel) -> int | None:
-    """The number of the second alias of ``%r0``, which ends the arguments; None for what is no compiler's dump."""
+    """Return the number of the second alias of ``%r0``, which ends the arguments; None for what is no compiler's dump."""
     aliases = [
         FIRST_DECLARED + index
         for index, variable in enumerate(kernel.variables)
@@ -72,7 +72,7 @@ def boundary(kernel: Kernel) -> int | None:
 
 
 def registers_of_dump(kernel: Kernel) -> Registers | None:
-    """The registers that a dump was made for: its first variables have the size of one; None for what is no dump."""
+    """Return the registers that a dump was made for: its first variables have the size of one; None for what is no dump."""
     if boundary(kernel) is None:
         return None
     grf = kernel.variables[0].byte_size
@@ -102,11 +102,11 @@ class _PayloadReader:
         self.first_made = min((v for v in flow.targets if v > end), default=last)
 
     def taken(self, slot: InputSlot) -> bool:
-        """Whether the code takes the input."""
+        """Return whether the code takes the input."""
         return self.flow.root(slot.id) in self.flow.read
 
     def explicit(self, slot: InputSlot) -> bool:
-        """Whether it is an argument of the source."""
+        """Return whether it is an argument of the source."""
         return slot.id < self.end or (not self.taken(slot) and slot.id > self.first_made)
 
     def read(self) -> Roles:
@@ -137,7 +137,7 @@ class _PayloadReader:
         return self.roles
 
     def _header(self, slots: list[InputSlot]) -> list[InputSlot]:
-        """What the runtime puts first: where the grid starts, and the size of a group."""
+        """Return what the runtime puts first: where the grid starts, and the size of a group."""
         start = self.payload.layout.cross_start
         add = self.roles.implicit.append
         for kind in _FIRST:
@@ -164,7 +164,7 @@ class _PayloadReader:
         return slots
 
     def _is_size(self, slots: Sequence[InputSlot], number: int, place: int | None = None) -> bool:
-        """Whether an input is three numbers that the runtime adds, at a place if one is given."""
+        """Return whether an input is three numbers that the runtime adds, at a place if one is given."""
         if number >= len(slots):
             return False
         slot = slots[number]
@@ -187,7 +187,7 @@ class _PayloadReader:
         return any(self.flow.root(slot.id) in self.flow.of(h) for h in handles)
 
     def _is_piece(self, slot: InputSlot, rest: Sequence[InputSlot]) -> bool:
-        """Whether a dword is part of a struct: those stand before base addresses, and are numbered before offsets."""
+        """Return whether a dword is part of a struct: those stand before base addresses, and are numbered before offsets."""
         if any(not self.explicit(s) and s.is_scalar("uq", 8) for s in rest):
             return True
         if self.flow.root(slot.id) not in self.flow.computed or any(self._is_handle(s) for s in rest):
@@ -218,7 +218,7 @@ class _PayloadReader:
 def orders(
     roles: Roles, kernel: Kernel, flow: InputUse, constants: Sequence[int] | None, images: int
 ) -> list[list[int]]:
-    """The orders that the pointers may have in the source, the likeliest first: each lists numbers into ``roles.pointers``.
+    """Return the orders that the pointers may have in the source, the likeliest first: each lists numbers into ``roles.pointers``.
 
     The last pointers of the payload may be ``__constant``, and then stand anywhere among the ``__global`` ones, which keep
     their order. ``constants`` are the arguments among the pointers that are known to be ``__constant``.
@@ -286,7 +286,7 @@ def _order(count: int, many: int, places: Sequence[int]) -> list[int]:
 
 
 def _read_only(roles: Roles, flow: InputUse, images: int) -> int:
-    """How many pointers at the end of the payload are never written through."""
+    """Return how many pointers at the end of the payload are never written through."""
     found = 0
     for position in range(len(roles.pointers) - 1, -1, -1):
         root = flow.root(roles.pointers[position].id)
@@ -298,7 +298,7 @@ def _read_only(roles: Roles, flow: InputUse, images: int) -> int:
 
 
 def _ranks(roles: Roles, kernel: Kernel, flow: InputUse, offsets: Mapping[int, int]) -> dict[int, int]:
-    """The place in the source of each pointer whose offset is passed, where those of all buffers show.
+    """Return the place in the source of each pointer whose offset is passed, where those of all buffers show.
 
     Each buffer has an offset, in the order of the source and numbered one after the other, even if it is not passed.
     """

@@ -74,7 +74,7 @@ class InputSlot(Struct, frozen=True):
         return f".input {self.name} (offset={self.offset} size={self.size})"
 
     def is_scalar(self, type_: str, size: int) -> bool:
-        """Whether it is one general element of a type."""
+        """Return whether it is one general element of a type."""
         return self.kind == 0 and self.elements == 1 and self.type == type_ and self.size == size
 
 
@@ -88,7 +88,7 @@ class Payload(Struct):
 
 
 def slots_of(kernel: Kernel) -> list[InputSlot]:
-    """The inputs of a kernel by place, with names."""
+    """Return the inputs of a kernel by place, with names."""
     found = []
     for index, entry in enumerate(kernel.inputs):
         if entry.reserved:

@@ -64,7 +64,7 @@ def _github_property(text: str) -> str:
 
 
 def gitlab(report: CheckReport, look: Look) -> Iterator[str]:
-    """A code quality report: one array."""
+    """Yield a code quality report: one array."""
     issues = []
     for f in report.findings:
         path = printable(relative_path(f.path, look.base))
@@ -81,7 +81,7 @@ def gitlab(report: CheckReport, look: Look) -> Iterator[str]:
 
 
 def junit(report: CheckReport, look: Look) -> Iterator[str]:
-    """A suite for each file; a case for each finding (remarks and hints pass), and one that passes without any."""
+    """Yield a suite for each file; a case for each finding (remarks and hints pass), and one that passes without any."""
     failures = sum(_failed(r) for r in report.results)
     errors = len(report.errors)
     tests = sum(max(1, len(r.findings)) for r in report.results)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def range_of(place: TextRange) -> dict[str, int]:
-    """A range under the contract's names."""
+    """Return a range under the contract's names."""
     return {
         "line": place.line,
         "column": place.column,
@@ -46,7 +46,7 @@ def finding_object(finding: ReportedFinding) -> dict[str, Any]:
 
 
 def as_json(report: CheckReport, look: Look) -> Iterator[str]:  # noqa: ARG001 - all formats are called alike
-    """One array."""
+    """Yield one array."""
     first = True
     for value in _values(report):
         yield "[\n  " if first else ",\n  "
@@ -56,7 +56,7 @@ def as_json(report: CheckReport, look: Look) -> Iterator[str]:  # noqa: ARG001 -
 
 
 def as_jsonl(report: CheckReport, look: Look) -> Iterator[str]:  # noqa: ARG001
-    """One object to a line."""
+    """Yield one object to a line."""
     for value in _values(report):
         yield json.dumps(value) + "\n"
 

@@ -31,12 +31,12 @@ _LEVELS: Final = {
 
 
 def unlinked(text: str) -> str:
-    """A message for those who make links of ``[words](target)``, with names of a text that may look so."""
+    """Return a message for those who make links of ``[words](target)``, with names of a text that may look so."""
     return text.replace("](", "] (")
 
 
 def relative_path(path: str, base: str) -> str:
-    """A path relative to a folder, with ``/`` between its parts; as it is where there is no way from there."""
+    """Return a path relative to a folder, with ``/`` between its parts; as it is where there is no way from there."""
     if path.startswith("<"):
         return path
     try:
@@ -46,7 +46,7 @@ def relative_path(path: str, base: str) -> str:
 
 
 def sarif(report: CheckReport, look: Look) -> Iterator[str]:
-    """The whole log."""
+    """Yield the whole log."""
     rules = report.rules()
     indices = {rule: at for at, rule in enumerate(rules)}
     failures = [_notification(r, look.base) for r in report.errors]

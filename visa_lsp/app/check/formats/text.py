@@ -35,7 +35,7 @@ class Look(Struct, frozen=True):
     base: str = "."
 
     def paint(self, text: str, style: str) -> str:
-        """The text in a style, if colours are wanted."""
+        """Return the text in a style, if colours are wanted."""
         return paint(text, style) if self.colour else text
 
 
@@ -48,14 +48,14 @@ def concise(report: CheckReport, look: Look) -> Iterator[str]:
 
 
 def full(report: CheckReport, look: Look) -> Iterator[str]:
-    """Each finding with its source line, the places that belong to it, its fixes; a count at the end."""
+    """Yield each finding with its source line, the places that belong to it, its fixes; a count at the end."""
     for finding in report.findings:
         yield from _full(finding, look)
     yield summary(report) + "\n"
 
 
 def summary(report: CheckReport) -> str:
-    """How much was found in how many files."""
+    """Return how much was found in how many files."""
     files = f"{report.checked} file{'s' * (report.checked != 1)}"
     words = {
         Severity.ERROR: ("error", "errors"),
@@ -100,7 +100,7 @@ def _excerpt(path: str, place: TextRange, line: str, look: Look, width: int, sty
 
 
 def _window(line: str, start: int, end: int) -> tuple[str, int, int]:
-    """The part of a line to show, and in its columns the start and the length of the underline."""
+    """Return the part of a line to show, and in its columns the start and the length of the underline."""
     cells = [_cell(ch) for ch in line]
     first = 0
     if sum(_width(c) for c in cells) > _WIDEST and start > _BEFORE:
