@@ -156,7 +156,6 @@ def test_several_bodies_of_one_text_share_an_object(run, tmp_path):
     ("line", "code"),
     [
         ("lsc_load_quad.ugml.wt.wb (M8, 2) %null:d32.xy ss(V)[2*V+8]:a32", "V620"),
-        ("svm_gather4scaled.R (M1, 16) 0x0:bf V.0 V.0", "V215"),
         ("svm_block_ld.aligned (4) Q(0,0)<0;1,0> V.0", ""),
         ("svm_block_ld (4) Q(0,0)<0;1,0> V.0", ""),
     ],
