@@ -99,8 +99,9 @@ class BodyPlan:
         self.written_surfaces = self._written_surfaces()
         named = [value for inst in self.instructions for value in inst.values]
         predicates = frozenset(value.var for value in named if isinstance(value, Predicate | PredicateOperand))
-        self.local = Local(predicates, self.written_surfaces) if self.held.pieces else None
-        self.runs_threads = bool(self.held.pieces) and not (self.leaving or watched or code.kernel.addresses)
+        # What a function keeps that runs threads one after another; None: it runs one.
+        alone = self.held.pieces and not (self.leaving or watched or code.kernel.addresses)
+        self.local = Local(predicates, self.written_surfaces) if alone else None
 
     def _written_surfaces(self) -> frozenset[int]:
         """Return the surface variables that instructions may change."""
@@ -174,8 +175,8 @@ class _BodyWriter:
     def __init__(self, body: BodyPlan, module: ir.Module, name: str) -> None:
         self.body = body
         self.code = body.code
-        counted = body.starts if len(body.starts) <= MOST_LOCAL_COUNTS else ()
-        self.e = Emitter(module, name, body.layout, counted, local=body.local, threads=body.runs_threads)
+        counted = body.starts if body.local and len(body.starts) <= MOST_LOCAL_COUNTS else ()
+        self.e = Emitter(module, name, body.layout, counted, body.local)
         self.e.surface_values, self.e.given_surfaces = body.surfaces, body.given_surfaces
         self.e.watched = body.watched
         self.e.side_by_side = body.side_by_side

@@ -107,23 +107,16 @@ class Emitter:
     """The function of one body while it is written. ``builder`` stands where the next operation goes."""
 
     def __init__(
-        self,
-        module: ir.Module,
-        name: str,
-        layout: StateLayout,
-        counted: Sequence[int],
-        *,
-        local: Local | None,
-        threads: bool,
+        self, module: ir.Module, name: str, layout: StateLayout, counted: Sequence[int] = (), local: Local | None = None
     ) -> None:
-        """Begin a function. ``counted`` are the stretches that it counts.
+        """Begin a function.
 
-        ``local`` are predicates and surface variables that it keeps in values of its own, with all else that the block holds;
-        None: it does not. ``threads``: it may run one thread after another.
+        One that runs threads one after another keeps what the block holds in values of its own: of predicates and surface
+        variables those that are ``local``, and how often each of the stretches ``counted`` is executed.
         """
         self.module = module
         self.layout = layout
-        self._local = local is not None
+        self._threads = local is not None
         kind = ir.FunctionType(I32, (PTR, PTR, PTR, PTR))
         self.function = ir.Function(module, kind, name)
         self._registers, self.addresses, self._block, self.launch = self.function.args
@@ -135,10 +128,9 @@ class Emitter:
         self.watched = False
         self.side_by_side = False  # groups run at the same time: what is atomic has to be
         self.fresh: Node = None  # whether the function begins with new threads
-        if threads:
+        if self._threads:
             self.fresh = self.builder.icmp_unsigned("==", self._registers, ir.Constant(PTR, None))
             self._registers, self._block = self.variable(self._registers), self.variable(self._block)
-        self._threads = threads
         self._hoisted: dict[tuple[int, int], Node] = {}
         self._kept: list[_Kept] = []  # of the thread
         self._sums: list[tuple[Node, Node]] = []  # what is added up for the launch: cells and places
@@ -150,7 +142,7 @@ class Emitter:
             self._keep(layout.waiting_at + 8 * n, own=True, new=True) for n in range(-(-len(layout.joins) // 64))
         ]
         self.waits = [
-            self._keep(layout.waits_at + 4 * n, I32, new=True, own=self._local) for n in range(len(layout.joins))
+            self._keep(layout.waits_at + 4 * n, I32, new=True, own=self._threads) for n in range(len(layout.joins))
         ]
         self.predicates = [
             self._keep(layout.predicates_at + 4 * n, I32, new=True, looked_at=True, own=local and n in local.predicates)
@@ -161,8 +153,8 @@ class Emitter:
             for n in range(layout.surfaces)
         ]
         self.reads, self.writes = (self._sum(self.address(self.launch, at)) for at in (state.READS, state.WRITES))
-        self._counts = {start: self._sum(self._count_place(start)) for start in counted if self._local}
-        if threads:  # of a thread among those that run one after another
+        self._counts = {start: self._sum(self._count_place(start)) for start in counted}
+        if self._threads:  # of a thread among those that run one after another
             places = [self.address(self.launch, at) for at in (state.THREAD, state.GROUP, state.TOTAL)]
             self._who = [(self.variable(self.get(place, I64)), place) for place in places]
             self.thread, self.group, self.total = (cell for cell, _ in self._who)
@@ -228,7 +220,7 @@ class Emitter:
 
     def _sum(self, place: Node) -> Node:
         """Return the cell of what is added to a number of the launch."""
-        if not self._local:
+        if not self._threads:
             return place
         self._sums.append((self.variable(ir.Constant(I64, 0)), place))
         return self._sums[-1][0]

@@ -109,7 +109,7 @@ class GroupRunner:
             sizes = groups.Sizes(
                 size, 8 * self.frames[0].addr.size, layout.size, shared, len(compiled.body.instructions),
                 self._first_bytes(size), machine.under_watch, dispatch.platform.generation <= LAST_WITH_ORDERED_SHARED,
-                self._changed(), compiled.body.runs_threads and not shared,
+                self._changed(), compiled.body.local is not None and not shared,
             )  # fmt: skip
             groups.written(compiled.module, compiled.function, sizes, self._fields(), compiled.body.barriers)
             compiled.has_groups = True
