@@ -388,18 +388,6 @@ def test_check_loads_neither_pygls_nor_numpy(words):
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
 
 
-@pytest.mark.parametrize("output", first(1, ["text", "json", "sarif"]))
-def test_check_does_not_load_openssl(words, output):
-    """It takes more memory than all that a check of a short text loads besides; fingerprints need none of it."""
-    write(words, "a.visaasm", ".version 4.1\n.kernel k\n")
-    code = (
-        "import sys; from visa_lsp.cli.main import main; main(['check', 'a.visaasm', '--format', sys.argv[1]]);"
-        "print(sorted({'_hashlib', '_ssl'} & {*sys.modules}))"
-    )
-    done = subprocess.run([sys.executable, "-c", code, output], capture_output=True, text=True, check=False)
-    assert done.stdout.splitlines()[-1] == "[]", done.stderr
-
-
 def test_ascii_terminal_gets_escapes_not_a_crash(words):
     name = write(words, "é.visaasm", ".version é\nmov (\n")
     done = program("check", name, "--format", "full", LC_ALL="C", PYTHONUTF8="0", PYTHONIOENCODING="ascii")
