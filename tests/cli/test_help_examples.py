@@ -13,7 +13,6 @@ ROOT = Path(__file__).parents[2]
 TALKS = {"visa-lsp dap"}  # with an editor: there is nothing to type
 WRONG = [
     "visa-lsp diff saxpy.visaasm average.visaasm --format json",  # what a difference looks like
-    "visa-lsp run average.visaasm --first-fault",  # and a fault
 ]
 
 

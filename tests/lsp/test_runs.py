@@ -139,7 +139,7 @@ async def test_a_form_offers_the_kernels_of_the_text(client):
 def test_a_fault_says_its_work_items_in_words():
     path = Path(__file__).parents[2] / "examples" / "average.visaasm"
     answer = perform(path.read_text(), str(path), {})
-    bounds, race = answer["faults"]
+    bounds, race = answer["findings"]
     assert bounds["work_items"] == "lane 15: global (31, 0, 0), local (15, 0, 0)"
     assert race["message"].endswith("bytes 64-67, element 16 of `x`")
     assert (race["excerpt"], race["other_work_items"]) == ("scatter4_scaled.R (M1, 16) x 0x0:ud here.0 x_here.0", "")

@@ -22,6 +22,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 def run(tmp_path, monkeypatch):
     shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
+    edit("average.launch.yaml", "expect_faults: [out-of-bounds, data-race]\n", "")
     return lambda *words: main(["run", *words])
 
 
