@@ -10,7 +10,7 @@ from corpus import files
 from tiers import first
 
 from benchmarks.inputs import kernel
-from visa_lsp.analysis import body, line_classes
+from visa_lsp.analysis import judge, line_classes
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.analysis.disk.storing import storing
 from visa_lsp.analysis.disk.verdict_store import VerdictStore
@@ -77,7 +77,7 @@ def test_known_classes_are_not_judged(tmp_path, texts, monkeypatch):
         lines.append(len(some))
         return verdicts_on(judged, document, some)
 
-    monkeypatch.setattr(body, "verdicts_on", counted)
+    monkeypatch.setattr(judge, "verdicts_on", counted)
     judged(path, real)
     again = sum(lines)
     lines.clear()

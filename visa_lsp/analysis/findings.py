@@ -22,6 +22,7 @@ from visa_lsp.text import Span
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from visa_lsp.analysis.dependencies import Dependency, Subject
     from visa_lsp.syntax.chunks import Chunk
     from visa_lsp.syntax.document import Document
 
@@ -154,13 +155,13 @@ class Kept(Struct, frozen=True):
     """
 
     findings: tuple[Finding, ...]
-    subjects: frozenset[str]
-    needs: frozenset[str]
+    subjects: frozenset[Subject]
+    needs: frozenset[Dependency]
     missing: frozenset[str]
 
-    def depends_on(self, changed: set[str]) -> bool:
-        """Whether a change of some subjects and needs concerns the line."""
-        return not (changed.isdisjoint(self.subjects) and changed.isdisjoint(self.needs))
+    def depends_on(self, stale: set[Dependency]) -> bool:
+        """Return whether the findings depend on something that is stale."""
+        return not (stale.isdisjoint(self.subjects) and stale.isdisjoint(self.needs))
 
 
 class ChunkLines(Struct):
@@ -171,8 +172,8 @@ class ChunkLines(Struct):
     missing: dict[int, tuple[str, ...]] = field(default_factory=dict)  # a colon behind what should be a label
     waiting: dict[int, str] = field(default_factory=dict)  # with their classes
     kept: dict[int, Kept] = field(default_factory=dict)
-    _subjects: frozenset[str] | None = None
-    _needs: frozenset[str] | None = None
+    _subjects: frozenset[Subject] | None = None
+    _needs: frozenset[Dependency] | None = None
     _chunks: frozenset[int] | None = None
     _shown: tuple[Finding, ...] | None = None
 
@@ -181,7 +182,7 @@ class ChunkLines(Struct):
         self._subjects = self._needs = self._chunks = self._shown = None
 
     @property
-    def subjects(self) -> frozenset[str]:
+    def subjects(self) -> frozenset[Subject]:
         """What the findings of these lines depend on, and the names that are missing in them."""
         if self._subjects is None:
             kept = [kept.subjects for kept in self.kept.values()]
@@ -189,7 +190,7 @@ class ChunkLines(Struct):
         return self._subjects
 
     @property
-    def needs(self) -> frozenset[str]:
+    def needs(self) -> frozenset[Dependency]:
         """What findings depend on besides other lines."""
         if self._needs is None:
             self._needs = frozenset().union(*[kept.needs for kept in self.kept.values()])
@@ -212,12 +213,12 @@ class ChunkLines(Struct):
             self._shown = tuple(sorted(every, key=lambda f: f.order))
         return self._shown
 
-    def subjects_of(self, offset: int) -> frozenset[str]:
+    def subjects_of(self, offset: int) -> frozenset[Subject]:
         """What depends on a line."""
         kept = self.kept.get(offset)
         return frozenset(names_in(self.missing.get(offset, ()))).union(kept.subjects if kept is not None else ())
 
-    def forget(self, offset: int) -> frozenset[str]:
+    def forget(self, offset: int) -> frozenset[Subject]:
         """Drop a line; what depends on it."""
         subjects = self.subjects_of(offset)
         self.alone.discard(offset)
@@ -242,7 +243,7 @@ class ChunkLines(Struct):
             {new: self.kept[at] for at, new in places(self.kept)},
         )
 
-    def follow(self, change: Change) -> Iterator[frozenset[str]]:
+    def follow(self, change: Change) -> Iterator[frozenset[Subject]]:
         """Take findings along with chunks; of lines that lose theirs, what depended on them."""
         for offset, kept in list(self.kept.items()):
             findings = [finding.moved(change) for finding in kept.findings]

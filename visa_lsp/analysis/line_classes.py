@@ -15,6 +15,7 @@ from itertools import count
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from visa_lsp.analysis.dependencies import RuleSubject
 from visa_lsp.analysis.disk.stores import stores
 from visa_lsp.analysis.rule_sets import NAME_PROBLEMS, rule_sets
 from visa_lsp.checks.rule import Scope
@@ -224,7 +225,7 @@ class Judged(NamedTuple):
     bound: BoundModule
     findings: list[Diagnostic]
     missing: Mapping[int, set[str]]
-    subjects: Mapping[int, set[str]]
+    subjects: Mapping[int, set[RuleSubject]]
 
     def forget(self) -> None:
         """Take the symbols apart: a cycle would wait for the garbage collector, and that for a keystroke to hold up."""
@@ -245,7 +246,7 @@ def judge(
     bound = bind(selected, platform)
     ctx = CheckContext(selected, bound, platform, dialect_of(bound), asked)
     findings = run_checks(ctx, scopes=scopes)
-    subjects = {at: {f"\x0f{rule}\x0f{what}" for rule, what in asked} for at, asked in ctx.subjects.items()}
+    subjects = {at: {RuleSubject(rule, what) for rule, what in asked} for at, asked in ctx.subjects.items()}
     missing: dict[int, set[str]] = {}
     for problem in bound.problems:
         if problem.kind in NAME_PROBLEMS:

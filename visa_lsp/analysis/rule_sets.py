@@ -6,6 +6,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from visa_lsp.analysis.dependencies import RuleSubject
 from visa_lsp.checks import run as checks
 from visa_lsp.checks.rule import Scope
 from visa_lsp.isa.table import TABLE
@@ -21,15 +22,15 @@ if TYPE_CHECKING:
 NAME_PROBLEMS: Final = frozenset({MISSING_NAME, MISSING_LABEL})
 
 
-class WholeBody(dict["Instruction", tuple[str, ...]]):
+class WholeBody(dict["Instruction", tuple[RuleSubject, ...]]):
     """What findings depend on that are about all instructions of a row; rows are asked about when they are met."""
 
     def __init__(self, rules: Iterable[Check]) -> None:
         super().__init__()
-        self._wants = [(f"\x0f{check.rule.name}", check.wants) for check in rules]
+        self._wants = [(RuleSubject(check.rule.name), check.wants) for check in rules]
         self.subjects = frozenset([subject for subject, _ in self._wants])
 
-    def __missing__(self, row: Instruction) -> tuple[str, ...]:
+    def __missing__(self, row: Instruction) -> tuple[RuleSubject, ...]:
         found = self[row] = tuple([subject for subject, wants in self._wants if wants is None or wants(row)])
         return found
 

@@ -11,11 +11,12 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.analysis.body import BodyFindings, Setup
+from visa_lsp.analysis.body import Body, Setup
 from visa_lsp.analysis.findings import Findings
 from visa_lsp.analysis.line_classes import judge
 from visa_lsp.analysis.outline import remember, unnamed
 from visa_lsp.analysis.rule_sets import rule_sets
+from visa_lsp.analysis.update import update_body
 from visa_lsp.checks.rule import Scope
 from visa_lsp.checks.run import run_checks
 from visa_lsp.checks.support.context import CheckContext, dialect_of
@@ -46,10 +47,10 @@ class TextFindings:
 
     def __init__(self, platform: Platform | None) -> None:
         self.platform = platform
-        self._bodies: list[BodyFindings] = []
+        self._bodies: list[Body] = []
         self._chunks: Sequence[Chunk] = ()
         # Bodies that a comment has swallowed, by their first chunk.
-        self._dormant: dict[int, BodyFindings] = {}
+        self._dormant: dict[int, Body] = {}
         self._end: int | None = None  # the first chunk that is not looked at, where there are too many bodies
         self._braced = 0  # chunks with braces on the lines of statements
 
@@ -68,11 +69,11 @@ class TextFindings:
         self._chunks = chunks
         places = [(body, place) for body in self._bodies for place in body.directives.versions]
         versions = tuple([text for _, (_, _, text) in places])
-        lines = {document.line_of(body.first + index) + offset for body, (index, offset, _) in places}
-        setup = Setup(self.platform, versions, lines, _dialect_key(versions))
+        lines = {body.line(document, (index, offset)) for body, (index, offset, _) in places}
+        setup = Setup(document, self.platform, versions, lines, _dialect_key(versions))
         for body in self._bodies:
-            body.update(document, setup)
-        parts = [part for body in self._bodies for part in body.parts()]
+            update_body(body, setup)
+        parts = [part for body in self._bodies for part in body.findings()]
         return Findings(document, parts, [*self._of_text(document, setup), *self._left_out(document)])
 
     def _whole(self, document: Document) -> Findings:
@@ -94,7 +95,7 @@ class TextFindings:
         inside = bisect_right([body.first for body in self._bodies], head if gone else max(0, head - 1)) - 1
         if gone or fresh:
             body = self._bodies[inside]
-            body.spliced(head - body.first, head - body.first + gone, fresh)
+            body.replace_chunks(head - body.first, head - body.first + gone, fresh)
         for body in self._bodies[inside + 1 :] if moved else ():
             body.first += moved
 
@@ -109,7 +110,7 @@ class TextFindings:
         for offset, (_, group) in enumerate(groups[head : len(groups) - tail]):
             known = middle[offset] if offset < len(middle) else self._dormant.get(id(group[0]))
             stays = known is not None and (offset < len(middle) or known.chunks == group)
-            bodies.append(known if known is not None and stays else BodyFindings())
+            bodies.append(known if known is not None and stays else Body())
         bodies += old[len(old) - tail :]
         awake = {id(state) for state in bodies}
         plain = {id(chunk.plain) for chunk in chunks if chunk.plain is not None}
@@ -118,7 +119,7 @@ class TextFindings:
             id(b.chunks[0]): b for b in dropped if id(b) not in awake and b.chunks and id(b.chunks[0]) in plain
         }
         for state, (index, group) in zip(bodies, groups, strict=True):
-            state.moved(index, group)
+            state.take_chunks(index, group)
         self._bodies = bodies
 
     def _of_text(self, document: Document, setup: Setup) -> list[Diagnostic]:
@@ -144,7 +145,7 @@ class TextFindings:
 
     def _left_out(self, document: Document) -> Iterator[Diagnostic]:
         """What is said of lines that are not looked at because there are too many."""
-        lines = [document.line_of(b.first + b.cut[0]) + b.cut[1] for b in self._bodies if b.cut is not None]
+        lines = [body.line(document, body.cut) for body in self._bodies if body.cut is not None]
         if self._end is not None:
             lines.append(document.line_of(self._end))
         for line in lines:
@@ -161,7 +162,7 @@ def _dialect_key(versions: tuple[str, ...]) -> object:
     return (statement.major, statement.minor) >= (4, 2)
 
 
-def _repeated(bodies: list[BodyFindings]) -> list[BodyFindings]:
+def _repeated(bodies: list[Body]) -> list[Body]:
     """The bodies whose name another one has as well; of many, the first."""
     names = [(body.directives.opening or "").partition(" ")[2].strip().strip('"') for body in bodies]
     many = Counter(names)
