@@ -13,22 +13,11 @@ from visa_lsp.analysis.classify import give_up, representatives, settle
 from visa_lsp.analysis.dependencies import Need, Subject, names_among
 from visa_lsp.analysis.directives import Place
 from visa_lsp.analysis.findings import Finding, Kept, names_in
-from visa_lsp.analysis.line_classes import (
-    CLEAN,
-    DECLARATION,
-    LINE_SCOPES,
-    OUTLINE_SCOPES,
-    SINGLE,
-    UNKNOWN,
-    Verdicts,
-    definition_of,
-    judge,
-    tokens_in,
-    verdicts_on,
-)
+from visa_lsp.analysis.line_classes import CLEAN, LINE_SCOPES, OUTLINE_SCOPES, Verdicts, judge, verdicts_on
 from visa_lsp.analysis.names import names_of
 from visa_lsp.analysis.required import for_messages, for_outline, with_declarations
 from visa_lsp.analysis.rule_sets import rule_sets
+from visa_lsp.analysis.tokens import DECLARATION, SINGLE, UNKNOWN, definition_of, tokens_in
 from visa_lsp.checks.support.limits import SUSPECTS
 from visa_lsp.checks.support.name_index import RENAMED, is_likened, spelling
 from visa_lsp.syntax.words import chunks_with

@@ -13,9 +13,9 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.analysis.line_classes import LABEL, LATE, SINGLE, UNKNOWN, Tokens, class_token
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.setting import Setting
+from visa_lsp.analysis.tokens import LABEL, LATE, SINGLE, UNKNOWN, Tokens, class_token
 from visa_lsp.checks.support.name_index import MOST_PLAIN, Spelling, is_likened, spelling
 from visa_lsp.sema.special_words import special_words
 from visa_lsp.syntax.bulk import NARROW_NAME, PLAIN_NAME, TOKEN, WIDE_TOKEN, Facts

@@ -12,8 +12,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.directives import NO_DIRECTIVES, Place, function_in
-from visa_lsp.analysis.line_classes import SINGLE
 from visa_lsp.analysis.names import NAME, names_of
+from visa_lsp.analysis.tokens import SINGLE
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.isa.table import TABLE
 from visa_lsp.syntax.bulk import statement_of
