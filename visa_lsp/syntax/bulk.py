@@ -52,6 +52,8 @@ _VALUE: Final = rf"(?<=0)[xX][0-9a-fA-F]{{3,}}+(?=:)|(?<={re.escape(LINE_MARK)} 
 # Group 1 is what `classes` replaces: names with a digit in them, or every name; and immediates of three digits and more.
 TOKEN: Final = re.compile(f"({_FIRST}(?:(?<=[A-Za-z_])[A-Za-z_]*+[0-9][A-Za-z0-9_]*+|{_VALUE}))")
 WIDE_TOKEN: Final = re.compile(f"({_FIRST}(?:(?<=[A-Za-z_])[A-Za-z0-9_]*+|{_VALUE}))")
+# Every name and number, as group 1.
+WORD: Final = re.compile(r"(%?[A-Za-z_$@?][A-Za-z0-9_$@?]*|[0-9][A-Za-z0-9_]*)")
 NARROW_NAME: Final = re.compile(r"[A-Za-z_]+[0-9][A-Za-z0-9_]*")
 PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CONTROL: Final = re.compile(r"[^\t\n\r -~]")
@@ -185,11 +187,15 @@ def instruction_of(code: str) -> str:
     return "" if _DIRECTIVE.match("\n" + code) else code
 
 
-def classes(code: str, classes_of: Mapping[str, str], pattern: re.Pattern[str]) -> list[str]:
-    """The lines of a block with each name and large number replaced by what it stands for."""
-    pieces = pattern.split(code)
-    pieces[1::2] = map(classes_of.__getitem__, pieces[1::2])
-    return list(map(str.rstrip, "".join(pieces).split("\n")[1:]))
+def classes(code: str, tokens: Mapping[str, str], pattern: re.Pattern[str] = WORD) -> list[str]:
+    """Return the lines of a block with each word replaced by its token: lines that are equal then are of one class."""
+    return list(map(str.rstrip, replaced(pattern.split(code), tokens).split("\n")[1:]))
+
+
+def replaced(pieces: list[str], tokens: Mapping[str, str]) -> str:
+    """Return a text in pieces, every other of which is a word, with each word replaced by its token; uses up the pieces."""
+    pieces[1::2] = map(tokens.__getitem__, pieces[1::2])
+    return "".join(pieces)
 
 
 def decl_offsets(code: str) -> list[int]:
