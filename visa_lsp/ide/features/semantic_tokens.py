@@ -92,7 +92,7 @@ def semantic_tokens(analysis: Analysis, first: int = 0, last: int | None = None)
 
 
 def coloured_by_chunk(analysis: Analysis) -> bool:
-    """Whether a text is coloured by templates; short ones, and those with scopes, are bound whole."""
+    """Return whether a text is coloured by keys of lines; short ones, and those with scopes, are bound whole."""
     document = analysis.document
     return not (isinstance(analysis, Focus) or document.line_count < WHOLE or index_of(document).scopes)
 

@@ -116,7 +116,7 @@ def _signs_of_groups(index: Index) -> dict[int, Signs]:
     found: list[Signs] = []
     for number, group in enumerate(index.groups):
         naming = tuple([part.naming for part in index.parts[group.first : group.end]])
-        # The body may have been at another number; else it is compared with what stood at its own.
+        # The body may have been at another number.
         near = [kept[i] for i in (number, len(kept) - len(index.groups) + number) if 0 <= i < len(kept)]
         same = next((signs for signs in near if signs.naming == naming), None)
         found.append(same or _signs(index, group, naming))
