@@ -75,7 +75,6 @@ def _classify_code(body: Body, document: Document, index: int, offsets: list[int
     if offsets is None:
         code = instructions_in(chunk)
     places = enumerate(found) if offsets is None else zip(offsets, found, strict=True)
-    uncoupled: set[str] = set()  # classes of which no line has a name that findings depend on other lines by
     for offset, plain in places if new is None else [(o, c) for o, c in places if c in new or LATE in c]:
         line, line_class = code[offset], plain
         if plain == _SINGLE_LABEL and line.rstrip(": \t") in setting.lone:
@@ -94,14 +93,10 @@ def _classify_code(body: Body, document: Document, index: int, offsets: list[int
             stale.update(_judge_alone(body, lines, offset, line))
         elif line_class not in clean:
             verdict = others.get(line_class)
-            if verdict is not None:
+            if verdict is None:
+                lines.waiting[offset] = line_class
+            else:
                 stale.update(_apply_verdict(body, lines, offset, line, verdict))
-                continue
-            lines.waiting[offset] = line_class
-            if line_class not in uncoupled:
-                coupled = names.coupled(NAME.findall(line))
-                stale.update(coupled)
-                uncoupled.update([] if coupled else [line_class])
     return stale
 
 
@@ -162,7 +157,6 @@ def _classify_declarations(body: Body, index: int, offsets: list[int] | None) ->
             stale.add(declared[k])
         else:
             lines.waiting[offset] = DECLARATION + token
-        lines.decls.add(offset)
     return stale
 
 
@@ -200,10 +194,9 @@ def settle(body: Body, group: Iterable[int]) -> set[str]:
             continue
         code = instructions_in(body.chunks[index])
         for offset, line_class in list(lines.waiting.items()):
-            if offset in lines.decls:
+            if line_class[0] == DECLARATION:
                 if line_class[1:] not in verdicts.decls:
                     continue
-                lines.decls.discard(offset)
             elif line_class not in verdicts.clean:
                 verdict = verdicts.others.get(line_class)
                 if verdict is None:
@@ -214,13 +207,18 @@ def settle(body: Body, group: Iterable[int]) -> set[str]:
     return stale
 
 
-def give_up(body: Body, group: Iterable[int]) -> None:
-    """Have every line of some chunks that still waits for a verdict judged alone."""
+def give_up(body: Body, group: Iterable[int]) -> set[str]:
+    """Have every line of some chunks that still waits for a verdict judged alone; return stale names."""
+    stale = set[str]()
     for index in group:
         lines = body.lines[index]
-        lines.alone.update(lines.waiting)
-        lines.waiting.clear()
-        lines.changed()
+        if lines.waiting:
+            code = instructions_in(body.chunks[index])  # blank for a declaration
+            for offset in lines.waiting:
+                stale.update(_judge_alone(body, lines, offset, code[offset]))
+            lines.waiting.clear()
+            lines.changed()
+    return stale
 
 
 def representatives(body: Body, group: Iterable[int]) -> dict[str, Place]:

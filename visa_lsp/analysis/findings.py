@@ -165,10 +165,9 @@ class Kept(Struct, frozen=True):
 
 
 class ChunkLines(Struct):
-    """The lines of one chunk. ``decls`` are those among them that declare something."""
+    """The lines of one chunk that may have findings. Lines are ``waiting`` only within an update."""
 
     alone: set[int] = field(default_factory=set)
-    decls: set[int] = field(default_factory=set)
     missing: dict[int, tuple[str, ...]] = field(default_factory=dict)  # a colon behind what should be a label
     waiting: dict[int, str] = field(default_factory=dict)  # with their classes
     kept: dict[int, Kept] = field(default_factory=dict)
@@ -222,9 +221,7 @@ class ChunkLines(Struct):
         """Drop a line; what depends on it."""
         subjects = self.subjects_of(offset)
         self.alone.discard(offset)
-        self.decls.discard(offset)
         self.missing.pop(offset, None)
-        self.waiting.pop(offset, None)
         self.kept.pop(offset, None)
         self.changed()
         return subjects
@@ -237,10 +234,8 @@ class ChunkLines(Struct):
 
         return ChunkLines(
             {new for _, new in places(self.alone)},
-            {new for _, new in places(self.decls)},
             {new: self.missing[at] for at, new in places(self.missing)},
-            {new: self.waiting[at] for at, new in places(self.waiting)},
-            {new: self.kept[at] for at, new in places(self.kept)},
+            kept={new: self.kept[at] for at, new in places(self.kept)},
         )
 
     def follow(self, change: Change) -> Iterator[frozenset[Subject]]:

@@ -17,7 +17,7 @@ from visa_lsp.analysis.line_classes import CLEAN, LINE_SCOPES, OUTLINE_SCOPES, V
 from visa_lsp.analysis.names import names_of
 from visa_lsp.analysis.required import for_messages, for_outline, with_declarations
 from visa_lsp.analysis.rule_sets import rule_sets
-from visa_lsp.analysis.tokens import DECLARATION, SINGLE, UNKNOWN, definition_of, tokens_in
+from visa_lsp.analysis.tokens import DECLARATION, SINGLE, UNKNOWN
 from visa_lsp.checks.support.limits import SUSPECTS
 from visa_lsp.checks.support.name_index import RENAMED, is_likened, spelling
 from visa_lsp.syntax.words import chunks_with
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 
 # Classes are judged so many at a time.
 _BATCH_CLASSES: Final = 4096
-# Up to so many new classes of an edit are judged together with the lines that may have findings: with more, a second pass
-# over those of classes that turn out to have some is all but certain.
-FEW_CLASSES: Final = 40
 # From so many new classes on it is worth while to look at what other processes found.
 _MANY_CLASSES: Final = 64
 # The second pass is for lines that depend on what the first has found; the bound only guards against a loop.
@@ -41,15 +38,13 @@ _PASSES: Final = 6
 _ALONE, _KEPT = attrgetter("alone"), attrgetter("kept")
 
 
-def judge_pending(body: Body, setup: Setup, group: Iterable[int], *, few: int, limit_reached: bool = False) -> set[str]:
-    """Have the classes that lines of some chunks wait for judged, if there are more than ``few``; return stale names."""
-    pending, stale = representatives(body, group), set[str]()
+def judge_pending(body: Body, setup: Setup, group: Iterable[int], *, limit_reached: bool) -> set[Subject]:
+    """Have the classes judged that lines of some chunks wait for, unless a limit is reached; return stale subjects."""
+    pending, stale = representatives(body, group), set[Subject]()
     if len(pending) > _MANY_CLASSES and body.verdicts.ask_store():
         stale |= settle(body, group)
         pending = representatives(body, group)
-    if limit_reached or setup.classes_left < len(pending):
-        give_up(body, group)
-    elif len(pending) > few:
+    if pending and not limit_reached and len(pending) <= setup.classes_left:
         setup.classes_left -= len(pending)
         lines = sorted([(body.line(setup.document, place), line_class) for line_class, place in pending.items()])
         for at in range(0, len(lines), _BATCH_CLASSES):
@@ -58,8 +53,7 @@ def judge_pending(body: Body, setup: Setup, group: Iterable[int], *, few: int, l
             _learn_verdicts(body, setup, judged, batch)
             judged.forget()
         stale |= settle(body, group)
-        give_up(body, group)
-    return stale
+    return stale | give_up(body, group)
 
 
 def _learn_verdicts(body: Body, setup: Setup, judged: Judged, classes_of: dict[int, str]) -> None:
@@ -127,30 +121,17 @@ def judge_lines(body: Body, setup: Setup, stale: set[Dependency], active: set[in
         coupled = _coupled(body, setup, places, rechecked)
         required = with_declarations(body, setup, body.lines_at(setup.document, places | coupled))
         judged = _judge_places(body, setup, places, required)
-        waiting = [(index, offset) for index, offset in places if offset in body.lines[index].waiting]
-        if waiting:
-            classes = {body.line(setup.document, (i, o)): body.lines[i].waiting[o] for i, o in waiting}
-            _learn_verdicts(body, setup, judged, classes)
         news = _keep(body, setup, judged, places, known)
         judged.forget()
-        rechecked = {*settle(body, active)}
-        for index, offset in waiting:
-            # A class that got no verdict, because what its line says is not in it.
-            if offset in body.lines[index].waiting:
-                del body.lines[index].waiting[offset]
-                body.lines[index].alone.add(offset)
-                body.lines[index].changed()
         # Lines with a missing name are judged with all that have it. What a rule reports of the first line only shows when
-        # a line is judged: the first pass may have had one line of each class, and not the first.
+        # a line is judged.
         news = {s for s in news if s not in (stale if isinstance(s, str) else joint)}
         shared = _shared(body, news, places)
-        if shared:
-            joint |= shared
-            stale |= shared
-            more, dropped = _drop(body, {*shared})
-            rechecked |= more
-            known |= dropped
-            active.update([index for index, _ in dropped])
+        joint |= shared
+        stale |= shared
+        rechecked, dropped = _drop(body, {*shared})
+        known |= dropped
+        active.update([index for index, _ in dropped])
 
 
 def _shared(body: Body, news: set[Subject], places: set[Place]) -> set[Subject]:
@@ -206,17 +187,10 @@ def _cut(body: Body) -> Place | None:
 
 
 def _unjudged(body: Body, where: Iterable[int], rechecked: set[Dependency]) -> set[Place]:
-    """Return the lines to be judged: of a class without a verdict one, or all where they are few."""
-    found: set[Place] = set()
-    waiting: list[Place] = []
-    for index in where:
-        lines = body.lines[index]
-        found.update([(index, offset) for offset in lines.alone if offset not in lines.kept])
-        waiting += [(index, offset) for offset in lines.waiting]
-    if len(waiting) > FEW_CLASSES:
-        waiting = list(representatives(body, where).values())
+    """Return the lines to be judged."""
+    found = {(index, o) for index in where for o in body.lines[index].alone if o not in body.lines[index].kept}
     first_uses = [(i, o) for i, o in _first_uses(body, names_among(rechecked)) if o not in body.lines[i].kept]
-    return found.union(waiting, first_uses)
+    return found.union(first_uses)
 
 
 def _first_uses(body: Body, names: set[str]) -> Iterator[Place]:
@@ -230,7 +204,7 @@ def _first_uses(body: Body, names: set[str]) -> Iterator[Place]:
     for at in chunks_with(chunks, unknown) if len(unknown) <= RENAMED else range(len(chunks)):
         index = where[at]
         lines = body.lines[index]
-        for offset in sorted({*lines.missing, *lines.alone, *lines.waiting}):
+        for offset in sorted({*lines.missing, *lines.alone}):
             missing = lines.missing.get(offset)
             if missing is None:
                 # What is missing in a line that is judged alone is known once it is judged.
@@ -253,18 +227,13 @@ def _coupled(body: Body, setup: Setup, places: set[Place], rechecked: set[Depend
     """Return the other lines that findings of some lines depend on: of a missing name as many as a message counts."""
     wanted = rechecked.union(*[body.names.coupled(_names_at(body, setup, place)) for place in places])
     unknown = {name for name in names_among(wanted) if body.names.tokens[name] == UNKNOWN}
-    # Names without a digit are part of classes as they are, where all declared names have one.
-    plain = [name for name in unknown if not any(map(str.isdigit, name))]
     found: set[Place] = set()
     counts: Counter[str] = Counter()
     for index, lines in enumerate(body.lines) if wanted else ():
-        if not (lines.alone or lines.missing or lines.waiting):
-            continue
-        if not lines.waiting and wanted.isdisjoint(lines.subjects) and lines.alone <= lines.kept.keys():
+        if wanted.isdisjoint(lines.subjects) and lines.alone <= lines.kept.keys():
             continue
         found.update([(index, o) for o, kept in lines.kept.items() if not wanted.isdisjoint(kept.subjects)])
-        waiting = [offset for offset, line_class in lines.waiting.items() if _may_have(line_class, plain)]
-        for offset in sorted({*lines.missing, *lines.alone, *waiting}):
+        for offset in sorted({*lines.missing, *lines.alone}):
             missing = lines.missing.get(offset)
             if missing is not None:
                 counted = [n for n in missing if n.removesuffix(":") in unknown and counts[n] <= RENAMED]
@@ -274,14 +243,6 @@ def _coupled(body: Body, setup: Setup, places: set[Place], rechecked: set[Depend
             elif offset not in lines.kept and not wanted.isdisjoint(_names_at(body, setup, (index, offset))):
                 found.add((index, offset))
     return found
-
-
-def _may_have(line_class: str, names: Iterable[str]) -> bool:
-    """Return whether a class that waits for its verdict has a name in it that nothing declares; ``names`` are some of those."""
-    if UNKNOWN in line_class or any(name in line_class for name in names):
-        return True
-    # Of a declaration it is the token; what that stands for has the names.
-    return line_class[0] == DECLARATION and any(UNKNOWN in definition_of(token) for token in tokens_in(line_class))
 
 
 def _keep(body: Body, setup: Setup, judged: Judged, places: set[Place], known: set[Place]) -> set[Subject]:

@@ -178,7 +178,7 @@ def _put_aside(body: Body, known: Sequence[tuple[Chunk, ChunkLines]], added: ran
     if plain:
         if body.dormant.before:
             body.dormant = Dormant()
-        body.dormant.lines.update({id(c): (c, lines) for c, lines in known if id(c) in plain and not lines.waiting})
+        body.dormant.lines.update({id(c): (c, lines) for c, lines in known if id(c) in plain})
 
 
 def _take_back(body: Body, todo: Todo) -> set[int]:

@@ -6,7 +6,6 @@ Of an immediate of three hex digits and more the token has its length, its bit l
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from itertools import count
 from types import MappingProxyType
@@ -27,7 +26,6 @@ LABEL: Final = "\x08"
 DECLARATION: Final = "\x10"
 _MAX_TOKENS: Final = 200_000
 _ids = count()
-_TOKEN: Final = re.compile("\x01[0-9]+;")
 _tokens: dict[str, str] = {}
 _definitions: dict[str, str] = {}
 
@@ -42,11 +40,6 @@ def class_token(definition: str) -> str:
         token = _tokens[definition] = f"\x01{next(_ids)};"
         _definitions[token] = definition
     return token
-
-
-def tokens_in(text: str) -> list[str]:
-    """The tokens of definitions in a class."""
-    return _TOKEN.findall(text)
 
 
 def definition_of(token: str) -> str:

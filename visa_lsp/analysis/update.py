@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.classify import classify_chunk
 from visa_lsp.analysis.dependencies import Subject
-from visa_lsp.analysis.judge import FEW_CLASSES, judge_lines, judge_pending, judge_with_outline
+from visa_lsp.analysis.judge import judge_lines, judge_pending, judge_with_outline
 from visa_lsp.analysis.line_classes import verdicts_of
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.sync import Todo, advance, ends_of
@@ -52,14 +52,12 @@ def update_body(body: Body, setup: Setup) -> None:
 
 def _classify(body: Body, setup: Setup, todo: Todo) -> set[Subject]:
     """Classify some lines, or all, of some chunks; return the stale subjects."""
-    stale, every = set[Subject](), list(todo.items())
-    # Whole chunks have many new classes: these come first.
-    suspects, few = 0, 0 if None in todo.values() else FEW_CLASSES
+    stale, every, suspects = set[Subject](), list(todo.items()), 0
     for at in range(0, len(every), _GROUP_CHUNKS):
         group = dict(every[at : at + _GROUP_CHUNKS])
         for index, offsets in group.items():
             stale |= classify_chunk(body, setup.document, index, offsets)
         # What is wrong with lines that will not be shown does not matter.
-        stale |= judge_pending(body, setup, group, few=few, limit_reached=suspects > 2 * SUSPECTS)
+        stale |= judge_pending(body, setup, group, limit_reached=suspects > 2 * SUSPECTS)
         suspects += sum([len(body.lines[index].alone) for index in group])
-    return stale | judge_pending(body, setup, todo, few=few)
+    return stale
