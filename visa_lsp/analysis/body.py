@@ -62,7 +62,6 @@ class Body(Struct, eq=False):
     verdicts: Verdicts = field(default_factory=Verdicts)  # on the classes of bodies of this kind
     cut: Place | None = None  # the first line that is left out because too many may have findings
     splice: Splice | None = None
-    outline_moved: bool = True
     dormant: Dormant = field(default_factory=Dormant)  # what is known of chunks that a comment has swallowed
 
     @property
@@ -81,26 +80,12 @@ class Body(Struct, eq=False):
         """Take other chunks for ``[head, behind)``; once for each snapshot."""
         assert self.splice is None
         old, fresh = self.facts[head:behind], [facts_in(chunk) for chunk in new]
-        redirected = any(f.specials for f in (*fresh, *old))
-        redirected = redirected or (
-            len(new) != behind - head and any(at >= head for at, _, _ in self.directives.places)
-        )
-        # Most often one chunk replaces another among instructions; the outline stays as it is then.
-        if (
-            redirected
-            or len(fresh) != 1
-            or len(old) != 1
-            or fresh[0].has_code != old[0].has_code
-            or fresh[0].decls
-            or old[0].decls
-            or self.outline.is_touched(head, has_code=fresh[0].has_code)
-        ):
-            self.outline_moved = True
+        moved = len(new) != behind - head and any(at >= head for at, _, _ in self.directives.places)
         self.splice = Splice(head, self.chunks[head:behind], len(new))
         # In place, because copying all chunks at each keystroke costs more than the rest of this.
         self.chunks[head:behind] = new
         self.facts[head:behind] = fresh
-        if redirected:
+        if moved or any(f.specials for f in (*fresh, *old)):
             self.outline.directives = Directives(self.facts)
 
     def line(self, document: Document, place: Place) -> int:

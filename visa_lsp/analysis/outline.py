@@ -93,13 +93,6 @@ class Outline:
         if self._class is not None:
             remember(_clean, self._class, _MOST_CLEAN)
 
-    def is_touched(self, index: int, *, has_code: bool) -> bool:
-        """Whether lines of a chunk are in the outline, or could be: what looks like code before the first, or behind the last."""
-        if any(place[0] == index for place in self.places):
-            return True
-        first = self.first_code is None or index <= self.first_code[0]
-        return has_code and (first or not self.last_code or index >= self.last_code[0][0])
-
     def place(self, chunks: Sequence[Chunk]) -> None:
         """Find the lines anew."""
         first_chunk = next((i for i, chunk in enumerate(chunks) if facts_in(chunk).has_code), len(chunks))
@@ -146,11 +139,11 @@ class Outline:
                     self.names.setdefault(name, at)
 
     def refresh(
-        self, kind: object, versions: tuple[str, ...], names: Names, chunks: Sequence[Chunk], *, renamed: bool
+        self, kind: object, versions: tuple[str, ...], names: Names, chunks: Sequence[Chunk], *, changed: bool
     ) -> None:
         """Update the key, and give up findings that are about something else now, or in other lines."""
         before = self.key
-        if renamed or self.of != (kind, versions):
+        if changed or self.of != (kind, versions):
             self._update_key(kind, versions, names, chunks)
         if self.is_clean:
             self.findings = []

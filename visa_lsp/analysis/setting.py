@@ -50,10 +50,13 @@ def setting_of(
     labels_moved: bool,
 ) -> Setting:
     """Return the setting of a body; what depends on labels is taken from the ``old`` one where no label moved."""
-    lone, parts = old.lone, old.parts
+    lone, parts, starts = old.lone, old.parts, directives.parts
     if labels_moved:
         lone = _lone_subroutines(chunks, facts, directives)
-        parts = _parts_of_labels(chunks, facts, directives.parts, first_statement)
+    if not starts or (len(starts) == 1 and (first_statement is None or first_statement >= starts[0])):
+        parts = None  # all code is of one part
+    elif labels_moved or parts is None:
+        parts = _parts_of_labels(chunks, facts, starts)
         if parts == old.parts:
             parts = old.parts  # the same object says that nothing changed
     braces, body, scoped = directives.braces, ScopedBody(chunks, facts), None
@@ -101,12 +104,8 @@ def _lone_subroutines(chunks: Sequence[Chunk], facts: Sequence[Facts], directive
     }
 
 
-def _parts_of_labels(
-    chunks: Sequence[Chunk], facts: Sequence[Facts], starts: Sequence[Place], first_statement: Place | None
-) -> dict[str, int] | None:
-    """Return the part of the body that each label is in; None where all code is of one part."""
-    if not starts or (len(starts) == 1 and (first_statement is None or first_statement >= starts[0])):
-        return None
+def _parts_of_labels(chunks: Sequence[Chunk], facts: Sequence[Facts], starts: Sequence[Place]) -> dict[str, int]:
+    """Return the part of the body that each label is in."""
     found: dict[str, int] = {}
     part, waiting = 0, [*starts, _BEHIND_ALL]
     for index, chunk in enumerate(chunks):

@@ -38,7 +38,6 @@ class Changes(NamedTuple):
     todo: Todo
     stale: set[Dependency]
     unjudged: set[int]
-    renamed: bool  # whether names of the outline may mean something else
 
 
 def ends_of(body: Body) -> Ends:
@@ -47,7 +46,7 @@ def ends_of(body: Body) -> Ends:
     return outline.start, max(outline.leading, default=None), outline.first_code, outline.end
 
 
-def advance(body: Body, before: Ends | None, *, outline_moved: bool) -> Changes:
+def advance(body: Body, before: Ends | None) -> Changes:
     """Take the spliced chunks in. ``before`` are the ends that the body had; None has every line classified."""
     splice, body.splice = body.splice or Splice(), None
     head, gone, many = splice
@@ -58,7 +57,7 @@ def advance(body: Body, before: Ends | None, *, outline_moved: bool) -> Changes:
     ]
     setting = setting_of(
         body.chunks, body.facts, body.directives, body.outline.first_code, body.outline.first_statement, old,
-        labels_moved=before is None or outline_moved or labels[0] != labels[1],
+        labels_moved=before is None or body.directives is not old.directives or labels[0] != labels[1],
     )  # fmt: skip
     redeclared = frozenset(body.names.redeclared)
     changed = body.names.update(body.facts, list(map(facts_in, gone)), added, setting, fresh=before is None)
@@ -97,13 +96,13 @@ def advance(body: Body, before: Ends | None, *, outline_moved: bool) -> Changes:
     if woken:
         _add_mentions(body.chunks, todo, body.dormant.others(body.names.tokens), woken)
         stale.update(*[body.lines[index].subjects for index in woken])
-    return Changes(todo, stale, unjudged, renamed=bool(changed))
+    return Changes(todo, stale, unjudged)
 
 
 def _all_lines(body: Body, stale: set[Dependency], unjudged: set[int]) -> Changes:
     body.lines = [ChunkLines() for _ in body.chunks]
     body.dormant = Dormant()
-    return Changes(dict.fromkeys(range(len(body.chunks))), stale, unjudged, renamed=True)
+    return Changes(dict.fromkeys(range(len(body.chunks))), stale, unjudged)
 
 
 def _spellings(names: Iterable[str]) -> Iterator[Dependency]:

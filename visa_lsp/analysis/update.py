@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.analysis.body import Splice
 from visa_lsp.analysis.classify import classify_chunk
 from visa_lsp.analysis.dependencies import Subject
 from visa_lsp.analysis.judge import judge_lines, judge_pending, judge_with_outline
@@ -28,23 +29,19 @@ def update_body(body: Body, setup: Setup) -> None:
     kind = (body.directives.opening or "").split('"')[0].strip()
     platform = setup.platform.name if setup.platform else None
     key = platform, setup.dialect, kind, body.directives.attributes
-    changed = key != body.key or body.splice is not None or body.outline_moved
-    renamed = False
+    changed = key != body.key or body.splice is not None
     if changed:
         before = ends_of(body) if body.lines and key == body.key else None
-        splice, outline_moved = body.splice, body.outline_moved
+        splice = body.splice or Splice()
         body.key = key
         body.verdicts = verdicts_of((*key[:-1], *filter(rule_sets().common.match, body.directives.attributes)))
-        if outline_moved:
-            body.outline.place(body.chunks)
-            body.outline_moved = False
-        todo, stale, unjudged, renamed = advance(body, before, outline_moved=outline_moved)
-        renamed = renamed or outline_moved
-    body.outline.refresh(key, setup.versions, body.names, body.chunks, renamed=renamed)
+        body.outline.place(body.chunks)
+        todo, stale, unjudged = advance(body, before)
+    body.outline.refresh(key, setup.versions, body.names, body.chunks, changed=changed)
     if changed:
         stale |= _classify(body, setup, todo)
         judge_lines(body, setup, stale, unjudged.union(todo))
-        for chunk in body.chunks[splice.head : splice.head + splice.added] if splice is not None else ():
+        for chunk in body.chunks[splice.head : splice.head + splice.added]:
             chunk.origin = None
     if body.outline.findings is None:
         judge_with_outline(body, setup, set()).forget()
