@@ -14,12 +14,12 @@ from visa_lsp.analysis.dependencies import Need, Subject, names_among
 from visa_lsp.analysis.directives import Place
 from visa_lsp.analysis.findings import Finding, Kept, names_in
 from visa_lsp.analysis.line_classes import CLEAN, LINE_SCOPES, OUTLINE_SCOPES, Verdicts, judge, verdicts_on
-from visa_lsp.analysis.names import names_of
-from visa_lsp.analysis.required import for_messages, for_outline, with_declarations
+from visa_lsp.analysis.names import NAME, names_of
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.tokens import DECLARATION, SINGLE, UNKNOWN
 from visa_lsp.checks.support.limits import SUSPECTS
 from visa_lsp.checks.support.name_index import RENAMED, is_likened, spelling
+from visa_lsp.syntax.chunk_facts import decl_lines, label_lines
 from visa_lsp.syntax.words import chunks_with
 
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from visa_lsp.analysis.dependencies import Dependency
     from visa_lsp.analysis.line_classes import Judged
 
-# Classes are judged so many at a time.
-_BATCH_CLASSES: Final = 4096
 # From so many new classes on it is worth while to look at what other processes found.
 _MANY_CLASSES: Final = 64
 # The second pass is for lines that depend on what the first has found; the bound only guards against a loop.
@@ -46,12 +44,10 @@ def judge_pending(body: Body, setup: Setup, group: Iterable[int], *, limit_reach
         pending = representatives(body, group)
     if pending and not limit_reached and len(pending) <= setup.classes_left:
         setup.classes_left -= len(pending)
-        lines = sorted([(body.line(setup.document, place), line_class) for line_class, place in pending.items()])
-        for at in range(0, len(lines), _BATCH_CLASSES):
-            batch = dict(lines[at : at + _BATCH_CLASSES])
-            judged = judge_with_outline(body, setup, with_declarations(body, setup, batch), batch)
-            _learn_verdicts(body, setup, judged, batch)
-            judged.forget()
+        lines = {body.line(setup.document, place): line_class for line_class, place in pending.items()}
+        judged = judge_with_outline(body, setup, _with_declarations(body, setup, lines), lines)
+        _learn_verdicts(body, setup, judged, lines)
+        judged.forget()
         stale |= settle(body, group)
     return stale | give_up(body, group)
 
@@ -78,7 +74,7 @@ def judge_with_outline(body: Body, setup: Setup, lines: set[int], reported: Iter
     document, wanted = setup.document, set(reported)
     is_due = body.outline.findings is None
     if is_due:
-        lines = lines | for_outline(body, setup)
+        lines = lines | _lines_for_outline(body, setup)
         wanted |= body.lines_at(document, body.outline.places)
     scopes = OUTLINE_SCOPES if is_due else LINE_SCOPES
     judged = judge(document, sorted(lines), setup.platform, scopes, frozenset(wanted))
@@ -119,7 +115,7 @@ def judge_lines(body: Body, setup: Setup, stale: set[Dependency], active: set[in
         if not places:
             return
         coupled = _coupled(body, setup, places, rechecked)
-        required = with_declarations(body, setup, body.lines_at(setup.document, places | coupled))
+        required = _with_declarations(body, setup, body.lines_at(setup.document, places | coupled))
         judged = _judge_places(body, setup, places, required)
         news = _keep(body, setup, judged, places, known)
         judged.forget()
@@ -151,7 +147,7 @@ def _judge_places(body: Body, setup: Setup, places: set[Place], required: set[in
     reported, tokens = body.lines_at(setup.document, places), body.names.tokens
     missing = {name for place in places for name in _names_at(body, setup, place) if tokens[name] == UNKNOWN}
     while True:
-        required |= for_messages(body, setup, missing)
+        required |= _lines_for_messages(body, setup, missing)
         judged = judge_with_outline(body, setup, required, reported)
         found = {name for line in reported for name in names_in(judged.missing.get(line, ()))}
         if found <= missing:
@@ -274,3 +270,44 @@ def _keep(body: Body, setup: Setup, judged: Judged, places: set[Place], known: s
         lines.kept[offset] = Kept(tuple(by_line.get(line, ())), frozenset(subjects), frozenset(needs), missing)
         lines.changed()
     return news
+
+
+# ---- the lines that have to be bound together with some lines, so that these get the findings that they have in the text ----
+
+
+def _with_declarations(body: Body, setup: Setup, lines: Iterable[int]) -> set[int]:
+    """Return some lines, the lines that all others depend on, and what declares the names in both."""
+    document = setup.document
+    required = setup.version_lines.union(lines, body.lines_at(document, body.outline.shaping))
+    codes = document.codes_at(sorted(required)).values()
+    return required | _declarations(body, setup, set[str]().union(*map(names_of, codes)))
+
+
+def _declarations(body: Body, setup: Setup, wanted: set[str]) -> set[int]:
+    """Return the lines that declare some names and what those are aliases of, and the labels and inputs among them."""
+    names, declarations = body.names.with_bases(wanted)
+    places = [(index, decl_lines(body.chunks[index])[number]) for index, number in declarations]
+    for index in body.names.with_label(names):
+        places += [(index, offset) for offset, name in label_lines(body.chunks[index]) if name in names]
+    inputs = body.directives.inputs
+    places += [place for name in inputs.keys() & names for place in inputs[name]]
+    return body.lines_at(setup.document, places)
+
+
+def _lines_for_messages(body: Body, setup: Setup, missing: set[str]) -> set[int]:
+    """Return the lines that messages about missing names need: what may have been meant, and where to add a line."""
+    if not missing:
+        return set()
+    outline = body.outline
+    leading = outline.leading if body.names.redeclared else outline.leading[-1:]
+    first = [outline.first_code] if outline.first_code is not None else []
+    lines = body.lines_at(setup.document, [*outline.last_code, *leading, *first])
+    wanted = {name for word in missing for name in body.names.spelt_like(word)}
+    wanted.update(*[NAME.findall(setup.document.code(line)) for line in lines])
+    return lines | _declarations(body, setup, wanted)
+
+
+def _lines_for_outline(body: Body, setup: Setup) -> set[int]:
+    """Return the lines of the outline, with what they need."""
+    places = body.lines_at(setup.document, body.outline.places)
+    return places | setup.version_lines | _declarations(body, setup, set(body.outline.names))

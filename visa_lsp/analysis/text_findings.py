@@ -1,5 +1,8 @@
 """The findings of a text, kept from one snapshot to the next, so that an edit costs what it touches.
 
+``update_body`` brings a body up to its snapshot: the chunks in (``sync``), lines sorted (``classify``), then judged (``judge``).
+Invariant: it leaves the same findings whatever snapshots came before.
+
 ``TextFindings.update`` gives exactly what the full path gives, but binds and checks only lines that may have a finding and
 are not known, with the declarations that they need. Model and words: the README beside.
 """
@@ -11,16 +14,19 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.analysis.body import Body, Setup
+from visa_lsp.analysis.body import Body, Setup, Splice
+from visa_lsp.analysis.classify import classify_chunk
+from visa_lsp.analysis.dependencies import Subject
 from visa_lsp.analysis.findings import Findings
-from visa_lsp.analysis.line_classes import judge
+from visa_lsp.analysis.judge import judge_lines, judge_pending, judge_with_outline
+from visa_lsp.analysis.line_classes import judge, verdicts_of
 from visa_lsp.analysis.outline import remember, unnamed
 from visa_lsp.analysis.rule_sets import rule_sets
-from visa_lsp.analysis.update import update_body
+from visa_lsp.analysis.sync import Todo, advance, ends_of
 from visa_lsp.checks.rule import Scope
 from visa_lsp.checks.run import run_checks
 from visa_lsp.checks.support.context import CheckContext, dialect_of
-from visa_lsp.checks.support.limits import BODIES, MOST_BODIES, REPEATED, unchecked
+from visa_lsp.checks.support.limits import BODIES, MOST_BODIES, REPEATED, SUSPECTS, unchecked
 from visa_lsp.sema.bind import bind
 from visa_lsp.syntax.bulk import statement_of
 from visa_lsp.syntax.chunk_facts import NOTHING, facts_in
@@ -40,6 +46,9 @@ _TEXT_SCOPES = frozenset({Scope.TEXT})
 # What rules of scope TEXT found nothing in, in any text of this process.
 _clean_frames: set[object] = set()
 _MOST_FRAMES: Final = 64
+# Lines are classified by so many chunks at a time, so that a text of lines that are all different does not have all of them
+# in hand at once, and later chunks use the verdicts that earlier ones gave.
+_GROUP_CHUNKS: Final = 16
 
 
 class TextFindings:
@@ -150,6 +159,42 @@ class TextFindings:
             lines.append(document.line_of(self._end))
         for line in lines:
             yield unchecked(line, document.line_start(line))
+
+
+def update_body(body: Body, setup: Setup) -> None:
+    """Bring everything up to the chunks that the body was given."""
+    kind = (body.directives.opening or "").split('"')[0].strip()
+    platform = setup.platform.name if setup.platform else None
+    key = platform, setup.dialect, kind, body.directives.attributes
+    changed = key != body.key or body.splice is not None
+    if changed:
+        before = ends_of(body) if body.lines and key == body.key else None
+        splice = body.splice or Splice()
+        body.key = key
+        body.verdicts = verdicts_of((*key[:-1], *filter(rule_sets().common.match, body.directives.attributes)))
+        body.outline.place(body.chunks)
+        todo, stale, unjudged = advance(body, before)
+    body.outline.refresh(key, setup.versions, body.names, body.chunks, changed=changed)
+    if changed:
+        stale |= _classify(body, setup, todo)
+        judge_lines(body, setup, stale, unjudged.union(todo))
+        for chunk in body.chunks[splice.head : splice.head + splice.added]:
+            chunk.origin = None
+    if body.outline.findings is None:
+        judge_with_outline(body, setup, set()).forget()
+
+
+def _classify(body: Body, setup: Setup, todo: Todo) -> set[Subject]:
+    """Classify some lines, or all, of some chunks; return the stale subjects."""
+    stale, every, suspects = set[Subject](), list(todo.items()), 0
+    for at in range(0, len(every), _GROUP_CHUNKS):
+        group = dict(every[at : at + _GROUP_CHUNKS])
+        for index, offsets in group.items():
+            stale |= classify_chunk(body, setup.document, index, offsets)
+        # What is wrong with lines that will not be shown does not matter.
+        stale |= judge_pending(body, setup, group, limit_reached=suspects > 2 * SUSPECTS)
+        suspects += sum([len(body.lines[index].alone) for index in group])
+    return stale
 
 
 def _dialect_key(versions: tuple[str, ...]) -> object:
