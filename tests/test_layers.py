@@ -54,7 +54,6 @@ ALLOWED = {
         "toolchain", "zeinfo",
     },
     # Rooms inside of rooms: what of the room around them they may import.
-    "analysis.disk": {"line_classes"},
     "checks.support": {"rule"},
     "checks.rules": {"rule", "support"},
     "app.check": {

@@ -49,7 +49,7 @@ def test_an_edit_of_the_width_judges_them_again() -> None:
 
 def test_other_lines_are_judged_once_for_all_widths(monkeypatch: pytest.MonkeyPatch) -> None:
     judge, asked = line_classes.judge, list[int]()
-    monkeypatch.setattr("visa_lsp.analysis.body.judge", lambda *a: (asked.append(len(a[1])), judge(*a))[1])
+    monkeypatch.setattr("visa_lsp.analysis.judge.judge", lambda *a: (asked.append(len(a[1])), judge(*a))[1])
     most = []
     for simd in (16, 32):
         asked.clear()

@@ -7,7 +7,7 @@ import random
 import pytest
 from tiers import first
 
-from visa_lsp.analysis import body
+from visa_lsp.analysis import judge
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.syntax import document
 
@@ -60,8 +60,8 @@ def test_findings_after_edits_are_those_of_a_fresh_look(seed: int, monkeypatch: 
 
 def test_a_comment_in_a_body_with_calls_asks_for_no_look(monkeypatch: pytest.MonkeyPatch) -> None:
     looks = []
-    judge = body.judge
-    monkeypatch.setattr(body, "judge", lambda *args: looks.append(1) or judge(*args))
+    original = judge.judge
+    monkeypatch.setattr(judge, "judge", lambda *args: looks.append(1) or original(*args))
     analysis = Analysis.of(REAL)
     assert analysis.incremental_diagnostics() == ()
     assert looks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from visa_lsp.analysis import body, text_findings
+from visa_lsp.analysis import judge, text_findings
 from visa_lsp.analysis.analysis import Analysis
 
 HEAD = '.version 4.1\n.kernel "k"\n.decl V40 v_type=G type=d num_elts=8 align=dword\n'
@@ -12,7 +12,8 @@ HEAD = '.version 4.1\n.kernel "k"\n.decl V40 v_type=G type=d num_elts=8 align=dw
 
 @pytest.fixture(autouse=True)
 def _low(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(body, "SUSPECTS", 20)
+    monkeypatch.setattr(judge, "SUSPECTS", 20)
+    monkeypatch.setattr(text_findings, "SUSPECTS", 20)
     monkeypatch.setattr(text_findings, "MOST_BODIES", 5)
     monkeypatch.setattr(text_findings, "BODIES", 3)
 

@@ -10,10 +10,9 @@ from corpus import files
 from tiers import first
 
 from benchmarks.inputs import kernel
-from visa_lsp.analysis import body, line_classes
+from visa_lsp.analysis import judge, line_classes
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.analysis.disk.storing import storing
-from visa_lsp.analysis.disk.verdict_store import VerdictStore
+from visa_lsp.analysis.verdict_store import VerdictStore, storing
 from visa_lsp.kept import Kept
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ def broken(text: str, chooser: random.Random) -> str:
 def judged(path: Path, texts: list[str]) -> list[object]:
     """The findings of a process of its own: one that has judged nothing before but may read the file."""
     line_classes._verdicts.clear()
-    with storing(lambda: VerdictStore(Kept(path, "mark"))):
+    with storing(lambda: Kept(path, "mark")):
         found: list[object] = [Analysis.of(text, None).diagnostics for text in texts]
     line_classes._verdicts.clear()
     return found
@@ -77,7 +76,7 @@ def test_known_classes_are_not_judged(tmp_path, texts, monkeypatch):
         lines.append(len(some))
         return verdicts_on(judged, document, some)
 
-    monkeypatch.setattr(body, "verdicts_on", counted)
+    monkeypatch.setattr(judge, "verdicts_on", counted)
     judged(path, real)
     again = sum(lines)
     lines.clear()
@@ -108,7 +107,7 @@ def test_a_block_of_nonsense_is_none(tmp_path, block):
     kept.put(repr("key"), block)
     kept.flush()
     verdicts = line_classes.Verdicts("key")
-    VerdictStore(Kept(tmp_path / "verdicts", "mark")).load(verdicts)
+    VerdictStore(lambda: Kept(tmp_path / "verdicts", "mark")).load(verdicts)
     assert verdicts.clean == line_classes.Verdicts().clean
     assert not verdicts.others
     assert not verdicts.decls

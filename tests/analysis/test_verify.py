@@ -6,7 +6,7 @@ import pytest
 
 from visa_lsp.analysis import text_findings
 from visa_lsp.analysis.analysis import VERIFY, Analysis
-from visa_lsp.analysis.body import BodyFindings
+from visa_lsp.analysis.body import Body
 from visa_lsp.analysis.findings import Findings
 
 HEAD = '.version 4.1\n.kernel "k"\n.decl V40 v_type=G type=d num_elts=8 align=dword\n'
@@ -48,7 +48,7 @@ def test_right_answers_pass() -> None:
 
 
 def test_a_lost_finding_is_told(wish: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(BodyFindings, "parts", lambda _: iter(()))
+    monkeypatch.setattr(Body, "findings", lambda _: iter(()))
     _answers(Analysis.of(TEXT), wish, r"missing \[Diagnostic\(rule=Rule\(code='V101'")
 
 
@@ -56,8 +56,8 @@ def test_a_finding_lost_by_an_edit_is_told(wish: str | None, monkeypatch: pytest
     analysis = Analysis.of(TEXT)
     assert len(analysis.findings) == 1
     # As an engine that forgets to look at what an edit left.
-    monkeypatch.setattr(BodyFindings, "update", lambda *_: None)
-    monkeypatch.setattr(BodyFindings, "parts", lambda _: iter(()))
+    monkeypatch.setattr(text_findings, "update_body", lambda *_: None)
+    monkeypatch.setattr(Body, "findings", lambda _: iter(()))
     _answers(_edited(analysis), wish, "missing")
 
 

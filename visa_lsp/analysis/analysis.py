@@ -50,7 +50,7 @@ class KeptFindings:
         self._states: dict[Platform | None, TextFindings] = {}
 
     def update(self, document: Document, platform: Platform | None) -> Findings:
-        """The findings of a snapshot."""
+        """Return the findings of a snapshot."""
         from visa_lsp.analysis.text_findings import TextFindings  # a short text needs none of it
 
         # A state that an exception left half-way is not used again.
@@ -74,11 +74,11 @@ class Analysis:
 
     @staticmethod
     def of(text: str, platform: str | None = None) -> Analysis:
-        """An analysis of a whole text for a platform by name."""
+        """Return an analysis of a whole text for a platform by name."""
         return Analysis(Document.parse(text), platform_named(platform) if platform else None)
 
     def edited(self, start: int, end: int, new_text: str) -> Analysis:
-        """The analysis of the text with ``[start, end)`` replaced."""
+        """Return the analysis of the text with ``[start, end)`` replaced."""
         return Analysis(self.document.edit(start, end, new_text), self._named)
 
     @cached_property
@@ -118,7 +118,7 @@ class Analysis:
         return found
 
     def incremental_diagnostics(self) -> tuple[Diagnostic, ...]:
-        """The findings of the incremental path, however short the text is."""
+        """Return the findings of the incremental path, however short the text is."""
         return self.findings.all
 
     def _verify(self, found: Findings) -> None:

@@ -22,6 +22,7 @@ from visa_lsp.text import Span
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from visa_lsp.analysis.dependencies import Dependency, Subject
     from visa_lsp.syntax.chunks import Chunk
     from visa_lsp.syntax.document import Document
 
@@ -52,7 +53,7 @@ class Change(NamedTuple):
     shift: int = 0
 
     def moved(self, offset: int) -> int | None:
-        """Where a line of the chunk that went stands in the one that came; None where it does not."""
+        """Return where a line of the chunk that went stands in the one that came; None where it does not."""
         if self.chunk is None or self.head <= offset < self.behind:
             return None
         return offset + self.shift if offset >= self.head else offset
@@ -73,7 +74,7 @@ class Finding(Struct, frozen=True):
 
     @staticmethod
     def of(judged: Diagnostic, document: Document) -> Finding:
-        """The finding of a snapshot, with its places in the chunks of that."""
+        """Return the finding of a snapshot, with its places in the chunks of that."""
         numbers: dict[int, int] = {}
         spots: list[Spot] = []
 
@@ -100,7 +101,7 @@ class Finding(Struct, frozen=True):
         return Finding(judged, tuple(anchors), tuple(spots))
 
     def moved(self, change: Change) -> Finding | None:
-        """The finding behind a change of chunks; None where one of its lines is gone."""
+        """Return the finding behind a change of chunks; None where one of its lines is gone."""
         if not any(id(anchor.chunk) in change.gone for anchor in self.anchors):
             return self
         anchors = []
@@ -114,7 +115,7 @@ class Finding(Struct, frozen=True):
         return Finding(self.judged, tuple(anchors), self.spots)
 
     def shown(self, document: Document, line_of: Callable[[Anchor], int]) -> Diagnostic:
-        """The finding in a snapshot."""
+        """Return the finding in a snapshot."""
         lines = [line_of(anchor) for anchor in self.anchors]
         spots = iter(self.spots)
 
@@ -154,25 +155,24 @@ class Kept(Struct, frozen=True):
     """
 
     findings: tuple[Finding, ...]
-    subjects: frozenset[str]
-    needs: frozenset[str]
+    subjects: frozenset[Subject]
+    needs: frozenset[Dependency]
     missing: frozenset[str]
 
-    def depends_on(self, changed: set[str]) -> bool:
-        """Whether a change of some subjects and needs concerns the line."""
-        return not (changed.isdisjoint(self.subjects) and changed.isdisjoint(self.needs))
+    def depends_on(self, stale: set[Dependency]) -> bool:
+        """Return whether the findings depend on something that is stale."""
+        return not (stale.isdisjoint(self.subjects) and stale.isdisjoint(self.needs))
 
 
 class ChunkLines(Struct):
-    """The lines of one chunk. ``decls`` are those among them that declare something."""
+    """The lines of one chunk that may have findings. Lines are ``waiting`` only within an update."""
 
     alone: set[int] = field(default_factory=set)
-    decls: set[int] = field(default_factory=set)
     missing: dict[int, tuple[str, ...]] = field(default_factory=dict)  # a colon behind what should be a label
     waiting: dict[int, str] = field(default_factory=dict)  # with their classes
     kept: dict[int, Kept] = field(default_factory=dict)
-    _subjects: frozenset[str] | None = None
-    _needs: frozenset[str] | None = None
+    _subjects: frozenset[Subject] | None = None
+    _needs: frozenset[Dependency] | None = None
     _chunks: frozenset[int] | None = None
     _shown: tuple[Finding, ...] | None = None
 
@@ -181,7 +181,7 @@ class ChunkLines(Struct):
         self._subjects = self._needs = self._chunks = self._shown = None
 
     @property
-    def subjects(self) -> frozenset[str]:
+    def subjects(self) -> frozenset[Subject]:
         """What the findings of these lines depend on, and the names that are missing in them."""
         if self._subjects is None:
             kept = [kept.subjects for kept in self.kept.values()]
@@ -189,7 +189,7 @@ class ChunkLines(Struct):
         return self._subjects
 
     @property
-    def needs(self) -> frozenset[str]:
+    def needs(self) -> frozenset[Dependency]:
         """What findings depend on besides other lines."""
         if self._needs is None:
             self._needs = frozenset().union(*[kept.needs for kept in self.kept.values()])
@@ -212,37 +212,33 @@ class ChunkLines(Struct):
             self._shown = tuple(sorted(every, key=lambda f: f.order))
         return self._shown
 
-    def subjects_of(self, offset: int) -> frozenset[str]:
-        """What depends on a line."""
+    def subjects_of(self, offset: int) -> frozenset[Subject]:
+        """Return what depends on a line."""
         kept = self.kept.get(offset)
         return frozenset(names_in(self.missing.get(offset, ()))).union(kept.subjects if kept is not None else ())
 
-    def forget(self, offset: int) -> frozenset[str]:
+    def forget(self, offset: int) -> frozenset[Subject]:
         """Drop a line; what depends on it."""
         subjects = self.subjects_of(offset)
         self.alone.discard(offset)
-        self.decls.discard(offset)
         self.missing.pop(offset, None)
-        self.waiting.pop(offset, None)
         self.kept.pop(offset, None)
         self.changed()
         return subjects
 
     def edited(self, change: Change) -> ChunkLines:
-        """The same of the chunk that came, less the lines that changed."""
+        """Return the same of the chunk that came, less the lines that changed."""
 
         def places(some: Iterable[int]) -> Iterator[tuple[int, int]]:
             return ((at, new) for at in some if (new := change.moved(at)) is not None)
 
         return ChunkLines(
             {new for _, new in places(self.alone)},
-            {new for _, new in places(self.decls)},
             {new: self.missing[at] for at, new in places(self.missing)},
-            {new: self.waiting[at] for at, new in places(self.waiting)},
-            {new: self.kept[at] for at, new in places(self.kept)},
+            kept={new: self.kept[at] for at, new in places(self.kept)},
         )
 
-    def follow(self, change: Change) -> Iterator[frozenset[str]]:
+    def follow(self, change: Change) -> Iterator[frozenset[Subject]]:
         """Take findings along with chunks; of lines that lose theirs, what depended on them."""
         for offset, kept in list(self.kept.items()):
             findings = [finding.moved(change) for finding in kept.findings]
@@ -272,7 +268,7 @@ class Dormant(Struct):
                 self.before.setdefault(name, before.get(name))
 
     def others(self, tokens: dict[str, str]) -> set[str]:
-        """The names that stand for something else than they did."""
+        """Return the names that stand for something else than they did."""
         return {name for name, token in self.before.items() if dict.get(tokens, name) != token}
 
 
@@ -293,7 +289,7 @@ class Findings:
         return dict(zip(map(id, chunks), accumulate([chunk.count for chunk in chunks], initial=0), strict=False))
 
     def line_of(self, anchor: Anchor) -> int:
-        """The line of an anchor in the snapshot."""
+        """Return the line of an anchor in the snapshot."""
         return self.chunk_lines[id(anchor.chunk)] + anchor.offset
 
     @cached_property

@@ -1,8 +1,7 @@
 """Classes of lines: a line's text with every name replaced by a token for what it was declared as.
 
 Two lines of one class in bodies of one kind differ in nothing that a rule of scope LINE may look at: one of them is bound
-and checked, and its verdict serves all. Of an immediate of three hex digits and more the class has its length, its bit
-length and whether it is a power of two; of a row that a rule reads the values of, it has the digits.
+and checked, and its verdict serves all. Of a row that a rule reads the values of, the class has the digits of immediates.
 Invariant: a class counts as clean only after the full path has found nothing in a line of it.
 """
 
@@ -10,19 +9,17 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from functools import lru_cache
-from itertools import count
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp.analysis.disk.stores import stores
+from visa_lsp.analysis.dependencies import RuleSubject
 from visa_lsp.analysis.rule_sets import NAME_PROBLEMS, rule_sets
+from visa_lsp.analysis.tokens import LABEL, UNKNOWN
+from visa_lsp.analysis.verdict_store import stores
 from visa_lsp.checks.rule import Scope
 from visa_lsp.checks.run import run_checks
 from visa_lsp.checks.support.context import CheckContext, dialect_of
 from visa_lsp.sema.bind import bind
 from visa_lsp.sema.context import MISSING_LABEL
-from visa_lsp.sema.special_words import special_words
 from visa_lsp.syntax.bulk import declares, statement_of
 from visa_lsp.syntax.document import Document
 from visa_lsp.syntax.tree import LINE_MARK
@@ -35,15 +32,6 @@ if TYPE_CHECKING:
     from visa_lsp.sema.model import Body, BoundModule
     from visa_lsp.syntax.tree import Statement
 
-# Tokens: of a name that nothing declares; of one whose lines are judged one by one; before that of a name declared behind
-# the first instruction; of a label, with the number of its part of the body where there are several.
-UNKNOWN: Final = "\x02"
-SINGLE: Final = "\x07"
-LATE: Final = "\x06"
-LABEL: Final = "\x08"
-# What the class of a declaration begins with; its token follows.
-DECLARATION: Final = "\x10"
-_WORD: Final = re.compile(r"[A-Za-z_%][A-Za-z0-9_]*")
 _MAX_CLASSES: Final = 200_000
 # What runs over lines: rules about other scopes say nothing right of a few lines picked out of a body.
 LINE_SCOPES: Final = frozenset({Scope.LINE, Scope.BODY})
@@ -79,8 +67,8 @@ class Verdicts:
         if self._asked:
             return False
         self._asked = True
-        if stores:
-            stores[-1].load(self)
+        for store in stores:
+            store.load(self)
         return True
 
     def learn(self, news: Verdicts) -> None:
@@ -89,15 +77,15 @@ class Verdicts:
         self.others |= news.others
         self.decls |= news.decls
         # What was few enough to be judged without asking is not worth keeping either.
-        if stores and self._asked:
-            stores[-1].put(self.key, news)
+        for store in stores if self._asked else ():
+            store.put(self.key, news)
 
 
 _verdicts: OrderedDict[object, Verdicts] = OrderedDict()
 
 
 def verdicts_of(key: object) -> Verdicts:
-    """The verdicts of a kind of body, shared by all texts of the process."""
+    """Return the verdicts of a kind of body, shared by all texts of the process."""
     found = _verdicts.get(key)
     if found is None or len(found.clean) + len(found.others) > _MAX_CLASSES:
         found = _verdicts[key] = Verdicts(key)
@@ -111,67 +99,8 @@ _VALUES: Final = re.compile(rf"0[xX][0-9a-fA-F]{{3,}}(?=:)|(?<={re.escape(LINE_M
 
 
 def with_values(line_class: str, code: str, readers: re.Pattern[str]) -> str:
-    """The class of a line, with the values in it where a rule reads them."""
+    """Return the class of a line, with the values in it where a rule reads them."""
     return line_class + "\x0e" + ",".join(_VALUES.findall(code)) if readers.search(code) else line_class
-
-
-_ids = count()
-_TOKEN: Final = re.compile("\x01[0-9]+;")
-_tokens: dict[str, str] = {}
-_definitions: dict[str, str] = {}
-
-
-def class_token(definition: str) -> str:
-    """A token for a definition; forgotten definitions get a new one, so that a token never has two meanings."""
-    token = _tokens.get(definition)
-    if token is None:
-        if len(_tokens) > _MAX_CLASSES:
-            _tokens.clear()
-            _definitions.clear()
-        token = _tokens[definition] = f"\x01{next(_ids)};"
-        _definitions[token] = definition
-    return token
-
-
-def tokens_in(text: str) -> list[str]:
-    """The tokens of definitions in a class."""
-    return _TOKEN.findall(text)
-
-
-def definition_of(token: str) -> str:
-    """What a token stands for; KeyError where that is forgotten."""
-    return _definitions[token]
-
-
-@lru_cache(maxsize=50_000)
-def _value_class(text: str) -> str:
-    if text[:2] not in ("0x", "0X"):
-        return "\x04"
-    value = int(text, 16)
-    rest = value ^ ((1 << 4 * (len(text) - 2)) - 1)  # of a negative number the bits that count
-    return f"\x03{text[1]}{len(text)}.{value.bit_length()}.{rest.bit_length()}.{value & (value - 1) == 0};"
-
-
-class Tokens(dict[str, str]):
-    """What each name of a body stands for; undeclared names and immediates are worked out when they are met.
-
-    ``words`` has what special words stand for that do not stand for themselves.
-    """
-
-    __slots__ = ("words",)
-
-    def __init__(self, words: Mapping[str, str] = MappingProxyType({})) -> None:
-        super().__init__()
-        self.words = words
-
-    def __missing__(self, name: str) -> str:
-        if name[:1].isdigit():
-            found = self[name] = _value_class(name)
-        elif name in special_words():
-            found = self[name] = self.words.get(name, name)
-        else:
-            found = UNKNOWN
-        return found
 
 
 class SelectedLines(Document):
@@ -192,16 +121,16 @@ class SelectedLines(Document):
         return "\n".join(self._codes.values()) + end
 
     def code(self, line: int) -> str:
-        """A line without comment and end."""
+        """Return a line without comment and end."""
         code = self._codes.get(line)
         return super().code(line) if code is None else code
 
     def statement(self, line: int) -> Statement | None:
-        """The statement of a line that matters."""
+        """Return the statement of a line that matters."""
         return super().statement(line) if line in self._wanted else None
 
     def statements(self) -> Iterator[tuple[int, Statement]]:
-        """The statements of the lines that matter."""
+        """Yield the statements of the lines that matter."""
         if self._of_lines is None:
             self._of_lines = list(self._parse())
         yield from self._of_lines
@@ -224,7 +153,7 @@ class Judged(NamedTuple):
     bound: BoundModule
     findings: list[Diagnostic]
     missing: Mapping[int, set[str]]
-    subjects: Mapping[int, set[str]]
+    subjects: Mapping[int, set[RuleSubject]]
 
     def forget(self) -> None:
         """Take the symbols apart: a cycle would wait for the garbage collector, and that for a keystroke to hold up."""
@@ -240,12 +169,12 @@ def judge(
     scopes: frozenset[Scope] = LINE_SCOPES,
     asked: frozenset[int] | None = None,
 ) -> Judged:
-    """The full path over some lines of a document, in order, for the findings in those that are ``asked`` about, or all."""
+    """Return the full path over some lines of a document, in order, for the findings in those that are ``asked`` about, or all."""
     selected = SelectedLines(document, lines)
     bound = bind(selected, platform)
     ctx = CheckContext(selected, bound, platform, dialect_of(bound), asked)
     findings = run_checks(ctx, scopes=scopes)
-    subjects = {at: {f"\x0f{rule}\x0f{what}" for rule, what in asked} for at, asked in ctx.subjects.items()}
+    subjects = {at: {RuleSubject(rule, what) for rule, what in asked} for at, asked in ctx.subjects.items()}
     missing: dict[int, set[str]] = {}
     for problem in bound.problems:
         if problem.kind in NAME_PROBLEMS:
@@ -262,7 +191,7 @@ def judge(
 def verdicts_on(
     judged: Judged, document: Document, lines: Mapping[int, list[tuple[int, str]] | None]
 ) -> dict[int, Verdict]:
-    """The verdict of each line on its class; None where the line tells nothing about others of its class.
+    """Return the verdict of each line on its class; None where the line tells nothing about others of its class.
 
     ``lines`` gives the columns of a line's tokens with what they stand for, None for a declaration.
     """
@@ -303,7 +232,7 @@ def verdicts_on(
 
 
 def _depending_on_broken(document: Document, body: Body) -> Iterator[int]:
-    """Lines of variables that a broken directive declares, and of their aliases: their classes know nothing of those."""
+    """Yield lines of variables that a broken directive declares, and of their aliases: their classes know nothing of those."""
     broken: set[int] = set()
     for symbol in body.symbols:  # a base comes before its aliases
         decl, place = symbol.decl, symbol.place

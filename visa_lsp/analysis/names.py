@@ -9,43 +9,38 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct, field
-
-from visa_lsp.analysis.line_classes import LABEL, LATE, SINGLE, UNKNOWN, Tokens, class_token
 from visa_lsp.analysis.rule_sets import rule_sets
+from visa_lsp.analysis.setting import Setting
+from visa_lsp.analysis.tokens import LABEL, LATE, SINGLE, UNKNOWN, Tokens, class_token
 from visa_lsp.checks.support.name_index import MOST_PLAIN, Spelling, is_likened, spelling
 from visa_lsp.sema.special_words import special_words
 from visa_lsp.syntax.bulk import NARROW_NAME, PLAIN_NAME, TOKEN, WIDE_TOKEN, Facts
 from visa_lsp.syntax.chunk_facts import INPUT, alias_in, base_of
 from visa_lsp.syntax.document import same_head, same_tail
+from visa_lsp.syntax.parse import MAX_LINE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
+# A name; the digits of a hexadecimal number are none.
+NAME: Final = re.compile(r"(?<![A-Za-z0-9_])%?[A-Za-z_$@?][A-Za-z0-9_$@?-]*")
+_SIGNS: Final = re.compile(r"[$@?-]")
 _COUPLED: Final = frozenset({UNKNOWN, SINGLE})
 # Where an input stands matters to no other line, only that it stands somewhere.
 _PLACED: Final = re.compile(r"offset=[0-9]{1,4}\s+size=[0-9]{1,4}\s*")
 
 
-class Setting(Struct):
-    """What of a body besides declarations and labels names mean something by.
-
-    ``specials`` are the directives that are no declarations, ``functions`` the subroutines, ``declared_late`` the names declared
-    behind the first instruction, ``lone`` the subroutines that stand once and whose label only repeats the name;
-    ``broken`` the names that only broken declarations, or those as well, declare; ``parts`` gives the part of the body that a label stands in, where there are several.
-    ``scoped`` tells, from the names that are declared twice, which do not mean the same everywhere because of braces.
-    """
-
-    specials: Sequence[str] = ()
-    functions: set[str] = field(default_factory=set)
-    declared_late: set[str] = field(default_factory=set)
-    lone: set[str] = field(default_factory=set)
-    broken: set[str] = field(default_factory=set)
-    parts: Mapping[str, int] | None = None
-    scoped: Callable[[set[str]], set[str]] | None = None
+@lru_cache(maxsize=512)
+def names_of(code: str) -> frozenset[str]:
+    """Return the names in a line. Kept, because it is called when a line is judged and when its findings are kept."""
+    found = NAME.findall(code) if len(code) <= MAX_LINE else []
+    # Of a name with other signs in it a directive takes what stands before them.
+    more = _SIGNS.sub(" ", " ".join(found)).split() if _SIGNS.search(code) else ()
+    return frozenset(found).union(more)
 
 
 class Home:
@@ -95,12 +90,12 @@ class Names:
         return self._places
 
     def decl_token(self, name: str) -> str:
-        """The token of a declared name."""
-        plain = name in self.decl and name not in self.irregular | self.redeclared | self.setting.broken
+        """Return the token of a declared name."""
+        plain = name in self.decl and name not in self.irregular | self.redeclared | self.setting.directives.broken
         return self.tokens[name] if plain else SINGLE
 
     def coupled(self, names: Iterable[str]) -> list[str]:
-        """Those of some names that findings about in one line depend on other lines that have them."""
+        """Return those of some names that findings about in one line depend on other lines that have them."""
         tokens, irregular = self.tokens, self.irregular
         return [name for name in names if tokens[name] in _COUPLED or name in irregular]
 
@@ -109,7 +104,7 @@ class Names:
         return [(m.start(1) - 1, m.group(1), self.tokens[m.group(1)]) for m in self.pattern.finditer("\n" + code)]
 
     def with_bases(self, names: Iterable[str]) -> tuple[set[str], list[tuple[int, int]]]:
-        """The names with everything that they are aliases of; and (chunk, number in it) of all declarations of those."""
+        """Return the names with everything that they are aliases of; and (chunk, number in it) of all declarations of those."""
         found, places, waiting = set[str](), list[tuple[int, int]](), set(names)
         twice: dict[str, list[tuple[int, int]]] = {}
         while waiting:
@@ -130,7 +125,7 @@ class Names:
         return [place for n in sorted(names) if n in self.decl for place in twice.get(n) or [self.place(n)]]
 
     def _twice_declared(self) -> dict[str, list[tuple[int, int]]]:
-        """All declarations of the names that have two or more."""
+        """Return all declarations of the names that have two or more."""
         found: dict[str, list[tuple[int, int]]] = {}
         for index, facts in enumerate(self._facts):
             for k, name in enumerate(facts.decls if not self.redeclared.isdisjoint(facts.decls) else ()):
@@ -144,7 +139,7 @@ class Names:
         return self._index[id(facts)], facts.decls.index(name)
 
     def spelt_like(self, word: str) -> set[str]:
-        """Every declared name and label that a rule could suggest for a missing one."""
+        """Return every declared name and label that a rule could suggest for a missing one."""
         known = self._spellings
         if known is None:
             known = self._spellings = {}
@@ -156,7 +151,7 @@ class Names:
         return known.get(spelling(word), set()).union(plain)
 
     def with_label(self, names: set[str]) -> list[int]:
-        """The chunks that define labels of some names."""
+        """Return the chunks that define labels of some names."""
         some = self._label_count.keys() & names
         return [i for i, f in enumerate(self._facts) if f.labels and not some.isdisjoint(f.labels)] if some else []
 
@@ -167,8 +162,8 @@ class Names:
     ) -> set[str] | None:
         """Take a new list of chunks; the names whose token changed, or None when every line has to be judged anew."""
         old, inputs = self.setting, self.inputs
-        if setting.specials is not old.specials:
-            inputs = _inputs_in(setting.specials)
+        if setting.directives is not old.directives:
+            inputs = _inputs_in(setting.directives.texts)
         if self._places is not None and len(gone) == len(added) == 1:
             # A chunk in the place of another, as most edits leave it.
             self._places.pop(id(gone[0]), None)
@@ -178,7 +173,7 @@ class Names:
             self._places = None
         self._facts, self.before = facts, {}
         wide = any(not f.narrow for f in (facts if fresh else facts[added.start : added.stop])) or not all(
-            map(NARROW_NAME.fullmatch, setting.functions)
+            map(NARROW_NAME.fullmatch, setting.directives.functions)
         )
         self.setting = setting
         if fresh or (wide and self.pattern is TOKEN):
@@ -190,10 +185,9 @@ class Names:
             changed.update(n for n in inputs.keys() | self.inputs.keys() if inputs.get(n) != self.inputs.get(n))
             self.inputs = inputs
         scoped = setting.scoped(self.redeclared) if setting.scoped is not None else set[str]()
-        changed |= (
-            (setting.functions ^ old.functions) | (scoped ^ self.scoped) | (setting.declared_late ^ old.declared_late)
-        )
-        changed |= (setting.lone ^ old.lone) | (setting.broken ^ old.broken)
+        said, before = setting.directives, old.directives
+        changed |= (said.functions ^ before.functions) | (said.broken ^ before.broken) | (setting.lone ^ old.lone)
+        changed |= (scoped ^ self.scoped) | (setting.declared_late ^ old.declared_late)
         self.scoped = scoped
         if setting.parts is not old.parts:
             now, was = setting.parts or {}, old.parts or {}
@@ -216,18 +210,18 @@ class Names:
         return changed
 
     def _build(self, facts: list[Facts], inputs: dict[str, str], *, wide: bool) -> None:
-        setting = self.setting
+        setting, said = self.setting, self.setting.directives
         self.inputs = inputs
         self.scoped = setting.scoped(declared_twice(facts)) if setting.scoped is not None else set()
         self.pattern = WIDE_TOKEN if wide else TOKEN
-        self.said = _said(setting.specials)
+        self.said = _said(said.texts)
         words = {word: word + self.said for word in rule_sets().attribute_words}
         self.decl, self.tokens, self.redeclared, self.irregular = {}, Tokens(words), set(), set()
         self._aliases, self._spellings = {}, None
         self._homes = {id(f): Home(f) for f in facts if f.decls}
         self._label_count = Counter([name for f in facts for name in f.labels])
         special = special_words().union(
-            inputs, setting.functions, setting.declared_late, setting.broken, self.scoped, self._label_count
+            inputs, said.functions, said.broken, setting.declared_late, self.scoped, self._label_count
         )
         plain = dict[str, str]()
         for f in facts:
@@ -242,7 +236,7 @@ class Names:
         else:
             for name in self._label_count.keys() - self.decl.keys():
                 self.tokens[name] = self._whole(name, "")
-        for name in setting.functions | setting.broken:
+        for name in said.functions | said.broken:
             self.tokens[name] = SINGLE
         for name in self.irregular:
             self.tokens.pop(name, None)
@@ -275,20 +269,21 @@ class Names:
             tokens[name] = token
 
     def _token(self, name: str, rest: str, match: re.Match[str] | None, base_token: str | None) -> str:
-        """What a name is declared as."""
+        """Return what a name is declared as."""
         definition = rest
         if match is not None:
             base = match.group(1)
-            if base_token == SINGLE or base in self.setting.broken:
+            if base_token == SINGLE or base in self.setting.directives.broken:
                 return SINGLE
             known = base_token or (base if base in special_words() else UNKNOWN)
             definition = rest[: match.start(1)] + known + rest[match.end(1) :]
         return class_token(definition + self.inputs.get(name, ""))
 
     def _whole(self, name: str, declared: str) -> str:
-        """What a name means altogether; ``declared`` is empty where no declaration has it."""
+        """Return what a name means altogether; ``declared`` is empty where no declaration has it."""
         setting, labels = self.setting, self._label_count.get(name, 0)
-        if declared == SINGLE or labels > 1 or name in self.scoped | setting.functions | setting.broken:
+        said = setting.directives
+        if declared == SINGLE or labels > 1 or any(name in some for some in (self.scoped, said.functions, said.broken)):
             return SINGLE
         if name in setting.declared_late and name in self.inputs:
             return SINGLE  # whether it is one depends on where that is said
@@ -376,11 +371,10 @@ class Names:
                 waiting.extend(n for n in self._aliases.get(name, ()) if n in self.decl)
         before = self.before = {name: self.before.get(name, dict.get(self.tokens, name)) for name in affected}
         places = {name: self.place(name) for name in affected if name in self.decl}
+        undeclared = self.setting.directives.functions | self.setting.directives.broken
         for name in affected - places.keys():
             self.tokens.pop(name, None)
-            if name not in self.irregular and (
-                name in self._label_count or name in self.setting.functions | self.setting.broken
-            ):
+            if name not in self.irregular and (name in self._label_count or name in undeclared):
                 self.tokens[name] = self._whole(name, "")
         for name in sorted(places, key=places.__getitem__):
             self.tokens.pop(name, None)
@@ -407,13 +401,13 @@ class Names:
 
 
 def _said(specials: Sequence[str]) -> str:
-    """What the directives say of attributes that only some lines depend on."""
+    """Return what the directives say of attributes that only some lines depend on."""
     sets = rule_sets()
     return "".join([f"\x0b{text}" for text in specials if sets.attributes.match(text) and not sets.common.match(text)])
 
 
 def _inputs_in(specials: Sequence[str]) -> dict[str, str]:
-    """What input directives say of the variables that they name."""
+    """Return what input directives say of the variables that they name."""
     found: dict[str, str] = {}
     for text in specials:
         match = INPUT.match(text)
@@ -425,5 +419,5 @@ def _inputs_in(specials: Sequence[str]) -> dict[str, str]:
 
 
 def declared_twice(facts: Iterable[Facts]) -> set[str]:
-    """The names that are declared twice."""
+    """Return the names that are declared twice."""
     return {name for name, many in Counter([name for f in facts for name in f.decls]).items() if many > 1}

@@ -8,57 +8,39 @@ Invariant: while ``key`` stays, so do the findings about the outline, up to wher
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.analysis.line_classes import SINGLE
-from visa_lsp.analysis.rule_sets import rule_sets
+from visa_lsp.analysis.directives import NO_DIRECTIVES, Place, function_in
+from visa_lsp.analysis.names import NAME, names_of
+from visa_lsp.analysis.tokens import SINGLE
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.isa.table import TABLE
 from visa_lsp.syntax.bulk import statement_of
-from visa_lsp.syntax.chunk_facts import FUNCTION, INPUT, decl_lines, facts_in, first_instruction, instructions_in
+from visa_lsp.syntax.chunk_facts import decl_lines, facts_in, first_instruction, instructions_in
 from visa_lsp.syntax.chunks import codes_in
-from visa_lsp.syntax.parse import MAX_LINE
-from visa_lsp.syntax.tree import BodyDirective, Decl, InputDecl, Instruction, KernelAttr, Label, Scope
+from visa_lsp.syntax.tree import Decl, InputDecl, Instruction, KernelAttr, Label, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from visa_lsp.analysis.findings import Change, Finding
     from visa_lsp.analysis.names import Names
-    from visa_lsp.syntax.bulk import Facts
     from visa_lsp.syntax.chunks import Chunk
 
-# A name; the digits of a hexadecimal number are none.
-NAME: Final = re.compile(r"(?<![A-Za-z0-9_])%?[A-Za-z_$@?][A-Za-z0-9_$@?-]*")
-_OPENING: Final = re.compile(r"\s*\.(?:kernel|global_function)(?![A-Za-z0-9_])")
-_VERSION: Final = re.compile(r"\s*\.version(?![A-Za-z0-9_])")
-# An attribute; what is wrong with one that no rule about lines asks for shows in the outline alone.
-_ATTRIBUTE: Final = re.compile(r"\s*\.kernel_attr\s")
 # The first words of what computes nothing.
 _NOTES: Final = sorted({re.escape(row.head) for row in TABLE.rows if row.flow is FlowClass.NOTE})
 _NOTE: Final = re.compile(rf"\s*(?:\([^()]*\)\s*)?(?:{'|'.join(_NOTES)})", re.IGNORECASE)
 _INSIDE: Final = (Instruction, Label, Decl, InputDecl, KernelAttr, Scope)
-_SIGNS: Final = re.compile(r"[$@?-]")
 _QUOTED: Final = re.compile(r'"[^"]*"')
 # Outlines of any body in this process that had no findings, and how many characters a kept one may have.
 _clean: set[object] = set()
 _MOST_CLEAN: Final = 1024
 _LONGEST: Final = 20_000
-Place = tuple[int, int]  # chunk of the body, line of the chunk
-
-
-@lru_cache(maxsize=512)
-def names_of(code: str) -> frozenset[str]:
-    """The names in a line: it is asked for them when it is judged, and when its findings are kept."""
-    found = NAME.findall(code) if len(code) <= MAX_LINE else []
-    # Of a name with other signs in it a directive takes what stands before them.
-    more = _SIGNS.sub(" ", " ".join(found)).split() if _SIGNS.search(code) else ()
-    return frozenset(found).union(more)
 
 
 def unnamed(opening: str) -> str:
-    """A line that opens a body, with the length of the name in its place: no other line depends on more of it."""
+    """Return a line that opens a body, with the length of the name in its place: no other line depends on more of it."""
     return _QUOTED.sub(lambda match: f'"{len(match.group())}"', opening)
 
 
@@ -69,70 +51,14 @@ def remember(known: set[object], what: object, most: int) -> None:
     known.add(what)
 
 
-class Directives:
-    """The directives of a body that are no declarations, and what they say of it.
-
-    ``shaping`` are those that other lines depend on; inputs, which some do, are not among them. ``irregular`` ones are none
-    that the body knows: only the grammar tells what they say, be it that ``broken`` names are declared.
-    """
-
-    __slots__ = (
-        "attributes", "braces", "broken", "broken_places", "functions", "inputs", "irregular", "last_attribute", "opening", "part_names", "parts", "places", "shaping", "texts",
-        "versions",
-    )  # fmt: skip
-
-    def __init__(self, facts: Sequence[Facts]) -> None:
-        self.places = [(i, offset, text) for i, f in enumerate(facts) if f.specials for offset, text in f.specials]
-        self.texts = [text for _, _, text in self.places]
-        self.opening = self.texts[0] if self.texts and _OPENING.match(self.texts[0]) else None
-        self.versions: list[tuple[int, int, str]] = []
-        self.braces: list[tuple[int, int, str]] = []
-        self.inputs: dict[str, list[Place]] = {}
-        self.broken: set[str] = set()
-        self.broken_places: list[Place] = []
-        self.irregular: set[Place] = set()
-        self.parts: list[Place] = []
-        self.part_names: list[str] = []
-        self.shaping: set[Place] = set()
-        self.last_attribute: Place = (-1, 0)  # of those that lines depend on
-        attributes = []
-        for index, offset, text in self.places:
-            if _ATTRIBUTE.match(text):
-                if not rule_sets().attributes.match(text):
-                    continue
-                attributes.append(text)
-                self.last_attribute = index, offset
-            elif match := INPUT.match(text):
-                self.inputs.setdefault(match.group(1), []).append((index, offset))
-                continue
-            elif _VERSION.match(text):
-                self.versions.append((index, offset, text))
-            elif text.lstrip()[0] in "{}":
-                self.braces.append((index, offset, text))
-            elif (name := _function_in(text)) is not None:
-                self.parts.append((index, offset))
-                self.part_names.append(name)
-            elif not _OPENING.match(text):
-                self.irregular.add((index, offset))
-                statement = statement_of(text)
-                if isinstance(statement, Decl) and statement.name is not None:
-                    self.broken.add(statement.name.text)
-                    self.broken_places.append((index, offset))
-            self.shaping.add((index, offset))
-        self.attributes = tuple(attributes)
-        self.functions = set(filter(None, self.part_names))
-
-
-_NONE: Final = Directives(())
-
-
 class Outline:
     """The lines of the outline, and what they say. ``update`` brings it up to the chunks of its body."""
 
     def __init__(self) -> None:
-        self.directives = _NONE
+        self.directives = NO_DIRECTIVES
         self.places: list[Place] = []
         self.names: dict[str, int] = {}  # in these lines, with the first of them that has it
+        self.findings: list[tuple[int, Finding]] | None = None  # with the index of their place; None where not known
         self.key: object = None
         self.of: object = None  # the kind of body and the versions that the key is for
         self.start: Place | None = None  # where the body begins
@@ -147,6 +73,15 @@ class Outline:
         self._class: object = None
         self._clean_key: object = None
 
+    def follow(self, change: Change) -> None:
+        """Move the findings along with a change of chunks; all are given up where one of their lines is gone."""
+        moved = [(at, finding.moved(change)) for at, finding in self.findings or ()]
+        found = [(at, finding) for at, finding in moved if finding is not None]
+        if len(found) < len(moved):
+            self.findings = None
+        elif found:
+            self.findings = found
+
     @property
     def is_clean(self) -> bool:
         """Whether it is known that there is nothing to say of the outline by itself."""
@@ -157,13 +92,6 @@ class Outline:
         self._clean_key = self.key
         if self._class is not None:
             remember(_clean, self._class, _MOST_CLEAN)
-
-    def is_touched(self, index: int, *, has_code: bool) -> bool:
-        """Whether lines of a chunk are in the outline, or could be: what looks like code before the first, or behind the last."""
-        if any(place[0] == index for place in self.places):
-            return True
-        first = self.first_code is None or index <= self.first_code[0]
-        return has_code and (first or not self.last_code or index >= self.last_code[0][0])
 
     def place(self, chunks: Sequence[Chunk]) -> None:
         """Find the lines anew."""
@@ -210,8 +138,21 @@ class Outline:
                 for name in sorted(names_of(code)):
                     self.names.setdefault(name, at)
 
-    def update(self, kind: object, versions: tuple[str, ...], names: Names, chunks: Sequence[Chunk]) -> None:
-        """Bring the key up to what the names mean now."""
+    def refresh(
+        self, kind: object, versions: tuple[str, ...], names: Names, chunks: Sequence[Chunk], *, changed: bool
+    ) -> None:
+        """Update the key, and give up findings that are about something else now, or in other lines."""
+        before = self.key
+        if changed or self.of != (kind, versions):
+            self._update_key(kind, versions, names, chunks)
+        if self.is_clean:
+            self.findings = []
+        elif self.key != before or any(
+            f.anchors[0] != (chunks[self.places[at][0]], self.places[at][1]) for at, f in self.findings or ()
+        ):
+            self.findings = None
+
+    def _update_key(self, kind: object, versions: tuple[str, ...], names: Names, chunks: Sequence[Chunk]) -> None:
         meaning = tuple(map(names.tokens.get, self.names))
         declared = sorted([(names.place(name), name) for name in self.names if name in names.decl])
         behind = tuple(self._declared_behind(names, chunks))
@@ -226,7 +167,7 @@ class Outline:
                 self._clean_key = key
 
     def _declared_behind(self, names: Names, chunks: Sequence[Chunk]) -> Iterator[str]:
-        """The names in the outline that are declared behind the first line of it that has them."""
+        """Yield the names in the outline that are declared behind the first line of it that has them."""
         for name, at in self.names.items():
             if name in names.decl:
                 index, offset = self.places[at]
@@ -235,7 +176,7 @@ class Outline:
                     yield name
 
     def _declared_apart(self, names: Names, chunks: Sequence[Chunk]) -> Iterator[tuple[int, int, str]]:
-        """The declarations of names whose token does not say which of them counts, and the braces between those."""
+        """Yield the declarations of names whose token does not say which of them counts, and the braces between those."""
         apart = {name for name in self.names if names.tokens.get(name) == SINGLE}
         for index, number in names.declared(apart):
             facts = facts_in(chunks[index])
@@ -246,7 +187,7 @@ class Outline:
     def _class_of(
         self, kind: object, versions: tuple[str, ...], names: Names, behind: tuple[str, ...], order: tuple[str, ...]
     ) -> object:
-        """What rules may ask of the outline: each declared name as its number and what it is declared as.
+        """Return what rules may ask of the outline: each declared name as its number and what it is declared as.
 
         None for one that is too long to be kept. The name of a kernel matters to other bodies alone, but for its length.
         """
@@ -267,27 +208,21 @@ class Outline:
         return kind, versions, signs, tuple(map(numbers.get, behind)), tuple(map(numbers.get, order))
 
 
-def _function_in(text: str) -> str | None:
-    """The subroutine that a directive begins, which may have no name; None where it begins none."""
-    statement = statement_of(text) if FUNCTION.match(text) else None
-    return statement.name.text if isinstance(statement, BodyDirective) and statement.name is not None else None
-
-
 def _is_code(line: str) -> bool:
     return isinstance(statement_of(line.rstrip()), (Instruction, Label))
 
 
 def _beginning(chunks: Sequence[Chunk]) -> set[Place]:
-    """Where a body without a directive begins: at the first statement that can stand in one only."""
+    """Return where a body without a directive begins: at the first statement that can stand in one only."""
     for index, chunk in enumerate(chunks):
         for offset, code in enumerate(codes_in(chunk)):
-            if isinstance(statement_of(code), _INSIDE) or _function_in(code) is not None:
+            if isinstance(statement_of(code), _INSIDE) or function_in(code) is not None:
                 return {(index, offset)}
     return set()
 
 
 def _last_code(chunks: Sequence[Chunk], index: int, offset: int, first: int) -> Iterator[Place]:
-    """The statements from a place backwards to the first that is no label and no mark."""
+    """Yield the statements from a place backwards to the first that is no label and no mark."""
     while index >= first:
         if index < len(chunks) and facts_in(chunks[index]).has_code:
             split = instructions_in(chunks[index])

@@ -6,6 +6,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from visa_lsp.analysis.dependencies import RuleSubject
 from visa_lsp.checks import run as checks
 from visa_lsp.checks.rule import Scope
 from visa_lsp.isa.table import TABLE
@@ -21,15 +22,15 @@ if TYPE_CHECKING:
 NAME_PROBLEMS: Final = frozenset({MISSING_NAME, MISSING_LABEL})
 
 
-class WholeBody(dict["Instruction", tuple[str, ...]]):
+class WholeBody(dict["Instruction", tuple[RuleSubject, ...]]):
     """What findings depend on that are about all instructions of a row; rows are asked about when they are met."""
 
     def __init__(self, rules: Iterable[Check]) -> None:
         super().__init__()
-        self._wants = [(f"\x0f{check.rule.name}", check.wants) for check in rules]
+        self._wants = [(RuleSubject(check.rule.name), check.wants) for check in rules]
         self.subjects = frozenset([subject for subject, _ in self._wants])
 
-    def __missing__(self, row: Instruction) -> tuple[str, ...]:
+    def __missing__(self, row: Instruction) -> tuple[RuleSubject, ...]:
         found = self[row] = tuple([subject for subject, wants in self._wants if wants is None or wants(row)])
         return found
 
@@ -56,7 +57,7 @@ class RuleSets(NamedTuple):
 
 @cache
 def rule_sets() -> RuleSets:
-    """The sets for the rules that are on by default; to be cleared by whoever changes which rules there are."""
+    """Return the sets for the rules that are on by default; to be cleared by whoever changes which rules there are."""
     rules = [check for check in checks.CHECKS if check.default]
     wanting = [check for check in rules if check.reads_values]
     rows = [row for row in TABLE.rows if any(check.wants is None or check.wants(row) for check in wanting)]
@@ -78,6 +79,6 @@ def rule_sets() -> RuleSets:
 
 
 def _directives_of(attributes: Iterable[str]) -> re.Pattern[str]:
-    """What finds the directives of some attributes."""
+    """Return what finds the directives of some attributes."""
     names = "|".join(sorted(map(re.escape, attributes))) or "(?!)"
     return re.compile(rf"\s*\.kernel_attr\s+(?:{names})(?![A-Za-z0-9_])")

@@ -43,7 +43,7 @@ class ScopedBody(NamedTuple):
 
 
 def regions(braces: Iterable[tuple[int, int, str]]) -> tuple[list[Region], list[Region]]:
-    """The scopes that end, and those that do not; of these the end is beyond all chunks."""
+    """Return the scopes that end, and those that do not; of these the end is beyond all chunks."""
     waiting: list[Position] = []
     closed: list[Region] = []
     for index, offset, text in braces:
@@ -58,7 +58,7 @@ def regions(braces: Iterable[tuple[int, int, str]]) -> tuple[list[Region], list[
 
 
 def scoped_names(braces: Sequence[tuple[int, int, str]], body: ScopedBody, redeclared: set[str]) -> set[str]:
-    """The names that do not mean the same everywhere in the body; ``redeclared`` are those that are declared twice."""
+    """Return the names that do not mean the same everywhere in the body; ``redeclared`` are those that are declared twice."""
     closed, endless = regions(braces)
     declaring = [index for index, facts in enumerate(body.facts) if facts.decls]
     declared: list[tuple[Region, set[str]]] = []
@@ -86,7 +86,7 @@ def scoped_names(braces: Sequence[tuple[int, int, str]], body: ScopedBody, redec
 
 
 def _outermost(closed: Sequence[Region]) -> Iterator[Region]:
-    """The scopes that are in no other."""
+    """Yield the scopes that are in no other."""
     end = (-1, -1)
     for region in sorted(closed):
         if region.end > end:
@@ -95,7 +95,7 @@ def _outermost(closed: Sequence[Region]) -> Iterator[Region]:
 
 
 def _declared(body: ScopedBody, region: Region, declaring: Sequence[int]) -> set[str]:
-    """The names that are declared in a scope or in one within it; ``declaring`` are the chunks that declare something."""
+    """Return the names that are declared in a scope or in one within it; ``declaring`` are the chunks that declare something."""
     found: set[str] = set()
     (first, head), (last, tail) = region
     for index in declaring[bisect_left(declaring, first) : bisect_right(declaring, last)]:
@@ -109,7 +109,7 @@ def _declared(body: ScopedBody, region: Region, declaring: Sequence[int]) -> set
 
 
 def _named_outside(body: ScopedBody, region: Region, names: set[str], named: Mapping[int, set[str]]) -> set[str]:
-    """Those of the names of a scope that stand somewhere outside of it; ``named`` gives those of each chunk."""
+    """Return those of the names of a scope that stand somewhere outside of it; ``named`` gives those of each chunk."""
     (first, head), (last, tail) = region
     found = set[str]().union(*[names & some for index, some in named.items() if not first <= index <= last])
     for index, outside in ((first, slice(0, head + 1)), (last, slice(tail + 2, None))):

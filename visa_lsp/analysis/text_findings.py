@@ -1,5 +1,8 @@
 """The findings of a text, kept from one snapshot to the next, so that an edit costs what it touches.
 
+``update_body`` brings a body up to its snapshot: the chunks in (``sync``), lines sorted (``classify``), then judged (``judge``).
+Invariant: it leaves the same findings whatever snapshots came before.
+
 ``TextFindings.update`` gives exactly what the full path gives, but binds and checks only lines that may have a finding and
 are not known, with the declarations that they need. Model and words: the README beside.
 """
@@ -11,15 +14,19 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.analysis.body import BodyFindings, Setup
+from visa_lsp.analysis.body import Body, Setup, Splice
+from visa_lsp.analysis.classify import classify_chunk
+from visa_lsp.analysis.dependencies import Subject
 from visa_lsp.analysis.findings import Findings
-from visa_lsp.analysis.line_classes import judge
+from visa_lsp.analysis.judge import judge_lines, judge_pending, judge_with_outline
+from visa_lsp.analysis.line_classes import judge, verdicts_of
 from visa_lsp.analysis.outline import remember, unnamed
 from visa_lsp.analysis.rule_sets import rule_sets
+from visa_lsp.analysis.sync import Todo, advance, ends_of
 from visa_lsp.checks.rule import Scope
 from visa_lsp.checks.run import run_checks
 from visa_lsp.checks.support.context import CheckContext, dialect_of
-from visa_lsp.checks.support.limits import BODIES, MOST_BODIES, REPEATED, unchecked
+from visa_lsp.checks.support.limits import BODIES, MOST_BODIES, REPEATED, SUSPECTS, unchecked
 from visa_lsp.sema.bind import bind
 from visa_lsp.syntax.bulk import statement_of
 from visa_lsp.syntax.chunk_facts import NOTHING, facts_in
@@ -39,6 +46,9 @@ _TEXT_SCOPES = frozenset({Scope.TEXT})
 # What rules of scope TEXT found nothing in, in any text of this process.
 _clean_frames: set[object] = set()
 _MOST_FRAMES: Final = 64
+# Lines are classified by so many chunks at a time, so that a text of lines that are all different does not have all of them
+# in hand at once, and later chunks use the verdicts that earlier ones gave.
+_GROUP_CHUNKS: Final = 16
 
 
 class TextFindings:
@@ -46,15 +56,15 @@ class TextFindings:
 
     def __init__(self, platform: Platform | None) -> None:
         self.platform = platform
-        self._bodies: list[BodyFindings] = []
+        self._bodies: list[Body] = []
         self._chunks: Sequence[Chunk] = ()
         # Bodies that a comment has swallowed, by their first chunk.
-        self._dormant: dict[int, BodyFindings] = {}
+        self._dormant: dict[int, Body] = {}
         self._end: int | None = None  # the first chunk that is not looked at, where there are too many bodies
         self._braced = 0  # chunks with braces on the lines of statements
 
     def update(self, document: Document) -> Findings:
-        """All findings of a snapshot."""
+        """Return all findings of a snapshot."""
         chunks = document.chunks
         head, tail = document.changed_since(self._chunks)
         fresh, gone = chunks[head : len(chunks) - tail], self._chunks[head : len(self._chunks) - tail]
@@ -68,15 +78,15 @@ class TextFindings:
         self._chunks = chunks
         places = [(body, place) for body in self._bodies for place in body.directives.versions]
         versions = tuple([text for _, (_, _, text) in places])
-        lines = {document.line_of(body.first + index) + offset for body, (index, offset, _) in places}
-        setup = Setup(self.platform, versions, lines, _dialect_key(versions))
+        lines = {body.line(document, (index, offset)) for body, (index, offset, _) in places}
+        setup = Setup(document, self.platform, versions, lines, _dialect_key(versions))
         for body in self._bodies:
-            body.update(document, setup)
-        parts = [part for body in self._bodies for part in body.parts()]
+            update_body(body, setup)
+        parts = [part for body in self._bodies for part in body.findings()]
         return Findings(document, parts, [*self._of_text(document, setup), *self._left_out(document)])
 
     def _whole(self, document: Document) -> Findings:
-        """All findings by the full path: with braces on the lines of statements, lines are not told by their classes.
+        """Return all findings by the full path: with braces on the lines of statements, lines are not told by their classes.
 
         What is known of bodies is given up; the next text without such braces is looked at as one that was just opened.
         """
@@ -94,7 +104,7 @@ class TextFindings:
         inside = bisect_right([body.first for body in self._bodies], head if gone else max(0, head - 1)) - 1
         if gone or fresh:
             body = self._bodies[inside]
-            body.spliced(head - body.first, head - body.first + gone, fresh)
+            body.replace_chunks(head - body.first, head - body.first + gone, fresh)
         for body in self._bodies[inside + 1 :] if moved else ():
             body.first += moved
 
@@ -109,7 +119,7 @@ class TextFindings:
         for offset, (_, group) in enumerate(groups[head : len(groups) - tail]):
             known = middle[offset] if offset < len(middle) else self._dormant.get(id(group[0]))
             stays = known is not None and (offset < len(middle) or known.chunks == group)
-            bodies.append(known if known is not None and stays else BodyFindings())
+            bodies.append(known if known is not None and stays else Body())
         bodies += old[len(old) - tail :]
         awake = {id(state) for state in bodies}
         plain = {id(chunk.plain) for chunk in chunks if chunk.plain is not None}
@@ -118,11 +128,11 @@ class TextFindings:
             id(b.chunks[0]): b for b in dropped if id(b) not in awake and b.chunks and id(b.chunks[0]) in plain
         }
         for state, (index, group) in zip(bodies, groups, strict=True):
-            state.moved(index, group)
+            state.take_chunks(index, group)
         self._bodies = bodies
 
     def _of_text(self, document: Document, setup: Setup) -> list[Diagnostic]:
-        """What rules of scope TEXT tell."""
+        """Return what rules of scope TEXT tell."""
         first = _first_statement(document)
         openings = [body.directives.opening or body.start(document) is None for body in self._bodies]
         if len(named := [opening for opening in openings if isinstance(opening, str)]) == 1:
@@ -143,16 +153,52 @@ class TextFindings:
         return found
 
     def _left_out(self, document: Document) -> Iterator[Diagnostic]:
-        """What is said of lines that are not looked at because there are too many."""
-        lines = [document.line_of(b.first + b.cut[0]) + b.cut[1] for b in self._bodies if b.cut is not None]
+        """Yield what is said of lines that are not looked at because there are too many."""
+        lines = [body.line(document, body.cut) for body in self._bodies if body.cut is not None]
         if self._end is not None:
             lines.append(document.line_of(self._end))
         for line in lines:
             yield unchecked(line, document.line_start(line))
 
 
+def update_body(body: Body, setup: Setup) -> None:
+    """Bring everything up to the chunks that the body was given."""
+    kind = (body.directives.opening or "").split('"')[0].strip()
+    platform = setup.platform.variant if setup.platform else None
+    key = platform, setup.dialect, kind, body.directives.attributes
+    changed = key != body.key or body.splice is not None
+    if changed:
+        before = ends_of(body) if body.lines and key == body.key else None
+        splice = body.splice or Splice()
+        body.key = key
+        body.verdicts = verdicts_of((*key[:-1], *filter(rule_sets().common.match, body.directives.attributes)))
+        body.outline.place(body.chunks)
+        todo, stale, unjudged = advance(body, before)
+    body.outline.refresh(key, setup.versions, body.names, body.chunks, changed=changed)
+    if changed:
+        stale |= _classify(body, setup, todo)
+        judge_lines(body, setup, stale, unjudged.union(todo))
+        for chunk in body.chunks[splice.head : splice.head + splice.added]:
+            chunk.origin = None
+    if body.outline.findings is None:
+        judge_with_outline(body, setup, set()).forget()
+
+
+def _classify(body: Body, setup: Setup, todo: Todo) -> set[Subject]:
+    """Classify some lines, or all, of some chunks; return the stale subjects."""
+    stale, every, suspects = set[Subject](), list(todo.items()), 0
+    for at in range(0, len(every), _GROUP_CHUNKS):
+        group = dict(every[at : at + _GROUP_CHUNKS])
+        for index, offsets in group.items():
+            stale |= classify_chunk(body, setup.document, index, offsets)
+        # What is wrong with lines that will not be shown does not matter.
+        stale |= judge_pending(body, setup, group, limit_reached=suspects > 2 * SUSPECTS)
+        suspects += sum([len(body.lines[index].alone) for index in group])
+    return stale
+
+
 def _dialect_key(versions: tuple[str, ...]) -> object:
-    """What the version of a text means for its lines: whether it is of the newest dialect."""
+    """Return what the version of a text means for its lines: whether it is of the newest dialect."""
     if len(versions) != 1:
         return versions
     statement = statement_of(versions[0])
@@ -161,15 +207,15 @@ def _dialect_key(versions: tuple[str, ...]) -> object:
     return (statement.major, statement.minor) >= (4, 2)
 
 
-def _repeated(bodies: list[BodyFindings]) -> list[BodyFindings]:
-    """The bodies whose name another one has as well; of many, the first."""
+def _repeated(bodies: list[Body]) -> list[Body]:
+    """Return the bodies whose name another one has as well; of many, the first."""
     names = [(body.directives.opening or "").partition(" ")[2].strip().strip('"') for body in bodies]
     many = Counter(names)
     return [body for body, name in zip(bodies, names, strict=True) if name and many[name] > 1][:REPEATED]
 
 
 def _first_statement(document: Document) -> int:
-    """The line of the first statement; -1 in a text without one."""
+    """Return the line of the first statement; -1 in a text without one."""
     line = 0
     for chunk in document.chunks:
         if chunk.facts is not NOTHING and chunk.text and not chunk.text.isspace():

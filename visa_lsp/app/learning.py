@@ -29,7 +29,7 @@ def learning() -> Iterator[None]:
     if folder_of_user() is None:
         yield
         return
-    from visa_lsp.analysis.disk.storing import storing
+    from visa_lsp.analysis.verdict_store import storing
     from visa_lsp.syntax.statement_cache import cached_statements
 
     with cached_statements(), storing():

@@ -1,26 +1,35 @@
-"""A document bound for its program alone: lines that are like others are not read again.
+"""A document bound for its program alone: lines that differ from others in names only are not read again.
 
-Templates serve them (``instruction_templates``, ``declaration_templates``); all other lines go the way of ``bind``. Invariant: the
-program is that of ``bind``; ``tests/sema/test_instruction_templates.py`` compares whole programs.
+Such instructions are served by ``instruction_templates``; such declarations by what the first of their class declared, where that
+was a plain declaration without a problem. The class of a declaration is what follows its name, without the variable that it is
+an alias of and the offset there. All other lines are bound as ``bind`` does it. Invariant: the program is that of ``bind``;
+``tests/sema/test_instruction_templates.py`` compares whole programs.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, Platform, platform_named
 from visa_lsp.isa.table import TABLE
 from visa_lsp.sema.bind import Binder, is_newest
-from visa_lsp.sema.declaration_templates import DeclarationTemplates
 from visa_lsp.sema.instruction_templates import InstructionTemplates
+from visa_lsp.sema.model import Symbol
+from visa_lsp.sema.names import is_taken
 from visa_lsp.syntax import tree
 from visa_lsp.syntax.bulk import statement_of
 from visa_lsp.syntax.parse import parse_line
 
 if TYPE_CHECKING:
     from visa_lsp.isa.table import InstructionTable
-    from visa_lsp.sema.model import BoundModule
+    from visa_lsp.isa.types import DataType
+    from visa_lsp.sema.model import BoundModule, SymbolKind
     from visa_lsp.syntax.document import Document
+
+_DECLARATION: Final = re.compile(
+    r"\.decl ([A-Za-z_][A-Za-z0-9_]*) ([^<>\"]*)(?:<(%?[A-Za-z_][A-Za-z0-9_]*), ?([0-9]{1,9})>)?"
+)
 
 
 def bind_program(document: Document, platform: Platform | None = None, table: InstructionTable = TABLE) -> BoundModule:
@@ -38,19 +47,28 @@ def bind_program(document: Document, platform: Platform | None = None, table: In
     return binder.finish(document.line_count)
 
 
+class _Declared(NamedTuple):
+    """The properties that declarations of a class share."""
+
+    kind: SymbolKind
+    type: DataType | None
+    num_elements: int
+    align: int
+
+
 class _ProgramBinder(Binder):
-    """One pass over lines, which are only read where no template serves them. There is one of each kind for a body."""
+    """One pass over lines, which are only read where nothing learnt from another line of the body serves them."""
 
     def __init__(self, platform: Platform, table: InstructionTable) -> None:
         super().__init__(platform, table)
         self.instructions = InstructionTemplates(self.ctx.body)
-        self.declarations = DeclarationTemplates(self.ctx.body)
+        self.declarations: dict[tuple[str, bool], _Declared] = {}
 
     def line(self, line: int, code: str) -> None:
         ctx = self.ctx
         ctx.line = line
         plain = bool(ctx.bodies) and ctx.scope is ctx.body.scope
-        if plain and self._is_served(code):
+        if plain and (self._is_declared(code) if code[0] == "." else self.instructions.served(ctx, code)):
             return
         # Some lines have been read by whoever checked the text.
         statement = statement_of(code)
@@ -62,18 +80,41 @@ class _ProgramBinder(Binder):
         problems = len(ctx.problems)
         self.statement(line, statement)
         if ctx.body is not self.instructions.body:
-            self.instructions, self.declarations = InstructionTemplates(ctx.body), DeclarationTemplates(ctx.body)
+            self.instructions, self.declarations = InstructionTemplates(ctx.body), {}
         elif plain and isinstance(statement, tree.Decl) and len(ctx.problems) == problems:
-            self.declarations.learn(code, ctx.body.symbols[-1])
+            self._learn(code, ctx.body.symbols[-1])
 
-    def _is_served(self, code: str) -> bool:
-        ctx = self.ctx
-        if code[0] != ".":
-            return self.instructions.served(ctx, code)
-        symbol = self.declarations.declared(ctx, code)
-        if symbol is None:
+    def _is_declared(self, code: str) -> bool:
+        """Declare the variable of a line without reading it; return False where the line has to be read."""
+        match = _DECLARATION.fullmatch(code)
+        if match is None:
             return False
-        symbol.id = self._next_id(symbol.kind)
-        ctx.scope.names[symbol.name] = symbol
-        ctx.body.symbols.append(symbol)
+        name, rest, base, offset = match.groups()
+        known = self.declarations.get((rest, base is not None))
+        body = self.ctx.body
+        names = body.scope.names
+        if known is None or name in names or is_taken(name):
+            return False
+        alias = None
+        if base is not None:
+            on = names.get(base) or body.predefined.get(base)
+            if on is None:
+                return False
+            alias = (on, int(offset))
+        symbol = Symbol(
+            name, known.kind, self._next_id(known.kind), type=known.type, num_elements=known.num_elements, align=known.align,
+            alias=alias, scope=body.scope, name_index=self.ctx.string(name),
+        )  # fmt: skip
+        names[name] = symbol
+        body.symbols.append(symbol)
         return True
+
+    def _learn(self, code: str, symbol: Symbol) -> None:
+        """Keep what a line declared that was just bound without a problem."""
+        match = _DECLARATION.fullmatch(code)
+        if match is None or match[1] != symbol.name or symbol.attributes or symbol.unsized:
+            return
+        offset = int(match[4]) if match[4] is not None else None
+        if offset == (symbol.alias[1] if symbol.alias is not None else None):
+            key = match[2], match[3] is not None
+            self.declarations[key] = _Declared(symbol.kind, symbol.type, symbol.num_elements, symbol.align)

@@ -19,6 +19,7 @@ from visa_lsp.program.model import Inst
 from visa_lsp.sema.instructions import instruction
 from visa_lsp.sema.model import Bound
 from visa_lsp.syntax import tree
+from visa_lsp.syntax.bulk import PLAIN_NAME, replaced
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 
     Maker = Callable[[Sequence[int | None]], Value]
 
-_NAME: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)")
+# Numbers are left in the text between names, because each piece costs time.
+_NAME: Final = re.compile(f"({PLAIN_NAME.pattern})")
 _CLASS_MARK: Final = "\x01"
 # What says more of a variable than its kind and type, or something of the kernel.
 _ASKS_MORE: Final = re.compile(r"%(?:sizeof|dispatch)", re.IGNORECASE)
@@ -84,12 +86,12 @@ class InstructionTemplates:
         if len(ids) < len(self._names):
             for name in islice(reversed(self._names), len(self._names) - len(ids)):
                 ids[name], self._tokens[name] = self._names[name].id, _token(self._names[name])
-        pieces[1::2] = map(self._tokens.__getitem__, words)
+        line_class = replaced(pieces, self._tokens)
         if len(set(words)) < len(words):
             used = [word for word in words if word in ids]
             if len(set(used)) < len(used):
-                pieces.append(_CLASS_MARK + ",".join([str(used.index(name)) for name in used]))
-        return "".join(pieces)
+                line_class += _CLASS_MARK + ",".join([str(used.index(name)) for name in used])
+        return line_class
 
     def learnt(self, ctx: BindingPass, code: str, node: tree.Instruction) -> bool:
         """Bind a line that was read, as the first of its class; False where it has to be bound by itself."""

@@ -18,7 +18,7 @@ _CLOSING: Final = re.compile(r"[\s}]*\Z")
 
 
 def taken_off(code: str) -> tuple[str, tree.Braces] | None:
-    """A line without the braces around its statement, and these; None for a line that has none, or is one brace alone.
+    """Return a line without the braces around its statement, and these; None for a line that has none, or is one brace alone.
 
     ``code`` has no comment and no blanks at its end.
     """
@@ -44,7 +44,7 @@ def _span(at: int) -> Span:
 
 
 def _closing(code: str, start: int) -> list[int]:
-    """Where the braces stand that end the line and close what was not opened in it, from ``start`` on."""
+    """Return where the braces stand that end the line and close what was not opened in it, from ``start`` on."""
     depth = 0
     found: list[int] = []
     for sign in _SIGN.finditer(code, start):

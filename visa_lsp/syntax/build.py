@@ -51,7 +51,7 @@ def _predicate(node: Node) -> tree.PredicateText:
 
 
 def _dotted_word(node: Node) -> tree.Word:
-    """A dotted word; a number in parentheses, ``.(7+7)``, stands for its value."""
+    """Return a dotted word; a number in parentheses, ``.(7+7)``, stands for its value."""
     word = child_of(node, "dotted_word")
     assert word is not None
     number = child_of(word, "paren_expr")
@@ -283,7 +283,7 @@ _STATEMENT: Final[dict[str, Callable[[Node], tree.Statement]]] = {
 
 
 def statement(node: Node) -> tree.Statement:
-    """The statement of a ``line`` node."""
+    """Return the statement of a ``line`` node."""
     inner = child_of(node, "statement")
     assert inner is not None
     part = inner.parts[0]

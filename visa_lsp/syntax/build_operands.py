@@ -29,12 +29,12 @@ MAX_DEPTH: Final = 64
 
 
 def node_span(node: Node) -> Span:
-    """The columns of a node."""
+    """Return the columns of a node."""
     return Span(node.start, node.end)
 
 
 def child_of(node: Node, *names: str) -> Node | None:
-    """The first of the parts with one of these rule names."""
+    """Return the first of the parts with one of these rule names."""
     for part in node.parts:
         if part.name in names:
             return part
@@ -42,18 +42,18 @@ def child_of(node: Node, *names: str) -> Node | None:
 
 
 def word_at(node: Node | None) -> tree.Word | None:
-    """A node as a word; None for none."""
+    """Return a node as a word; None for none."""
     return None if node is None else tree.Word(node.text, node_span(node))
 
 
 def need_word(node: Node | None) -> tree.Word:
-    """A node that the grammar promises, as a word."""
+    """Return a node that the grammar promises, as a word."""
     assert node is not None
     return tree.Word(node.text, node_span(node))
 
 
 def unquote(text: str) -> str:
-    """The value of a quoted string, escapes resolved; a missing closing quote is forgiven.
+    """Return the value of a quoted string, escapes resolved; a missing closing quote is forgiven.
 
     A number in an escape is a byte. What is no UTF-8 then stands as in a file: as ``surrogateescape`` has it.
     """
@@ -75,7 +75,7 @@ def unquote(text: str) -> str:
 
 
 def quoted_text(node: Node) -> tree.Quoted:
-    """A quoted string, escapes resolved."""
+    """Return a quoted string, escapes resolved."""
     return tree.Quoted(unquote(node.text), node_span(node))
 
 
@@ -92,7 +92,7 @@ _CHAIN: Final = frozenset(
 
 
 def expression(node: Node) -> tree.Expr:
-    """The tree of an expression node of any level."""
+    """Return the tree of an expression node of any level."""
     name = node.name
     if name in ("decimal", "hex", "number"):
         return _number(node.text, node_span(node))
@@ -315,5 +315,5 @@ _OPERAND: Final[dict[str, Callable[[Node], tree.Operand]]] = {
 
 
 def operand(node: Node) -> tree.Operand:
-    """The operand of a node named after its shape."""
+    """Return the operand of a node named after its shape."""
     return _OPERAND[node.name](node)

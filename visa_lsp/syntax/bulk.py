@@ -52,6 +52,8 @@ _VALUE: Final = rf"(?<=0)[xX][0-9a-fA-F]{{3,}}+(?=:)|(?<={re.escape(LINE_MARK)} 
 # Group 1 is what `classes` replaces: names with a digit in them, or every name; and immediates of three digits and more.
 TOKEN: Final = re.compile(f"({_FIRST}(?:(?<=[A-Za-z_])[A-Za-z_]*+[0-9][A-Za-z0-9_]*+|{_VALUE}))")
 WIDE_TOKEN: Final = re.compile(f"({_FIRST}(?:(?<=[A-Za-z_])[A-Za-z0-9_]*+|{_VALUE}))")
+# Every name and number, as group 1.
+WORD: Final = re.compile(r"(%?[A-Za-z_$@?][A-Za-z0-9_$@?]*|[0-9][A-Za-z0-9_]*)")
 NARROW_NAME: Final = re.compile(r"[A-Za-z_]+[0-9][A-Za-z0-9_]*")
 PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CONTROL: Final = re.compile(r"[^\t\n\r -~]")
@@ -64,7 +66,7 @@ _PARTS: Final = 3
 
 
 def code_of(text: str, in_block: bool, *, joined: bool = False) -> str:
-    """The lines of a block without comments and line ends, each with a newline before it.
+    """Return the lines of a block without comments and line ends, each with a newline before it.
 
     ``joined`` ones that go on in the next line are one (``strip_all``).
     """
@@ -83,7 +85,7 @@ def code_of(text: str, in_block: bool, *, joined: bool = False) -> str:
 
 
 def declares(code: str) -> bool:
-    """Whether a line without its comment is a declaration that ``Facts`` tell of; others are for the grammar alone."""
+    """Return whether a line without its comment is a declaration that ``Facts`` tell of; others are for the grammar alone."""
     return _DECL.match("\n" + code) is not None
 
 
@@ -108,7 +110,7 @@ class Facts(Struct):
 
 
 def facts_of(code: str) -> Facts:
-    """The facts of a block; equal texts in the facts of all blocks are one object."""
+    """Return the facts of a block; equal texts in the facts of all blocks are one object."""
     braced = ("{" in code or "}" in code) and _BRACED.search(code) is not None
     plain = code.isascii() and not code.encode("ascii").translate(None, _PLAIN)
     if plain and not braced and "\n.decl " in code:
@@ -146,7 +148,7 @@ def facts_of(code: str) -> Facts:
 
 
 def _only_declarations(code: str) -> Facts | None:
-    """The facts of a block of nothing but declarations of narrow names, which is what most of those with any are."""
+    """Return the facts of a block of nothing but declarations of narrow names, which is what most of those with any are."""
     many = code.count("\n.decl ")
     if many < code.count("\n") - 1:
         return None
@@ -164,41 +166,45 @@ def _only_declarations(code: str) -> Facts | None:
 
 
 def opens_body(specials: Sequence[tuple[int, str]]) -> bool:
-    """Whether a block with these directives opens a kernel or function of its own: with its first line."""
+    """Return whether a block with these directives opens a kernel or function of its own: with its first line."""
     return bool(specials) and specials[0][0] == 0 and _BODY.match(specials[0][1]) is not None
 
 
 def nth_line(code: str, number: int, at: int = 0) -> int:
-    """Where a line of ``code`` starts, counted from the one that starts at ``at``. No line is made: all are twice the text."""
+    """Return where a line of ``code`` starts, counted from the one that starts at ``at``. No line is made: all are twice the text."""
     for _ in range(number):
         at = code.find("\n", at) + 1
     return at
 
 
 def bodies_of(text: str) -> list[int]:
-    """Where lines begin that look as if they opened a kernel or function of its own; the first line is left out."""
+    """Return where lines begin that look as if they opened a kernel or function of its own; the first line is left out."""
     return [match.start() + 1 for match in _BODY_LINE.finditer(text)]
 
 
 def instructions_of(code: str, facts: Facts) -> str:
-    """The block with its directives blanked; the number of lines stays."""
+    """Return the block with its directives blanked; the number of lines stays."""
     return _DIRECTIVE.sub("\n", code) if facts.decls or facts.specials else code
 
 
 def instruction_of(code: str) -> str:
-    """A line, blank if it is a directive."""
+    """Return a line, blank if it is a directive."""
     return "" if _DIRECTIVE.match("\n" + code) else code
 
 
-def classes(code: str, classes_of: Mapping[str, str], pattern: re.Pattern[str]) -> list[str]:
-    """The lines of a block with each name and large number replaced by what it stands for."""
-    pieces = pattern.split(code)
-    pieces[1::2] = map(classes_of.__getitem__, pieces[1::2])
-    return list(map(str.rstrip, "".join(pieces).split("\n")[1:]))
+def classes(code: str, tokens: Mapping[str, str], pattern: re.Pattern[str] = WORD) -> list[str]:
+    """Return the lines of a block with each word replaced by its token: lines that are equal then are of one class."""
+    return list(map(str.rstrip, replaced(pattern.split(code), tokens).split("\n")[1:]))
+
+
+def replaced(pieces: list[str], tokens: Mapping[str, str]) -> str:
+    """Return a text in pieces, every other of which is a word, with each word replaced by its token; uses up the pieces."""
+    pieces[1::2] = map(tokens.__getitem__, pieces[1::2])
+    return "".join(pieces)
 
 
 def decl_offsets(code: str) -> list[int]:
-    """The line of each declaration of a block, in the order of ``Facts.decls``."""
+    """Return the line of each declaration of a block, in the order of ``Facts.decls``."""
     found, at, line = [], 0, -1
     for match in _DECL.finditer(code):
         line += code.count("\n", at, match.start() + 1)

@@ -40,7 +40,7 @@ NOTHING: Final = facts_of("\n")
 
 
 def facts_in(chunk: Chunk) -> Facts:
-    """The facts of a chunk."""
+    """Return the facts of a chunk."""
     facts = chunk.facts
     if facts is None:
         facts = chunk.facts = NOTHING if chunk.swallowed else _derived(chunk) or facts_of(code_in(chunk))
@@ -48,7 +48,7 @@ def facts_in(chunk: Chunk) -> Facts:
 
 
 def _derived(chunk: Chunk) -> Facts | None:
-    """The facts of a chunk of which some lines are others now; None where only a look at all of them can tell."""
+    """Return the facts of a chunk of which some lines are others now; None where only a look at all of them can tell."""
     origin = chunk.origin
     if origin is None or not isinstance(origin.base.facts, Facts):
         return None
@@ -84,13 +84,13 @@ def _derived(chunk: Chunk) -> Facts | None:
 
 @lru_cache(maxsize=64)
 def instructions_in(chunk: Chunk) -> Sequence[str]:
-    """The lines of a chunk, those of directives blank."""
+    """Return the lines of a chunk, those of directives blank."""
     return instructions_of(code_in(chunk), facts_in(chunk)).split("\n")[1:]
 
 
 @lru_cache(maxsize=64)
 def decl_lines(chunk: Chunk) -> Sequence[int]:
-    """The line of each declaration of a chunk."""
+    """Return the line of each declaration of a chunk."""
     facts = facts_in(chunk)
     many = len(facts.decls)
     if many in (0, chunk.count):
@@ -110,7 +110,7 @@ def label_lines(chunk: Chunk) -> Sequence[tuple[int, str]]:
 
 @lru_cache(maxsize=64)
 def first_instruction(chunk: Chunk) -> int:
-    """The line of the first instruction of a chunk; -1 without one."""
+    """Return the line of the first instruction of a chunk; -1 without one."""
     lines = [(i, line) for i, line in enumerate(instructions_in(chunk)) if line]
     return next((i for i, line in lines if isinstance(statement_of(line.rstrip()), Instruction)), -1)
 
@@ -122,17 +122,17 @@ def forget_chunks() -> None:
 
 
 def alias_in(rest: str) -> re.Match[str] | None:
-    """Where a declaration says what it is an alias of; group 1 is the base's name."""
+    """Return where a declaration says what it is an alias of; group 1 is the base's name."""
     return ALIAS.search(rest) if "alias" in rest else None
 
 
 def base_of(rest: str) -> str | None:
-    """What a declaration is an alias of."""
+    """Return what a declaration is an alias of."""
     match = alias_in(rest)
     return match.group(1) if match else None
 
 
 def class_letter(rest: str) -> str:
-    """The letter of the class that is declared."""
+    """Return the letter of the class that is declared."""
     match = _CLASS.search(rest)
     return match.group(1) if match else "G"

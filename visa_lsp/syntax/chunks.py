@@ -29,7 +29,7 @@ _NEAR: Final = 4
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines of a chunk's text with their ends kept; only a newline ends one, and the last one may be empty."""
+    """Return the lines of a chunk's text with their ends kept; only a newline ends one, and the last one may be empty."""
     lines = text.split("\n")
     return [line + "\n" for line in lines[:-1]] + [lines[-1]]
 
@@ -47,7 +47,7 @@ class Origin(NamedTuple):
     rest: int
 
     def between(self, chunk: Chunk) -> str:
-        """The lines of the chunk, or of its base, that are not the other's, without the newline of the last."""
+        """Return the lines of the chunk, or of its base, that are not the other's, without the newline of the last."""
         return chunk.text[self.start : chunk.length - self.rest]
 
 
@@ -112,11 +112,11 @@ class Chunk:
         return self.opens_in_block and not self.starred
 
     def codes(self) -> list[str]:
-        """The lines without comments, ends and blanks before the ends."""
+        """Return the lines without comments, ends and blanks before the ends."""
         return [line.rstrip() for line in code_in(self).split("\n")[1 : self.count + 1]]
 
     def entered(self, in_block: bool) -> Chunk:
-        """The same text behind another state of comments; the way back gives the chunk that it was."""
+        """Return the same text behind another state of comments; the way back gives the chunk that it was."""
         if in_block == self.opens_in_block:
             return self
         if self.plain is not None and self.plain.opens_in_block == in_block:
@@ -133,7 +133,7 @@ class Chunk:
         return other
 
     def edited(self, start: int, end: int, new_text: str, *, most: int) -> Chunk | None:
-        """The chunk with ``[start, end)`` replaced; None where it would not be one chunk of at most so many lines."""
+        """Return the chunk with ``[start, end)`` replaced; None where it would not be one chunk of at most so many lines."""
         source = text = self.source[:start] + new_text + self.source[end:]
         if "\r" in new_text or self.source is not self.text or self.source[max(0, start - 1) : start] == "\r":
             text = with_newlines(source)
@@ -184,7 +184,7 @@ def _closes(text: str, in_block: bool) -> bool:
 # 30,000 lines is read once by all who look at the whole of it.
 @lru_cache(maxsize=128)
 def code_in(chunk: Chunk) -> str:
-    """The code of a chunk: each line without comment and end, with a newline before it."""
+    """Return the code of a chunk: each line without comment and end, with a newline before it."""
     return code_of(chunk.text, chunk.opens_in_block, joined=chunk.goes_on)
 
 
@@ -197,7 +197,7 @@ def codes_in(chunk: Chunk) -> Sequence[str]:
 # The lines of a frame are asked for with every edit.
 @lru_cache(maxsize=512)
 def line_in(chunk: Chunk, number: int) -> tuple[int, str]:
-    """Where a line of a chunk begins in its text, and the line without its end."""
+    """Return where a line of a chunk begins in its text, and the line without its end."""
     start = line_start_in(chunk, number)
     end = chunk.text.find("\n", start)
     return start, chunk.text[start : end if end >= 0 else None].rstrip("\r")
@@ -205,12 +205,12 @@ def line_in(chunk: Chunk, number: int) -> tuple[int, str]:
 
 @lru_cache(maxsize=512)
 def single_code(chunk: Chunk, number: int) -> str:
-    """One of ``Chunk.codes`` by itself, of a chunk that no comment crosses the lines of."""
+    """Return one of ``Chunk.codes`` by itself, of a chunk that no comment crosses the lines of."""
     return strip(line_in(chunk, number)[1], False)[0].rstrip()
 
 
 def first_line_of(chunk: Chunk, number: int) -> int:
-    """The line that the statement of a line begins in: another one where it goes on from line to line."""
+    """Return the line that the statement of a line begins in: another one where it goes on from line to line."""
     if not chunk.goes_on:
         return number
     codes, first = codes_in(chunk), number
@@ -220,7 +220,7 @@ def first_line_of(chunk: Chunk, number: int) -> int:
 
 
 def line_start_in(chunk: Chunk, number: int) -> int:
-    """Where a line of a chunk begins in its text.
+    """Return where a line of a chunk begins in its text.
 
     Lines are about as long as each other: a few guesses come near it, where splitting would make every line a string.
     """

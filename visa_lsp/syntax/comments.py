@@ -42,12 +42,12 @@ def strip(line: str, in_block: bool) -> tuple[str, bool]:
 
 
 def is_continued(text: str) -> bool:
-    """Whether a line of a text may go on in the next behind a backslash."""
+    """Return whether a line of a text may go on in the next behind a backslash."""
     return "\\" in text and ("\\\n" in text or "\\\r\n" in text)
 
 
 def goes_on(text: str, in_block: bool) -> bool:
-    """Whether a statement of a text may go on in the next line: its line ends in a comment or with a backslash."""
+    """Return whether a statement of a text may go on in the next line: its line ends in a comment or with a backslash."""
     for raw in text.split("\n"):
         code, in_block = strip(raw.rstrip("\r"), in_block)
         if code and (in_block or code.endswith("\\")):
@@ -56,7 +56,7 @@ def goes_on(text: str, in_block: bool) -> bool:
 
 
 def strip_all(text: str, in_block: bool) -> list[str]:
-    """The lines of a text as ``strip`` gives them; those that go on in the next are one, with blank lines behind it."""
+    """Return the lines of a text as ``strip`` gives them; those that go on in the next are one, with blank lines behind it."""
     codes: list[str] = []
     first, start, size = 0, 0, 0  # the line that goes on, where it begins, and where this one does
     goes_on = False
@@ -78,7 +78,7 @@ def strip_all(text: str, in_block: bool) -> list[str]:
 
 
 def opening(line: str, in_block: bool) -> int | None:
-    """The column of the ``/*`` that is still open at the end of a line; None where none was opened in it."""
+    """Return the column of the ``/*`` that is still open at the end of a line; None where none was opened in it."""
     skipped = line.find("*/") + 2 if in_block else 0
     if in_block and skipped < 2:
         return None

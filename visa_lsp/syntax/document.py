@@ -35,7 +35,7 @@ _JOINED: Final = 2000
 
 
 def _cut(text: str, *, last: bool) -> list[tuple[str, int]]:
-    """A text in pieces of (text, number of lines)."""
+    """Return a text in pieces of (text, number of lines)."""
     pieces: list[tuple[str, int]] = []
     for start, end in pairwise([0, *bodies_of(text), len(text)]):
         size = text.count("\n", start, end) + (last and end == len(text))
@@ -64,7 +64,7 @@ def _chunks(text: str, in_block: bool, *, first: bool, last: bool, joins: bool) 
 
 
 def _all_chunks(text: str) -> list[Chunk]:
-    """The chunks of a whole text."""
+    """Return the chunks of a whole text."""
     return _chunks(text, False, first=True, last=True, joins=with_newlines(text).count("\n") < _JOINED)
 
 
@@ -87,11 +87,11 @@ class Document:
 
     @staticmethod
     def parse(text: str) -> Document:
-        """A document from a whole text."""
+        """Return a document from a whole text."""
         return Document(_all_chunks(text))
 
     def changed_since(self, chunks: Sequence[Chunk]) -> tuple[int, int]:
-        """How many chunks at the head and at the tail are those of another document with these chunks."""
+        """Return how many chunks at the head and at the tail are those of another document with these chunks."""
         known = self._changed
         return known[1:] if known is not None and known[0] is chunks else common(chunks, self.chunks)
 
@@ -127,15 +127,15 @@ class Document:
         return at, line - self._first_lines[at]
 
     def line_of(self, chunk: int) -> int:
-        """The first line of a chunk by its number; behind the last chunk, the number of lines."""
+        """Return the first line of a chunk by its number; behind the last chunk, the number of lines."""
         return self._first_lines[chunk]
 
     def chunk_at(self, line: int) -> int:
-        """The number of the chunk that a line is in."""
+        """Return the number of the chunk that a line is in."""
         return self._locate(line)[0]
 
     def code(self, line: int) -> str:
-        """A line without comment and end; empty for a line outside the text."""
+        """Return a line without comment and end; empty for a line outside the text."""
         known = self._single_codes.get(line)
         if known is not None:
             return known
@@ -174,7 +174,7 @@ class Document:
         return found
 
     def line_text(self, line: int) -> str:
-        """A line without its end; empty for a line outside the text."""
+        """Return a line without its end; empty for a line outside the text."""
         if not 0 <= line < self.line_count:
             return ""
         at, inside = self._locate(line)
@@ -184,20 +184,20 @@ class Document:
         return text
 
     def statement(self, line: int) -> Statement | None:
-        """The statement of a line; None where the line is blank or outside the text."""
+        """Return the statement of a line; None where the line is blank or outside the text."""
         if not 0 <= line < self.line_count:
             return None
         return statement_of(self.code(line))
 
     def statements(self) -> Iterator[tuple[int, Statement]]:
-        """Every statement with its line."""
+        """Yield every statement with its line."""
         for line, code in self.codes():
             statement = parse_line(code)
             if statement is not None:
                 yield line, statement
 
     def codes(self) -> Iterator[tuple[int, str]]:
-        """Every line, with its number, without its comment, its end and the blanks before that."""
+        """Yield every line, with its number, without its comment, its end and the blanks before that."""
         line = 0
         for chunk in self.chunks:
             yield from enumerate(chunk.codes(), line)
@@ -224,7 +224,7 @@ class Document:
         return self._first_lines[chunk] + inside, rest - (text.rfind("\n", 0, rest) + 1)
 
     def line_at(self, offset: int) -> int:
-        """The line of an offset: where a statement goes on in the next line, the one that it begins in."""
+        """Return the line of an offset: where a statement goes on in the next line, the one that it begins in."""
         line = self.position(offset)[0]
         chunk, inside = self._locate(line)
         return line - inside + first_line_of(self.chunks[chunk], inside)
@@ -236,11 +236,11 @@ class Document:
         return self.line_start(line) + max(0, min(column, len(self.line_text(line))))
 
     def span(self, line: int, span: Span) -> Span:
-        """A span of a statement of ``line`` in offsets of the whole text."""
+        """Return a span of a statement of ``line`` in offsets of the whole text."""
         return span.shifted(self.line_start(line))
 
     def slice(self, span: Span) -> str:
-        """The text of a span."""
+        """Return the text of a span."""
         first = min(max(bisect_right(self._first_offsets, span.start) - 1, 0), len(self.chunks) - 1)
         last = min(max(bisect_right(self._first_offsets, span.end) - 1, first), len(self.chunks) - 1)
         base = self._first_offsets[first]
@@ -248,7 +248,7 @@ class Document:
         return text[span.start - base : span.end - base]
 
     def edit(self, start: int, end: int, new_text: str) -> Document:
-        """The document with the text of ``[start, end)`` replaced; offsets are clamped to the text."""
+        """Return the document with the text of ``[start, end)`` replaced; offsets are clamped to the text."""
         start = max(0, min(start, len(self)))
         end = max(start, min(end, len(self)))
         first = min(max(bisect_right(self._first_offsets, start) - 1, 0), len(self.chunks) - 1)
@@ -290,14 +290,14 @@ class Document:
         return document
 
     def _begins_with_mark(self, start: int, end: int, new_text: str) -> bool:
-        """Whether the text begins with a byte-order mark when ``[start, end)`` is replaced."""
+        """Return whether the text begins with a byte-order mark when ``[start, end)`` is replaced."""
         head = self.chunks[0].source
         begin = head[:1] if start else new_text[:1] or head[end : end + 1]
         return begin == BYTE_ORDER_MARK
 
 
 def same_head(old: Sequence[object], new: Sequence[object]) -> int:
-    """How many members at the head of two lists are the same."""
+    """Return how many members at the head of two lists are the same."""
     most = step = min(len(old), len(new))
     head = 0
     while step:
@@ -311,7 +311,7 @@ def same_head(old: Sequence[object], new: Sequence[object]) -> int:
 
 
 def same_tail(old: Sequence[object], new: Sequence[object], most: int) -> int:
-    """How many members at the tail of two lists are the same; at most so many."""
+    """Return how many members at the tail of two lists are the same; at most so many."""
     tail, step = 0, most
     while step:
         if old[len(old) - tail - step : len(old) - tail] == new[len(new) - tail - step : len(new) - tail]:
@@ -323,7 +323,7 @@ def same_tail(old: Sequence[object], new: Sequence[object], most: int) -> int:
 
 
 def common(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]:
-    """How many members at the head and at the tail of two lists are the same."""
+    """Return how many members at the head and at the tail of two lists are the same."""
     head = same_head(old, new)
     return head, same_tail(old, new, min(len(old), len(new)) - head)
 

@@ -58,7 +58,7 @@ _UNARY: Final[dict[str, Callable[[int], int]]] = {
 
 
 def evaluate(node: Expr, size_of: Callable[[str], int | None], builtin: Callable[[str], int | None]) -> int:
-    """The value as a signed 64-bit integer; ExpressionError for an unknown name, a float or a division by zero.
+    """Return the value as a signed 64-bit integer; ExpressionError for an unknown name, a float or a division by zero.
 
     ``size_of`` gives the bytes of a variable, type or ``GRF``; ``builtin`` the value of ``%DispatchSimd`` and its like.
     """

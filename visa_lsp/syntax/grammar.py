@@ -14,7 +14,7 @@ GRAMMAR_FILE: Final = "visa.ppeg"
 
 
 def grammar_path() -> Path:
-    """Where the grammar lies; FileNotFoundError with both places when the installation is broken."""
+    """Return where the grammar lies; FileNotFoundError with both places when the installation is broken."""
     package = Path(__file__).resolve().parents[1]
     packaged = package / "_grammar" / GRAMMAR_FILE
     beside = package.parent / "grammar" / GRAMMAR_FILE
@@ -26,5 +26,5 @@ def grammar_path() -> Path:
 
 @cache
 def grammar_text() -> str:
-    """The text of the grammar; FileNotFoundError as ``grammar_path``."""
+    """Return the text of the grammar; FileNotFoundError as ``grammar_path``."""
     return grammar_path().read_text(encoding="utf-8")

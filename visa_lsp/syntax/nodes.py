@@ -47,12 +47,12 @@ class Node(Struct, gc=False):
 
 @cache
 def grammar() -> Grammar:
-    """The grammar file as parsimonious builds it."""
+    """Return the grammar file as parsimonious builds it."""
     return Grammar(grammar_text())
 
 
 def parsed(text: str, by: Grammar | None = None) -> Node | None:
-    """The node of a whole line; None where the grammar does not fit."""
+    """Return the node of a whole line; None where the grammar does not fit."""
     try:
         return _named([(by or grammar()).parse(text)])[0]
     except ParseError:

@@ -74,7 +74,7 @@ class Parser:
         self.full_parses = 0
 
     def line(self, code: str) -> tree.Statement | None:
-        """The statement of a line without comments and without its end; None for a blank line."""
+        """Return the statement of a line without comments and without its end; None for a blank line."""
         code = code.rstrip()
         if not code or code.isspace():
             return None
@@ -90,7 +90,7 @@ class Parser:
         return self._of_shape(code) if declared is None else self._declaration(code, *declared.span(1))
 
     def _in_scope(self, code: str, braces: tree.Braces, read: Callable[[str], tree.Statement | None]) -> tree.Statement:
-        """The statement of a line from which braces were taken off."""
+        """Return the statement of a line from which braces were taken off."""
         statement = read(code)
         assert statement is not None
         outer = isinstance(statement, tree.BodyDirective) and not statement.opens_subroutine
@@ -106,7 +106,7 @@ class Parser:
         return replace(statement, errors=(*statement.errors, problem))
 
     def _declaration(self, code: str, start: int, end: int) -> tree.Statement:
-        """The statement of a declaration or input; of two that differ in nothing but a name of the same length, one is read."""
+        """Return the statement of a declaration or input; of two that differ in nothing but a name of the same length, one is read."""
         key = code[:start], end, code[end:]
         like = self._declared.get(key)
         if like is not None and like.name is not None:
@@ -210,7 +210,7 @@ class Parser:
         return False
 
     def full(self, code: str) -> tree.Statement:
-        """The statement by the grammar alone: the authority that the shape cache must equal."""
+        """Return the statement by the grammar alone: the authority that the shape cache must equal."""
         if "{" in code or "}" in code:
             found = taken_off(code)
             if found is not None:
@@ -256,7 +256,7 @@ def _nesting(code: str) -> int:
 
 
 def _refused(code: str, message: str) -> tree.Statement:
-    """A line that is not read. One that opens a body still does: what stands below it belongs to no other one."""
+    """Return a line that is not read. One that opens a body still does: what stands below it belongs to no other one."""
     start = len(code) - len(code.lstrip())
     span = Span(start, len(code))
     problems = (tree.SyntaxProblem(message, span),)

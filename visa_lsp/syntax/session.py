@@ -20,7 +20,7 @@ class Session:
         self._parts: dict[type[object], object] = {}
 
     def part(self, kind: type[Part]) -> Part:
-        """The part of a class; made by ``kind()`` if there is none yet."""
+        """Return the part of a class; made by ``kind()`` if there is none yet."""
         found = self._parts.get(kind)
         if not isinstance(found, kind):
             found = self._parts[kind] = kind()

@@ -91,7 +91,7 @@ class NotGeneral(Exception):  # noqa: N818
 
 
 def template(statement: tree.Statement, texts: list[str], ends: list[int]) -> Builder:
-    """A builder of statements of this shape; NotGeneral where a payload token is not exactly one leaf, or there are many."""
+    """Return a builder of statements of this shape; NotGeneral where a payload token is not exactly one leaf, or there are many."""
     if len(texts) > _LONGEST:
         raise NotGeneral
     writer = _Writer(texts, ends)
@@ -103,7 +103,7 @@ def template(statement: tree.Statement, texts: list[str], ends: list[int]) -> Bu
 
 
 def is_general(statement: tree.Statement, texts: list[str], ends: list[int]) -> bool:
-    """Whether ``template`` will have a builder, without making it."""
+    """Return whether ``template`` will have a builder, without making it."""
     writer = _Writer(texts, ends)
     try:
         writer.node(statement)
@@ -114,7 +114,7 @@ def is_general(statement: tree.Statement, texts: list[str], ends: list[int]) -> 
 
 @lru_cache(maxsize=4096)
 def _compiled(code: str, constants: int) -> Callable[..., Builder]:
-    """What makes a builder of its constants. The code has indices and distances only: many shapes share it."""
+    """Return what makes a builder of its constants. The code has indices and distances only: many shapes share it."""
     names = ", ".join(f"c{number}" for number in range(constants))
     made: dict[str, Callable[..., Builder]] = {}
     exec(f"def make({names}):\n return lambda t, e: {code}", _CLASSES, made)  # noqa: S102 - nothing of a text is in it
@@ -133,7 +133,7 @@ class _Writer:
         self.constants: list[object] = []
 
     def node(self, node: object) -> str:
-        """The code for a tree, a tuple of trees or a plain value; what no payload stands before is a constant."""
+        """Return the code for a tree, a tuple of trees or a plain value; what no payload stands before is a constant."""
         known = len(self.constants)
         self._depth += 1
         if self._depth > _DEEPEST:
@@ -181,7 +181,7 @@ class _Writer:
         return f"c{len(self.constants) - 1}"
 
     def _column(self, column: int) -> str:
-        """A column as the end of a payload and the distance behind it."""
+        """Return a column as the end of a payload and the distance behind it."""
         if type(column) is not int:  # a tree from a file may be anything, and what is written here is executed
             raise NotGeneral
         ends, starts = self._ends, self._starts

@@ -41,7 +41,7 @@ class Unfit(Exception):  # noqa: N818
 
 
 def packed(node: object) -> object:
-    """A tree as lists of plain values. Raises Unfit where it holds numbers that the file cannot."""
+    """Return a tree as lists of plain values. Raises Unfit where it holds numbers that the file cannot."""
     if isinstance(node, msgspec.Struct):
         return [_NUMBER_OF[type(node)], *[packed(getattr(node, name)) for name in node.__struct_fields__]]
     if isinstance(node, tuple):
@@ -52,7 +52,7 @@ def packed(node: object) -> object:
 
 
 def unpacked(value: object) -> object:
-    """The tree of ``packed``. Raises Unfit for anything else."""
+    """Return the tree of ``packed``. Raises Unfit for anything else."""
     if type(value) is not list:
         return value
     if not value or type(value[0]) is not int:
@@ -73,7 +73,7 @@ class StatementCache:
         self._kept = kept
 
     def get(self, key: str) -> tuple[str, tree.Statement] | None:
-        """The line that stands under this key, with its statement."""
+        """Return the line that stands under this key, with its statement."""
         match self._kept.get(key):
             case [str(text), list(value)]:
                 with contextlib.suppress(Unfit, TypeError, RecursionError):
@@ -106,7 +106,7 @@ def cached_statements() -> Iterator[StatementCache | None]:
 
 
 def statement_cache_of_user() -> StatementCache | None:
-    """The cache of this user and this installation; None where nothing is kept on disk."""
+    """Return the cache of this user and this installation; None where nothing is kept on disk."""
     files = [Path(__file__).with_name(f"{name}.py") for name in _MAKERS]
     try:
         kept = kept_for_user("shapes", [*files, grammar_path()], _MOST)

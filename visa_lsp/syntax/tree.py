@@ -26,7 +26,7 @@ class Word(Struct, frozen=True):
 
 
 def integer(text: str) -> int:
-    """The value of a literal, decimal or hex."""
+    """Return the value of a literal, decimal or hex."""
     return int(text, 16 if text[:2] in ("0x", "0X") else 10)
 
 

@@ -30,13 +30,13 @@ class Needle(NamedTuple):
 
 
 def needle(name: str) -> Needle:
-    """A name prepared for the search; of one that is no word, its words are looked for."""
+    """Return a name prepared for the search; of one that is no word, its words are looked for."""
     words = name.translate(_APART).split() if name.isascii() else []
     return Needle(name, tuple((at >> 3, 1 << (at & 7)) for at in (hash(word) % _BITS for word in words)))
 
 
 def bits_of(text: str, more: bytes = bytes(_BITS // 8)) -> bytes:
-    """The bits of a text, one for the hash of each of its words, besides those in ``more``."""
+    """Return the bits of a text, one for the hash of each of its words, besides those in ``more``."""
     if not text.isascii():
         return _ALL
     bits = bytearray(more)
@@ -55,13 +55,13 @@ def learn_words(chunk: Chunk) -> None:
 
 
 def may_have(chunk: Chunk, needle: Needle) -> bool:
-    """Whether a word may be in the text of a chunk; a no is certain."""
+    """Return whether a word may be in the text of a chunk; a no is certain."""
     bits = chunk.words
     return all(bits[at] & bit for at, bit in needle.places) if bits else needle.text in chunk.text
 
 
 def chunks_with(chunks: Iterable[Chunk], names: Iterable[str], fresh: int = 0) -> Iterator[int]:
-    """The numbers of the chunks that may have one of some names in them, be it in a comment.
+    """Yield the numbers of the chunks that may have one of some names in them, be it in a comment.
 
     Up to ``fresh`` chunks are taken apart into words for the questions that follow; others of that kind are searched.
     """
@@ -86,7 +86,7 @@ def chunks_with(chunks: Iterable[Chunk], names: Iterable[str], fresh: int = 0) -
 
 
 def lines_with(text: str, names: Iterable[str]) -> Iterator[int]:
-    """The lines of a text that have one of some names as a word, in order."""
+    """Yield the lines of a text that have one of some names as a word, in order."""
     starts = []
     for name in names:
         at = text.find(name)

@@ -1,19 +1,19 @@
 """Semantic tokens: what each word means, for colours that the eye can trust.
 
 Types and modifiers are words of our own; the rim maps them to the protocol's legend. Tokens come line by line, in order,
-without overlaps. Lines are coloured by templates: two lines whose words are declared alike get the same colours, so only
-the first of them is bound. Invariant: a template holds places relative to words, never a name or a column.
+without overlaps. Of lines of one key (``line_keys``), which have words that are declared alike in the same columns, only the
+first is bound.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from itertools import accumulate
-from typing import TYPE_CHECKING, Final, NamedTuple
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.features.token_legend import MODIFIERS, TYPES
 from visa_lsp.ide.index.focus import WHOLE, Focus, focus
-from visa_lsp.ide.index.line_keys import keys_of, kind_of, pieces_in, version_of
+from visa_lsp.ide.index.line_keys import keys_of, version_of
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.index.token_at import bound_at, statement_of, symbol_of
 from visa_lsp.ide.index.tokens import Token, TokenKind, tokens_of
@@ -58,8 +58,6 @@ _CLASS: Final = {
     SymbolKind.SURFACE: "handle",
 }
 _MOST_KEYS: Final = 200_000
-# How many lines of known kinds take as long as one of a new kind.
-_FILLS: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,26 +70,8 @@ class SemanticToken:
     modifiers: tuple[str, ...] = ()
 
 
-class TemplateToken(NamedTuple):
-    """A token of a template: it starts ``skip`` behind the start of piece ``piece`` and ends so at ``end_piece``."""
-
-    piece: int
-    skip: int
-    end_piece: int
-    end_skip: int
-    type: int
-    modifiers: int
-
-
-@dataclass(slots=True)
-class LineTemplates:
-    """What is known of lines under one ``.version``: templates by key without lengths, packed tokens by whole key."""
-
-    templates: dict[str, tuple[TemplateToken, ...] | None] = field(default_factory=dict)
-    packed: dict[str, bytes] = field(default_factory=lambda: {"": b""})
-
-
-_templates: dict[str, LineTemplates] = {}
+# The packed tokens of lines by key, for each ``.version``.
+_packed: dict[str, dict[str, bytes]] = {}
 
 
 def semantic_tokens(analysis: Analysis, first: int = 0, last: int | None = None) -> Iterator[SemanticToken]:
@@ -112,7 +92,7 @@ def semantic_tokens(analysis: Analysis, first: int = 0, last: int | None = None)
 
 
 def coloured_by_chunk(analysis: Analysis) -> bool:
-    """Return whether a text is coloured by templates; short ones, and those with scopes, are bound whole."""
+    """Return whether a text is coloured by keys of lines; short ones, and those with scopes, are bound whole."""
     document = analysis.document
     return not (isinstance(analysis, Focus) or document.line_count < WHOLE or index_of(document).scopes)
 
@@ -146,10 +126,7 @@ def chunk_lines(analysis: Analysis, at: int, inside: range | None = None) -> lis
 
 
 def some_lines(analysis: Analysis, at: int, most: int | None = None, inside: range | None = None) -> list[bytes] | None:
-    """``chunk_lines``; None where more than ``most`` templates are missing: that many of them are worked out then.
-
-    As much work as a template is filling some of those that are known; that ends with None as well.
-    """
+    """Return what ``chunk_lines`` does; None where more than ``most`` keys are new: that many lines are bound then."""
     index = index_of(analysis.document)
     part = index.parts[at]
     wanted = range(part.chunk.count) if inside is None else inside
@@ -157,40 +134,16 @@ def some_lines(analysis: Analysis, at: int, most: int | None = None, inside: ran
     if keys is None:
         bound = _bound_lines(analysis, at, [i for i in range(part.chunk.count) if i in wanted])
         return [bound.get(i, b"") for i in range(part.chunk.count)]
-    known = _templates_of(version_of(index))
+    known = _packed_under(version_of(index))
     try:
-        return list(map(known.packed.__getitem__, keys))
+        return list(map(known.__getitem__, keys))
     except KeyError:  # a line of a key that was never seen, or only out of what was wanted then
         pass
-    lines = part.code.split("\n")[1:]
-    missing = {key: i for i, key in enumerate(keys) if i in wanted and key not in known.packed}
-    kinds = {key: kind_of(key) for key in missing}
-    fresh = {kind: missing[key] for key, kind in kinds.items() if kind not in known.templates}
-    base = analysis.document.line_of(at)
-    chosen = dict(list(fresh.items())[:most])
-    if chosen:
-        view = focus(analysis, [base + i for i in chosen.values()])
-        for kind, i in chosen.items():
-            tokens = list(map(_plain, _of_line(view, base + i)))
-            known.templates[kind] = _template(pieces_in(lines[i].rstrip()), tokens)
-    if len(chosen) < len(fresh):
-        return None
-    able = [(key, i, marks) for key, i in missing.items() if (marks := known.templates[kinds[key]]) is not None]
-    some = able if most is None else able[: most * _FILLS]
-    for key, i, marks in some:
-        known.packed[key] = _filled(marks, pieces_in(lines[i].rstrip()))
-    if len(some) < len(able):
-        return None
-    odd = [i for i, key in enumerate(keys) if i in wanted and key not in known.packed]
-    bound = _bound_lines(analysis, at, odd)
-    return [bound.get(i, known.packed.get(key, b"")) for i, key in enumerate(keys)]
-
-
-def _filled(marks: tuple[TemplateToken, ...], pieces: Sequence[str]) -> bytes:
-    """Return the tokens of a line that a template fits."""
-    starts = [0, *accumulate(map(len, pieces))]
-    spans = [(starts[m.piece] + m.skip, starts[m.end_piece] + m.end_skip, m) for m in marks]
-    return packed((start, end - start, m.type, m.modifiers) for start, end, m in spans)
+    missing = {key: i for i, key in enumerate(keys) if i in wanted and key not in known}
+    chosen = dict(islice(missing.items(), most))
+    bound = _bound_lines(analysis, at, list(chosen.values()))
+    known.update({key: bound[i] for key, i in chosen.items()})
+    return [known.get(key, b"") for key in keys] if len(chosen) == len(missing) else None
 
 
 def _bound_lines(analysis: Analysis, at: int, chosen: Sequence[int]) -> dict[int, bytes]:
@@ -202,36 +155,13 @@ def _bound_lines(analysis: Analysis, at: int, chosen: Sequence[int]) -> dict[int
     return {i: packed(map(_plain, _of_line(view, base + i))) for i in chosen}
 
 
-def _templates_of(version: str) -> LineTemplates:
-    known = _templates.get(version)
-    if known is None or len(known.packed) > _MOST_KEYS:
-        if len(_templates) > 16:
-            _templates.clear()
-        known = _templates[version] = LineTemplates()
+def _packed_under(version: str) -> dict[str, bytes]:
+    known = _packed.get(version)
+    if known is None or len(known) > _MOST_KEYS:
+        if len(_packed) > 16:
+            _packed.clear()
+        known = _packed[version] = {"": b""}
     return known
-
-
-def _template(pieces: Sequence[str], tokens: Sequence[tuple[int, int, int, int]]) -> tuple[TemplateToken, ...] | None:
-    starts = [0]
-    for piece in pieces:
-        starts.append(starts[-1] + len(piece))
-    marks = []
-    for start, length, type_, bits in tokens:
-        begin, end = _locate(pieces, starts, start), _locate(pieces, starts, start + length)
-        if begin is None or end is None:
-            return None
-        marks.append(TemplateToken(*begin, *end, type_, bits))
-    return tuple(marks)
-
-
-def _locate(pieces: Sequence[str], starts: Sequence[int], column: int) -> tuple[int, int] | None:
-    """Return a column as a piece and a distance into it; None inside a piece whose length may differ."""
-    for number, piece in enumerate(pieces):
-        if column == starts[number]:
-            return number, 0
-        if column < starts[number] + len(piece):
-            return (number, column - starts[number]) if not number & 1 else None
-    return (len(pieces), 0) if column == starts[-1] else None
 
 
 def _plain(token: SemanticToken) -> tuple[int, int, int, int]:

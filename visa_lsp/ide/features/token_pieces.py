@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.index.line_keys import Signs, Stamp
-    from visa_lsp.ide.index.text_index import Index
+    from visa_lsp.ide.index.line_keys import Signs
+    from visa_lsp.ide.index.text_index import Index, PartNaming
     from visa_lsp.syntax.document import Chunk, Document
     from visa_lsp.text import Encoding
 
@@ -38,7 +38,7 @@ class Piece:
     numbers: int
     lead: int
     tail: int
-    stamp: Stamp | None = None
+    naming: tuple[PartNaming, ...] = ()
     version: str = ""
 
 
@@ -55,7 +55,7 @@ class Pieces:
         if known is None or known.chunk is not chunk or known.version != version_of(index):
             return None
         signs = signs_at(index, at)
-        return known if known.stamp is signs.stamp or _same_meaning(index, at, known, signs) else None
+        return known if known.naming is signs.naming or _same_meaning(index, at, known, signs) else None
 
     def make(
         self, analysis: Analysis, index: Index, at: int, encoding: Encoding, most: int | None = None
@@ -66,7 +66,7 @@ class Pieces:
             return None
         chunk = analysis.document.chunks[at]
         piece = _made(lines, analysis.document, at, encoding)
-        piece.chunk, piece.stamp, piece.version = chunk, signs_at(index, at).stamp, version_of(index)
+        piece.chunk, piece.naming, piece.version = chunk, signs_at(index, at).naming, version_of(index)
         if len(self.kept) > 3 * len(analysis.document.chunks) + 64:
             alive = set(map(id, analysis.document.chunks))
             self.kept = {key: piece for key, piece in self.kept.items() if key[1] in alive}
@@ -75,11 +75,10 @@ class Pieces:
 
 
 def _same_meaning(index: Index, at: int, piece: Piece, signs: Signs) -> bool:
-    """Return whether a piece stands although some names of its body are declared as something else now."""
-    changed = signs.changed_since(piece.stamp) if piece.stamp is not None else None
-    if changed is None or any(may_have(index.document.chunks[at], needle(name)) for name in changed):
+    """Whether a piece stands although some names of its body are declared as something else now."""
+    if any(may_have(index.document.chunks[at], needle(name)) for name in signs.changed_since(piece.naming)):
         return False
-    piece.stamp = signs.stamp
+    piece.naming = signs.naming
     return True
 
 

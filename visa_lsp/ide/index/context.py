@@ -76,7 +76,7 @@ _HEAD: Final = re.compile(r"\s*(?:\([^()]*\)\s*)?[A-Za-z_][A-Za-z0-9_]*(?:\s*\.\
 
 
 def context_at(analysis: Analysis, offset: int) -> Context:
-    """What may be written at an offset."""
+    """Return what may be written at an offset."""
     document = analysis.document
     line, column = document.position(offset)
     text = document.line_text(line)[:column]
@@ -157,7 +157,7 @@ def _instruction(before: str, word: Span, line: int, prefix: str) -> Context:
 
 
 def _operands(tail: str) -> int:
-    """How many operands are complete: words outside brackets and strings, but for one that still goes on."""
+    """Return how many operands are complete: words outside brackets and strings, but for one that still goes on."""
     count, depth, inside, quoted = 0, 0, False, False
     for ch in tail:
         if ch == '"':

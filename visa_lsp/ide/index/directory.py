@@ -55,14 +55,14 @@ class Directory:
         return True
 
     def declaring(self, names: Iterable[str]) -> list[tuple[str, ChunkIndex]]:
-        """Some names with each chunk that declares them, in no order."""
+        """Return some names with each chunk that declares them, in no order."""
         wanted = set(names)
         found = [(name, part) for name in wanted for part in self._declaring.get(name, ())]
         found += [(name, part) for part in self._left.values() for name in wanted.intersection(part.facts.decls)]
         return found
 
     def aliasing(self, name: str) -> list[ChunkIndex]:
-        """The chunks that may declare an alias of a name, in no order."""
+        """Return the chunks that may declare an alias of a name, in no order."""
         wanted = needle(name)
         return [*self._aliasing.get(name, ()), *(part for part in self._left.values() if may_have(part.chunk, wanted))]
 
@@ -83,12 +83,12 @@ class Directory:
 
 
 def directory_in(document: Document) -> Directory:
-    """The directory of a text, at whatever snapshot it is."""
+    """Return the directory of a text, at whatever snapshot it is."""
     return document.session.part(Directory)
 
 
 def directory_of(index: Index) -> Directory:
-    """The directory of a text, brought to a snapshot."""
+    """Return the directory of a text, brought to a snapshot."""
     found = directory_in(index.document)
     found.update(index)
     return found

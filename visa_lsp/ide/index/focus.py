@@ -78,7 +78,7 @@ def focus(
     family: bool = False,
     most: int | None = None,
 ) -> Analysis:
-    """The analysis bound for some lines, and for every line that mentions one of some names of the first line's body.
+    """Return the analysis bound for some lines, and for every line that mentions one of some names of the first line's body.
 
     ``family`` takes in all names for the bytes of the named variables; ``most`` bounds the lines of mentions, those of the
     names and those of the whole family each.
@@ -126,7 +126,7 @@ def focus(
 
 
 def header_lines(document: Document, name: str) -> tuple[int, ...]:
-    """The lines that say what the inputs of a kernel are: its directives, and the declarations of the inputs."""
+    """Return the lines that say what the inputs of a kernel are: its directives, and the declarations of the inputs."""
     index = index_of(document)
     group = index.named.get(name)
     if group is None:
@@ -137,7 +137,7 @@ def header_lines(document: Document, name: str) -> tuple[int, ...]:
 
 
 def header_of(analysis: Analysis, name: str) -> Analysis:
-    """The analysis bound for nothing but what says the inputs of a kernel: what is wrong in its code does not matter."""
+    """Return the analysis bound for nothing but what says the inputs of a kernel: what is wrong in its code does not matter."""
     document = analysis.document
     if index_of(document).braced:
         return analysis
@@ -148,7 +148,7 @@ def header_of(analysis: Analysis, name: str) -> Analysis:
 def focus_at(
     analysis: Analysis, offset: int, *, uses: bool = False, family: bool = False, most: int | None = None
 ) -> Analysis:
-    """The analysis bound for the line of an offset; with ``uses`` also for the lines that mention the name there."""
+    """Return the analysis bound for the line of an offset; with ``uses`` also for the lines that mention the name there."""
     document = analysis.document
     if isinstance(analysis, Focus) or document.line_count < WHOLE:
         return analysis
@@ -164,7 +164,7 @@ def focus_at(
 
 
 def word_at(text: str, column: int) -> set[str]:
-    """The words that a column of a line touches."""
+    """Return the words that a column of a line touches."""
     start = end = min(column, len(text))
     while start > 0 and _part(text[start - 1]):
         start -= 1
@@ -178,7 +178,7 @@ def _part(ch: str) -> bool:
 
 
 def _synonyms(analysis: Analysis, names: set[str]) -> set[str]:
-    """The names with all other names of the predefined variables among them."""
+    """Return the names with all other names of the predefined variables among them."""
     known = predefined_symbols(analysis.platform.grf_bytes if analysis.platform else 32)
     ids = {(known[n].kind, known[n].id) for n in names if n in known}
     return names | {n for n, s in known.items() if (s.kind, s.id) in ids} if ids else names
@@ -200,14 +200,14 @@ def _family(analysis: Analysis, index: Index, group: BodyChunks, names: set[str]
 
 
 def family_names(analysis: Analysis, index: Index, group: BodyChunks, name: str) -> set[str]:
-    """All names for the bytes of a declared variable."""
+    """Return all names for the bytes of a declared variable."""
     names = {name}
     _family(analysis, index, group, names)
     return names
 
 
 def family(body: Body, symbol: Symbol) -> list[Symbol]:
-    """The symbol and all that share its bytes: the base of its chain and every alias of that base.
+    """Return the symbol and all that share its bytes: the base of its chain and every alias of that base.
 
     The registers of all predefined variables are their own family, without those that merely alias them.
     """

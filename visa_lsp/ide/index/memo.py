@@ -33,13 +33,13 @@ class Memo(Protocol):
     """The facts of one chunk by their keys."""
 
     def get(self, key: Key[T], /) -> T | None:
-        """The fact; None where it is not known yet."""
+        """Return the fact; None where it is not known yet."""
 
     def __setitem__(self, key: Key[T], fact: T, /) -> None:
         """Keep a fact."""
 
     def __contains__(self, key: object, /) -> bool:
-        """Whether a fact is known."""
+        """Return whether a fact is known."""
 
 
 # A dict has no type that ties each value to its key; the protocol does. This is the one place where they meet.

@@ -246,7 +246,7 @@ class Index:
                     yield from ((base + offset, False) for _ in braces.closes)
 
     def group_at(self, line: int) -> BodyChunks:
-        """The body of a line."""
+        """Return the body of a line."""
         at = bisect_right(self.groups, line, key=lambda g: g.first_line) - 1
         return self.groups[max(at, 0)]
 
@@ -258,7 +258,7 @@ class Index:
                 yield base + offset, text
 
     def openers(self) -> Iterator[int]:
-        """The lines that open bodies, and the version line before them."""
+        """Yield the lines that open bodies, and the version line before them."""
         for group in self.groups:
             if group.opener >= 0:
                 yield group.opener
@@ -280,7 +280,7 @@ class Index:
                     yield base + offset, name, rest
 
     def aliases(self, group: BodyChunks, bases: Iterable[str]) -> Iterator[str]:
-        """The names that are declared as aliases of some names."""
+        """Yield the names that are declared as aliases of some names."""
         directory = directory_of(self)
         for wanted in bases:
             for part in directory.aliasing(wanted):
@@ -302,7 +302,7 @@ class Index:
                 yield line, match.group(1)
 
     def counts(self, group: BodyChunks) -> Counts:
-        """How much there is in a body."""
+        """Return how much there is in a body."""
         parts = self.parts[group.first : group.end]
         return Counts(
             sum(part.instructions for part in parts),
@@ -326,7 +326,7 @@ class Index:
         *,
         declarations: bool = True,
     ) -> list[int]:
-        """The lines that have one of some names in them, comments included, in order; of more than ``most`` some more.
+        """Return the lines that have one of some names in them, comments included, in order; of more than ``most`` some more.
 
         Without ``declarations`` the lines that declare a variable are none of them.
         """
@@ -357,7 +357,7 @@ class LastIndex:
 
 
 def index_of(document: Document) -> Index:
-    """The index of a snapshot; the last one asked for is kept."""
+    """Return the index of a snapshot; the last one asked for is kept."""
     last = document.session.part(LastIndex)
     known = last.index
     if known is not None and known.document is document:
@@ -372,7 +372,7 @@ def index_of(document: Document) -> Index:
 
 
 def sign_of(name: str, letter: str) -> str:
-    """What stands for a declared name in the key of a line; a word that means something else in places keeps itself."""
+    """Return what stands for a declared name in the key of a line; a word that means something else in places keeps itself."""
     return f"\x01{letter}{name if name in special_words() else ''}\x02{len(name)};"
 
 

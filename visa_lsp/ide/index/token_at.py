@@ -40,7 +40,7 @@ class TokenContext:
 
 
 def symbol_of(body: Body, line: int, token: Token) -> Symbol | None:
-    """The symbol that a token of a line names."""
+    """Return the symbol that a token of a line names."""
     if token.kind is TokenKind.LABEL:
         return body.labels.get(token.text)
     if token.kind is not TokenKind.VARIABLE:
@@ -55,14 +55,14 @@ def symbol_of(body: Body, line: int, token: Token) -> Symbol | None:
 
 
 def name_span(analysis: Analysis, place: Place) -> Span:
-    """The place of a name in offsets of the text, without the quotes that it may stand in."""
+    """Return the place of a name in offsets of the text, without the quotes that it may stand in."""
     span = analysis.document.span(place.line, place.span)
     quoted = analysis.document.line_text(place.line)[place.span.start : place.span.start + 1] == '"'
     return type(span)(span.start + 1, span.end - 1) if quoted else span
 
 
 def bound_at(analysis: Analysis, line: int) -> tuple[Body | None, Bound | None]:
-    """The body of a line and the record of the instruction stream that the line makes."""
+    """Return the body of a line and the record of the instruction stream that the line makes."""
     body = analysis.bound.body_at(line)
     if body is None:
         return None, None
@@ -72,19 +72,19 @@ def bound_at(analysis: Analysis, line: int) -> tuple[Body | None, Bound | None]:
 
 
 def line_tokens(analysis: Analysis, line: int) -> tuple[Token, ...]:
-    """The tokens of a line."""
+    """Return the tokens of a line."""
     _, bound = bound_at(analysis, line)
     statement = statement_of(analysis, line, bound)
     return tokens_of(statement, bound) if statement is not None else ()
 
 
 def statement_of(analysis: Analysis, line: int, bound: Bound | None) -> tree.Statement | None:
-    """The statement of a line: the one that was bound, whose nodes the bound operands hold, where there is one."""
+    """Return the statement of a line: the one that was bound, whose nodes the bound operands hold, where there is one."""
     return bound.statement if bound is not None else analysis.document.statement(line)
 
 
 def spot_at(analysis: Analysis, offset: int) -> TokenContext | None:
-    """The token at an offset; None between tokens, in comments and outside the text."""
+    """Return the token at an offset; None between tokens, in comments and outside the text."""
     document = analysis.document
     line, column = document.position(offset)
     body, bound = bound_at(analysis, line)

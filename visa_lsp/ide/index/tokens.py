@@ -67,7 +67,7 @@ _FIXED_WORDS: Final = {tree.Decl: ".decl", tree.KernelAttr: ".kernel_attr", tree
 
 
 def tokens_of(statement: tree.Statement, bound: Bound | None = None) -> tuple[Token, ...]:
-    """The tokens of a statement; ``bound`` is its instruction, where it is one."""
+    """Return the tokens of a statement; ``bound`` is its instruction, where it is one."""
     match statement:
         case tree.Instruction():
             found = _instruction(statement, bound)
@@ -162,7 +162,7 @@ def _body(node: tree.BodyDirective) -> Iterator[Token]:
 
 
 def mnemonic_words(bound: Bound | None) -> int:
-    """How many of the dotted words are the mnemonic."""
+    """Return how many of the dotted words are the mnemonic."""
     row = bound.row if bound else None
     return 1 + row.mnemonic.count(".") if row else 1
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def number_of(node: tree.Expr | None) -> int | None:
-    """The value of a constant expression without names in it; None where there is none."""
+    """Return the value of a constant expression without names in it; None where there is none."""
     if node is None:
         return None
     try:
@@ -27,7 +27,7 @@ def number_of(node: tree.Expr | None) -> int | None:
 
 
 def float_of_bits(bits: int, type_: DataType) -> float | None:
-    """The number that the low bits are in a float type; None for other types."""
+    """Return the number that the low bits are in a float type; None for other types."""
     match type_.name:
         case "f":
             return float(struct.unpack("<f", struct.pack("<I", bits & 0xFFFFFFFF))[0])
@@ -42,13 +42,13 @@ def float_of_bits(bits: int, type_: DataType) -> float | None:
 
 
 def int_of_bits(bits: int, type_: DataType) -> int:
-    """The low bits as a number of an integer type, sign-extended where it is signed."""
+    """Return the low bits as a number of an integer type, sign-extended where it is signed."""
     value = bits & ((1 << type_.bits) - 1)
     return value - (1 << type_.bits) if type_.is_signed and value >> (type_.bits - 1) else value
 
 
 def packed_values(bits: int, type_: DataType) -> tuple[int | float, ...]:
-    """The elements of a packed immediate, lane 0 first; empty for other types.
+    """Return the elements of a packed immediate, lane 0 first; empty for other types.
 
     A packed float has a sign bit, three exponent bits with bias 3 and four mantissa bits; all zero but the sign is zero.
     """

@@ -26,37 +26,37 @@ _REGISTER: Final = 16  # bytes of the smallest vector register; what is smaller 
 
 
 def add(e: Emitter, a: Node, b: Node) -> Node:
-    """The sum of a and b."""
+    """Return the sum of a and b."""
     return _operation(e, "add", a, b)
 
 
 def sub(e: Emitter, a: Node, b: Node) -> Node:
-    """The difference of a and b."""
+    """Return the difference of a and b."""
     return _operation(e, "sub", a, b)
 
 
 def mul(e: Emitter, a: Node, b: Node) -> Node:
-    """The product of a and b."""
+    """Return the product of a and b."""
     return _operation(e, "mul", a, b)
 
 
 def div(e: Emitter, a: Node, b: Node) -> Node:
-    """The quotient of a and b."""
+    """Return the quotient of a and b."""
     return _operation(e, "div", a, b)
 
 
 def fma(e: Emitter, a: Node, b: Node, c: Node) -> Node:
-    """The value of a * b + c, rounded once."""
+    """Return the value of a * b + c, rounded once."""
     return _operation(e, "fma", a, b, c)
 
 
 def sqrt(e: Emitter, a: Node) -> Node:
-    """The square root of a."""
+    """Return the square root of a."""
     return _operation(e, "sqrt", a)
 
 
 def in_double(function: Callable[..., Node]) -> Callable[..., Node]:
-    """A body that computes in f64 and rounds once to the type of its sources."""
+    """Return a body that computes in f64 and rounds once to the type of its sources."""
 
     def body(e: Emitter, *sources: Node) -> Node:
         own = sources[0].type
@@ -92,7 +92,7 @@ def _operation(e: Emitter, word: str, *sources: Node) -> Node:
 
 
 def _instructions(builder: ir.IRBuilder, word: str, sources: list[Node], most: int) -> Node:
-    """The machine's instructions for lanes, in as few registers of at most ``most`` bytes as hold them."""
+    """Return the machine's instructions for lanes, in as few registers of at most ``most`` bytes as hold them."""
     kind = sources[0].type
     lanes, size = kind.count, bytes_of(kind.element)
     letter = "s" if size == 4 else "d"
@@ -134,7 +134,7 @@ def _instruction(builder: ir.IRBuilder, word: str, form: str, sources: list[Node
 
 
 def _chosen(e: Emitter, word: str, sources: tuple[Node, ...]) -> Node:
-    """The same for any host: the operation of LLVM, and NaNs by choice."""
+    """Return the same for any host: the operation of LLVM, and NaNs by choice."""
     builder, kind = e.builder, sources[0].type
     size = bytes_of(kind.element)
     match word, sources:
@@ -155,7 +155,7 @@ def _chosen(e: Emitter, word: str, sources: tuple[Node, ...]) -> Node:
 
 
 def _invalid(size: int) -> int:
-    """The bits of the NaN that this host makes of zero by zero."""
+    """Return the bits of the NaN that this host makes of zero by zero."""
     zero = np.zeros(1, f"<f{size}")
     with np.errstate(all="ignore"):
         return int((zero / zero).view(f"<u{size}")[0])

@@ -40,7 +40,7 @@ class CompiledBody:
         self.counts = np.zeros(2 * len(code.kernel.instructions) + 2, np.int64)
 
     def twin(self, code: Code) -> Self:
-        """The same functions for another machine's form of the same kernel, with counts of its own."""
+        """Return the same functions for another machine's form of the same kernel, with counts of its own."""
         _prepare(code)
         size = code.layout.size
         code.layout.need(self.code.layout.size)
@@ -82,7 +82,7 @@ class CompiledBody:
         self.counts[:] = 0
 
     def stretch(self, pc: int) -> range:
-        """The instructions that are counted together with one."""
+        """Return the instructions that are counted together with one."""
         body, count = self.body, len(self.code.counts)
         start = max(s for s in body.starts if s <= pc)
         end = min(body.ends[start], count - 1) if start < count - 1 else count

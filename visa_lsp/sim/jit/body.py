@@ -159,7 +159,7 @@ class BodyPlan:
 
 
 def _effect(inst: Inst) -> str:
-    """The name of an instruction's effect; empty where it has none."""
+    """Return the name of an instruction's effect; empty where it has none."""
     meaning = inst.row.meaning
     return meaning.name if isinstance(meaning, Effect) else ""
 
@@ -275,7 +275,7 @@ class _BodyWriter:
         b.ret(ir.Constant(I32, state.LEAVE))
 
     def _entered(self, pc: int) -> ir.Block:
-        """The block that begins at an instruction with what the registers hold."""
+        """Return the block that begins at an instruction with what the registers hold."""
         e = self.e
         held = e.held.moved(pc)
         if not held:
@@ -291,7 +291,7 @@ class _BodyWriter:
         self.e.give_held(self.e.held.moved(pc))
 
     def _to(self, pc: int) -> ir.Block:
-        """The block that goes on at an instruction: by way of the lanes that wait there."""
+        """Return the block that goes on at an instruction: by way of the lanes that wait there."""
         return self.places.get(pc) or self.blocks[pc]
 
     def _join(self, pc: int) -> None:
@@ -394,7 +394,7 @@ class _BodyWriter:
     # ---- branches
 
     def _taken(self, inst: Inst, pc: int) -> Node:
-        """The active lanes that an instruction moves, of 32. Execution size 1 moves all of them or none."""
+        """Return the active lanes that an instruction moves, of 32. Execution size 1 moves all of them or none."""
         e, site, pred = self.e, Site(self.code, inst, pc), inst.get("pred")
         at, lanes = site.control.mask_offset, site.lanes
         active = e.get(e.emask)
@@ -496,7 +496,7 @@ def _jumps(inst: Inst) -> bool:
 
 
 def _touches_fixed(body: BodyPlan) -> bool:
-    """Whether some instruction sets a predefined surface variable."""
+    """Return whether some instruction sets a predefined surface variable."""
     return any(
         isinstance(dst := inst.get("dst"), State) and not dst.sampler and dst.var < FIRST_SURFACE
         for inst in body.instructions

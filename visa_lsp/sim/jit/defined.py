@@ -45,7 +45,7 @@ class Known:
         self.together = True  # all lanes of the thread are here
 
     def copy(self) -> Known:
-        """The same, to be changed."""
+        """Return the same, to be changed."""
         new = object.__new__(Known)
         new.bytes, new.addresses = self.bytes.copy(), self.addresses.copy()
         new.own, new.all = list(self.own), list(self.all)
@@ -73,7 +73,7 @@ def _both(a: Array, b: Array) -> Array:
 
 
 def proven(code: Code, frame: Frame, *, full: bool) -> bool:
-    """Whether no lane reads what was not written; ``full`` says that all lanes of each thread have a work item."""
+    """Return whether no lane reads what was not written; ``full`` says that all lanes of each thread have a work item."""
     instructions = code.kernel.instructions
     if len(instructions) > MOST_INSTRUCTIONS:
         return False
@@ -110,7 +110,7 @@ def proven(code: Code, frame: Frame, *, full: bool) -> bool:
 
 
 def registers_read(code: Code) -> Array:
-    """Which bytes of the registers some instruction of a proven kernel reads: a flag for each."""
+    """Return which bytes of the registers some instruction of a proven kernel reads: a flag for each."""
     found = np.zeros(code.layout.size, np.bool_)
     for pc, inst in enumerate(code.kernel.instructions):
         for places in _read(plan_of(code, pc)) if not inst.row.opens_label else ():
@@ -119,7 +119,7 @@ def registers_read(code: Code) -> Array:
 
 
 def after(code: Code, pc: int) -> Iterator[int]:
-    """Where a lane may go from an instruction."""
+    """Yield where a lane may go from an instruction."""
     inst = code.kernel.instructions[pc]
     flow = inst.row.flow
     target = code.labels.get(label) if isinstance(label := inst.get("label"), int) else None
@@ -141,7 +141,7 @@ def _divides(code: Code, pc: int) -> bool:
 
 
 def _step(kernel: Kernel, plan: DefinednessPlan, known: Known) -> bool:
-    """Whether what an instruction reads is defined; what it writes is, then."""
+    """Return whether what an instruction reads is defined; what it writes is, then."""
     everybody = plan.no_mask or (plan.kind is InstructionKind.BRANCH and plan.lanes == 1)
     lanes = plan.full << plan.at & _LANES
     if isinstance(plan.pred, Predicate):

@@ -69,23 +69,23 @@ class Uncompiled(Exception):  # noqa: N818 - no fault: the interpreter executes 
 
 
 def integer(bits: int) -> Any:
-    """The integer type of so many bits."""
+    """Return the integer type of so many bits."""
     return ir.IntType(bits)
 
 
 def lanes_of(value: Node) -> int:
-    """How many lanes a vector has."""
+    """Return how many lanes a vector has."""
     count: int = value.type.count
     return count
 
 
 def vector(element: Any, lanes: int) -> Any:
-    """A vector type."""
+    """Return a vector type."""
     return ir.VectorType(element, lanes)
 
 
 def constants(element: Any, values: Sequence[float]) -> Node:
-    """A constant vector."""
+    """Return a constant vector."""
     if isinstance(element, ir.IntType):
         return _integers(element.width, tuple(values))
     return ir.Constant(vector(element, len(values)), [ir.Constant(element, v) for v in values])
@@ -93,13 +93,13 @@ def constants(element: Any, values: Sequence[float]) -> Node:
 
 @lru_cache(4096)
 def _integers(bits: int, values: tuple[float, ...]) -> Node:
-    """A constant vector of integers: kernels have few different ones, and writing one takes as long as ten operations."""
+    """Return a constant vector of integers: kernels have few different ones, and writing one takes as long as ten operations."""
     kind = integer(bits)
     return ir.Constant(vector(kind, len(values)), [ir.Constant(kind, v) for v in values])
 
 
 def splat(element: Any, value: float, lanes: int) -> Node:
-    """A constant vector of equal lanes."""
+    """Return a constant vector of equal lanes."""
     return constants(element, [value] * lanes)
 
 
@@ -267,11 +267,11 @@ class Emitter:
     # ---- the blocks of numbers
 
     def address(self, base: Node, offset: int) -> Node:
-        """The address of a number of a block."""
+        """Return the address of a number of a block."""
         return self.builder.gep(base, [ir.Constant(I64, offset)], source_etype=I8)
 
     def word(self, base: Node, offset: int, kind: Any = I64) -> Node:
-        """A number of a block."""
+        """Return a number of a block."""
         return self.builder.load(self.address(base, offset), typ=kind)
 
     def put_word(self, base: Node, offset: int, value: Node) -> None:
@@ -282,7 +282,7 @@ class Emitter:
         return self.address(self.block, cell) if isinstance(cell, int) else cell
 
     def get(self, cell: Node, kind: Any = I32) -> Node:
-        """The value of a cell: one of the function's own, or one of the block, by its offset."""
+        """Return the value of a cell: one of the function's own, or one of the block, by its offset."""
         return self.builder.load(self._cell_of(cell), typ=kind)
 
     def set(self, cell: Node, value: Node) -> None:
@@ -330,7 +330,7 @@ class Emitter:
     # ---- surface variables
 
     def surface(self, cell: int) -> Node:
-        """The value of a surface variable's element."""
+        """Return the value of a surface variable's element."""
         return self.get(self.surfaces[cell], I64)
 
     def put_surface(self, cell: int, value: Node, known: int | None) -> None:
@@ -370,7 +370,7 @@ class Emitter:
     # ---- lanes in registers
 
     def at(self, offset: int, size: int) -> Node:
-        """The address of some bytes of the registers. Raises Uncompiled where they belong together nowhere."""
+        """Return the address of some bytes of the registers. Raises Uncompiled where they belong together nowhere."""
         number = self.held.at(offset, offset + size)
         if number is None:
             raise Uncompiled
@@ -394,7 +394,7 @@ class Emitter:
         return builder.shuffle_vector(whole, ir.Constant(whole.type, ir.Undefined), constants(I32, order))
 
     def spread(self, one: Node, lanes: int) -> Node:
-        """A vector whose lanes are all the same value."""
+        """Return a vector whose lanes are all the same value."""
         kind = vector(one.type, lanes)
         first = self.builder.insert_element(ir.Constant(kind, ir.Undefined), one, ir.Constant(I32, 0))
         if lanes == 1:
@@ -434,24 +434,24 @@ class Emitter:
         builder.store(builder.select(chosen, wide, old), where, align=1)
 
     def kept_lanes(self, value: Node) -> Node:
-        """A place in memory for lanes, from which they can be taken by number."""
+        """Return a place in memory for lanes, from which they can be taken by number."""
         with self.builder.goto_entry_block():
             place = self.builder.alloca(value.type)
         self.builder.store(value, place)
         return place
 
     def lane_of(self, place: Node, lane: Node, kind: Any) -> Node:
-        """One of them."""
+        """Return one of them."""
         return self.builder.load(self.builder.gep(place, [lane], source_etype=kind), typ=kind)
 
     # ---- lanes in memory
 
     def places(self, base: Node, offsets: Node) -> Node:
-        """The host's addresses of what lies so many bytes, 64 bits for each lane, behind one."""
+        """Return the host's addresses of what lies so many bytes, 64 bits for each lane, behind one."""
         return self.builder.add(offsets, self.spread(self.builder.ptrtoint(base, I64), lanes_of(offsets)))
 
     def gather(self, kind: Any, places: Node, bits: Node, align: int) -> Node:
-        """What lies at the addresses of lanes that ``bits``, an integer, has on; zeros elsewhere."""
+        """Return what lies at the addresses of lanes that ``bits``, an integer, has on; zeros elsewhere."""
         lanes = kind.count
         pointers = self.builder.inttoptr(places, vector(PTR, lanes))
         name, none = f"llvm.masked.gather.{_suffix(kind)}.v{lanes}p0", splat(kind.element, 0, lanes)
@@ -467,7 +467,7 @@ class Emitter:
         return value if lanes == 32 else self.builder.trunc(value, integer(lanes))
 
     def predicate(self, pred: Predicate, at: int, lanes: int) -> Node:
-        """The predicate bits of an instruction's lanes, combined, then inverted: an integer of so many bits."""
+        """Return the predicate bits of an instruction's lanes, combined, then inverted: an integer of so many bits."""
         builder = self.builder
         bits = self.mask_of(self.predicates[pred.var], at, lanes)
         kind = integer(lanes)
@@ -482,7 +482,7 @@ class Emitter:
         return holds if lanes == 1 else builder.sext(holds, kind)
 
     def enable(self, site: Site, *, predicate: bool = True) -> Node | None:
-        """The channel enable bits as an integer; None where all lanes are on."""
+        """Return the channel enable bits as an integer; None where all lanes are on."""
         lanes, at = site.lanes, site.control.mask_offset
         pred: Value = site.inst.get("pred") if predicate else None
         bits = self.predicate(pred, at, lanes) if isinstance(pred, Predicate) else None
@@ -500,7 +500,7 @@ class Emitter:
         return ir.Constant(integer(lanes), (1 << lanes) - 1)
 
     def some(self, bits: Node | None, site: Site) -> Node:
-        """The enable bits as an integer, also where all lanes are on."""
+        """Return the enable bits as an integer, also where all lanes are on."""
         return self.all_on(site.lanes) if bits is None else bits
 
     # ---- leaving
@@ -537,7 +537,7 @@ class Emitter:
 
 
 def bytes_of(kind: Any) -> int:
-    """Bytes of an element type."""
+    """Return bytes of an element type."""
     if isinstance(kind, ir.IntType):
         return int(kind.width) // 8
     return {"half": 2, "float": 4, "double": 8}[str(kind)]

@@ -63,7 +63,7 @@ class Held:
         self.touched: Mapping[int, Sequence[Touched]] = {}  # by instruction
 
     def at(self, start: int, end: int) -> int | None:
-        """The piece that has some bytes; -1 where none has any of them, None where they are of several."""
+        """Return the piece that has some bytes; -1 where none has any of them, None where they are of several."""
         number = bisect_right(self.pieces, (start, maxsize)) - 1
         for near in (number, number + 1):  # the last that begins before the bytes or with them, and the next
             if 0 <= near < len(self.pieces):
@@ -75,7 +75,7 @@ class Held:
         return -1
 
     def moved(self, pc: int) -> list[int]:
-        """The pieces that live where a stretch begins: they travel where the function is entered or left."""
+        """Return the pieces that live where a stretch begins: they travel where the function is entered or left."""
         bits = self.live[pc] if self.pieces else 0
         return [number for number, (start, size) in enumerate(self.pieces) if _range(start, start + size) & bits]
 
@@ -89,7 +89,7 @@ class _Use(NamedTuple):
 
 
 def held_in(code: Code, starts: Sequence[int], ends: Mapping[int, int], *, to_the_end: bool = False) -> Held:
-    """What a function holds of a body all of whose operations are made; ``starts`` and ``ends`` are its stretches.
+    """Return what a function holds of a body all of whose operations are made; ``starts`` and ``ends`` are its stretches.
 
     ``to_the_end`` says that somebody looks at the registers of a thread that has ended. Nothing is held where lanes go otherwise
     than by ``goto``, or where registers are named by address.
@@ -118,7 +118,7 @@ def held_in(code: Code, starts: Sequence[int], ends: Mapping[int, int], *, to_th
 
 
 def _pieces(code: Code) -> list[HeldPiece]:
-    """The bytes of declared variables that are touched, in pieces that no access crosses."""
+    """Return the bytes of declared variables that are touched, in pieces that no access crosses."""
     first = code.layout.predefined_end
     ranges = sorted({(low, end) for touches in code.touches.values() for t in touches for low, end in [_ends(t)]})
     merged: list[list[int]] = []
@@ -144,13 +144,13 @@ def _touched(held: Held, touches: Sequence[Touch]) -> list[Touched]:
 
 
 def _control(code: Code, pc: int) -> ExecControl:
-    """Which lanes an instruction runs on; plain gather and scatter have that in an operand."""
+    """Return which lanes an instruction runs on; plain gather and scatter have that in an operand."""
     inst = code.kernel.instructions[pc]
     return next((v for v in inst.values if isinstance(v, ExecControl)), None) or Site(code, inst, pc).control
 
 
 def _lanewise(code: Code) -> np.ndarray:
-    """A flag for each byte: whether whoever touches it is the same lane each time."""
+    """Return a flag for each byte: whether whoever touches it is the same lane each time."""
     owner = np.zeros(code.layout.size, np.int16)
     shared = np.zeros(code.layout.size, np.bool_)
     seen = set()
@@ -176,7 +176,7 @@ def _lanewise(code: Code) -> np.ndarray:
 
 
 def _bits(flags: np.ndarray) -> int:
-    """A bit for each dword all of whose bytes have a flag."""
+    """Return a bit for each dword all of whose bytes have a flag."""
     return int.from_bytes(np.packbits(flags.reshape(-1, _DWORD).all(axis=1), bitorder="little").tobytes(), "little")
 
 
@@ -186,7 +186,7 @@ def _range(start: int, end: int) -> int:
 
 @lru_cache(4096)
 def _dwords(elements: tuple[int, ...], size: int, start: int) -> tuple[int, int]:
-    """The dwords of which elements have a byte, and those that they fill, counted from that of ``start``, which is in the first."""
+    """Return the dwords of which elements have a byte, and those that they fill, counted from that of ``start``, which is in the first."""
     bytes_ = np.zeros(start + max(elements) + size + _DWORD - 1, np.bool_)
     bytes_[(start + np.array(elements)[:, None] + np.arange(size)).reshape(-1)] = True
     rows = bytes_[: bytes_.size // _DWORD * _DWORD].reshape(-1, _DWORD)
@@ -262,20 +262,20 @@ class _Lives:
         self._values = solve(values, order, dependents, evaluate)
 
     def _wait(self, pc: int) -> int:
-        """The node of the joins where lanes may wait while the instruction at ``pc`` runs: others are here, done, or further on."""
+        """Return the node of the joins where lanes may wait while the instruction at ``pc`` runs: others are here, done, or further on."""
         return len(self._starts) + (0 if self._anywhere else bisect_right(self._joins, pc))
 
     def beside(self, pc: int) -> int:
-        """What lives at the joins where lanes may wait while an instruction runs."""
+        """Return what lives at the joins where lanes may wait while an instruction runs."""
         return self._values[self._wait(pc)]
 
     def by_place(self) -> dict[int, int]:
-        """What lives where each stretch begins, there or where lanes wait."""
+        """Return what lives where each stretch begins, there or where lanes wait."""
         return {start: bits | self.beside(start) for start, bits in zip(self._starts, self._values, strict=False)}
 
 
 def _pass(uses: Sequence[_Use]) -> _Use:
-    """What instructions that are executed together read first, and what they write first."""
+    """Return what instructions that are executed together read first, and what they write first."""
     read = killed = written = 0
     for use in uses:
         read |= use.read & ~killed

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def body_of(word: str) -> Callable[..., Node]:
-    """The body of a word on f32 lanes."""
+    """Return the body of a word on f32 lanes."""
 
     @in_double
     def formula(e: Emitter, *lanes: Node) -> Node:
@@ -41,7 +41,7 @@ def body_of(word: str) -> Callable[..., Node]:
 def _operator(
     of_floats: str, of_integers: str, *, turned: bool = False
 ) -> Callable[[LaneNumbers, LaneNumbers | float], LaneNumbers]:
-    """The operation of the builder that an operator is; ``turned``: the lanes are its second source."""
+    """Return the operation of the builder that an operator is; ``turned``: the lanes are its second source."""
 
     def operation(a: LaneNumbers, b: LaneNumbers | float) -> LaneNumbers:
         name = of_floats if a.node.type.element is F64 else of_integers
@@ -67,7 +67,7 @@ class LaneNumbers:
     node: Node
 
     def like(self, other: LaneNumbers | float) -> Node:
-        """The other operand: a constant stands in all lanes."""
+        """Return the other operand: a constant stands in all lanes."""
         if isinstance(other, LaneNumbers):
             return other.node
         return splat(self.node.type.element, other, lanes_of(self.node))

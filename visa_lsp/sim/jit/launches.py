@@ -58,7 +58,7 @@ def watched(
 
 
 def _whole(machine: CompiledMachine) -> Callable[[int], None] | None:
-    """What runs all groups from a number on as a whole; None where that cannot be."""
+    """Return what runs all groups from a number on as a whole; None where that cannot be."""
     if not machine.fits(machine.code(machine.dispatch.kernel)):
         return None
     runner, total = GroupRunner(machine), math.prod(machine.dispatch.groups)

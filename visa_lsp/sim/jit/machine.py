@@ -76,7 +76,7 @@ class CompiledMachine(Machine):
         self.raised: KernelFault | None = None
 
     def code(self, kernel: Kernel) -> Code:
-        """The interpreter's form of a kernel or function; one that an earlier run of the dispatch has used where there is one."""
+        """Return the interpreter's form of a kernel or function; one that an earlier run of the dispatch has used where there is one."""
         known = self.making.codes.get(id(kernel))
         if known and id(kernel) not in self._codes:
             code = self._codes[id(kernel)] = known.pop()
@@ -99,7 +99,7 @@ class CompiledMachine(Machine):
         return table
 
     def marked(self, buffer: Buffer) -> int:
-        """The address of a buffer's marks, where checkers watch."""
+        """Return the address of a buffer's marks, where checkers watch."""
         if not self.under_watch:
             return 0
         marks = self.marks.get(id(buffer))
@@ -112,7 +112,7 @@ class CompiledMachine(Machine):
         return np.array([n for row in rows for n in row] or [0] * (state.FLAT_ENTRY // 8), np.uint64).view(np.int64)
 
     def compiled(self, frame: Frame) -> CompiledBody | None:
-        """The compiled form of a frame's body, for its modes; None while it is not worth that."""
+        """Return the compiled form of a frame's body, for its modes; None while it is not worth that."""
         key = self._key(frame)
         if key is None or (key not in self._bodies and not self._is_hot(key, frame.code)):
             return None
@@ -150,7 +150,7 @@ class CompiledMachine(Machine):
         self.interpreted += steps
 
     def compiled_for(self, code: Code, modes: Modes) -> CompiledBody:
-        """The compiled form of a body that is entered with some modes."""
+        """Return the compiled form of a body that is entered with some modes."""
         key = (id(code), modes)
         found = self._bodies.get(key)
         if found is None:
@@ -174,13 +174,13 @@ class CompiledMachine(Machine):
         return found
 
     def _plan(self, code: Code) -> ModePlan | None:
-        """The modes of a kernel's instructions, where they follow from those of a new thread."""
+        """Return the modes of a kernel's instructions, where they follow from those of a new thread."""
         if id(code) not in self._plans:
             self._plans[id(code)] = ModePlan.of_kernel(code)
         return self._plans[id(code)]
 
     def block(self, frame: Frame, layout: state.StateLayout) -> state.StateBlock:
-        """The block of a frame."""
+        """Return the block of a frame."""
         found = self._states.get(id(frame))
         if found is None:
             found = self._states[id(frame)] = state.StateBlock(layout)
@@ -207,7 +207,7 @@ class CompiledMachine(Machine):
         self._states[id(frame)] = block
 
     def first_registers(self, group: tuple[int, int, int], shape: GroupShape) -> np.ndarray[Any, np.dtype[np.uint8]]:
-        """The registers of thread 0 of a group when it begins."""
+        """Return the registers of thread 0 of a group when it begins."""
         thread = self._make_thread(ThreadGroup(group, 0, 1), 0, shape)
         found = thread.frame.regs.copy()
         self.release(thread.frame)
@@ -224,7 +224,7 @@ class CompiledMachine(Machine):
             frame.set_modes(frame.word(frame.code.layout.offset(CR0)))
 
     def thread(self, group: ThreadGroup, number: int, frame: Frame) -> Thread:
-        """A thread that runs compiled code, but while observers listen."""
+        """Return a thread that runs compiled code, but while observers listen."""
         return (Thread if self.observers else CompiledThread)(self, group, number, frame)
 
     def interpret_group(self, number: int) -> None:
@@ -239,7 +239,7 @@ class CompiledMachine(Machine):
         self._take()
 
     def counts(self) -> list[tuple[Code, list[int]]]:
-        """How often each instruction was executed so far, in numbers that stay as they are."""
+        """Return how often each instruction was executed so far, in numbers that stay as they are."""
         for body in self._bodies.values():
             body.flush_counts()
         return [(code, list(code.counts)) for code in self._codes.values()]
@@ -285,7 +285,7 @@ class CompiledMachine(Machine):
     running: Callable[[], CompiledThread] | None = None  # which thread is, while groups run as a whole
 
     def taken_over(self, done: int) -> bool:
-        """Whether the groups behind those that are done have been run as a whole."""
+        """Return whether the groups behind those that are done have been run as a whole."""
         if self.make_whole is not None:
             code = self.code(self.dispatch.kernel)
             if self._is_hot((id(code), Modes()), code):
@@ -315,15 +315,15 @@ class CompiledMachine(Machine):
         return proofs[id(kernel)]
 
     def fits(self, code: Code) -> bool:
-        """Whether groups can run as a whole: nothing but barriers leaves the compiled function."""
+        """Return whether groups can run as a whole: nothing but barriers leaves the compiled function."""
         return self.compiled_anew(code).body.stays
 
     def compiled_anew(self, code: Code) -> CompiledBody:
-        """The compiled form of a kernel as a new thread enters it."""
+        """Return the compiled form of a kernel as a new thread enters it."""
         return self.compiled_for(code, Modes())
 
     def executed(self, frame: Frame) -> int:
-        """The number of instructions so far, with the one where ``frame`` stands; its stretch is counted to its end."""
+        """Return the number of instructions so far, with the one where ``frame`` stands; its stretch is counted to its end."""
         late = 0
         for body in self._bodies.values():
             if body.code is frame.code and self.inside:
@@ -349,7 +349,7 @@ class Sample(CompiledMachine):
     """The interpreter with its observers, on a launch whose memory can be put back. Raises Hot where compiling it pays."""
 
     def thread(self, group: ThreadGroup, number: int, frame: Frame) -> Thread:
-        """A thread that is interpreted."""
+        """Return a thread that is interpreted."""
         return CompiledThread(self, group, number, frame)
 
     def compiled(self, frame: Frame) -> CompiledBody | None:
@@ -442,7 +442,7 @@ class CompiledThread(Thread):
 
 
 def address(buffer: Buffer) -> int:
-    """The host's address of a buffer's bytes."""
+    """Return the host's address of a buffer's bytes."""
     return int(buffer.data.ctypes.data) if buffer.size else 0
 
 

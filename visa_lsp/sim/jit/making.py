@@ -26,7 +26,7 @@ MOST_MAKINGS: Final = 16  # of a program, for launches that differ
 
 
 def is_large(kernel: Kernel) -> bool:
-    """Whether a body has more instructions than are compiled."""
+    """Return whether a body has more instructions than are compiled."""
     return len(kernel.instructions) > MOST_INSTRUCTIONS
 
 
@@ -34,7 +34,7 @@ class ObjectStore(Protocol):
     """Where object code is kept for other processes, by a key that says all that it depends on."""
 
     def get(self, key: str, /) -> object:
-        """What was put, bytes in base64; None where there is nothing."""
+        """Return what was put, bytes in base64; None where there is nothing."""
         ...
 
     def put(self, key: str, value: bytes, /) -> None:

@@ -36,12 +36,12 @@ class Modes(NamedTuple):
 
     @staticmethod
     def of(frame: Frame) -> Modes:
-        """The modes of a frame."""
+        """Return the modes of a frame."""
         return Modes(frame.rounding, frame.keep_df, frame.keep_f, frame.keep_hf)
 
     @staticmethod
     def of_control(control: int) -> Modes:
-        """The modes of a value of ``%cr0``."""
+        """Return the modes of a value of ``%cr0``."""
         return Modes(Rounding(control >> 4 & 3), bool(control & 0x40), bool(control & 0x80), bool(control & 0x400))
 
     @property
@@ -50,7 +50,7 @@ class Modes(NamedTuple):
         return self.rounding is Rounding.EVEN
 
     def keeps(self, type_: ty.DataType) -> bool:
-        """Whether denormals of a type stay."""
+        """Return whether denormals of a type stay."""
         return self.keep_df if type_ is ty.DF else self.keep_hf if type_ is ty.HF else self.keep_f
 
 
@@ -62,7 +62,7 @@ class ModePlan(NamedTuple):
 
     @staticmethod
     def of_kernel(code: Code) -> ModePlan | None:
-        """The plan of a kernel that a new thread begins; None where what changes ``%cr0`` may set it to several values.
+        """Return the plan of a kernel that a new thread begins; None where what changes ``%cr0`` may set it to several values.
 
         All branches and all places where lanes meet have the modes of the first of them.
         """
@@ -90,24 +90,24 @@ class ModePlan(NamedTuple):
 
     @staticmethod
     def constant(code: Code, modes: Modes) -> ModePlan:
-        """The plan of a body that has the same modes everywhere, until it is left to change them."""
+        """Return the plan of a body that has the same modes everywhere, until it is left to change them."""
         return ModePlan([modes] * (len(code.kernel.instructions) + 1), {})
 
 
 def branches(inst: Inst) -> bool:
-    """Whether an instruction moves lanes, and compiled code does that itself."""
+    """Return whether an instruction moves lanes, and compiled code does that itself."""
     meaning = inst.row.meaning
     return isinstance(meaning, Effect) and meaning.name in {"goto", "jmp", "ret", "fret"}
 
 
 def changes_modes(code: Code, inst: Inst) -> bool:
-    """Whether an instruction writes ``%cr0``."""
+    """Return whether an instruction writes ``%cr0``."""
     dst = inst.get("dst")
     return isinstance(dst, General) and code.layout.root(dst.var) == CR0
 
 
 def _changed(code: Code, inst: Inst, pc: int, control: int, *, first: bool) -> int | None:
-    """The value of ``%cr0`` behind an instruction that combines it with a number; None where it may be another."""
+    """Return the value of ``%cr0`` behind an instruction that combines it with a number; None where it may be another."""
     dst, own, number, meaning = inst.get("dst"), inst.get("src0"), inst.get("src1"), inst.row.meaning
     word = _CONTROL_WORDS.get(meaning.expr.word) if isinstance(meaning, Lane) else None
     if (

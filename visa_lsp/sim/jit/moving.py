@@ -44,7 +44,7 @@ class _Lanes(NamedTuple):
     bits: Node | None
 
     def same(self, e: Emitter) -> Node:
-        """Whether all are at one place."""
+        """Return whether all are at one place."""
         return e.builder.icmp_signed("==", self.least, self.most)
 
 
@@ -186,7 +186,7 @@ def wide(e: Emitter, at: Node) -> Node:
 
 
 def range_of(e: Emitter, at: Node, bits: Node) -> tuple[Node, Node]:
-    """The highest and the lowest offset of the lanes that are on, in 64 bits."""
+    """Return the highest and the lowest offset of the lanes that are on, in 64 bits."""
     lanes, kind = lanes_of(at), at.type.element
     if lanes == 1:
         one = _lane0(e, at)
@@ -215,7 +215,7 @@ def _lane0(e: Emitter, at: Node) -> Node:
 
 
 def _side_by_side(e: Emitter, at: Node, size: int, enabled: Node | None) -> Node | None:
-    """Whether all lanes are on and lie one behind the other; None where there is one lane."""
+    """Return whether all lanes are on and lie one behind the other; None where there is one lane."""
     lanes, kind = lanes_of(at), at.type.element
     if lanes == 1:
         return None
@@ -232,13 +232,13 @@ def _side_by_side(e: Emitter, at: Node, size: int, enabled: Node | None) -> Node
 
 
 def _places(e: Emitter, base: Node, at: Node, offset: int) -> Node:
-    """The host's addresses of what lies some bytes behind the offset of each lane."""
+    """Return the host's addresses of what lies some bytes behind the offset of each lane."""
     places = e.places(base, wide(e, at))
     return e.builder.add(places, splat(I64, offset, lanes_of(at))) if offset else places
 
 
 def _gathered(e: Emitter, base: Node, where: _Lanes, bits: Node, one: Moved) -> Node:
-    """What lanes find, each at its place; what all find at one place is read once."""
+    """Return what lanes find, each at its place; what all find at one place is read once."""
     lanes = lanes_of(where.at)
     kind, width = vector(integer(8 * one.memory), lanes), where.at.type.element.width
 
@@ -270,7 +270,7 @@ def _loaded(e: Emitter, one: Moved, found: Node, chosen: Node | None) -> None:
 
 
 def _stored(e: Emitter, one: Moved, lanes: int) -> Node:
-    """What the registers have for memory."""
+    """Return what the registers have for memory."""
     if one.start < 0:
         value = splat(integer(8 * one.register), 0, lanes)
     else:

@@ -65,7 +65,7 @@ def _target() -> Any:
 
 
 def _machine() -> Any:
-    """A target machine; whoever compiles with it owns it."""
+    """Return a target machine; whoever compiles with it owns it."""
     target = _target()
     return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=_features(), opt=LEVEL)
 
@@ -78,7 +78,7 @@ def _features() -> str:
 
 @cache
 def vector_bytes() -> int:
-    """How many bytes the host's fused instructions of three operands compute on at once; 0 where it has none."""
+    """Return how many bytes the host's fused instructions of three operands compute on at once; 0 where it has none."""
     features = llvm.get_host_cpu_features()
     if not (features.get("avx") and features.get("fma")):
         return 0
@@ -86,7 +86,7 @@ def vector_bytes() -> int:
 
 
 def _object(text: str, machine: Any, store: ObjectStore | None) -> bytes:
-    """The object code of a module; from the store, where an earlier process has left it for such a machine."""
+    """Return the object code of a module; from the store, where an earlier process has left it for such a machine."""
     sign = f"{llvmlite.__version__}\n{llvm.get_host_cpu_name()}\n{_features()}\n{LEVEL}\n{text}"
     key = hashlib.sha256(sign.encode()).hexdigest()
     known = store.get(key) if store is not None else None
@@ -125,5 +125,5 @@ class Native:
         self._engine.finalize_object()
 
     def function(self, name: str, kind: Any = BODY) -> Any:
-        """A function by name, as ctypes calls it."""
+        """Return a function by name, as ctypes calls it."""
         return kind(self._engine.get_function_address(name))

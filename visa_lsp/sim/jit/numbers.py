@@ -42,7 +42,7 @@ _FLOATS: Final = {ty.F: F32, ty.DF: F64, ty.HF: F16}
 
 
 def read(e: Emitter, site: Site, operand: Value, lanes: int | None = None) -> Node:
-    """The lanes of a source as they are stored. Raises Uncompiled where there is no compiled form."""
+    """Return the lanes of a source as they are stored. Raises Uncompiled where there is no compiled form."""
     count = site.lanes if lanes is None else lanes
     type_ = site.operand_type(operand)
     kind = STORAGE.get(type_)
@@ -91,7 +91,7 @@ def write(e: Emitter, site: Site, operand: Value, value: Node, bits: Node | None
 
 
 def is_signed_source(site: Site, operand: Value, exec_type: ty.DataType) -> bool:
-    """Whether the bits of an integer source count as a signed number."""
+    """Return whether the bits of an integer source count as a signed number."""
     type_ = site.operand_type(operand)
     return type_.is_signed or (exec_type.is_signed and type_.size == exec_type.size)
 

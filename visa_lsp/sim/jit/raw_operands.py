@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def raw_start(site: Site, operand: RawOperand, end: int) -> int:
-    """The first byte of a raw operand in the registers, which have to reach ``end`` bytes behind it; -1 for %null.
+    """Return the first byte of a raw operand in the registers, which have to reach ``end`` bytes behind it; -1 for %null.
 
     Raises Uncompiled where it lies before the registers.
     """
@@ -30,7 +30,7 @@ def raw_start(site: Site, operand: RawOperand, end: int) -> int:
 
 
 def scalar(e: Emitter, site: Site, name: str) -> Node | None:
-    """The first element of an operand as 64 bits; None where it is zero. Raises Uncompiled for what is no integer."""
+    """Return the first element of an operand as 64 bits; None where it is zero. Raises Uncompiled for what is no integer."""
     operand = site.inst.get(name)
     if operand is None:
         return None

@@ -21,7 +21,7 @@ OddWord = Callable[..., "Node"]
 
 
 def _odd(e: Emitter, near: Node, error: Node) -> Node:
-    """A result to nearest as one rounded to odd; ``error`` has the sign of what it lacks, and is 0 or NaN where that is nothing."""
+    """Return a result to nearest as one rounded to odd; ``error`` has the sign of what it lacks, and is 0 or NaN where that is nothing."""
     builder, lanes = e.builder, lanes_of(near)
     zero = splat(F64, 0.0, lanes)
     bits = builder.bitcast(near, vector(I64, lanes))
@@ -35,7 +35,7 @@ def _odd(e: Emitter, near: Node, error: Node) -> Node:
 
 
 def _sum(e: Emitter, near: Node, a: Node, b: Node) -> Node:
-    """What is ``near`` a + b, rounded to odd."""
+    """Return what is ``near`` a + b, rounded to odd."""
     builder = e.builder
     other = builder.fsub(near, a)
     error = builder.fadd(builder.fsub(a, builder.fsub(near, other)), builder.fsub(b, other))
@@ -74,7 +74,7 @@ ODD: Final[dict[str, OddWord]] = {
 
 
 def directed(e: Emitter, word: str, sources: list[Node]) -> Node:
-    """A word on f32 lanes, rounded as the modes say. Raises Uncompiled where there is no compiled form."""
+    """Return a word on f32 lanes, rounded as the modes say. Raises Uncompiled where there is no compiled form."""
     if word not in ODD or any(s.type.element is not F32 for s in sources):
         raise Uncompiled
     wide = [e.builder.fpext(s, vector(F64, lanes_of(s))) for s in sources]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def _offsets(e: Emitter, site: Site, name: str, lanes: int, *, wide: bool = False) -> Node:
-    """The per-lane offsets plus the global one, in 32 bits, addresses (``wide``) in 64."""
+    """Return the per-lane offsets plus the global one, in 32 bits, addresses (``wide``) in 64."""
     kind = I64 if wide else I32
     operand, size = site.raw(name), kind.width // 8
     start = raw_start(site, operand, lanes * size)

@@ -93,7 +93,7 @@ def run_side_by_side(dispatch: Dispatch, first: CompiledMachine) -> RunResult:
 
 
 def _sum(results: Sequence[RunResult]) -> RunResult:
-    """What all machines have done; faults in the order of their groups, each told once."""
+    """Return what all machines have done; faults in the order of their groups, each told once."""
     whole = RunResult(side_by_side=len(results))
     counts: Counter[str] = Counter()
     for one in results:

@@ -51,7 +51,7 @@ class Found(NamedTuple):
 
 
 def surface(e: Emitter, site: Site) -> Found:
-    """The space of a message's surface field. Raises Uncompiled where it has to be looked up."""
+    """Return the space of a message's surface field. Raises Uncompiled where it has to be looked up."""
     if isinstance(site.inst.get("surface"), RawOperand):
         raise Uncompiled
     cell = site.code.layout.surface_base[site.integer("surface")]
@@ -77,7 +77,7 @@ def _compared(e: Emitter, value: Node, lowest: int) -> Found:
 
 
 def by_value(e: Emitter, value: int) -> Found:
-    """The space that a surface variable's value stands for. Raises Uncompiled where there is no compiled form."""
+    """Return the space that a surface variable's value stands for. Raises Uncompiled where there is no compiled form."""
     if value in (SLM_SURFACE, _SLM_INDEX):
         return shared(e)
     if value in e.surface_values:
@@ -110,7 +110,7 @@ def _sized(
 
 
 def _stride(e: Emitter, size: Node) -> Node:
-    """Bytes of the marks of one kind: those of a dword for each, and one to spare."""
+    """Return bytes of the marks of one kind: those of a dword for each, and one to spare."""
     return e.builder.and_(e.builder.add(size, ir.Constant(I64, 7)), ir.Constant(I64, ~3))
 
 
@@ -132,7 +132,7 @@ def shared(e: Emitter) -> Found:
 
 
 def flat(e: Emitter) -> Found:
-    """The flat address space: the buffer that holds the whole range is looked for among all."""
+    """Return the flat address space: the buffer that holds the whole range is looked for among all."""
 
     def place(low: Node, end: Node) -> SpacePlace:
         builder = e.builder
@@ -172,7 +172,7 @@ def flat(e: Emitter) -> Found:
 
 
 def lsc(e: Emitter, site: Site) -> tuple[Found, Node | None]:
-    """The space of a message of the load/store controller, and a base to add to its addresses.
+    """Return the space of a message of the load/store controller, and a base to add to its addresses.
 
     Raises Uncompiled where there is no compiled form.
     """

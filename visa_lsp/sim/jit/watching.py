@@ -52,7 +52,7 @@ def suspect_always(e: Emitter) -> None:
 
 
 def any_of(e: Emitter, lanes: Node) -> Node:
-    """Whether one of some lanes' bits is set."""
+    """Return whether one of some lanes' bits is set."""
     return e.intrinsic(f"llvm.vector.reduce.or.v{lanes_of(lanes)}i1", I1, lanes)
 
 
@@ -126,7 +126,7 @@ class Marks:
         return b.inttoptr(b.add(self._first, base), PTR)
 
     def get(self, kind: int) -> Node:
-        """The marks of all lanes."""
+        """Return the marks of all lanes."""
         return self.e.builder.load(self._at(kind), typ=vector(I32, self.lanes), align=4)
 
     def put(self, kind: int, value: Node) -> None:
@@ -182,5 +182,5 @@ class Marks:
 
 
 def dwords(size: int) -> int:
-    """How many dwords an element of so many bytes touches, if it is aligned."""
+    """Return how many dwords an element of so many bytes touches, if it is aligned."""
     return max(1, size // 4)

@@ -48,7 +48,7 @@ class GroupQueue:
         self._next, self._step, self._runners, self._lock = first, 1, runners, Lock()
 
     def take(self) -> range:
-        """The next groups; none at the end."""
+        """Return the next groups; none at the end."""
         with self._lock:
             fair = max(1, (self.total - self._next) // (2 * self._runners)) if self._runners > 1 else self.total
             first = self._next
@@ -238,7 +238,7 @@ class GroupRunner:
         machine.forget_frames(self.frames[0].code)
 
     def entered(self) -> CompiledThread:
-        """The thread that compiled code is running."""
+        """Return the thread that compiled code is running."""
         launch = self.machine.launch
         self._begin(int(launch[state.GROUP // 8]))
         return self._thread(int(launch[state.THREAD // 8]))

@@ -29,7 +29,7 @@ def _sources(e: Emitter, site: Site, operands: list[Value], exec_type: DataType,
 
 
 def _target(site: Site, name: str) -> tuple[Value, DataType]:
-    """A destination that takes the low bits of a result. Raises Uncompiled where it is another."""
+    """Return a destination that takes the low bits of a result. Raises Uncompiled where it is another."""
     operand = site.inst.get(name)
     if not isinstance(operand, General) or saturates(operand) or not site.operand_type(operand).is_int:
         raise Uncompiled

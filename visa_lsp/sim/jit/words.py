@@ -24,7 +24,7 @@ Body = Callable[..., "Node"]
 
 
 def like(value: Node, number: float) -> Node:
-    """A constant beside a value: equal lanes of its type."""
+    """Return a constant beside a value: equal lanes of its type."""
     return splat(value.type.element, number, lanes_of(value))
 
 
@@ -132,7 +132,7 @@ def _bfi(e: Emitter, width: Node, offset: Node, value: Node, base: Node) -> Node
 
 
 def dword_body(word: str, *, signed: bool) -> Body:
-    """The body of a word on the bits of dwords. Raises Uncompiled where there is none."""
+    """Return the body of a word on the bits of dwords. Raises Uncompiled where there is none."""
     bodies: dict[str, Body] = {
         "shl": lambda e, a, n: e.builder.shl(a, _count(e, n)),
         "shr": lambda e, a, n: e.builder.lshr(a, _count(e, n)),
@@ -158,7 +158,7 @@ def dword_body(word: str, *, signed: bool) -> Body:
 
 
 def dot_of_bytes(e: Emitter, signs: Sequence[bool], c: Node, a: Node, b: Node) -> Node:
-    """The sum of c and the products of four bytes of a and b, exact in 64 bits; ``signs`` say how bytes of a and b count."""
+    """Return the sum of c and the products of four bytes of a and b, exact in 64 bits; ``signs`` say how bytes of a and b count."""
     for place in range(4):
         product = [_byte(e, source, place, signed=signed) for source, signed in zip((a, b), signs, strict=True)]
         c = e.builder.add(c, e.builder.mul(*product))
@@ -179,7 +179,7 @@ def _ordered(relation: str, *, signed: bool) -> Body:
 
 
 def long_body(word: str, exec_type: ty.DataType, count_bits: int, *, wraps: bool) -> Body:
-    """The body of a word on 64 bits that hold the exact values of narrower integers, or qwords as they are.
+    """Return the body of a word on 64 bits that hold the exact values of narrower integers, or qwords as they are.
 
     ``wraps`` says that only the low bits of the result count. Raises Uncompiled where there is none.
     """

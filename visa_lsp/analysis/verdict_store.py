@@ -1,7 +1,7 @@
 r"""Verdicts on classes of lines, kept on disk: what one process judged the next one knows.
 
-A token of a class stands for a declaration by a number of this process (``line_classes.class_token``). On disk a block of verdicts
-brings its declarations with it, each after those that it mentions, and ``\x01#3;`` stands for the fourth of them.
+A token of a class stands for a declaration by a number of this process (``tokens.class_token``). On disk a block of verdicts
+has its declarations first, each after those that it mentions, and ``\x01#3;`` stands for the fourth of them.
 Invariant: a verdict from disk is one that the same rules, binder and grammar gave to a line of the same class.
 """
 
@@ -10,15 +10,20 @@ from __future__ import annotations
 import contextlib
 import re
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from visa_lsp.analysis.line_classes import Verdicts, class_token, definition_of
+from visa_lsp.analysis.tokens import class_token, definition_of
 from visa_lsp.kept import Kept, kept_for_user
 from visa_lsp.syntax.grammar import grammar_path
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from visa_lsp.analysis.line_classes import Verdicts
+
 _TOKEN: Final = re.compile("\x01([0-9]+);")
 _NUMBERED: Final = re.compile("\x01#([0-9]+);")
-_ROOMS: Final = ("isa", "program", "syntax", "sema", "flow", "checks", "analysis")
+ROOMS: Final = ("isa", "program", "syntax", "sema", "flow", "checks", "analysis")
 
 
 class _Strange(Exception):  # noqa: N818
@@ -26,34 +31,42 @@ class _Strange(Exception):  # noqa: N818
 
 
 class VerdictStore:
-    """Blocks of verdicts by kind of body."""
+    """Blocks of verdicts by kind of body. The file is opened for the first text that has many kinds of lines."""
 
-    def __init__(self, kept: Kept) -> None:
-        self._kept = kept
+    def __init__(self, open_file: Callable[[], Kept | None]) -> None:
+        self._open = open_file
+        self._files: list[Kept] | None = None
         self._fresh: dict[str, Verdicts] = {}
 
     def load(self, verdicts: Verdicts) -> None:
         """Add what is known of their kind of body."""
-        for block in self._kept.get_all(repr(verdicts.key)):
-            with contextlib.suppress(_Strange):
-                _add(block, verdicts)
+        if self._files is None:
+            file = self._open()
+            self._files = [] if file is None else [file]
+        for file in self._files:
+            for block in file.get_all(repr(verdicts.key)):
+                with contextlib.suppress(_Strange):
+                    _add(block, verdicts)
 
     def put(self, key: object, news: Verdicts) -> None:
         """Take in new verdicts on a kind of body."""
-        self._fresh.setdefault(repr(key), Verdicts()).learn(news)
+        known = self._fresh.setdefault(repr(key), news)
+        if known is not news:
+            known.learn(news)
 
     def flush(self) -> None:
         """Write what was taken in."""
-        for key, verdicts in self._fresh.items():
-            block = _block(verdicts)
-            if block is not None:
-                self._kept.put(key, block)
+        for file in self._files or ():
+            for key, verdicts in self._fresh.items():
+                block = _block(verdicts)
+                if block is not None:
+                    file.put(key, block)
+            file.flush()
         self._fresh.clear()
-        self._kept.flush()
 
 
 def _block(verdicts: Verdicts) -> list[object] | None:
-    """Verdicts in the form of the file; None where a token's declaration is forgotten."""
+    """Return verdicts in the form of the file; None where a token's declaration is forgotten."""
     numbers: dict[str, int] = {}
     definitions: list[str] = []
 
@@ -107,12 +120,27 @@ def _is_verdict(columns: object) -> bool:
     return isinstance(columns, list) and bool(columns) and all(isinstance(at, int) and at >= -1 for at in columns)
 
 
-def store_of_user() -> VerdictStore | None:
-    """The store of this user and this installation; None where nothing is kept on disk."""
-    package = Path(__file__).resolve().parents[2]
-    files = [*package.glob("*.py"), *(path for room in _ROOMS for path in (package / room).rglob("*.py"))]
+def _file_of_user() -> Kept | None:
+    """Return the file of this user and this installation; None where nothing is kept on disk."""
+    package = Path(__file__).resolve().parents[1]
+    files = [*package.glob("*.py"), *(path for room in ROOMS for path in (package / room).rglob("*.py"))]
+    # Without the grammar whoever needs it reports that.
+    with contextlib.suppress(FileNotFoundError):
+        return kept_for_user("verdicts", [*sorted(files), grammar_path()])
+    return None
+
+
+# The store of this process, if it uses one.
+stores: Final[list[VerdictStore]] = []
+
+
+@contextlib.contextmanager
+def storing(open_file: Callable[[], Kept | None] = _file_of_user) -> Iterator[None]:
+    """Use a store within the context, and write at its end what is new."""
+    outer, store = stores[:], VerdictStore(open_file)
+    stores[:] = [store]
     try:
-        kept = kept_for_user("verdicts", [*sorted(files), grammar_path()])
-    except FileNotFoundError:
-        return None  # whoever asks for the grammar is told
-    return VerdictStore(kept) if kept is not None else None
+        yield
+    finally:
+        stores[:] = outer
+        store.flush()

@@ -1,0 +1,313 @@
+"""Lines bound and checked: one of each new class for the verdict, every line that may have a finding for its findings.
+
+``judge_pending`` has the verdicts learnt that lines wait for; ``judge_lines`` brings the kept findings of lines up to date.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.analysis.classify import give_up, representatives, settle
+from visa_lsp.analysis.dependencies import Need, Subject, names_among
+from visa_lsp.analysis.directives import Place
+from visa_lsp.analysis.findings import Finding, Kept, names_in
+from visa_lsp.analysis.line_classes import CLEAN, LINE_SCOPES, OUTLINE_SCOPES, Verdicts, judge, verdicts_on
+from visa_lsp.analysis.names import NAME, names_of
+from visa_lsp.analysis.rule_sets import rule_sets
+from visa_lsp.analysis.tokens import DECLARATION, SINGLE, UNKNOWN
+from visa_lsp.checks.support.limits import SUSPECTS
+from visa_lsp.checks.support.name_index import RENAMED, is_likened, spelling
+from visa_lsp.syntax.chunk_facts import decl_lines, label_lines
+from visa_lsp.syntax.words import chunks_with
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from visa_lsp.analysis.body import Body, Setup
+    from visa_lsp.analysis.dependencies import Dependency
+    from visa_lsp.analysis.line_classes import Judged
+
+# From so many new classes on it is worth while to look at what other processes found.
+_MANY_CLASSES: Final = 64
+# The second pass is for lines that depend on what the first has found; the bound only guards against a loop.
+_PASSES: Final = 6
+_ALONE, _KEPT = attrgetter("alone"), attrgetter("kept")
+
+
+def judge_pending(body: Body, setup: Setup, group: Iterable[int], *, limit_reached: bool) -> set[Subject]:
+    """Have the classes judged that lines of some chunks wait for, unless a limit is reached; return stale subjects."""
+    pending, stale = representatives(body, group), set[Subject]()
+    if len(pending) > _MANY_CLASSES and body.verdicts.ask_store():
+        stale |= settle(body, group)
+        pending = representatives(body, group)
+    if pending and not limit_reached and len(pending) <= setup.classes_left:
+        setup.classes_left -= len(pending)
+        lines = {body.line(setup.document, place): line_class for line_class, place in pending.items()}
+        judged = judge_with_outline(body, setup, _with_declarations(body, setup, lines), lines)
+        _learn_verdicts(body, setup, judged, lines)
+        judged.forget()
+        stale |= settle(body, group)
+    return stale | give_up(body, group)
+
+
+def _learn_verdicts(body: Body, setup: Setup, judged: Judged, classes_of: dict[int, str]) -> None:
+    """Keep the verdicts on the classes of some lines."""
+    tokens: dict[int, list[tuple[int, str]] | None] = dict.fromkeys(classes_of)
+    code = [line for line, line_class in classes_of.items() if line_class[0] != DECLARATION]
+    for line, text in setup.document.codes_at(sorted(code)).items():
+        tokens[line] = [(column, token) for column, _, token in body.names.tokens_of(text)]
+    news = Verdicts()
+    news.clean.clear()
+    for line, verdict in verdicts_on(judged, setup.document, tokens).items():
+        if tokens[line] is None:
+            if verdict == CLEAN:
+                news.decls.add(classes_of[line][1:])
+        elif verdict is not None:
+            news.add(classes_of[line], verdict)
+    body.verdicts.learn(news)
+
+
+def judge_with_outline(body: Body, setup: Setup, lines: set[int], reported: Iterable[int] = ()) -> Judged:
+    """Bind and check some lines for findings in the ``reported`` ones, and the outline where its findings are not known."""
+    document, wanted = setup.document, set(reported)
+    is_due = body.outline.findings is None
+    if is_due:
+        lines = lines | _lines_for_outline(body, setup)
+        wanted |= body.lines_at(document, body.outline.places)
+    scopes = OUTLINE_SCOPES if is_due else LINE_SCOPES
+    judged = judge(document, sorted(lines), setup.platform, scopes, frozenset(wanted))
+    if is_due:
+        _keep_outline(body, setup, judged)
+    return judged
+
+
+def _keep_outline(body: Body, setup: Setup, judged: Judged) -> None:
+    """Keep the findings about the outline, and those in its lines that are judged with it."""
+    document, outline = setup.document, body.outline
+    places = {body.line(document, place): at for at, place in enumerate(outline.places)}
+    special = body.lines_at(document, [(index, offset) for index, offset, _ in body.directives.places])
+    outline.findings = []
+    for diagnostic in judged.findings:
+        line = document.line_at(diagnostic.span.start)
+        if diagnostic.name in rule_sets().outline or (line in special and diagnostic.name in rule_sets().line):
+            at = places.get(line)
+            if at is not None:
+                outline.findings.append((at, Finding.of(diagnostic, document)))
+    if not outline.findings:
+        outline.note_clean()
+
+
+def judge_lines(body: Body, setup: Setup, stale: set[Dependency], active: set[int]) -> None:
+    """Judge every line of the ``active`` chunks that may have a finding and has none kept, and what depends on it elsewhere."""
+    everywhere = body.cut is not None
+    stale = set(stale)
+    rechecked, known = _drop(body, stale)  # lines that are judged again: what they depend on is nothing new
+    active.update([index for index, _ in known])
+    joint = set[Subject]()
+    for _ in range(_PASSES):
+        body.cut = _cut(body)
+        where = range(len(body.lines)) if everywhere or body.cut is not None else sorted(active)
+        places = _unjudged(body, where, rechecked)
+        if body.cut is not None:
+            places = {place for place in places if place < body.cut}
+        if not places:
+            return
+        coupled = _coupled(body, setup, places, rechecked)
+        required = _with_declarations(body, setup, body.lines_at(setup.document, places | coupled))
+        judged = _judge_places(body, setup, places, required)
+        news = _keep(body, setup, judged, places, known)
+        judged.forget()
+        # Lines with a missing name are judged with all that have it. What a rule reports of the first line only shows when
+        # a line is judged.
+        news = {s for s in news if s not in (stale if isinstance(s, str) else joint)}
+        shared = _shared(body, news, places)
+        joint |= shared
+        stale |= shared
+        rechecked, dropped = _drop(body, {*shared})
+        known |= dropped
+        active.update([index for index, _ in dropped])
+
+
+def _shared(body: Body, news: set[Subject], places: set[Place]) -> set[Subject]:
+    """Return the subjects that lines just judged turned out to have in common with others: those were judged without them."""
+    return {
+        subject
+        for index, lines in enumerate(body.lines if news else ())
+        if not news.isdisjoint(lines.subjects)
+        for offset, kept in lines.kept.items()
+        if (index, offset) not in places
+        for subject in news & kept.subjects
+    }
+
+
+def _judge_places(body: Body, setup: Setup, places: set[Place], required: set[int]) -> Judged:
+    """Bind and check some lines, with what the messages about missing names in them need."""
+    reported, tokens = body.lines_at(setup.document, places), body.names.tokens
+    missing = {name for place in places for name in _names_at(body, setup, place) if tokens[name] == UNKNOWN}
+    while True:
+        required |= _lines_for_messages(body, setup, missing)
+        judged = judge_with_outline(body, setup, required, reported)
+        found = {name for line in reported for name in names_in(judged.missing.get(line, ()))}
+        if found <= missing:
+            return judged
+        missing |= found
+        judged.forget()
+
+
+def _drop(body: Body, stale: set[Dependency]) -> tuple[set[Dependency], set[Place]]:
+    """Give up what depends on something stale; return what may have another first line now, and the lines."""
+    rechecked, dropped = set(stale), set[Place]()
+    for index, lines in enumerate(body.lines) if stale else ():
+        if lines.kept and not (stale.isdisjoint(lines.subjects) and stale.isdisjoint(lines.needs)):
+            for offset in [o for o, kept in lines.kept.items() if kept.depends_on(stale)]:
+                rechecked.update(names_in(lines.missing.get(offset, ())), lines.kept[offset].subjects)
+                del lines.kept[offset]
+                dropped.add((index, offset))
+            lines.changed()
+    return rechecked, dropped
+
+
+def _cut(body: Body) -> Place | None:
+    """Return the first line that is left out, where there are too many."""
+    if sum(map(len, map(_ALONE, body.lines))) + sum(map(len, map(_KEPT, body.lines))) <= SUSPECTS:
+        return None
+    count = 0
+    for index, lines in enumerate(body.lines):
+        suspects = lines.alone | lines.kept.keys() if lines.kept else lines.alone
+        if count + len(suspects) > SUSPECTS:
+            return index, sorted(suspects)[SUSPECTS - count]
+        count += len(suspects)
+    return None
+
+
+def _unjudged(body: Body, where: Iterable[int], rechecked: set[Dependency]) -> set[Place]:
+    """Return the lines to be judged."""
+    found = {(index, o) for index in where for o in body.lines[index].alone if o not in body.lines[index].kept}
+    first_uses = [(i, o) for i, o in _first_uses(body, names_among(rechecked)) if o not in body.lines[i].kept]
+    return found.union(first_uses)
+
+
+def _first_uses(body: Body, names: set[str]) -> Iterator[Place]:
+    """Yield the lines with nothing wrong but that a name is missing, where they are the first ones with one of some names."""
+    unknown = {name for name in names if body.names.tokens[name] == UNKNOWN}
+    if not unknown:
+        return
+    where = [index for index, lines in enumerate(body.lines) if lines.missing or lines.alone]
+    chunks = [body.chunks[index] for index in where]
+    seen: set[str] = set()
+    for at in chunks_with(chunks, unknown) if len(unknown) <= RENAMED else range(len(chunks)):
+        index = where[at]
+        lines = body.lines[index]
+        for offset in sorted({*lines.missing, *lines.alone}):
+            missing = lines.missing.get(offset)
+            if missing is None:
+                # What is missing in a line that is judged alone is known once it is judged.
+                kept = lines.kept.get(offset)
+                seen |= kept.missing if kept is not None else set()
+                continue
+            new = {name for name in missing if name.removesuffix(":") in unknown} - seen
+            if new:
+                seen |= new
+                yield index, offset
+            if len(seen) > SUSPECTS:
+                return
+
+
+def _names_at(body: Body, setup: Setup, place: Place) -> frozenset[str]:
+    return names_of(setup.document.code(body.line(setup.document, place)))
+
+
+def _coupled(body: Body, setup: Setup, places: set[Place], rechecked: set[Dependency]) -> set[Place]:
+    """Return the other lines that findings of some lines depend on: of a missing name as many as a message counts."""
+    wanted = rechecked.union(*[body.names.coupled(_names_at(body, setup, place)) for place in places])
+    unknown = {name for name in names_among(wanted) if body.names.tokens[name] == UNKNOWN}
+    found: set[Place] = set()
+    counts: Counter[str] = Counter()
+    for index, lines in enumerate(body.lines) if wanted else ():
+        if wanted.isdisjoint(lines.subjects) and lines.alone <= lines.kept.keys():
+            continue
+        found.update([(index, o) for o, kept in lines.kept.items() if not wanted.isdisjoint(kept.subjects)])
+        for offset in sorted({*lines.missing, *lines.alone}):
+            missing = lines.missing.get(offset)
+            if missing is not None:
+                counted = [n for n in missing if n.removesuffix(":") in unknown and counts[n] <= RENAMED]
+                if counted:
+                    counts.update(counted)
+                    found.add((index, offset))
+            elif offset not in lines.kept and not wanted.isdisjoint(_names_at(body, setup, (index, offset))):
+                found.add((index, offset))
+    return found
+
+
+def _keep(body: Body, setup: Setup, judged: Judged, places: set[Place], known: set[Place]) -> set[Subject]:
+    """Keep the findings of some lines; return the subjects of those that are not ``known``."""
+    document, names = setup.document, body.names
+    lines_of = {body.line(document, place): place for place in places}
+    by_line: dict[int, list[Finding]] = {}
+    for diagnostic in judged.findings:
+        line = document.line_at(diagnostic.span.start)
+        if line in lines_of and diagnostic.name not in rule_sets().outline:
+            by_line.setdefault(line, []).append(Finding.of(diagnostic, document))
+    news: set[Subject] = set()
+    for line, (index, offset) in lines_of.items():
+        missing = frozenset(judged.missing.get(line, ()))
+        reported: set[Subject] = {*judged.subjects.get(line, ()), *names_in(missing)}
+        subjects = reported.union(names.coupled(_names_at(body, setup, (index, offset))))
+        if (index, offset) not in known:
+            news |= reported
+        needs: set[Dependency] = set()
+        if any(names.tokens[name] == SINGLE for name in names_among(subjects)):
+            needs.add(Need.BRACES)
+        for name in names_in(missing):
+            if name in names.decl:
+                needs.add(Need.BRACES)
+            needs |= {Need.LEADING, Need.END, spelling(name)}
+            if is_likened(name):
+                needs.add(Need.UNNUMBERED)
+        lines = body.lines[index]
+        lines.kept[offset] = Kept(tuple(by_line.get(line, ())), frozenset(subjects), frozenset(needs), missing)
+        lines.changed()
+    return news
+
+
+# ---- the lines that have to be bound together with some lines, so that these get the findings that they have in the text ----
+
+
+def _with_declarations(body: Body, setup: Setup, lines: Iterable[int]) -> set[int]:
+    """Return some lines, the lines that all others depend on, and what declares the names in both."""
+    document = setup.document
+    required = setup.version_lines.union(lines, body.lines_at(document, body.outline.shaping))
+    codes = document.codes_at(sorted(required)).values()
+    return required | _declarations(body, setup, set[str]().union(*map(names_of, codes)))
+
+
+def _declarations(body: Body, setup: Setup, wanted: set[str]) -> set[int]:
+    """Return the lines that declare some names and what those are aliases of, and the labels and inputs among them."""
+    names, declarations = body.names.with_bases(wanted)
+    places = [(index, decl_lines(body.chunks[index])[number]) for index, number in declarations]
+    for index in body.names.with_label(names):
+        places += [(index, offset) for offset, name in label_lines(body.chunks[index]) if name in names]
+    inputs = body.directives.inputs
+    places += [place for name in inputs.keys() & names for place in inputs[name]]
+    return body.lines_at(setup.document, places)
+
+
+def _lines_for_messages(body: Body, setup: Setup, missing: set[str]) -> set[int]:
+    """Return the lines that messages about missing names need: what may have been meant, and where to add a line."""
+    if not missing:
+        return set()
+    outline = body.outline
+    leading = outline.leading if body.names.redeclared else outline.leading[-1:]
+    first = [outline.first_code] if outline.first_code is not None else []
+    lines = body.lines_at(setup.document, [*outline.last_code, *leading, *first])
+    wanted = {name for word in missing for name in body.names.spelt_like(word)}
+    wanted.update(*[NAME.findall(setup.document.code(line)) for line in lines])
+    return lines | _declarations(body, setup, wanted)
+
+
+def _lines_for_outline(body: Body, setup: Setup) -> set[int]:
+    """Return the lines of the outline, with what they need."""
+    places = body.lines_at(setup.document, body.outline.places)
+    return places | setup.version_lines | _declarations(body, setup, set(body.outline.names))

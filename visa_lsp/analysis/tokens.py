@@ -1,0 +1,78 @@
+"""Tokens: the text that replaces a name, or a long immediate, in the class of a line.
+
+A name's token stands for everything that it is declared as; two names of one token mean the same to every rule of scope LINE.
+Of an immediate of three hex digits and more the token has its length, its bit length and whether it is a power of two.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import count
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.sema.special_words import special_words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# Tokens: of a name that nothing declares; of one whose lines are judged one by one; before that of a name declared behind
+# the first instruction; of a label, with the number of its part of the body where there are several.
+UNKNOWN: Final = "\x02"
+SINGLE: Final = "\x07"
+LATE: Final = "\x06"
+LABEL: Final = "\x08"
+# What the class of a declaration begins with; its token follows.
+DECLARATION: Final = "\x10"
+_MAX_TOKENS: Final = 200_000
+_ids = count()
+_tokens: dict[str, str] = {}
+_definitions: dict[str, str] = {}
+
+
+def class_token(definition: str) -> str:
+    """Return a token for a definition; forgotten definitions get a new one, so that a token never has two meanings."""
+    token = _tokens.get(definition)
+    if token is None:
+        if len(_tokens) > _MAX_TOKENS:
+            _tokens.clear()
+            _definitions.clear()
+        token = _tokens[definition] = f"\x01{next(_ids)};"
+        _definitions[token] = definition
+    return token
+
+
+def definition_of(token: str) -> str:
+    """Return what a token stands for; KeyError where that is forgotten."""
+    return _definitions[token]
+
+
+@lru_cache(maxsize=50_000)
+def _value_class(text: str) -> str:
+    if text[:2] not in ("0x", "0X"):
+        return "\x04"
+    value = int(text, 16)
+    rest = value ^ ((1 << 4 * (len(text) - 2)) - 1)  # of a negative number the bits that count
+    return f"\x03{text[1]}{len(text)}.{value.bit_length()}.{rest.bit_length()}.{value & (value - 1) == 0};"
+
+
+class Tokens(dict[str, str]):
+    """What each name of a body stands for; undeclared names and immediates are worked out when they are met.
+
+    ``words`` has what special words stand for that do not stand for themselves.
+    """
+
+    __slots__ = ("words",)
+
+    def __init__(self, words: Mapping[str, str] = MappingProxyType({})) -> None:
+        super().__init__()
+        self.words = words
+
+    def __missing__(self, name: str) -> str:
+        if name[:1].isdigit():
+            found = self[name] = _value_class(name)
+        elif name in special_words():
+            found = self[name] = self.words.get(name, name)
+        else:
+            found = UNKNOWN
+        return found
