@@ -241,7 +241,7 @@ class Machine:
         self.result.sent = tuple(self._sent.values())
         self.result.limits = tuple(line for observer in self.observers for line in observer.limits())
         if self._dropped:
-            self.result.limits += (f"no more than {MAX_FAULTS} faults and notes are kept of a run; there were more",)
+            self.result.limits += (f"only the first {MAX_FAULTS} faults and notes of the run are kept",)
         return self.result
 
     _running: Thread | None = None
@@ -300,7 +300,7 @@ class Machine:
                     (t for t, _ in live if waits[t.number].what != wait.what or t.frame.pc != thread.frame.pc), thread
                 )
                 what = waits[away.number].what
-                other = "nobody else can come"
+                other = "no other thread can arrive"
                 if away is not thread:
                     body = away.frame.code.kernel
                     line, kernel = body.instructions[away.frame.pc - 1].line, body.name  # it stands behind its barrier
@@ -325,7 +325,7 @@ class Machine:
         if steps > self.dispatch.step_budget:
             raise KernelFault(
                 FaultKind.BUDGET,
-                f"the run took more than {self.dispatch.step_budget} instructions, its budget; it may never end",
+                f"the run exceeded its budget of {self.dispatch.step_budget} instructions; it may never end",
             )
 
     def executed(self, frame: Frame) -> int:

@@ -106,7 +106,7 @@ def switchjmp(site: Site) -> Op:
     def op(f: Frame) -> int | None:
         at = index(f)
         if not 0 <= at < len(targets):
-            raise KernelFault(FaultKind.OPERAND, f"switchjmp: index {at} of {len(targets)} labels")
+            raise KernelFault(FaultKind.OPERAND, f"switchjmp: index {at}, but there are {len(targets)} labels")
         return targets[at]
 
     return op
@@ -121,7 +121,7 @@ def call(site: Site) -> Op:
         if not lanes:
             return None
         if any(open_call[4] == target for open_call in f.calls):  # seed 001 "Subroutine and Function Calls"
-            raise KernelFault(FaultKind.CALL, "the subroutine is open already; only functions may call themselves")
+            raise KernelFault(FaultKind.CALL, "a subroutine calls itself; only functions may be recursive")
         f.calls.append((back, f.emask, f.call_mask, f.waiting, target))
         f.emask = f.call_mask = lanes
         f.waiting = {}
@@ -171,7 +171,7 @@ def _enter(f: Frame, body: Kernel, lanes: int, back: int) -> int:
     thread = f.thread
     assert thread is not None
     if len(thread.frames) >= MAX_DEPTH:
-        raise KernelFault(FaultKind.CALL, f"{MAX_DEPTH} function calls are open; the recursion may never end")
+        raise KernelFault(FaultKind.CALL, f"more than {MAX_DEPTH} nested function calls; the recursion may never end")
     frame = thread.machine.acquire(body)
     end = f.code.layout.predefined_end
     frame.regs[:end] = f.regs[:end]
@@ -196,7 +196,7 @@ def fcall(site: Site) -> Op:
         assert f.thread is not None
         body = f.thread.machine.dispatch.functions.get(name)
         if body is None:
-            raise KernelFault(FaultKind.CALL, f"fcall: no function {name} is part of the program")
+            raise KernelFault(FaultKind.CALL, f"fcall: the program has no function {name}")
         return _enter(f, body, lanes, back)
 
     return op

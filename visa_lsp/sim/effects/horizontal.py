@@ -104,7 +104,7 @@ def plane(site: Site) -> Op:
 def _sad(site: Site, *, add: bool) -> Op:
     """Sums of absolute differences of pairs of lanes, into the even lane; odd lanes get the same."""
     if site.lanes < 2:
-        raise site.fault("it takes lanes in pairs: the execution size must be 2 or more")
+        raise site.fault("lanes are taken in pairs; the execution size must be at least 2")
     names = ("src0", "src1", "src2") if add else ("src0", "src1")
     operands = [site.inst.get(n) for n in names]
     exec_type = values.execution_type(site.operand_type(o) for o in operands)

@@ -63,7 +63,7 @@ _KINDS: Final = {
     BufferArg: "a buffer",
     NullArg: "a null buffer",
     ValueArg: "a value",
-    LocalArg: "local",
+    LocalArg: "local memory",
     ImageArg: "an image",
     SamplerArg: "a sampler",
 }
@@ -115,7 +115,7 @@ class Arguments:
         count = self.info.argument_count
         if count > MAX_ARGUMENTS:
             raise LaunchError(
-                f"the ze_info of '{self.info.name}' speaks of {count} arguments; at most {MAX_ARGUMENTS} can be given"
+                f"the ze_info of '{self.info.name}' has {count} arguments; at most {MAX_ARGUMENTS} are allowed"
             )
         args = self.config.args
         if isinstance(args, tuple):
@@ -124,7 +124,7 @@ class Arguments:
             names = {self.info.argument_name(index): index for index in range(count)}
             for name in args:
                 if name not in names:
-                    known = ", ".join(n for n in names if n) or "not told by the ze_info; give them as a list"
+                    known = ", ".join(n for n in names if n) or "not named in the ze_info; give them as a list"
                     raise LaunchError(
                         f"kernel '{self.info.name}' has no argument '{name}'; its arguments are {known}", name
                     )
@@ -132,14 +132,14 @@ class Arguments:
             if missing:
                 which = "argument" if len(missing) == 1 else "arguments"
                 raise LaunchError(
-                    f"kernel '{self.info.name}' needs {which} {self.info.expected([names[n] for n in missing])}, not given",
+                    f"kernel '{self.info.name}' lacks {which} {self.info.expected([names[n] for n in missing])}",
                     ARGUMENTS,
                 )
             given = tuple(args[self.info.argument_name(index)] for index in range(count))
         if len(given) != count:
-            expected = f"; expected are {self.info.expected(range(count))}" if count else ""
+            expected = f"; expected: {self.info.expected(range(count))}" if count else ""
             raise LaunchError(
-                f"kernel '{self.info.name}' takes {count} arguments, {len(given)} are given{expected}", ARGUMENTS
+                f"kernel '{self.info.name}' takes {count} arguments, got {len(given)}{expected}", ARGUMENTS
             )
         return given
 
@@ -149,7 +149,7 @@ class Arguments:
 
     def _arg(self, index: int) -> Arg:
         if not 0 <= index < len(self._args):
-            raise LaunchError(f"the ze_info of '{self.info.name}' speaks of an argument {index}, there is none")
+            raise LaunchError(f"the ze_info of '{self.info.name}' refers to argument {index}, which does not exist")
         return self._args[index]
 
     def wrong(self, entry: PayloadArgument, wanted: str) -> LaunchError:
@@ -157,7 +157,7 @@ class Arguments:
         name = self.info.argument_name(entry.arg_index)
         given = _KINDS[type(self._arg(entry.arg_index))]
         return LaunchError(
-            f"argument {entry.arg_index}{f' ({name})' if name else ''} is {wanted}, {given} is given",
+            f"argument {entry.arg_index}{f' ({name})' if name else ''} is {wanted}; got {given}",
             self.key(entry.arg_index),
         )
 
@@ -260,8 +260,8 @@ class Arguments:
             return _number(0, entry.size)
         if slots > numbers.codes:
             raise LaunchError(
-                f"the {threads} threads of a group are more than {self.platform.name} tells apart; kernel '{self.info.name}' "
-                "finds its private memory by the thread's number, so that a group must be smaller",
+                f"a group of {threads} threads needs more thread numbers than {self.platform.name} has; kernel '{self.info.name}' "
+                "addresses its private memory by thread number: make the group smaller",
                 LOCAL_SIZE,
             )
         size = each * slots * min(groups, CONCURRENT_GROUPS)

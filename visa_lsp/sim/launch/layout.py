@@ -98,7 +98,7 @@ class Geometry:
         """
         if self.items > MAX_GROUP_ITEMS:
             raise LaunchError(
-                f"a group of {self.items} work items is too large, at most {MAX_GROUP_ITEMS} can run", LOCAL_SIZE
+                f"a group of {self.items} work items is too large; at most {MAX_GROUP_ITEMS} are allowed", LOCAL_SIZE
             )
         ids = np.zeros((3, self.threads * self.simd), np.uint16)
         number = np.arange(self.items)
@@ -209,7 +209,7 @@ class GroupPayload:
         Raises LaunchError where they do not lie inside the payload.
         """
         if offset < 0 or offset + len(data) > self.size:
-            raise LaunchError(f"{len(data)} bytes at offset {offset} lie outside of the payload, which has {self.size}")
+            raise LaunchError(f"{len(data)} bytes at offset {offset} lie outside of the payload of {self.size} bytes")
         self._rows[:, offset : offset + len(data)] = np.frombuffer(data, np.uint8)
 
     def put_rows(self, offset: int, rows: Array) -> None:
@@ -220,7 +220,7 @@ class GroupPayload:
         raw = np.ascontiguousarray(rows).reshape(self.geometry.threads, -1).view(np.uint8)
         if offset < 0 or offset + raw.shape[1] > self.size:
             raise LaunchError(
-                f"{raw.shape[1]} bytes at offset {offset} lie outside of the payload, which has {self.size}"
+                f"{raw.shape[1]} bytes at offset {offset} lie outside of the payload of {self.size} bytes"
             )
         self._rows[:, offset : offset + raw.shape[1]] = raw
 

@@ -105,7 +105,7 @@ class LaunchInputs:
             return
         if rest:
             told = ", ".join(f"{i.name} (offset={i.offset} size={i.size})" for i in rest)
-            raise LaunchError(f"nothing is given for .input {told}", ARGUMENTS)
+            raise LaunchError(f"no argument for .input {told}", ARGUMENTS)
         for name, arg in given.items():
             table = _BTI.fullmatch(name)
             if table:
@@ -137,8 +137,8 @@ class LaunchInputs:
         if len(rest) < len(args) or (left and not offsets):
             names = ", ".join(i.name for i in rest) or "none"
             raise LaunchError(
-                f"kernel '{self.kernel.name}' has {len(rest)} inputs to fill ({names}), {len(args)} arguments are given; "
-                "with its ze_info they can be told apart",
+                f"kernel '{self.kernel.name}' has {len(rest)} inputs ({names}), got {len(args)} arguments; "
+                "its ze_info would say which argument fills which input",
                 ARGUMENTS,
             )
         for index, arg in enumerate(args):
@@ -158,7 +158,7 @@ class LaunchInputs:
         if isinstance(arg, NullArg):
             return
         if not isinstance(arg, BufferArg | ImageArg):
-            raise LaunchError(f"{key} is a surface: it needs a buffer or an image", key)
+            raise LaunchError(f"{key} is a surface; expected a buffer or an image", key)
         self.world.surfaces[bti] = self.world.buffer(key, arg)
 
     def _bytes(self, entry: NamedInput, key: int | str, arg: Arg) -> bytes:
@@ -179,7 +179,7 @@ class LaunchInputs:
             case BufferArg():
                 if entry.size != 8:
                     raise LaunchError(
-                        f".input {entry.name} has {entry.size} bytes, the address of a buffer needs 8", key
+                        f".input {entry.name} has {entry.size} bytes; the address of a buffer needs 8", key
                     )
                 return self.world.buffer(key, arg).address.to_bytes(8, "little")
             case LocalArg():
@@ -190,7 +190,7 @@ class LaunchInputs:
                 return number.to_bytes(4, "little")[: entry.size]
         kind = ("a general variable", "a sampler", "a surface")[min(entry.kind, 2)]
         raise LaunchError(
-            f".input {entry.name} is {kind}, {type(arg).__name__.removesuffix('Arg').lower()} does not fit", key
+            f".input {entry.name} is {kind}; an argument of kind {type(arg).__name__.removesuffix('Arg').lower()} does not fit", key
         )
 
     def _implicit(self, block: GroupPayload, entry: NamedInput) -> bool:
@@ -203,7 +203,7 @@ class LaunchInputs:
             rows = ids.astype(np.uint32 if wide else np.uint16)
             if rows.nbytes > entry.size * geometry.threads:
                 raise LaunchError(
-                    f".input {entry.name} has {entry.size} bytes, {geometry.simd} lanes need {2 * geometry.simd}"
+                    f".input {entry.name} has {entry.size} bytes; {geometry.simd} lanes need {2 * geometry.simd}"
                 )
             block.put_rows(entry.offset, rows)
             return True

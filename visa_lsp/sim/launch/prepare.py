@@ -81,7 +81,7 @@ def choose_kernel(program: Module, name: str | None) -> Kernel:
         return program.kernels[0]
     if not names:
         raise LaunchError("the program has no kernel")
-    raise LaunchError(f"the program has several kernels, say which one: kernel: {' | '.join(names)}")
+    raise LaunchError(f"the program has several kernels; choose one with kernel: {' | '.join(names)}")
 
 
 def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, platform: Platform) -> PreparedLaunch:
@@ -92,7 +92,7 @@ def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, plat
     """
     kernel = choose_kernel(program, config.kernel)
     if info is not None and info.name != kernel.name:
-        raise LaunchError(f"the ze_info is that of '{info.name}', the kernel is '{kernel.name}'")
+        raise LaunchError(f"the ze_info describes '{info.name}', but the kernel is '{kernel.name}'")
     if len(kernel.arguments) < len(kernel.inputs):
         kernel = structs.replace(kernel, inputs=kernel.arguments)  # nothing fills reserved registers
     for body in (kernel, *program.functions):
@@ -197,7 +197,7 @@ def _geometry(kernel: Kernel, info: KernelInfo | None, config: LaunchConfig, pla
     # The text's own width counts: a compiler's dumps hold every width that it tried.
     simd = kernel.int_attribute("SimdSize") or (info.env.simd_size if info else _DEFAULT_SIMD)
     if simd not in (1, 8, 16, 32):
-        raise LaunchError(f"kernel '{kernel.name}' says SimdSize={simd}; it is 1, 8, 16 or 32")
+        raise LaunchError(f"kernel '{kernel.name}' has SimdSize={simd}; expected 1, 8, 16 or 32")
     groups = config.groups
     local = config.local_size
     if config.threads is not None:
@@ -205,13 +205,13 @@ def _geometry(kernel: Kernel, info: KernelInfo | None, config: LaunchConfig, pla
     required = info.env.required_work_group_size if info else (0, 0, 0)
     if any(required):
         if local is not None and local != required:
-            raise LaunchError(f"kernel '{kernel.name}' requires local_size {list(required)}, {list(local)} is given")
+            raise LaunchError(f"kernel '{kernel.name}' requires local_size {list(required)}, got {list(local)}")
         local = required
     if local is None:
         raise LaunchError("local_size is missing: the work items of a group, such as local_size: [256, 1, 1]", GROUPS)
     walk: Triple = info.env.walk_order if info else (0, 1, 2)
     if any(not 0 <= dimension <= 2 for dimension in walk):
-        raise LaunchError(f"the ze_info of '{kernel.name}' has a walk order of {list(walk)}")
+        raise LaunchError(f"the ze_info of '{kernel.name}' has a walk order of {list(walk)}; dimensions are 0, 1 and 2")
     if config.global_size is not None:
         groups = _groups(kernel, config.global_size, local, fixed=any(required))
     geometry = Geometry(
@@ -220,7 +220,7 @@ def _geometry(kernel: Kernel, info: KernelInfo | None, config: LaunchConfig, pla
     geometry.local_ids()  # refuses a group that is too large, before anything is allocated for its threads
     if groups[0] * groups[1] * groups[2] * geometry.threads > MAX_THREADS:
         raise LaunchError(
-            f"{groups[0]}x{groups[1]}x{groups[2]} groups of {geometry.threads} threads are more than {MAX_THREADS} threads",
+            f"{groups[0]}x{groups[1]}x{groups[2]} groups of {geometry.threads} threads exceed the limit of {MAX_THREADS} threads",
             GROUPS,
         )
     return geometry
@@ -242,16 +242,16 @@ def _check_platform(kernel: Kernel, info: KernelInfo, geometry: Geometry, platfo
     if wrong:
         names = ", ".join(p.name for p in others)
         raise LaunchError(
-            f"the inputs of '{kernel.name}' lie as on a platform with registers of {other.grf_bytes} bytes ({names}); those "
-            f"of {platform.name} have {own}: text and platform do not fit",
+            f"the inputs of '{kernel.name}' are laid out for registers of {other.grf_bytes} bytes ({names}); registers of "
+            f"{platform.name} have {own} bytes: text and platform do not fit",
             PLATFORM,
         )
     private = any(entry.arg_type == "private_base_stateless" for entry in info.payload)
     if private and platform.thread_number == PLATFORMS[0].thread_number and _numbers_by_state(kernel):
         first = next(p.name for p in PLATFORMS if p.thread_number != platform.thread_number)
         raise LaunchError(
-            f"'{kernel.name}' takes the thread's number from %sr0, as compilers do from {first} on; on {platform.name} it "
-            "would be in %hw_id: text and platform do not fit",
+            f"'{kernel.name}' reads the thread's number from %sr0, as compiled for {first} and newer; on {platform.name} it "
+            "is in %hw_id: text and platform do not fit",
             PLATFORM,
         )
 
@@ -273,7 +273,7 @@ def _groups(kernel: Kernel, total: Triple, local: Triple, *, fixed: bool) -> Tri
     """Return how many groups so many work items need, the last of each dimension filled in part."""
     if fixed and any(items % size for items, size in zip(total, local, strict=True)):
         raise LaunchError(
-            f"kernel '{kernel.name}' requires groups of {list(local)} work items, which do not divide {list(total)}",
+            f"kernel '{kernel.name}' requires groups of {list(local)} work items, which do not divide global_size {list(total)}",
             GLOBAL_SIZE,
         )
     if any(items < size for items, size in zip(total, local, strict=True)):

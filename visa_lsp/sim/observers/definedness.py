@@ -38,8 +38,9 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _ARG: Final = 8
-_BRANCHES: Final = "decides where the kernel goes"
-_ADDRESSES: Final = "says where a message goes"
+_BRANCHES: Final = "decides a branch"
+_ADDRESSES: Final = "is used to address memory"
+_SELECTS_STATE: Final = "selects the surface or sampler of a message"
 _SENT: Final = "is sent"
 
 
@@ -73,7 +74,7 @@ class UninitialisedChecker(Checker):
         if not self._memory.full:
             return ()
         return (
-            f"uninitialised: values are followed through {MAX_PAGES * PAGE >> 20} MiB of memory at most; the rest counts as written",
+            f"uninitialised: values are followed through {MAX_PAGES * PAGE >> 20} MiB of memory at most; memory beyond that counts as written",
         )
 
     def concerns(self, code: Code, pc: int) -> bool:
@@ -140,7 +141,7 @@ class UninitialisedChecker(Checker):
                 self._origins.tell(
                     thread,
                     origin,
-                    _BRANCHES if plan.kind is InstructionKind.BRANCH else "decides which lanes a message has",
+                    _BRANCHES if plan.kind is InstructionKind.BRANCH else "decides which lanes of a message are active",
                 )
                 unsure = 0
         if plan.kind is InstructionKind.VALUE:
@@ -149,7 +150,7 @@ class UninitialisedChecker(Checker):
         for sampler, cell in plan.cells_read:
             states = shadow.samplers if sampler else shadow.surfaces
             if states[cell] and active:
-                self._origins.tell(thread, self._origins.of_state(thread, states, sampler, cell), _ADDRESSES)
+                self._origins.tell(thread, self._origins.of_state(thread, states, sampler, cell), _SELECTS_STATE)
         for start, count, _ in plan.addresses_read:
             self._address(thread, shadow, start, count, active, plan.lanes)
         data: list[Array] = []
@@ -321,7 +322,7 @@ class UninitialisedChecker(Checker):
         if fresh.any():
             out[fresh] = self._origins.of_address(thread, start)
         if told and out.any():
-            self._origins.tell(thread, int(out.max()), "says which register is meant")
+            self._origins.tell(thread, int(out.max()), "selects a register")
             out[:] = 0
         return out
 

@@ -188,11 +188,11 @@ class BoundsChecker(Checker):
         note = verb == "reads" and not whole and not _is_used(access, outside)
         start = int(access.at[first if whole else 0])
         last = bool(outside[first:].all())
-        told = "all of it lies" if whole else f"{'its last' if last else 'of it'} {count} bytes lie"
+        extent = "all of it lies" if whole else f"{f'its last {count} bytes' if last else f'{count} bytes of it'} lie"
         self._find(
             FaultKind.OUT_OF_BOUNDS,
             access.thread,
-            f"{verb} a block, {_place(access, start, access.at.size * access.size)}; {told} outside"
+            f"{verb} a block, {_place(access, start, access.at.size * access.size)}; {extent} outside"
             + (" and are not used" if note else ""),
             address=int(access.at[first]),
             note=note,
@@ -273,8 +273,8 @@ class BarrierChecker(Checker):
             self._find(
                 FaultKind.BARRIER,
                 thread,
-                f"the barrier is reached with lanes {frame.emask:#x} of {thread.dispatch_mask:#x}; "
-                f"those that are missing {state}",
+                f"only lanes {frame.emask:#x} of {thread.dispatch_mask:#x} reach the barrier; "
+                f"the missing lanes {state}",
                 items=thread.work_items([n for n in range(32) if frame.emask >> n & 1]),
                 other=f"the missing lanes {missing:#x} of the same thread{where}",
                 other_items=thread.work_items([n for n in range(32) if missing >> n & 1]),
@@ -309,11 +309,11 @@ class AlignmentChecker(Checker):
         first = int(bad[0])
         lanes = set(access.lanes[bad].tolist())
         more = _others(access, len(lanes))
-        allowed = f"; the message allows that, a type of {alignment} bytes does not" if typed else ""
+        allowed = f"; the message allows that, but a type of {alignment} bytes does not" if typed else ""
         self._find(
             FaultKind.MISALIGNED,
             access.thread,
-            f"{verb} {_place(access, int(access.at[first]))}: no multiple of {alignment}{more}{allowed}",
+            f"{verb} {_place(access, int(access.at[first]))}: not aligned to {alignment} bytes{more}{allowed}",
             lane=int(access.lanes[first]),
             lanes=lanes,
             address=int(access.at[first]),

@@ -74,7 +74,7 @@ class Origins:
                 elements = sorted({int(n) // type_.size for n in byte})
                 numbers = str(elements[0]) if len(elements) == 1 else f"{elements[0]} to {elements[-1]}"
                 element = f" (element{'' if len(elements) == 1 else 's'} {numbers})"
-        more = f", and so {'has' if bad.size == 2 else 'have'} {bad.size - 1} more" if bad.size > 1 else ""
+        more = f", nor {'was' if bad.size == 2 else 'were'} {bad.size - 1} more" if bad.size > 1 else ""
         by_lane = places.shape[0] % plan.lanes == 0 and plan.lanes > 1
         lanes = [first % plan.lanes, *(bad % plan.lanes).tolist()] if by_lane else []
         return self._new(

@@ -158,7 +158,7 @@ class RaceChecker(Checker):
                 f"{name}: at most {MAX_PAGES * PAGE >> 20} MiB and {MOST_PARTIES} accesses are remembered; earlier ones were forgotten"
             )
         if self._clocks.gave_up:
-            told.append(f"{name}: too many threads or places of atomics; what lies beyond counts as ordered")
+            told.append(f"{name}: too many threads or addresses of atomics; from there on all accesses count as ordered")
         return tuple(told)
 
     # ---- what orders threads
@@ -200,10 +200,10 @@ class RaceChecker(Checker):
 
     def _read(self, access: MemoryAccess, part: _Part, me: Any, *, tried: bool) -> None:
         page, at = part.page, part.at
-        self._compare(access, part, me, page.writer[at], "reads what was written by", _CHANGED)
+        self._compare(access, part, me, page.writer[at], "reads bytes written by", _CHANGED)
         if page.atomic is not None and page.other_atomic is not None and not tried:
             for table in (page.atomic, page.other_atomic):
-                self._compare(access, part, me, table[at], "reads what was written by", _EXCHANGED)
+                self._compare(access, part, me, table[at], "reads bytes written by", _EXCHANGED)
         # Two readers of different parties are enough for any writer to meet one that is not itself.
         first, how = page.reader[at], self._parties[_HOW]
         if self._one(first, me):
@@ -240,15 +240,15 @@ class RaceChecker(Checker):
             self._written(access, part, me, _STORED, _READERS)
             if part.page.atomic is not None and part.page.other_atomic is not None:
                 for table in (part.page.atomic, part.page.other_atomic):
-                    self._compare(access, part, me, table[part.at], "writes what was written by", _EXCHANGED)
+                    self._compare(access, part, me, table[part.at], "writes bytes written by", _EXCHANGED)
             part.page.writer[part.at] = me
 
     def _written(self, access: MemoryAccess, part: _Part, me: Any, writers: Array, readers: Array) -> None:
         """Meet those that touched the bytes plainly."""
         for table, verb, hows in (
-            (part.page.writer, "writes what was written by", writers),
-            (part.page.reader, "writes what was read by", readers),
-            (part.page.second, "writes what was read by", readers),
+            (part.page.writer, "writes bytes written by", writers),
+            (part.page.reader, "writes bytes read by", readers),
+            (part.page.second, "writes bytes read by", readers),
         ):
             if self._compare(access, part, me, table[part.at], verb, hows):
                 break
@@ -385,7 +385,7 @@ class RaceChecker(Checker):
     def _guess(self, thread: Thread, fault: Fault) -> None:
         thread.machine.has_findings = True
         self._found.append(
-            replace(fault, note=True, message=f"{fault.message}; a compare-exchange checks what was loaded")
+            replace(fault, note=True, message=f"{fault.message}; a compare-exchange checks the loaded value")
         )
 
     def _mark(self, buffer: Buffer, places: Array, owner: int) -> None:
@@ -558,7 +558,7 @@ class RaceChecker(Checker):
         first = int(np.flatnonzero(bad)[0])
         other, own = int(others[first]), int(np.broadcast_to(me, others.shape)[first])
         what = "shared local memory" if memory == SHARED else "global memory"
-        text = f"{verb} another {'item' if self.items else 'thread'} before a barrier, which nothing fenced {what} for"
+        text = f"{verb} another {'item' if self.items else 'thread'} before a barrier, without a fence of {what} before that barrier"
         self._race(access, part, bad & (others == other), other, own, text, note=True)
         return True
 

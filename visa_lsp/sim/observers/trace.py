@@ -51,10 +51,10 @@ class Tracer(Observer):
             word = f"{x},{thread}" if not (y or z) else f"{x}:{y}:{z},{thread}"
             if any(at >= count for at, count in zip((x, y, z), dispatch.groups, strict=True)):
                 last = ":".join(str(count - 1) for count in dispatch.groups)
-                return f"--trace {word}: there is no such thread; the last group is {last}"
+                return f"--trace {word}: no such thread; the last group is {last}"
             if thread >= dispatch.threads_per_group:
                 last = str(dispatch.threads_per_group - 1)
-                return f"--trace {word}: there is no such thread; the last of a group is {last}"
+                return f"--trace {word}: no such thread; the last thread of a group is {last}"
         return ""
 
     def instruction(self, thread: Thread, pc: int) -> None:
@@ -82,7 +82,7 @@ class Tracer(Observer):
             + (f"  // {values}" if values else "")
         )
         if not self._left:
-            self._write("the trace ends here, it is too long")
+            self._write("the trace ends here: it has reached its limit of lines")
 
 
 def _values(frame: Frame, code: Code, pc: int, names: OperandNames) -> str:
