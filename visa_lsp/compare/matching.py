@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 Tokens: TypeAlias = tuple[list[int], list[int]]  # a number for each instruction of both bodies, equal for equal ones
 
 _COLOURINGS: Final = 2
-_ROUNDS: Final = 5
-_MOST_PLACES: Final = 40  # at which a moved line is looked for
+_MAX_ROUNDS: Final = 5
+_MAX_CANDIDATES: Final = 40  # at which a moved line is looked for
 
 
 class Matching(Struct, frozen=True):
@@ -99,7 +99,7 @@ def _matched(a: ComparedBody, b: ComparedBody, items_a: Sequence[Item], items_b:
     def end_of(start: Renaming, assumed: Renaming) -> Matching:
         """Return what a beginning leads to: pairs make a better renaming, and that better pairs, until nothing changes."""
         renaming = start
-        for _ in range(_ROUNDS):
+        for _ in range(_MAX_ROUNDS):
             pairs = aligned([tokens(renaming), *coarse])
             found = by_votes(a, b, _items(pairs, items_a, items_b), assumed)
             if found == renaming:
@@ -202,7 +202,7 @@ def _moved(tokens: Tokens, equal: list[tuple[int, int]]) -> list[MovedRun]:
         places[b[j]].append(j)
     candidates = []
     for i in sorted(free_a):
-        for j in places[a[i]][:_MOST_PLACES]:
+        for j in places[a[i]][:_MAX_CANDIDATES]:
             if i - 1 in free_a and j - 1 in free_b and a[i - 1] == b[j - 1]:
                 continue  # the run has begun before
             length = 1

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from visa_lsp.compare.renaming import Renaming
     from visa_lsp.compare.shapes import Item
 
-_MOST_CELLS: Final = 4_000  # of a table over two stretches
+_MAX_TABLE_CELLS: Final = 4_000  # of a table over two stretches
 _FULL: Final = 100
 _SAME_WORD: Final = 34  # the least likeness of two instructions of one mnemonic that are told as one that was changed
 _OTHER_WORD: Final = 70
@@ -90,14 +90,14 @@ def _likeness(a: _Features, b: _Features) -> int:
 
 
 def _paired(a: Sequence[_Features], b: Sequence[_Features]) -> list[tuple[int, int]]:
-    if len(a) * len(b) <= _MOST_CELLS:
+    if len(a) * len(b) <= _MAX_TABLE_CELLS:
         return _best(a, b)
     numbers: dict[Hashable, int] = {}
     tokens = [[numbers.setdefault(one.loose, len(numbers)) for one in side] for side in (a, b)]
     pairs = common(*tokens)
     out = list(pairs)
     for a_first, a_end, b_first, b_end in gaps_between(pairs, (0, len(a), 0, len(b))):
-        if (a_end - a_first) * (b_end - b_first) <= _MOST_CELLS:
+        if (a_end - a_first) * (b_end - b_first) <= _MAX_TABLE_CELLS:
             out += [(a_first + i, b_first + j) for i, j in _best(a[a_first:a_end], b[b_first:b_end])]
     return sorted(out)
 

@@ -1,7 +1,7 @@
 """Two sequences of numbers: which of their items belong together, in order.
 
 Items that stand once in both are anchors, of which the longest ordered chain is taken; between anchors the shortest edit is
-searched (Myers, "An O(ND) Difference Algorithm"). Where that takes more than ``_MOST_EDITS`` edits, the stretch has no pairs
+searched (Myers, "An O(ND) Difference Algorithm"). Where that takes more than ``_MAX_EDITS`` edits, the stretch has no pairs
 but those at its ends: time and memory stay bounded, and the result is right but longer than it could be.
 """
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Pairs = list[tuple[int, int]]
 
-_MOST_EDITS: Final = 400
+_MAX_EDITS: Final = 400
 
 
 def aligned(levels: Sequence[tuple[Sequence[int], Sequence[int]]]) -> list[tuple[int, int, int]]:
@@ -108,7 +108,7 @@ def _chain(pairs: Pairs) -> Pairs:
 
 
 def _shortest(a: Sequence[int], b: Sequence[int]) -> Pairs:
-    """Return the pairs of the shortest edit; none where it is longer than ``_MOST_EDITS``."""
+    """Return the pairs of the shortest edit; none where it is longer than ``_MAX_EDITS``."""
     shared = set(a) & set(b)
     if not shared:
         return []
@@ -138,7 +138,7 @@ def _furthest(a: Sequence[int], b: Sequence[int]) -> list[dict[int, int]]:
     n, m = len(a), len(b)
     furthest = {1: 0}
     history: list[dict[int, int]] = []
-    for edits in range(min(n + m, _MOST_EDITS) + 1):
+    for edits in range(min(n + m, _MAX_EDITS) + 1):
         now = {}
         for k in range(-edits, edits + 1, 2):
             down = k == -edits or (k != edits and furthest.get(k - 1, -1) < furthest.get(k + 1, -1))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.operand_text import OperandNames
 
 _NONE: Final = "none"
-_MOST_WORDS: Final = 6  # mnemonics of a stretch that are listed
+_MAX_MNEMONICS: Final = 6  # mnemonics of a stretch that are listed
 
 
 def arrow(before: object, after: object) -> str:
@@ -85,7 +85,7 @@ def stretch(instructions: Sequence[Inst], names: OperandNames) -> str:
 
 def listed(words: Sequence[str]) -> str:
     """Return the first of some words."""
-    return ", ".join(words[:_MOST_WORDS]) + ", ..." * (len(words) > _MOST_WORDS)
+    return ", ".join(words[:_MAX_MNEMONICS]) + ", ..." * (len(words) > _MAX_MNEMONICS)
 
 
 def changed(one: Inst, names: OperandNames, other: Inst, its_names: OperandNames) -> str:

@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.flow.steps import Access, AccessPurpose, Space, variable_key
-from visa_lsp.flow.storage import MOST_BITS
+from visa_lsp.flow.storage import MAX_VARIABLE_BITS
 from visa_lsp.isa.model import FieldKind, FlowClass, PredicateUse, Role, Shape, Trait
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program import regions
@@ -129,7 +129,7 @@ def _operand(
             bits = (1 << lanes) - 1 << control.mask_offset
             yield from _both(name, role, variable_key(Space.PREDICATE, value.var), bits, bits)
         case Address():
-            width = lanes if role is Role.WRITE else max(1, min(value.width, MOST_BITS))
+            width = lanes if role is Role.WRITE else max(1, min(value.width, MAX_VARIABLE_BITS))
             bits = _shift((1 << width) - 1, value.offset)
             yield from _both(name, role, variable_key(Space.ADDRESS, value.var), bits, bits)
         case Indirect():
@@ -189,7 +189,7 @@ def _raw(value: RawOperand, storage: Storage, count: int | None) -> tuple[int, i
     start = here.offset + value.offset
     if count is None:
         return key, _behind(start, room), 0
-    touched = _shift((1 << min(count, MOST_BITS)) - 1, start) & room
+    touched = _shift((1 << min(count, MAX_VARIABLE_BITS)) - 1, start) & room
     return key, touched, touched
 
 
@@ -211,7 +211,7 @@ def _behind(start: int, room: int) -> int:
 
 def _shift(bits: int, by: int) -> int:
     """Bits moved up; what lies beyond all variables is dropped, since a text may hold any number."""
-    return bits >> -by if by < 0 else bits << by if by < MOST_BITS else 0
+    return bits >> -by if by < 0 else bits << by if by < MAX_VARIABLE_BITS else 0
 
 
 @lru_cache(4096)

@@ -15,7 +15,7 @@ from visa_lsp.isa import predefined
 if TYPE_CHECKING:
     from visa_lsp.program.model import Kernel
 
-MOST_BITS: Final = 1 << 16  # of one variable: four times the largest register file; a text may claim any size
+MAX_VARIABLE_BITS: Final = 1 << 16  # of one variable: four times the largest register file; a text may claim any size
 _R0, _UD_BYTES = 7, 4
 
 
@@ -73,5 +73,5 @@ def place(declared: dict[int, tuple[int, int]], aliases: dict[int, tuple[int, in
             offset += aliases[member][1]
             ends[member] = root, offset
         general[number] = Location(root, offset, size, element)
-        room[root] = max(room.get(root, 0), min(offset + size, MOST_BITS))
+        room[root] = max(room.get(root, 0), min(offset + size, MAX_VARIABLE_BITS))
     return Storage(grf_bytes, general, room)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-SHORT: Final = 32
-LONG: Final = 64
+SHORT_GRF_BYTES: Final = 32
+LONG_GRF_BYTES: Final = 64
 _R0: Final = 7
 _SAID: Final = re.compile(r"^[ \t]*//[ \t]*GRF size: (32|64) bytes\b", re.MULTILINE)
 _BODY: Final = re.compile(r"^[ \t]*\.(?:kernel|global_function)\b", re.MULTILINE)
@@ -55,11 +55,13 @@ def grf_by_contents(bodies: Iterable[Kernel]) -> GrfSize | None:
     for kernel in bodies:
         for value in _values(kernel, General):
             type_ = kernel.variable_type(value.var)
-            if type_ is not None and value.col * type_.size >= SHORT:
+            if type_ is not None and value.col * type_.size >= SHORT_GRF_BYTES:
                 name = kernel.variable_name(value.var)
-                return GrfSize(LONG, f"{name}({value.row},{value.col}) lies behind byte {SHORT - 1} of a row")
+                return GrfSize(
+                    LONG_GRF_BYTES, f"{name}({value.row},{value.col}) lies behind byte {SHORT_GRF_BYTES - 1} of a row"
+                )
         found = _of_payload(kernel)
-        if found is not None and found.bytes == LONG:
+        if found is not None and found.bytes == LONG_GRF_BYTES:
             return found
         short = short or found
     return short
@@ -68,16 +70,16 @@ def grf_by_contents(bodies: Iterable[Kernel]) -> GrfSize | None:
 def _of_payload(kernel: Kernel) -> GrfSize | None:
     """Return what the attributes say of the local ids, each of which begins a row; else where the inputs of a dump begin."""
     size, lanes = kernel.int_attribute("PerThreadInputSize"), kernel.int_attribute("SimdSize")
-    if size and size % LONG:
-        return GrfSize(SHORT, f"PerThreadInputSize={size} are no rows of {LONG}")
+    if size and size % LONG_GRF_BYTES:
+        return GrfSize(SHORT_GRF_BYTES, f"PerThreadInputSize={size} are no rows of {LONG_GRF_BYTES}")
     # Up to three ids; 16 lanes of a word fill a short row.
-    if size and lanes in (8, 16) and size > 3 * SHORT:
-        return GrfSize(LONG, f"PerThreadInputSize={size} with SimdSize={lanes}")
+    if size and lanes in (8, 16) and size > 3 * SHORT_GRF_BYTES:
+        return GrfSize(LONG_GRF_BYTES, f"PerThreadInputSize={size} with SimdSize={lanes}")
     offsets = [entry.offset for entry in kernel.arguments if entry.kind & 7 == 0]
     # A compiler's dump declares a row first, then an alias of %r0, which the first input follows.
     if len(kernel.variables) > 1 and offsets and kernel.variables[1].alias_index == _R0:
         row = kernel.variables[0].byte_size
-        if row in (SHORT, LONG) and not kernel.variables[0].alias_index and min(offsets) == row:
+        if row in (SHORT_GRF_BYTES, LONG_GRF_BYTES) and not kernel.variables[0].alias_index and min(offsets) == row:
             return GrfSize(row, f"the first input of this dump stands at byte {row}")
     return None
 
@@ -96,15 +98,16 @@ def needs_grf(bodies: Iterable[Kernel]) -> bool:
 def grf_of(module: Module) -> GrfSize:
     """Return the size for an object's text: what it shows, also in what a text does not hold, else the default's."""
     shown = grf_by_contents(module.bodies)
-    if shown is not None and shown.bytes == LONG:
+    if shown is not None and shown.bytes == LONG_GRF_BYTES:
         return shown
     for kernel in module.bodies:
         for value in _values(kernel, AddressOf):
             type_ = kernel.variable_type(value.var)
             # No assembler writes one behind a long row: it would be in the next, and show nothing when read again.
-            if type_ is not None and SHORT <= value.col * type_.size < LONG:
+            if type_ is not None and SHORT_GRF_BYTES <= value.col * type_.size < LONG_GRF_BYTES:
                 return GrfSize(
-                    LONG, f"an address in {kernel.variable_name(value.var)} lies behind byte {SHORT - 1} of a row"
+                    LONG_GRF_BYTES,
+                    f"an address in {kernel.variable_name(value.var)} lies behind byte {SHORT_GRF_BYTES - 1} of a row",
                 )
     if shown is not None:
         return shown
@@ -113,10 +116,10 @@ def grf_of(module: Module) -> GrfSize:
             platform = platform_numbered(binary.platform) if binary.data else None
             if platform is not None:
                 return GrfSize(platform.grf_bytes, f"its Gen binary is for {platform.name}")
-    return GrfSize(SHORT, "assumed: the object does not show it, --platform tells it", certain=False)
+    return GrfSize(SHORT_GRF_BYTES, "assumed: the object does not show it, --platform tells it", certain=False)
 
 
-def default_platform(grf_bytes: int = SHORT) -> Platform:
+def default_platform(grf_bytes: int = SHORT_GRF_BYTES) -> Platform:
     """Return the platform that counts where none is told, with rows of this size."""
     platform = platform_named(DEFAULT_PLATFORM)
     assert platform is not None

@@ -58,7 +58,7 @@ _PLACES: Final = 288
 _MANTISSA: Final = 52
 _BIAS: Final = 1023
 _ROOT: Final = 0x3FE6A09E667F3BCD  # the bits of the root of 1/2
-_FAR: Final = 200.0  # beyond it, two to the power of it is zero or infinity as f32
+_MAX_EXPONENT: Final = 200.0  # beyond it, two to the power of it is zero or infinity as f32
 
 
 def _series(terms: Sequence[Fraction]) -> tuple[float, ...]:
@@ -96,7 +96,7 @@ def _polynomial(x: Lanes, coefficients: Sequence[float]) -> Lanes:
 
 
 def _near(o: Operations, x: Lanes) -> Lanes:
-    return o.choose(x < _FAR, o.choose(x > -_FAR, x, -_FAR), _FAR)
+    return o.choose(x < _MAX_EXPONENT, o.choose(x > -_MAX_EXPONENT, x, -_MAX_EXPONENT), _MAX_EXPONENT)
 
 
 def _power(o: Operations, x: Lanes) -> Lanes:

@@ -32,7 +32,7 @@ _TYPES: Final = {
     8: (8, "<d"),
 }
 _ELEMENTS: Final = {9: 1, 10: 2, 11: 3, 12: 6, 13: 4, 14: 8}
-_SHORT: Final = {"hh": 8, "h": 16}
+_LENGTH_MODIFIER_BITS: Final = {"hh": 8, "h": 16}
 _ZEROS: Final = re.compile(r"\.?0*p")
 _DIRECTIVE: Final = re.compile(
     r"%(?P<flags>[-+ #0]*)(?P<width>\d{0,4})(?:\.(?P<precision>\d{0,4}))?(?:v(?P<vector>\d+))?(?P<length>hh|hl|h|ll|l)?(?P<kind>[a-zA-Z%])"
@@ -132,7 +132,7 @@ def _one(match: re.Match[str], value: Value) -> str:
     head = "%" + match["flags"] + match["width"] + ("" if match["precision"] is None else "." + match["precision"])
     if kind in "diuxXo" and isinstance(value, int | float):
         number = int(value)
-        bits = _SHORT.get(match["length"])
+        bits = _LENGTH_MODIFIER_BITS.get(match["length"])
         if bits is not None and kind in "uxXo":
             number &= (1 << bits) - 1
         if kind in "uxXo" and number < 0:

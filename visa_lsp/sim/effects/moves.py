@@ -321,26 +321,26 @@ def _hf8_values() -> Array:
 
 
 _HF8_VALUES: Final = _hf8_values()
-_BF8_MOST, _HF8_MOST, _HF8_NAN = 0x7B, 0x7E, 0x7F
+_BF8_MAX, _HF8_MAX, _HF8_NAN = 0x7B, 0x7E, 0x7F
 
 
 def _bf8(a: Array, *, clamps: bool) -> Array:
     """Return the upper byte of hf, rounded to nearest even; saturation keeps the largest number where infinity would be."""
     code = _cut(a.view(np.uint16).astype(np.uint32), 8, np.isnan(a)).astype(np.uint8)
-    over = clamps & ~np.isnan(a) & (code & 0x7F > _BF8_MOST)
-    return np.where(over, code & 0x80 | _BF8_MOST, code).astype(np.uint8)
+    over = clamps & ~np.isnan(a) & (code & 0x7F > _BF8_MAX)
+    return np.where(over, code & 0x80 | _BF8_MAX, code).astype(np.uint8)
 
 
 def _hf8(a: Array, *, clamps: bool) -> Array:
     """To nearest even among the numbers of hf8; what lies beyond them is a NaN, or with saturation the largest."""
     numbers = _HF8_VALUES[:_HF8_NAN].astype(np.float64)
     size = np.abs(a.astype(np.float64))
-    above = np.clip(np.searchsorted(numbers, size), 1, _HF8_MOST)
+    above = np.clip(np.searchsorted(numbers, size), 1, _HF8_MAX)
     middle = (numbers[above - 1] + numbers[above]) / 2
     up = (size > middle) | ((size == middle) & (above % 2 == 0))
     # The next number above the largest would be 480.
     over = size > (numbers[-1] + 480) / 2
-    code = np.where(over, _HF8_MOST if clamps else _HF8_NAN, np.where(up, above, above - 1))
+    code = np.where(over, _HF8_MAX if clamps else _HF8_NAN, np.where(up, above, above - 1))
     code = np.where(np.isnan(a), _HF8_NAN, code)
     return (code | np.where(np.signbit(a), 0x80, 0)).astype(np.uint8)
 

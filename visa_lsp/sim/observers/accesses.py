@@ -2,7 +2,7 @@
 
 Compilers store a part of a vector by loading all of it and storing it back, so that a load from a ``writeonly`` buffer is
 no finding by itself: it waits for the stores of its lane. Where they cover what was loaded, and put some of it back as it
-was, nothing was made of the value. Invariant: at most ``MOST_LOADS`` loads wait; what is beyond is told as a limit.
+was, nothing was made of the value. Invariant: at most ``MAX_WAITING_LOADS`` loads wait; what is beyond is told as a limit.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.sim.observers.hooks import MemoryAccess
 
-MOST_LOADS: Final = 1 << 14
+MAX_WAITING_LOADS: Final = 1 << 14
 _READONLY: Final = "readonly"
 _WRITEONLY: Final = "writeonly"
 
@@ -62,7 +62,7 @@ class AccessChecker(Checker):
     def limits(self) -> tuple[str, ...]:
         """Return what the checker could not see."""
         return (
-            (f"access: more than {MOST_LOADS} loads waited for their stores; some were forgotten",)
+            (f"access: more than {MAX_WAITING_LOADS} loads waited for their stores; some were forgotten",)
             if self._forgot
             else ()
         )
@@ -116,7 +116,7 @@ class AccessChecker(Checker):
         key = (access.thread.number, self._message, lane)
         load = self._loads.get(key)
         if load is None:
-            if len(self._loads) >= MOST_LOADS:
+            if len(self._loads) >= MAX_WAITING_LOADS:
                 self._forgot = True
                 return
             load = self._loads[key] = _LaneLoad(self._fault(access, row, buffer, offset, "reads"))

@@ -31,7 +31,9 @@ CHECKERS: Final[dict[str, Callable[[], Checker]]] = {
     "access": AccessChecker,
     "item-races": ItemRaceChecker,
 }
-ASKED_FOR: Final = frozenset({"item-races"})  # not part of ``all``: they look at more than what this run depends on
+OPTIONAL_CHECKERS: Final = frozenset(
+    {"item-races"}
+)  # not part of ``all``: they look at more than what this run depends on
 
 
 def watched_kinds(kinds: Iterable[str], names: str) -> tuple[str, ...]:
@@ -46,7 +48,7 @@ def checkers(names: str = "all") -> tuple[Checker, ...]:
     chosen: dict[str, None] = {}
     for name in (n.strip() for n in names.split(",")):
         if name == "all":
-            chosen |= dict.fromkeys(n for n in CHECKERS if n not in ASKED_FOR)
+            chosen |= dict.fromkeys(n for n in CHECKERS if n not in OPTIONAL_CHECKERS)
         elif name and name != "none":
             chosen[name] = None
     return tuple(CHECKERS[name]() for name in chosen)

@@ -26,11 +26,11 @@ Place = tuple[int, int]  # a buffer and an offset in it
 
 EVERYTHING: Final = (SHARED, GLOBAL)
 
-MOST_PLACES: Final = 1 << 17  # some 80 MiB
-MOST_PARTIES: Final = 4096  # of a group: their clocks take 192 MiB
-MOST_BYTES: Final = 1 << 28  # of what was given away
-_ROUNDS: Final = 4
-_MOST_GIVERS: Final = 32  # more are joined: one array instead of one reference each
+MAX_ATOMIC_PLACES: Final = 1 << 17  # some 80 MiB
+MAX_GROUP_PARTIES: Final = 4096  # of a group: their clocks take 192 MiB
+MAX_SNAPSHOT_BYTES: Final = 1 << 28  # of what was given away
+_KEPT_ROUNDS: Final = 4
+_MAX_GIVERS: Final = 32  # more are joined: one array instead of one reference each
 
 
 class _Snapshot:
@@ -88,7 +88,7 @@ class _Given:
             snapshot.join(self.joined)
             return 0
         self.givers[party] = snapshot  # what a party gives later covers what it gave before
-        if len(self.givers) <= _MOST_GIVERS:
+        if len(self.givers) <= _MAX_GIVERS:
             if snapshot.counted:
                 return 0
             snapshot.counted = True
@@ -166,8 +166,8 @@ class Clocks:
         """Return what all parties know, (parties, 3, parties): valid for ``thread`` as far as it has come."""
         if not self._known.size:
             count = threads * self.lanes
-            self.gave_up |= count > MOST_PARTIES
-            count = min(count, MOST_PARTIES)
+            self.gave_up |= count > MAX_GROUP_PARTIES
+            count = min(count, MAX_GROUP_PARTIES)
             self._known = np.zeros((count, 3, count), np.int32)
             each = np.arange(count)
             self._known[each, 0, each] = 1
@@ -231,7 +231,7 @@ class Clocks:
             if past:
                 past.shared = True
                 found[1].before[id(past)] = past
-        rounds.pop(barrier.generation - _ROUNDS, None)
+        rounds.pop(barrier.generation - _KEPT_ROUNDS, None)
         table[each, 0, each] += 1
 
     def leave(self, thread: int, threads: int, barrier: Barrier, generation: int) -> None:
@@ -314,7 +314,7 @@ class Clocks:
             if past:  # it has just taken from this place, so that it covers what stood there
                 past.shared = True
                 given.past = past
-        if self._bytes + self._own_bytes > MOST_BYTES or self._count + len(self._own) > MOST_PLACES:
+        if self._bytes + self._own_bytes > MAX_SNAPSHOT_BYTES or self._count + len(self._own) > MAX_ATOMIC_PLACES:
             self.gave_up = True
 
     def ordered(self, group: int, other: int, clock: int, party: int) -> bool:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-_MOST: Final = 60_000
+_MAX_ORIGINS: Final = 60_000
 STORED: Final = "is stored"
 
 
@@ -137,8 +137,8 @@ class Origins:
     def _new(
         self, thread: Thread, key: tuple[int, int, object], what: str, name: str, numbers: Sequence[int] = ()
     ) -> int:
-        if len(self._origins) >= _MOST:
-            return _MOST + UNWRITTEN
+        if len(self._origins) >= _MAX_ORIGINS:
+            return _MAX_ORIGINS + UNWRITTEN
         frame = thread.frame
         kernel = frame.code.kernel
         told = (frame.code.lane(frame.pc, number) for number in numbers)

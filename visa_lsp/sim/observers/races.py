@@ -4,7 +4,7 @@ A party is a hardware thread (``races``), or one work item (``item-races``): lan
 at this SIMD width only. What orders parties is in ``happens_before``: barriers of all kinds, and fences with atomics. What only a
 barrier orders, and no fence of that memory before it, is a note. Per byte the last plain writer, up to two readers and up to
 two atomics are kept, by pages that are made when they are touched, so that the size of a buffer does not matter; of more
-than ``MAX_TABLES`` tables the oldest pages are forgotten, and of parties beyond ``MOST_PARTIES`` all. Both is told as a
+than ``MAX_TABLES`` tables the oldest pages are forgotten, and of parties beyond ``MAX_ACCESSES`` all. Both is told as a
 limit. A write that changes nothing races only with one that does: compilers let all threads store the same value. An atomic
 that changes nothing only reads. A plain load that a compare-exchange of its party checks afterwards, at the same place and
 with the loaded value, is a guess: racing with other compare-exchanges it is a note. Lanes of one message that store
@@ -42,9 +42,9 @@ PAGE_BITS: Final = 14
 PAGE: Final = 1 << PAGE_BITS
 MAX_TABLES: Final = 6144  # 384 MiB: a table has a number of four bytes for each byte of a page
 MAX_PAGES: Final = MAX_TABLES // 3  # 32 MiB, without atomics
-MOST_PARTIES: Final = 1 << 21  # 56 MiB
-MOST_GUESSES: Final = 1 << 16
-_NOBODY: Final = -1
+MAX_ACCESSES: Final = 1 << 21  # 56 MiB
+MAX_GUESSED_PLACES: Final = 1 << 16
+_NO_PARTY: Final = -1
 _GROUP, _THREAD, _CLOCK, _HOW, _CODE, _PC, _ALL = range(7)
 # How a party touches memory. Silent: it stores what is there. Tried: an atomic that changes nothing. Guess: see above.
 _PLAIN, _ATOMIC, _SILENT, _READ, _TRIED, _GUESS = range(6)
@@ -70,9 +70,9 @@ class _Page:
     __slots__ = ("atomic", "other_atomic", "reader", "second", "writer")
 
     def __init__(self) -> None:
-        self.writer: Array = np.full(PAGE, _NOBODY, np.int32)
-        self.reader: Array = np.full(PAGE, _NOBODY, np.int32)
-        self.second: Array = np.full(PAGE, _NOBODY, np.int32)
+        self.writer: Array = np.full(PAGE, _NO_PARTY, np.int32)
+        self.reader: Array = np.full(PAGE, _NO_PARTY, np.int32)
+        self.second: Array = np.full(PAGE, _NO_PARTY, np.int32)
         self.atomic: Array | None = None
         self.other_atomic: Array | None = None
 
@@ -82,8 +82,8 @@ class _Page:
 
     def atomics(self) -> tuple[Array, Array]:
         if self.atomic is None or self.other_atomic is None:
-            self.atomic = np.full(PAGE, _NOBODY, np.int32)
-            self.other_atomic = np.full(PAGE, _NOBODY, np.int32)
+            self.atomic = np.full(PAGE, _NO_PARTY, np.int32)
+            self.other_atomic = np.full(PAGE, _NO_PARTY, np.int32)
         return self.atomic, self.other_atomic
 
 
@@ -155,10 +155,12 @@ class RaceChecker(Checker):
         name = "item-races" if self.items else "races"
         if self._forgot:
             told.append(
-                f"{name}: at most {MAX_PAGES * PAGE >> 20} MiB and {MOST_PARTIES} accesses are remembered; earlier ones were forgotten"
+                f"{name}: at most {MAX_PAGES * PAGE >> 20} MiB and {MAX_ACCESSES} accesses are remembered; earlier ones were forgotten"
             )
         if self._clocks.gave_up:
-            told.append(f"{name}: too many threads or addresses of atomics; from there on all accesses count as ordered")
+            told.append(
+                f"{name}: too many threads or addresses of atomics; from there on all accesses count as ordered"
+            )
         return tuple(told)
 
     # ---- what orders threads
@@ -208,13 +210,13 @@ class RaceChecker(Checker):
         first, how = page.reader[at], self._parties[_HOW]
         if self._one(first, me):
             return
-        free = (first == _NOBODY) | ~self._near(first, me, access.thread)
+        free = (first == _NO_PARTY) | ~self._near(first, me, access.thread)
         if tried:  # what is read plainly meets more
             second = page.second[at]
             plain = how[first] == _READ
             mine = self._parties[_THREAD, first] == self._parties[_THREAD, me]
             page.reader[at] = np.where(free & ~(plain & mine), me, first)
-            left = ~free & ((second == _NOBODY) | (how[second] == _TRIED) | ~self._near(second, me, access.thread))
+            left = ~free & ((second == _NO_PARTY) | (how[second] == _TRIED) | ~self._near(second, me, access.thread))
             page.second[at[left]] = _chosen(me, left)
             return
         free |= how[first] == _TRIED
@@ -266,7 +268,7 @@ class RaceChecker(Checker):
             self._written(access, part, me, _STORED, _PLAIN_READERS)
             first, second = self._atomics(part.page)
             known = first[part.at]
-            free = (known == _NOBODY) | ~self._near(known, me, access.thread)
+            free = (known == _NO_PARTY) | ~self._near(known, me, access.thread)
             _keep(first, second, part.at, me, np.where(free, me, known))
         if access.compared is not None:
             self._check_guesses(access, access.compared, wrote)
@@ -283,15 +285,15 @@ class RaceChecker(Checker):
         me = _chosen(self._party(access, _SILENT), part.rows)
         page, at = part.page, part.at
         writers = page.writer[at]
-        free = (writers == _NOBODY) | ~self._near(writers, me, access.thread)
+        free = (writers == _NO_PARTY) | ~self._near(writers, me, access.thread)
         mine = (self._parties[_THREAD, writers] == self._parties[_THREAD, me]) & (
             self._parties[_GROUP, writers] == self._group
         )
-        kept = free & ~(mine & (writers != _NOBODY))
+        kept = free & ~(mine & (writers != _NO_PARTY))
         page.writer[at[kept]] = _chosen(me, kept)
         # Where another stores the same value unordered, what is read afterwards is one's own as well.
-        for n in np.flatnonzero(~kept & (writers != _NOBODY) & ~mine).tolist():
-            if len(self._joined) >= MOST_GUESSES:
+        for n in np.flatnonzero(~kept & (writers != _NO_PARTY) & ~mine).tolist():
+            if len(self._joined) >= MAX_GUESSED_PLACES:
                 del self._joined[next(iter(self._joined))]
             owner = int(self._parties[_THREAD, me if np.ndim(me) == 0 else me[n]])
             self._joined[owner, id(part.buffer), part.base + int(at[n])] = int(writers[n])
@@ -356,7 +358,7 @@ class RaceChecker(Checker):
             if buffer.private:
                 continue
             for offset, row in zip(offsets.tolist(), rows.tolist(), strict=True):
-                if len(self._loaded) >= MOST_GUESSES:
+                if len(self._loaded) >= MAX_GUESSED_PLACES:
                     del self._loaded[next(iter(self._loaded))]
                 key = (self._owner(mine, row), id(buffer), offset)
                 self._loaded[key] = buffer.data[offset : offset + access.size].tobytes()
@@ -398,7 +400,7 @@ class RaceChecker(Checker):
             for table in (page.reader, page.second):
                 for party in np.unique(table[at]).tolist():
                     group, thread, _, how, code, pc, all_ = self._parties[:, party].tolist()
-                    if party == _NOBODY or (group, thread, how) != (self._group, owner, _READ):
+                    if party == _NO_PARTY or (group, thread, how) != (self._group, owner, _READ):
                         continue
                     guess = self._number(owner, self._codes[code], pc, _GUESS, int(self._parties[_CLOCK, party]), all_)
                     table[at] = np.where(table[at] == party, guess, table[at])
@@ -448,7 +450,7 @@ class RaceChecker(Checker):
         number = found[1].get((pc, how, bool(whole)))
         if number is not None:
             return number
-        if self._count >= MOST_PARTIES:
+        if self._count >= MAX_ACCESSES:
             self._forget()
             found = self._numbers[key] = (clock, {})
         number = found[1][pc, how, bool(whole)] = self._count
@@ -511,10 +513,10 @@ class RaceChecker(Checker):
 
     def _compare(self, access: MemoryAccess, part: _Part, me: Any, others: Array, verb: str, hows: Array) -> bool:
         """Report the parties that race with this one; whether there are any."""
-        if self._clocks.gave_up or self._one(others, _NOBODY) or (not self.items and self._one(others, me)):
+        if self._clocks.gave_up or self._one(others, _NO_PARTY) or (not self.items and self._one(others, me)):
             return False
         column = self._parties
-        met = (others != _NOBODY) & hows[column[_HOW, others]]
+        met = (others != _NO_PARTY) & hows[column[_HOW, others]]
         if not met.any():
             return False
         bad = met & self._near(others, me, access.thread)

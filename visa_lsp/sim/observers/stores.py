@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-MOST_STORES: Final = 200_000
+MAX_STORES: Final = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class StoreRecorder(Observer):
             return
         inst = frame.code.kernel.instructions[pc]
         for element, lane in self._waiting:
-            if self._count < MOST_STORES:
+            if self._count < MAX_STORES:
                 value = self._buffer.data[element * self._size : (element + 1) * self._size].tobytes()
                 place = (frame.code.kernel.name, thread.group.id, thread.number, lane, pc, inst.line)
                 self.stores[element].append(ElementStore(self._count, *place, value))
