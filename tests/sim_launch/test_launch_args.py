@@ -193,7 +193,7 @@ def test_a_struct_by_value_is_taken_in_parts():
         (PayloadArgument("arg_bypointer", 0, 0, 0, "stateful", "image"), (BUFFER,), "is an image; got a buffer"),
         (PayloadArgument("arg_byvalue", 0, 4, 0), (), "takes 1 arguments, got 0"),
         (PayloadArgument("arg_byvalue", 0, 4, 0), (BUFFER, BUFFER), "takes 1 arguments, got 2"),
-        (PayloadArgument("rtdq", 0, 4), (), "'rtdq', which a launch cannot give"),
+        (PayloadArgument("rtdq", 0, 4), (), "'rtdq', which launches do not support"),
     ],
 )
 def test_arguments_that_do_not_fit_are_refused(entry, args, words):

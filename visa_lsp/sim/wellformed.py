@@ -1,7 +1,7 @@
-"""Whether a body can be given registers at all: every number in it means something, and its registers are not too many.
+"""The check that a body refers only to what it declares, and that its registers fit.
 
-An object's bytes may say anything; what passes here needs no further test in the engines. Judges no semantics. Invariant:
-the registers of a checked body take no more than ``MAX_REGISTER_BYTES``.
+An object may hold any bytes; engines need no further test of a checked body. Judges no semantics. Invariant: the registers
+of a checked body take at most ``MAX_REGISTER_BYTES``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MAX_PAYLOAD_BYTES: Final = 1 << 16
 
 
 def check_body(body: Kernel, grf_bytes: int, shared: Sequence[FileVariable] = ()) -> None:
-    """Check that a body names only what it has; ``shared`` are the variables of file scope.
+    """Check that a body refers only to what it declares; ``shared`` are the variables of file scope.
 
     Raises LaunchError, with the line, where it does not, or where it declares more than ``MAX_REGISTER_BYTES`` of
     registers.
@@ -107,7 +107,7 @@ def _has_variable(body: Kernel, number: int) -> bool:
 
 
 def _field(body: Kernel, kind: FieldKind, value: Value) -> str:
-    """Return what is wrong with a number that stands for something."""
+    """Return the error of a number that refers to a declaration; empty if it is valid."""
     if not isinstance(value, int):
         if kind is FieldKind.LABELS and isinstance(value, tuple):
             return next((f"there is no label {n}" for n in value if not _within(n, len(body.labels))), "")

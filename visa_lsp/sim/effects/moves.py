@@ -45,7 +45,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def same_bits(site: Site, dst: Value, sources: list[Value]) -> bool:
-    """Return whether values only travel: one type, no modifier, no saturation."""
+    """Return whether values are copied unchanged: one type, no modifier, no saturation."""
     type_ = site.operand_type(dst)
     return not saturates(dst) and all(
         site.operand_type(s) is type_ and modifier_of(s) is OperandModifier.NONE for s in sources
@@ -80,7 +80,7 @@ def mov(site: Site) -> Op:
 
 
 def _addresses(site: Site, dst: Address, src: Value) -> Op:
-    """Address elements from the address of a variable, from others, or from integers that held some."""
+    """Return the op that sets address elements from the address of a variable, from others, or from integers."""
     cells = site.code.layout.address_base[dst.var] + dst.offset + np.arange(site.lanes)
     enable, lanes = site.enable(), site.lanes
     fetch: Callable[[Frame], Any]
@@ -193,7 +193,7 @@ def compare(site: Site) -> Op:
 def setp(site: Site) -> Op:
     """Set a predicate from the bits of a scalar, or from the low bit of each lane.
 
-    Raises KernelFault where the destination is no predicate.
+    Raises KernelFault where the destination is not a predicate.
     """
     dst, src = site.inst.get("dst"), site.inst.get("src0")
     if not isinstance(dst, PredicateOperand):
@@ -245,9 +245,9 @@ def movs(site: Site) -> Op:
 
 
 def addr_add(site: Site) -> Op:
-    """Address arithmetic: the byte address of a variable, or an address, plus an offset.
+    """Add to an address: the byte address of a variable, or an address, plus an offset.
 
-    Raises KernelFault where the destination is no address variable, or the base has no address.
+    Raises KernelFault where the destination is not an address variable, or the base has no address.
     """
     dst, base, offset = (site.inst.get(n) for n in ("dst", "src0", "src1"))
     if not isinstance(dst, Address):
@@ -332,7 +332,7 @@ def _bf8(a: Array, *, clamps: bool) -> Array:
 
 
 def _hf8(a: Array, *, clamps: bool) -> Array:
-    """To nearest even among the numbers of hf8; what lies beyond them is a NaN, or with saturation the largest."""
+    """Round to nearest even among the numbers of hf8; larger values become NaN, or with saturation the largest."""
     numbers = _HF8_VALUES[:_HF8_NAN].astype(np.float64)
     size = np.abs(a.astype(np.float64))
     above = np.clip(np.searchsorted(numbers, size), 1, _HF8_MAX)
@@ -354,7 +354,7 @@ def _cut(bits: Array, drop: int, nan: Array) -> Array:
 
 
 def srnd(site: Site) -> Op:
-    """Stochastic rounding: the random bits are added below the kept mantissa, then the rest is cut off.
+    """Round stochastically: add the random bits below the kept mantissa, then cut the rest off.
 
     Raises KernelFault for types other than f to hf and hf to 8 bits, and with saturation.
     """
@@ -366,7 +366,7 @@ def srnd(site: Site) -> Op:
         raise site.fault("how stochastic rounding saturates, reads bf or makes hf8 (b) is not described in public")
 
     def raw(noise: Array) -> Array:
-        """Return the random bits as they are stored: compilers give them the type of src0."""
+        """Return the random bits by their storage, because compilers give them the type of src0."""
         return noise.view(f"u{noise.itemsize}").astype(np.uint32)
 
     if from_ is ty.F and to is ty.HF:

@@ -1,7 +1,7 @@
-"""Arguments into the payload as ze_info says: one function for each ``arg_type``.
+"""The encoding of arguments into the payload by ze_info: one function for each ``arg_type``.
 
-Knows ze_info's words, not where bytes come to lie (``layout``) nor what memory is (``world``). Invariant:
-every entry of ``payload_arguments`` is written, or the launch is refused in words.
+Knows ze_info's words; ``layout`` knows the places of bytes, ``world`` the memory. Invariant: every entry of
+``payload_arguments`` is written, or the launch is refused with a message.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.launch.layout import Geometry
 
 PRINTF_BYTES: Final = 4 << 20
-CONCURRENT_GROUPS: Final = 64  # an engine that runs more groups at once must share out the numbers of threads anew
+CONCURRENT_GROUPS: Final = 64  # an engine that runs more groups at once must assign the numbers of threads differently
 MAX_ARGUMENTS: Final = 4096  # a payload has room for some hundreds
 _INDIRECT_BYTES: Final = 64  # one cache line, where the whole payload is inline
 # Size, version, dimensions, lanes; local and global size; printf; first id; table of local ids; groups, padding; two unused.
@@ -81,7 +81,7 @@ class Arguments:
         self.geometry = geometry
         self.world = world
         self.printf: Buffer | None = None
-        self.indirect: Buffer | None = None  # what lies behind the inline part of the payload
+        self.indirect: Buffer | None = None  # the memory of the payload behind its inline part
         self._args = self._by_index()
 
     def bind(self) -> None:
@@ -100,15 +100,15 @@ class Arguments:
             self.world.samplers[sampler.sampler_index] = inline_sampler(sampler)
 
     def encode(self, entry: PayloadArgument) -> bytes:
-        """Give the bytes of one entry of the payload; no more than ``entry.size``.
+        """Return the bytes of one entry of the payload; at most ``entry.size``.
 
-        Raises LaunchError where a launch cannot give entries of its type, or the argument does not fit it.
+        Raises LaunchError where a launch has no value for entries of its type, or the argument does not fit it.
         """
         make = _IMPLICIT.get(entry.arg_type)
         if make is not None:
             return make(self, entry)[: entry.size]
         raise LaunchError(
-            f"kernel '{self.info.name}' takes a payload argument of type '{entry.arg_type}', which a launch cannot give"
+            f"kernel '{self.info.name}' takes a payload argument of type '{entry.arg_type}', which launches do not support"
         )
 
     def _by_index(self) -> tuple[Arg, ...]:
@@ -144,7 +144,7 @@ class Arguments:
         return given
 
     def key(self, index: int) -> int | str:
-        """Name an argument as the launch does: by index, or by name where the launch has a mapping."""
+        """Return the key of an argument in the launch: its index, or its name where the launch has a mapping."""
         return index if isinstance(self.config.args, tuple) else self.info.argument_name(index)
 
     def _arg(self, index: int) -> Arg:
@@ -153,7 +153,7 @@ class Arguments:
         return self._args[index]
 
     def wrong(self, entry: PayloadArgument, wanted: str) -> LaunchError:
-        """Make the LaunchError that says of which kind an argument is and of which it should be."""
+        """Return the LaunchError for an argument of the wrong kind."""
         name = self.info.argument_name(entry.arg_index)
         given = _KINDS[type(self._arg(entry.arg_index))]
         return LaunchError(
@@ -162,9 +162,9 @@ class Arguments:
         )
 
     def by_value(self, entry: PayloadArgument) -> bytes:
-        """Give the bytes of an argument by value, or of the part of it that the entry takes.
+        """Return the bytes of an argument by value, or of the part of it that the entry takes.
 
-        Raises LaunchError where a buffer, image or sampler is given, or a value of another size.
+        Raises LaunchError where the argument is a buffer, image or sampler, or a value of another size.
         """
         arg = self._arg(entry.arg_index)
         if not isinstance(arg, ValueArg):
@@ -179,9 +179,9 @@ class Arguments:
         return data[start : start + entry.size]
 
     def by_pointer(self, entry: PayloadArgument) -> bytes:
-        """Give the address, offset or handle of an argument by pointer, as ``entry.size`` bytes.
+        """Return the address, offset or handle of an argument by pointer, as ``entry.size`` bytes.
 
-        There are none where the binding table has it. Raises LaunchError where an argument of another kind is given.
+        Empty where the binding table has it. Raises LaunchError where the argument is of another kind.
         """
         arg = self._arg(entry.arg_index)
         key = self.key(entry.arg_index)
@@ -205,19 +205,19 @@ class Arguments:
         return _number(surface.address, entry.size)
 
     def address(self, entry: PayloadArgument) -> bytes:
-        """Give the address of a buffer as 8 bytes; zero for none.
+        """Return the address of a buffer as 8 bytes; zero for none.
 
-        Raises LaunchError where the argument is no buffer.
+        Raises LaunchError where the argument is not a buffer.
         """
         surface = self._surface(entry)
         return _number(surface.address if surface is not None else 0, 8)
 
     def _access(self, index: int) -> str:
-        """Return how the ze_info says that a kernel uses an argument; empty where it does not."""
+        """Return the access of a kernel to an argument by ze_info; empty where it has none."""
         return next((a.access_type for a in self.info.payload if a.arg_index == index and a.access_type), "")
 
     def _surface(self, entry: PayloadArgument) -> Buffer | None:
-        """Give the buffer or image of an entry; None for a null buffer."""
+        """Return the buffer or image of an entry; None for a null buffer."""
         arg = self._arg(entry.arg_index)
         image = entry.addrspace == "image" or entry.arg_type.startswith(("image_", "flat_image_"))
         if isinstance(arg, NullArg) and not image:
@@ -227,26 +227,26 @@ class Arguments:
         return self.world.buffer(self.key(entry.arg_index), arg, entry.image_type, self._access(entry.arg_index))
 
     def image(self, entry: PayloadArgument) -> ImageArg:
-        """Give the image that an entry asks the shape of. Raises LaunchError where the argument is none."""
+        """Return the image of an entry for its shape. Raises LaunchError where the argument is not an image."""
         arg = self._arg(entry.arg_index)
         if not isinstance(arg, ImageArg):
             raise self.wrong(entry, "an image")
         return arg
 
     def sampler(self, entry: PayloadArgument) -> SamplerArg:
-        """Give the sampler that an entry asks the state of. Raises LaunchError where the argument is none."""
+        """Return the sampler of an entry for its state. Raises LaunchError where the argument is not a sampler."""
         arg = self._arg(entry.arg_index)
         if not isinstance(arg, SamplerArg):
             raise self.wrong(entry, "a sampler")
         return arg
 
     def private_base(self, entry: PayloadArgument) -> bytes:
-        """Reserve private memory for every thread, or for every lane of it, and give its address.
+        """Reserve private memory for every thread, or for every lane of it, and return its address.
 
         Raises LaunchError where a group has more threads than the platform has numbers for, or the memory is larger
         than a buffer may be.
         """
-        # Kernels find their part by the thread's number, which only tells apart what runs at the same time.
+        # Kernels find their part by the thread's number, which is unique only among threads that run at the same time.
         groups = self.geometry.groups[0] * self.geometry.groups[1] * self.geometry.groups[2]
         numbers, threads = self.platform.thread_number, self.geometry.threads
         slots = numbers.slot(threads - 1) + 1
@@ -255,7 +255,7 @@ class Arguments:
             for b in self.info.thread_buffers
             if b.type == "global" and b.usage == "private_space"
         )
-        # A kernel that keeps its private data in scratch space still takes the argument, and does not use it.
+        # A kernel with its private data in scratch space still takes the argument, but does not use it.
         if not each:
             return _number(0, entry.size)
         if slots > numbers.codes:
@@ -268,14 +268,14 @@ class Arguments:
         return _number(self.world.scratch_space("private memory", size, private=True).address, entry.size)
 
     def printf_address(self) -> int:
-        """Return the address of the buffer for what the kernel prints; the first call reserves it."""
+        """Return the address of the printf buffer; the first call reserves it."""
         if self.printf is None:
             self.printf = self.world.scratch_space("printf buffer", PRINTF_BYTES)
             self.printf.data[:4] = list(struct.pack("<I", _PRINTF_FIRST))
         return self.printf.address
 
     def buffer_bytes(self, entry: PayloadArgument) -> int:
-        """Return the size of a buffer in bytes; zero for none. Raises LaunchError where the argument is no buffer."""
+        """Return the size of a buffer in bytes; zero for none. Raises LaunchError where the argument is not a buffer."""
         surface = self._surface(entry)
         return surface.size if surface is not None else 0
 
@@ -306,7 +306,7 @@ class Arguments:
         return _number(self.indirect.address, entry.size)
 
     def base(self, entry: PayloadArgument) -> bytes:
-        """Give the address of the program's constant or global data, or the handle of its surface.
+        """Return the address of the program's constant or global data, or the handle of its surface.
 
         Raises LaunchError where the launch has no such data.
         """
@@ -324,7 +324,7 @@ class Arguments:
         return _number(address, entry.size)
 
     def inline_sampler_handle(self, entry: PayloadArgument) -> bytes:
-        """Give the bindless handle of a sampler that is written in the source.
+        """Return the bindless handle of a sampler that is written in the source.
 
         Raises LaunchError where the ze_info does not describe the sampler.
         """

@@ -1,9 +1,9 @@
-"""Arguments into the payload without ze_info: by the names of ``.input`` declarations, or in their order.
+"""The encoding of arguments into the payload without ze_info: by the names of ``.input`` declarations, or in order.
 
 These inputs are filled by name: ``local_id_x``, ``local_id_y``, ``local_id_z`` (a word or dword for each lane),
 ``global_id_offset``, ``local_size``, ``enqueued_local_size``, ``group_count``, ``global_size`` (three dwords), ``work_dimensions``.
-In a compiler's dump, whose names say nothing, local ids, the header behind them and the size of a group are known by
-their place. Invariant: an input that is not filled is an error, except for the buffer offsets of a dump.
+In a compiler's dump, whose names have no meaning, local ids, the header behind them and the size of a group are identified
+by their place. Invariant: an input that is not filled is an error, except for the buffer offsets of a dump.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class NamedInput:
 
 
 def inputs_of(kernel: Kernel) -> list[NamedInput]:
-    """Give the inputs of a kernel by name, in the order of the text."""
+    """Return the inputs of a kernel by name, in the order of the text."""
     found = []
     for entry in kernel.inputs:
         kind = entry.kind & 7
@@ -115,7 +115,7 @@ class LaunchInputs:
             block.put(entry.offset, self._bytes(entry, name, arg))
 
     def fill_edge(self, block: GroupPayload, edge: Geometry) -> None:
-        """Write again what differs in a group that is not full; the rest is there."""
+        """Write the inputs that differ in a partial group."""
         self.geometry = edge
         given = self.config.args
         rest = [i for i in self.inputs if isinstance(given, tuple) or i.name not in given]
@@ -194,7 +194,7 @@ class LaunchInputs:
         )
 
     def _implicit(self, block: GroupPayload, entry: NamedInput) -> bool:
-        """Fill an input that is known by its name."""
+        """Fill an input with a predefined name; return whether it has one."""
         geometry = self.geometry
         name = entry.name.lower()
         if name in _IDS:
@@ -222,7 +222,7 @@ class LaunchInputs:
         return True
 
     def _dump(self, block: GroupPayload, rest: list[NamedInput]) -> list[NamedInput]:
-        """Fill what a compiler's dump has at fixed places; give the inputs that are left."""
+        """Fill the inputs that a compiler's dump has at fixed places; return the others."""
         grf = self.geometry.grf_bytes
         at = grf
         ids = []
