@@ -1,6 +1,6 @@
-"""Instructions that were changed rather than replaced: between two equal pairs, those that have most in common belong together.
+"""The pairing of changed instructions: between two equal pairs, those with most in common belong together.
 
-Order is kept. Nothing here decides what is equal; it only says which of the rest is told as a change.
+Order is kept. Equality is decided elsewhere; this pairs the unequal rest.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _MAX_TABLE_CELLS: Final = 4_000  # of a table over two stretches
 _FULL: Final = 100
-_SAME_WORD: Final = 34  # the least likeness of two instructions of one mnemonic that are told as one that was changed
+_SAME_WORD: Final = 34  # the least likeness of two instructions of one mnemonic that are reported as a change
 _OTHER_WORD: Final = 70
 
 
@@ -35,7 +35,7 @@ def similar_pairs(
     equal: Sequence[tuple[int, int]],
     moved: Sequence[MovedRun],
 ) -> list[tuple[int, int]]:
-    """Pairs of what is neither equal nor moved, each between two neighbouring pairs of ``equal``."""
+    """Return pairs of items that are neither equal nor moved, each between two neighbouring pairs of ``equal``."""
     settled_a = {run.a + n for run in moved for n in range(run.length)}
     settled_b = {run.b + n for run in moved for n in range(run.length)}
     back = {other: ref for ref, other in renaming.items()}
@@ -51,7 +51,7 @@ def similar_pairs(
 
 
 class MovedRun(Struct, frozen=True, order=True):
-    """``length`` items from ``a`` on that stand at ``b`` in the other body."""
+    """A run of ``length`` items from ``a`` on that are at ``b`` in the other body."""
 
     a: int
     b: int
@@ -62,7 +62,7 @@ _NOTHING: Final = (None, ())
 
 
 class _Features:
-    """What one instruction is compared by: its word, and field by field its shape, with and without names."""
+    """The features that an instruction is compared by: its word, and field by field its shape, with and without names."""
 
     __slots__ = ("fields", "is_label", "loose", "word")
 
@@ -77,10 +77,10 @@ class _Features:
 
 
 def _likeness(a: _Features, b: _Features) -> int:
-    """From 0 to 100; 0 for what is not to be told as a change."""
+    """Return the likeness from 0 to 100; 0 for pairs that are not reported as a change."""
     if a.is_label != b.is_label:
         return 0
-    # What neither has, such as a predicate, makes them no more alike.
+    # Parts that both lack, such as a predicate, do not count.
     fields = [pair for pair in zip_longest(a.fields, b.fields, fillvalue=_NOTHING) if pair != (_NOTHING, _NOTHING)]
     count, points = len(fields), 0
     for (shape, names), (its_shape, its_names) in fields:

@@ -135,7 +135,7 @@ class Graph(Struct, frozen=True, dict=True):
         return tuple(sorted({*opened, *called, *((0,) if self.blocks else ())}))
 
     def reachable(self) -> frozenset[int]:
-        """The blocks that a path from the start, calls included, reaches."""
+        """Return the blocks that a path from the start, calls included, reaches."""
         ahead = self._lists(frozenset(EdgeKind) - {EdgeKind.RETURN})
         return frozenset(closure([0] if self.blocks else [], lambda block: ahead[block]))
 
