@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 MIB: Final = 1 << 20
-MOST_TEXT: Final = 64 * MIB  # twenty times the longest text a compiler has printed for us
-MOST_OBJECT: Final = 256 * MIB
-MOST_SETTINGS: Final = 4 * MIB
+MAX_TEXT_BYTES: Final = 64 * MIB  # twenty times the longest text a compiler has printed for us
+MAX_OBJECT_BYTES: Final = 256 * MIB
+MAX_SETTINGS_BYTES: Final = 4 * MIB
 _PIECE: Final = 64 << 10  # bytes: what a pipe holds
 # Seconds that a FIFO, named on a command line, may stay without anybody at its other end.
 PATIENCE: Final = 10.0
@@ -39,7 +39,7 @@ class NotRegularError(OSError):
     """Something that is no regular file stands where one is expected."""
 
 
-def read_file(path: str | Path, most: int = MOST_TEXT, *, named: bool = False) -> bytes:
+def read_file(path: str | Path, most: int = MAX_TEXT_BYTES, *, named: bool = False) -> bytes:
     """Return all bytes of a file, at most ``most``; ``OSError`` where it has more, or cannot be read.
 
     ``named``: the user named it, so that it may be a pipe or a device.
@@ -80,7 +80,7 @@ def _judge(about: os.stat_result, most: int, *, named: bool) -> None:
         raise NotRegularError(f"this is {kind_of(about.st_mode)}, not a regular file")
 
 
-def read_stream(stream: BinaryIO, most: int = MOST_TEXT, expected: int = 0) -> bytes:
+def read_stream(stream: BinaryIO, most: int = MAX_TEXT_BYTES, expected: int = 0) -> bytes:
     """Return all that a stream gives, at most ``most`` bytes; ``TooLargeError`` where there is more.
 
     ``expected``: how many bytes there are said to be. As much room is taken, and no more where that is true.

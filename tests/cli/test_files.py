@@ -17,7 +17,7 @@ from visa_lsp import reading
 from visa_lsp.cli.files import write_output
 from visa_lsp.cli.main import main
 from visa_lsp.codec.encode import encode
-from visa_lsp.reading import MIB, MOST_TEXT
+from visa_lsp.reading import MAX_TEXT_BYTES, MIB
 from visa_lsp.sema.lower import assemble
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -288,7 +288,7 @@ def test_a_pipe_that_nobody_writes_is_not_waited_for_without_end(folder, capfd, 
 def test_no_input_is_without_a_bound(folder, capfd, command, what, monkeypatch):
     # A device has to be read up to the bound to know.
     for module in ("reading", "app.output_files", "app.inputs"):
-        for name in ("MOST_TEXT", "MOST_OBJECT"):
+        for name in ("MAX_TEXT_BYTES", "MAX_OBJECT_BYTES"):
             monkeypatch.setattr(f"visa_lsp.{module}.{name}", 2 * MIB, raising=False)
     path = str(sparse(folder / "big")) if what == "sparse" else what
     words = command.replace("FILE", path).split() if "FILE" in command else [*command.split(), path]
@@ -302,7 +302,7 @@ def test_no_input_is_without_a_bound(folder, capfd, command, what, monkeypatch):
 
 def test_standard_input_has_a_bound(folder):
     code = (
-        "import sys; from visa_lsp.app import inputs; inputs.MOST_TEXT = 2 << 20\n"
+        "import sys; from visa_lsp.app import inputs; inputs.MAX_TEXT_BYTES = 2 << 20\n"
         "from visa_lsp.cli.main import main; sys.exit(main(['check', '-']))"
     )
     with sparse(folder / "big").open("rb") as stream:
@@ -343,7 +343,7 @@ def test_a_launch_and_what_it_names_have_a_bound(folder, capfd):
 
 
 def test_the_bound_of_a_text_is_far_above_real_ones():
-    assert max(p.stat().st_size for p in EXAMPLES.iterdir()) * 100 < MOST_TEXT
+    assert max(p.stat().st_size for p in EXAMPLES.iterdir()) * 100 < MAX_TEXT_BYTES
 
 
 # ---- files of other steps ----

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 Arguments = dict[str, Any]
 
-_MOST_TEXT: Final = 1 << 20
+_MAX_TEXT_CHARS: Final = 1 << 20
 
 
 class RequestError(Exception):
@@ -36,7 +36,7 @@ def text(args: Arguments, name: str, default: str | None = None) -> str:
     value = default if value is None else value
     if value is None:
         raise RequestError(f"'{name}' is missing")
-    if not isinstance(value, str) or len(value) > _MOST_TEXT:
+    if not isinstance(value, str) or len(value) > _MAX_TEXT_CHARS:
         raise RequestError(f"'{name}' is a text")
     return value
 

@@ -48,7 +48,7 @@ _WORDS: Final = (
     "count(",
     "slm",
 )
-_MOST_PAGE: Final = 100_000
+_MAX_PAGE_ROWS: Final = 100_000
 
 
 class View:
@@ -197,7 +197,7 @@ def variables(session: DebugSession, args: Body) -> Body:
         if wanted == "named":
             rows = rows[start : start + count if count else None]
         else:
-            most = min(count or _MOST_PAGE, _MOST_PAGE)
+            most = min(count or _MAX_PAGE_ROWS, _MAX_PAGE_ROWS)
             rows = [*elements(what, start, most, style), *(rows if start == 0 else [])]
     refer = referrer(session.debugger, at)
     return {"variables": [_variable(session, at, row, refer) for row in rows]}

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     Body = dict[str, Any]
 
-_MOST: Final = 1 << 24
-_MOST_LINES: Final = 100_000
+_MAX_BYTES: Final = 1 << 24
+_MAX_INSTRUCTIONS: Final = 100_000
 
 
 def referrer(debugger: Debugger, at: Activation) -> Callable[[tuple[Any, int] | None], str]:
@@ -91,8 +91,8 @@ def _located(session: DebugSession, args: Body) -> _Located:
 def read_memory(session: DebugSession, args: Body) -> Body:
     """Return bytes of a memory; those outside of it are unreadable. Raises RequestError for what is no memory."""
     count = whole(args, "count", least=0)
-    if count > _MOST:
-        raise RequestError(f"'count' is at most {_MOST}")
+    if count > _MAX_BYTES:
+        raise RequestError(f"'count' is at most {_MAX_BYTES}")
     found = _located(session, args)
     start = found.start
     raw = found.data[start : start + count].tobytes() if start >= 0 else b""
@@ -132,8 +132,8 @@ def disassemble(session: DebugSession, args: Body) -> Body:
     if found is None:
         raise RequestError(f"there is no instruction at {words[:80]}")
     count = whole(args, "instructionCount", least=0)
-    if count > _MOST_LINES:
-        raise RequestError(f"'instructionCount' is at most {_MOST_LINES}")
+    if count > _MAX_INSTRUCTIONS:
+        raise RequestError(f"'instructionCount' is at most {_MAX_INSTRUCTIONS}")
     body, first = found
     first += whole(args, "instructionOffset", 0)
     shown = []

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     Message = dict[str, Any]
 
-MOST_BYTES: Final = 64 << 20
-_MOST_HEADER: Final = 1 << 14
+MAX_MESSAGE_BYTES: Final = 64 << 20
+_MAX_HEADER_BYTES: Final = 1 << 14
 _PART: Final = 1 << 16
 
 
@@ -60,9 +60,9 @@ class MessageReader:
         searched = 0
         while (end := self._held.find(b"\n", searched)) < 0:
             searched = len(self._held)
-            if searched > _MOST_HEADER:
+            if searched > _MAX_HEADER_BYTES:
                 self._held.clear()
-                raise BrokenMessage(f"a header has more than {_MOST_HEADER} bytes")
+                raise BrokenMessage(f"a header has more than {_MAX_HEADER_BYTES} bytes")
             if not self._more():
                 return None
         return self._take(end + 1)
@@ -94,9 +94,9 @@ class MessageReader:
         length = self._length()
         if length is None:
             return None
-        if length > MOST_BYTES:
+        if length > MAX_MESSAGE_BYTES:
             self._skip(length)
-            raise BrokenMessage(f"a message has more than {MOST_BYTES} bytes")
+            raise BrokenMessage(f"a message has more than {MAX_MESSAGE_BYTES} bytes")
         while len(self._held) < length:
             if not self._more():
                 return None

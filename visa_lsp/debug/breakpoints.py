@@ -37,7 +37,7 @@ _COMPARE: Final[dict[str, Callable[[int, int], bool]]] = {
     "": operator.eq, "=": operator.eq, "==": operator.eq, ">=": operator.ge, "<=": operator.le, ">": operator.gt,
     "<": operator.lt, "%": lambda count, n: n > 0 and count % n == 0,
 }  # fmt: skip
-MOST_WATCHED: Final = 1 << 16  # bytes of registers at once
+MAX_WATCHED_BYTES: Final = 1 << 16  # bytes of registers at once
 _LOGGED: Final = re.compile(r"\{([^{}]*)\}")
 
 
@@ -248,7 +248,7 @@ def watched(cells: Cells, size: int = 0) -> tuple[Any, int, int]:
     owner, start = cells.where
     if owner in ("preds", "addr"):
         return owner, start, cells.data.size
-    room = owner.data.size - start if isinstance(owner, Buffer) else MOST_WATCHED
+    room = owner.data.size - start if isinstance(owner, Buffer) else MAX_WATCHED_BYTES
     if size > room:
         raise DebugError(f"from {cells.name} on there are {room} bytes, not {size}")
     return owner, start, size or cells.data.nbytes

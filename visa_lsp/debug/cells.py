@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-MOST_SHOWN: Final = 4096  # elements that a value shows as text
+MAX_SHOWN_ELEMENTS: Final = 4096  # elements that a value shows as text
 
 
 class DebugError(Exception):
@@ -158,10 +158,10 @@ def text_of(values: Any, style: str = "") -> str:
     if isinstance(values, np.ndarray):
         if values.ndim == 0:
             return shown(values[()], style, values.dtype.itemsize)
-        parts = texts_of(values.reshape(-1)[:MOST_SHOWN], style)
-        return f"[{', '.join(parts)}{', ...' if values.size > MOST_SHOWN else ''}]"
+        parts = texts_of(values.reshape(-1)[:MAX_SHOWN_ELEMENTS], style)
+        return f"[{', '.join(parts)}{', ...' if values.size > MAX_SHOWN_ELEMENTS else ''}]"
     if isinstance(values, list):
-        return f"[{', '.join(text_of(v, style) for v in values[:MOST_SHOWN])}]"
+        return f"[{', '.join(text_of(v, style) for v in values[:MAX_SHOWN_ELEMENTS])}]"
     if isinstance(values, tuple):
         return f"({', '.join(shown(v, style) for v in values)})"
     return shown(values, style)

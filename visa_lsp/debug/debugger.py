@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from visa_lsp.sim.interp import Thread
     from visa_lsp.sim.registers import Frame
 
-MOST_AHEAD: Final = 500_000  # instructions in which the cause of a fault is looked for
+MAX_INSTRUCTIONS_AHEAD: Final = 500_000  # searched for the cause of a fault
 _SHORT_WAYS: Final = (16, 240)  # instructions back that a search for a step looks through first, from the last on
-MOST_REBUILT: Final = 2_000_000  # instructions that are executed again for the checkers when the past is changed
+MAX_INSTRUCTIONS_REBUILT: Final = 2_000_000  # executed again for the checkers after a change of the past
 
 
 @dataclass(slots=True)
@@ -217,7 +217,7 @@ class Debugger(StoppingRun):
     def _cause(self, fault: Fault) -> RunStop | None:
         """Return the race that leaves memory unwritten where ``fault`` reads it: a run's report has it first.
 
-        Looks ahead, no further than ``MOST_AHEAD`` instructions; without a race the run stands where it stood.
+        Looks ahead, no further than ``MAX_INSTRUCTIONS_AHEAD`` instructions; without a race the run stands where it stood.
         """
         if fault.kind is not FaultKind.UNINITIALISED or fault.variable or "races" not in self.filters:
             return None
@@ -226,7 +226,7 @@ class Debugger(StoppingRun):
             return None
         self._ahead, self.filters, machine.armed = filters, {"races"}, False
         try:
-            stop = self._forward(Goal(), lambda: self.time > here + MOST_AHEAD)
+            stop = self._forward(Goal(), lambda: self.time > here + MAX_INSTRUCTIONS_AHEAD)
         finally:
             self._ahead, self.filters, machine.armed = None, filters, True
         if stop.reason == "exception":
@@ -473,7 +473,7 @@ class Debugger(StoppingRun):
         del self._edits[self._made :]
         self.history.forget_from(time + 1)
         self._future = _KnownFuture(None, [(at, fault) for at, fault in self._future.faults if at < time])
-        if time > MOST_REBUILT:
+        if time > MAX_INSTRUCTIONS_REBUILT:
             self.machine.listen(())
             self.say("the run was changed in its past: from here on nothing is checked")
             return

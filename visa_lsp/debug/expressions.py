@@ -24,8 +24,8 @@ from visa_lsp.program.regions import origin, strided_elements
 
 Get = Callable[[FrameCells], Any]
 
-MOST_TEXT: Final = 2000
-_DEEP: Final = 40
+MAX_TEXT_CHARS: Final = 2000
+_MAX_DEPTH: Final = 40
 _TOKEN: Final = re.compile(
     r"\s*(?:(?P<number>0[xX][0-9a-fA-F]+|\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)"
     r"|(?P<name>%?[A-Za-z_$@?][\w$@?]*)|(?P<sign>\|\||&&|[=!<>]=|<<|>>|[-+*/%&|^~!<>()\[\],:;]))"
@@ -72,8 +72,8 @@ def number_of(value: Any, text: str) -> int | float:
 
 def read(text: str) -> Expression:
     """Read an expression; ``,x`` ``,d`` ``,u`` ``,f`` at its end choose how it is shown. Raises DebugError where it is none."""
-    if len(text) > MOST_TEXT:
-        raise DebugError(f"the expression has more than {MOST_TEXT} characters")
+    if len(text) > MAX_TEXT_CHARS:
+        raise DebugError(f"the expression has more than {MAX_TEXT_CHARS} characters")
     style = _STYLE.search(text)
     body = text[: style.start()] if style else text
     reader = _Reader(body)
@@ -233,7 +233,7 @@ class _Reader:
             return self.prefix()
         if number == 0:
             self.depth += 1
-            if self.depth > _DEEP:
+            if self.depth > _MAX_DEPTH:
                 raise DebugError("the expression is nested too deeply")
         left = self.level(number + 1)
         while self.kind == "sign" and self.word in _LEVELS[number]:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, np.dtype[Any]]
 
 FIRST_DISTANCE: Final = 20_000  # instructions
-MOST_SNAPSHOTS: Final = 400
-MOST_BYTES: Final = 512 << 20
+MAX_SNAPSHOTS: Final = 400
+MAX_SNAPSHOT_BYTES: Final = 512 << 20
 NEAR: Final = 1_000  # instructions before a place that was gone back to, where another snapshot is put
 _PAGE: Final = 1 << 14
 
@@ -220,7 +220,7 @@ class History:
     def add(self, stepper: Stepper, edits: int) -> None:
         """Take a snapshot of a run that is further than all before."""
         self._kept.append(captured(stepper, edits, self._kept[-1]))
-        if len(self._kept) > MOST_SNAPSHOTS or sum(kept.size for kept in self._kept[1:]) > MOST_BYTES:
+        if len(self._kept) > MAX_SNAPSHOTS or sum(kept.size for kept in self._kept[1:]) > MAX_SNAPSHOT_BYTES:
             self._kept[1:] = self._kept[2::2]
             self.distance *= 2
 

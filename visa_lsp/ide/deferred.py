@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from visa_lsp.diagnostics import Diagnostic
 
 # Texts of more lines are not bound whole while a request waits.
-LONG: Final = 1_000
+MAX_UNDEFERRED_LINES: Final = 1_000
 
 
 def deferred_findings(analysis: Analysis, extra: Collection[str]) -> tuple[Diagnostic, ...]:

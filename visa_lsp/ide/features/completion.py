@@ -110,19 +110,23 @@ def _view(analysis: Analysis, context: Context) -> tuple[Analysis | None, bool]:
         return analysis, False
     index = index_of(document)
     group = index.group_at(context.line)
-    near = {w for line in range(context.line - _NEAR, context.line + _NEAR) for w in words_of(document.code(line))}
+    near = {
+        w
+        for line in range(context.line - _NEAR_LINES, context.line + _NEAR_LINES)
+        for w in words_of(document.code(line))
+    }
     lines = [context.line, *(line for line, _, _ in index.declarations(group, near))]
     head = "\n" + context.prefix.lower()
     for at in range(group.first, group.end):
         part = index.parts[at]
-        if len(lines) >= _MOST_NAMES:
+        if len(lines) >= _MAX_NAMES:
             break
         if not part.facts.decls or head not in _lower_names(part):
             continue
         base = document.line_of(at)
         fits = [places for name, places in part.decls.items() if name not in near and name.lower().startswith(head[1:])]
         # By lines, not by names: which ones are the first may not depend on where a chunk ends.
-        lines += sorted(base + offset for places in fits for offset, _ in places)[: _MOST_NAMES - len(lines)]
+        lines += sorted(base + offset for places in fits for offset, _ in places)[: _MAX_NAMES - len(lines)]
     cut = len(lines) - 1 < sum(len(part.facts.decls) for part in index.parts[group.first : group.end])
     slot = context.slot
     if slot is not None and slot.shape in (Shape.LABEL, Shape.LABELS, Shape.NAME, Shape.IDENTIFIER):
@@ -137,14 +141,14 @@ def _labels_near(index: Index, group: BodyChunks, line: int) -> tuple[list[int],
     away = [(max(line_of(at) - line, line - line_of(at + 1) + 1, 0), at) for at in range(group.first, group.end)]
     found: list[int] = []
     for distance, at in sorted(away):
-        if len(found) >= _MOST:
-            found = sorted(found, key=lambda label: (abs(label - line), label))[:_MOST]
+        if len(found) >= _MAX_LABELS:
+            found = sorted(found, key=lambda label: (abs(label - line), label))[:_MAX_LABELS]
             if distance > abs(found[-1] - line):
                 break
         if index.parts[at].facts.labels:
             base = line_of(at)
             found.extend(base + offset for offset, _ in index.parts[at].labels)
-    found = sorted(found, key=lambda label: (abs(label - line), label))[:_MOST]
+    found = sorted(found, key=lambda label: (abs(label - line), label))[:_MAX_LABELS]
     return found, len(found) < sum(len(part.facts.labels) for part in index.parts[group.first : group.end])
 
 
@@ -160,10 +164,10 @@ def _lower_names(part: ChunkIndex) -> str:
     return found
 
 
-# Names in so many lines around the cursor come first; at most so many others that fit; what is mentioned so often is read.
-_NEAR: Final = 40
-_MOST_NAMES: Final = 200
-_MOST: Final = 300
+_NEAR_LINES: Final = 40  # on each side of the cursor; their names are offered first
+_MAX_NAMES: Final = 200
+_MAX_LABELS: Final = 300
+_MAX_MENTIONS: Final = 300  # of a name, read for its page
 
 
 def _items(context: Context, body: Body | None) -> Iterator[CompletionOffer]:
@@ -398,7 +402,7 @@ def documentation(analysis: Analysis, kind: ItemKind, label: str, line: int) -> 
         return describe_rows(rows) if len(rows) > 1 else describe_row(rows[0])
     if kind not in (ItemKind.VARIABLE, ItemKind.LABEL):
         return DIRECTIVES[label][1] if label in DIRECTIVES else ""
-    analysis = focus(analysis, [line], [label], most=_MOST)
+    analysis = focus(analysis, [line], [label], most=_MAX_MENTIONS)
     body = analysis.bound.body_at(line)
     if body is not None:
         symbol = body.find(label, line) if kind is ItemKind.VARIABLE else body.labels.get(label)

@@ -53,12 +53,12 @@ class _Run(NamedTuple):
         """The fold of the run."""
         if self.sort == "//":
             return Fold(self.first, self.last, FoldKind.COMMENT, self.lists)
-        long = self.last - self.first >= _MANY - 1
+        long = self.last - self.first >= _MIN_BLOCK_LINES - 1
         return Fold(self.first, self.last, FoldKind.REGION, self.sort == ".decl" and long)
 
 
 # From so many declarations on a run is a header: those of a kernel that is written by hand are read.
-_MANY: Final = 10
+_MIN_BLOCK_LINES: Final = 10
 # How compilers print the variables that every kernel has: `// .decl V0 v_type=G v_name=%null`.
 _LISTED: Final = re.compile(r"\s*//+\s*\.decl\s+\S+\s+v_type=\w+\s+v_name=")
 

@@ -56,7 +56,7 @@ class Run(NamedTuple):
 
 # Lines of one key have the same words in the same columns (``line_keys``), and so one layout.
 _layouts: dict[str, LineLayout | None] = {}
-_MOST_LAYOUTS: Final = 200_000
+_MAX_LAYOUTS: Final = 200_000
 
 
 def format_text(analysis: Analysis, first: int = 0, last: int | None = None) -> tuple[Edit, ...]:
@@ -107,7 +107,7 @@ def _changes(analysis: Analysis, at: int, chosen: range) -> Iterator[tuple[int, 
         return
     keys = keys_of(analysis, at)
     base = document.line_of(at)
-    if len(_layouts) > _MOST_LAYOUTS:
+    if len(_layouts) > _MAX_LAYOUTS:
         _layouts.clear()
     for i in odd:
         key = keys[i] if keys is not None else None

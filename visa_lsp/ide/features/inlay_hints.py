@@ -49,7 +49,7 @@ class InlayText:
 
 
 # An editor that asks for a whole long text gets no more than this many.
-MOST: Final = 5000
+MAX_HINTS: Final = 5000
 _AHEAD: Final = 128
 # A name among the operands: not behind the point of a modifier or of `V1.0`, nor behind the colon of a type.
 _OPERAND: Final = re.compile(r"(?<![A-Za-z0-9_$@?%.:])(%?[A-Za-z_$@?][A-Za-z0-9_$@?]*)(?![A-Za-z0-9_$@?])")
@@ -81,7 +81,7 @@ def inlay_hints(
     kinds: Collection[HintKind] = tuple(HintKind),
     arguments: Callable[[str], Mapping[str, str]] = _nothing_told,
 ) -> tuple[InlayText, ...]:
-    """Return the hints of lines ``first`` to ``last``, at most ``MOST`` of them.
+    """Return the hints of lines ``first`` to ``last``, at most ``MAX_HINTS`` of them.
 
     ``arguments`` tells for a kernel what its inputs hold, by variable; it is asked where one may be declared.
     """
@@ -131,9 +131,9 @@ def inlay_hints(
             found.extend(_types(group, line, code, declared))
         if HintKind.IMMEDIATE in kinds:
             found.extend(_immediates(line, code))
-        if len(found) >= MOST:
+        if len(found) >= MAX_HINTS:
             break
-    return tuple(sorted(found[:MOST], key=lambda h: (h.line, h.column)))
+    return tuple(sorted(found[:MAX_HINTS], key=lambda h: (h.line, h.column)))
 
 
 def _types(group: BodyChunks, line: int, code: str, declared: dict[tuple[int, str], str]) -> Iterator[InlayText]:

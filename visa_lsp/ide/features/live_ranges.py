@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.flow.registers import RegisterUse
 
-_LONG: Final = 1_000  # lines: to bind and count them takes some 60 ms, once
-_MOST_RUNS: Final = 4
+_MAX_LINES: Final = 1_000  # lines: to bind and count them takes some 60 ms, once
+_MAX_RUNS: Final = 4
 
 
 class BodyRegisters:
@@ -32,7 +32,7 @@ def live_words(analysis: Analysis, body: str, variable: str) -> str:
 
     ``variable`` is the name of a general variable that has storage of its own.
     """
-    if analysis.document.line_count > _LONG:
+    if analysis.document.line_count > _MAX_LINES:
         return ""
     use, numbers = _registers(analysis).get(body, (None, {}))
     if use is None or variable not in numbers:
@@ -44,9 +44,9 @@ def live_words(analysis: Analysis, body: str, variable: str) -> str:
     lines = [inst.line + 1 for inst in use.kernel.instructions]
     spans = [
         f"line {lines[first]}" if first == last else f"lines {lines[first]} to {lines[last]}"
-        for first, last in runs[:_MOST_RUNS]
+        for first, last in runs[:_MAX_RUNS]
     ]
-    more = f" and {len(runs) - _MOST_RUNS} more times" if len(runs) > _MOST_RUNS else ""
+    more = f" and {len(runs) - _MAX_RUNS} more times" if len(runs) > _MAX_RUNS else ""
     words = f"live in {', '.join(spans)}{more}"
     peak = use.general.peak
     if any(first <= peak <= last for first, last in runs):

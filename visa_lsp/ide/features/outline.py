@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     _Told: TypeAlias = Callable[[str], Mapping[str, str]]
 
 # An outline of more entries than this is of no help: of a long text the variables that come last are left out.
-MOST: Final = 3000
+MAX_ENTRIES: Final = 3000
 # What a block is called that no label begins: the code up to the first label.
 ENTRY: Final = "(entry)"
 _PLACE: Final = re.compile(r"(offset|size)\s*=\s*([0-9]+)")
@@ -72,7 +72,7 @@ class _Room:
         return taken
 
 
-def outline(analysis: Analysis, arguments: _Told | None = None, most: int = MOST) -> tuple[OutlineEntry, ...]:
+def outline(analysis: Analysis, arguments: _Told | None = None, most: int = MAX_ENTRIES) -> tuple[OutlineEntry, ...]:
     """Return every body with its groups, in text order; ``arguments`` tells for a kernel, by variable, what its inputs hold."""
     index = index_of(analysis.document)
     room = _Room(most)

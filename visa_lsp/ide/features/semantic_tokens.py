@@ -57,7 +57,7 @@ _CLASS: Final = {
     SymbolKind.SAMPLER: "handle",
     SymbolKind.SURFACE: "handle",
 }
-_MOST_KEYS: Final = 200_000
+_MAX_CACHED_LINES: Final = 200_000
 # How many lines of known kinds take as long as one of a new kind.
 _FILLS: Final = 32
 
@@ -204,7 +204,7 @@ def _bound_lines(analysis: Analysis, at: int, chosen: Sequence[int]) -> dict[int
 
 def _templates_of(version: str) -> LineTemplates:
     known = _templates.get(version)
-    if known is None or len(known.packed) > _MOST_KEYS:
+    if known is None or len(known.packed) > _MAX_CACHED_LINES:
         if len(_templates) > 16:
             _templates.clear()
         known = _templates[version] = LineTemplates()

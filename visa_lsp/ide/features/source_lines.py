@@ -38,7 +38,7 @@ _LABEL: Final = re.compile(r"[A-Za-z_$@?][A-Za-z0-9_$@?-]*\s*:[\s}]*\Z")
 _QUOTED: Final = re.compile(r'\s*"([^"]*)"')
 _NUMBER: Final = re.compile(r"\s*([0-9]{1,9})\s*\Z")
 _NAMES: Final = frozenset({TokenKind.VARIABLE, TokenKind.LABEL, TokenKind.FUNCTION})
-_MOST_PARTS: Final = 16
+_MAX_PATH_PARTS: Final = 16
 
 
 class SourceLine(NamedTuple):
@@ -135,7 +135,7 @@ def names_of(file: str) -> tuple[str, ...]:
     A text may have been made in another folder, or on another machine: ``/build/src/a.cl`` is ``src/a.cl`` in a folder
     here, or ``a.cl``.
     """
-    parts = [part for part in file.replace("\\", "/").split("/") if part not in ("", ".", "..")][-_MOST_PARTS:]
+    parts = [part for part in file.replace("\\", "/").split("/") if part not in ("", ".", "..")][-_MAX_PATH_PARTS:]
     return tuple(dict.fromkeys((file, *("/".join(parts[at:]) for at in range(len(parts))))))
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from visa_lsp.ide.index.text_index import BodyChunks, ChunkIndex, Index
 
 # More of them than this are of no help.
-MOST: Final = 3000
+MAX_SYMBOLS: Final = 3000
 _SHAPE: Final = re.compile(r"(?<![A-Za-z_])type\s*=\s*([A-Za-z0-9]+)")
 _COUNT: Final = re.compile(r"num_elts\s*=\s*([^\s=]+)")
 _ALIAS: Final = re.compile(r"alias\s*=?\s*[<(]\s*([^\s,<>()]+)\s*,\s*([^\s<>()]+)")
@@ -116,7 +116,7 @@ def _members(part: ChunkIndex, chosen: Iterable[int], *, detailed: bool = True) 
             yield Member(line, 0, name, OutlineKind.LABEL, "label")
 
 
-def workspace_symbols(analysis: Analysis, query: str, most: int = MOST) -> tuple[tuple[OutlineEntry, str], ...]:
+def workspace_symbols(analysis: Analysis, query: str, most: int = MAX_SYMBOLS) -> tuple[tuple[OutlineEntry, str], ...]:
     """Entries whose names contain the letters of a query in their order, each with the name of what holds it.
 
     They are without details, which no editor shows here.

@@ -25,7 +25,7 @@ _FILES: Final = {
     "reference": (".visaasm", ".isaasm", ".isa", ".cl"),
     "ze_info": (".zeinfo.yaml", ".zeinfo.yml", ".ze_info", ".zeinfo", ".zebin"), "zebin": (".zebin",),
 }  # fmt: skip
-_MOST: Final = 200  # proposals for arguments
+_MAX_ARGUMENTS: Final = 200  # proposals for arguments
 
 
 def completions(text: str, offset: int, folder: LaunchFolder | None, meant: MeantKernel) -> tuple[ZeCompletion, ...]:
@@ -73,7 +73,7 @@ def _values(row: LaunchKey, word: Span, folder: LaunchFolder | None, meant: Mean
             yield ZeCompletion(name, name, word, "kernel", "", is_key=False)
     if row.type == "argument" and meant.info is not None:
         info = meant.info
-        for index in range(min(info.argument_count, _MOST)):
+        for index in range(min(info.argument_count, _MAX_ARGUMENTS)):
             if kind_of(info, index) in ("buffer", "image"):
                 yield ZeCompletion(str(index), str(index), word, info.described(index), "", is_key=False)
 
@@ -82,7 +82,7 @@ def _arguments(place: LaunchPlace, info: KernelInfo | None, text: str) -> Iterat
     """Yield the arguments: by name where a name is typed, else the one of the entry's number."""
     if info is None:
         return
-    word, count = place.path.word, min(info.argument_count, _MOST)
+    word, count = place.path.word, min(info.argument_count, _MAX_ARGUMENTS)
     if place.in_arguments and place.path.key is None:
         for index in range(count):
             name = info.argument_name(index)

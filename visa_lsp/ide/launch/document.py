@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from visa_lsp.zeinfo.source import YamlSource
     from visa_lsp.zeinfo.yaml import YamlItem
 
-_TOO_LONG: Final = "the launch file is too long to be judged while it is typed; `visa-lsp check` judges it"
+_TOO_LONG_TO_CHECK: Final = "the launch file is too long to be judged while it is typed; `visa-lsp check` judges it"
 _NAMING: Final = re.compile(r"^(?:kernel|file|ze_info|zebin): *[^\s\[\]{}]+[ \t]*$", re.MULTILINE)
 _KERNEL: Final = r"^[ \t]*\.kernel[ \t]+\"?({})(?=[\"\s]|$)"
 
@@ -73,7 +73,7 @@ class LaunchDocument:
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """What is wrong in the file, in text order."""
         if self.source is None:
-            note = Diagnostic(rules.SYNTAX, Span(0, 1), _TOO_LONG, severity_override=Severity.INFORMATION)
+            note = Diagnostic(rules.SYNTAX, Span(0, 1), _TOO_LONG_TO_CHECK, severity_override=Severity.INFORMATION)
             return (note,)
         return self.judged.diagnostics
 

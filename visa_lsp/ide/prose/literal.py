@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Immediate
 
 _MASK64: Final = (1 << 64) - 1
-_MOST_BITS: Final = 256  # a number of more bits is a mistake, and no line to be read
+_MAX_BITS: Final = 256  # a number of more bits is a mistake, and no line to be read
 
 
 def describe_literal(node: tree.Literal, value: Immediate | None) -> str | None:
@@ -36,7 +36,7 @@ def describe_number(node: tree.Expr) -> str | None:
     if isinstance(node, tree.Float):
         return f"**{node.value!r}** — float"
     number = number_of(node)
-    if number is None or number.bit_length() > _MOST_BITS:
+    if number is None or number.bit_length() > _MAX_BITS:
         return None
     return f"**{number}** — `{_hex(number & _MASK64 if number < 0 else number)}`"
 

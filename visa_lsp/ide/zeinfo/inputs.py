@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # What an editor would break a line at, or hide.
 _UNSEEN: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
-_LONGEST: Final = 80
+_MAX_NAME_CHARS: Final = 80
 # The address space of what is no pointer tells nothing.
 _NO_SPACE: Final = ("", "NONE", "__private")
 
@@ -66,4 +66,4 @@ def _type(argument: HeldArgument) -> str:
 
 def _shown(text: str) -> str:
     shown = _UNSEEN.sub(" ", text)
-    return shown if len(shown) <= _LONGEST else shown[:_LONGEST] + "…"
+    return shown if len(shown) <= _MAX_NAME_CHARS else shown[:_MAX_NAME_CHARS] + "…"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lsprotocol import types
 
 from visa_lsp.analysis.analysis import SHORT_TEXT
-from visa_lsp.ide.deferred import LONG, deferred_found, keep_deferred
+from visa_lsp.ide.deferred import MAX_UNDEFERRED_LINES, deferred_found, keep_deferred
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.suppressions import visible
 from visa_lsp.ide.workspace import Language
@@ -88,7 +88,7 @@ def findings_in_host(ls: VisaServer, opened: OpenDocument) -> tuple[Diagnostic, 
 
 def _has_deferred(rules: FileRules, analysis: Analysis) -> bool:
     """Return whether some of the rules look at more than can be looked at on the way."""
-    return bool(rules.extra) and analysis.document.line_count > LONG
+    return bool(rules.extra) and analysis.document.line_count > MAX_UNDEFERRED_LINES
 
 
 def _waits_for_deferred(ls: VisaServer, opened: OpenDocument) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.output_files import replacing
 from visa_lsp.lsp.jobs.run_client import run_in_subprocess
-from visa_lsp.reading import MOST_OBJECT, read_file
+from visa_lsp.reading import MAX_OBJECT_BYTES, read_file
 from visa_lsp.text import LineIndex
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def disassemble(text: str | None, path: str | None, platform: str | None) -> Res
         if text is None:
             if path is None:
                 return {"ok": False, "error": "an object has to be a file"}
-            data = read_file(path, MOST_OBJECT)
+            data = read_file(path, MAX_OBJECT_BYTES)
         else:
             from visa_lsp.app import assemble
 
