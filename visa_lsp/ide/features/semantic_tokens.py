@@ -1,8 +1,8 @@
-"""Semantic tokens: what each word means, for colours that the eye can trust.
+"""Semantic tokens: the meaning of each word, for colouring.
 
-Types and modifiers are words of our own; the rim maps them to the protocol's legend. Tokens come line by line, in order,
-without overlaps. Lines are coloured by templates: two lines whose words are declared alike get the same colours, so only
-the first of them is bound. Invariant: a template holds places relative to words, never a name or a column.
+Types and modifiers are words of our own; the caller maps them to the protocol's legend. Tokens are in text order, without
+overlaps. Lines are coloured by templates: lines whose words have the same declarations get the same colours, so only the
+first of them is bound. Invariant: a template holds positions relative to words, never a name or a column.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _CLASS: Final = {
     SymbolKind.SURFACE: "handle",
 }
 _MAX_CACHED_LINES: Final = 200_000
-# How many lines of known kinds take as long as one of a new kind.
+# Filling that many templates takes as long as making one.
 _FILLS: Final = 32
 
 
@@ -73,7 +73,7 @@ class SemanticToken:
 
 
 class TemplateToken(NamedTuple):
-    """A token of a template: it starts ``skip`` behind the start of piece ``piece`` and ends so at ``end_piece``."""
+    """A token of a template: it starts ``skip`` after the start of piece ``piece`` and ends so at ``end_piece``."""
 
     piece: int
     skip: int
@@ -85,7 +85,7 @@ class TemplateToken(NamedTuple):
 
 @dataclass(slots=True)
 class LineTemplates:
-    """What is known of lines under one ``.version``: templates by key without lengths, packed tokens by whole key."""
+    """Caches of lines under one ``.version``: templates by key without lengths, packed tokens by whole key."""
 
     templates: dict[str, tuple[TemplateToken, ...] | None] = field(default_factory=dict)
     packed: dict[str, bytes] = field(default_factory=lambda: {"": b""})
@@ -118,9 +118,9 @@ def coloured_by_chunk(analysis: Analysis) -> bool:
 
 
 def packed(tokens: Iterable[tuple[int, int, int, int]]) -> bytes:
-    """Return the (column, length, type, modifier bits) of a line's tokens in the form of the protocol, as text.
+    """Return the (column, length, type, modifier bits) of a line's tokens in the protocol's form, as text.
 
-    The first token is without its distance in lines, which depends on the lines before.
+    The line distance of the first token is left out, because it depends on the lines before.
     """
     out, column = [], 0
     for start, length, type_, bits in tokens:
@@ -130,7 +130,7 @@ def packed(tokens: Iterable[tuple[int, int, int, int]]) -> bytes:
 
 
 def unpacked(line: bytes) -> Iterator[tuple[int, int, int, int]]:
-    """Yield what ``packed`` was made of."""
+    """Yield the tokens of a ``packed`` text."""
     numbers = [0, *map(int, line.split(b","))]
     column = 0
     for at in range(1, len(numbers), 5):
@@ -139,16 +139,16 @@ def unpacked(line: bytes) -> Iterator[tuple[int, int, int, int]]:
 
 
 def chunk_lines(analysis: Analysis, at: int, inside: range | None = None) -> list[bytes]:
-    """Return the ``packed`` tokens of every line of a chunk, columns in code points; lines out of ``inside`` may lack them."""
+    """Return the ``packed`` tokens of every line of a chunk, columns in code points; lines outside of ``inside`` may lack them."""
     found = some_lines(analysis, at, inside=inside)
     assert found is not None
     return found
 
 
 def some_lines(analysis: Analysis, at: int, most: int | None = None, inside: range | None = None) -> list[bytes] | None:
-    """``chunk_lines``; None where more than ``most`` templates are missing: that many of them are worked out then.
+    """Return ``chunk_lines``, or None after making ``most`` missing templates, when some are still missing.
 
-    As much work as a template is filling some of those that are known; that ends with None as well.
+    Filling known templates counts as work too, and can end with None as well.
     """
     index = index_of(analysis.document)
     part = index.parts[at]
@@ -160,7 +160,7 @@ def some_lines(analysis: Analysis, at: int, most: int | None = None, inside: ran
     known = _templates_of(version_of(index))
     try:
         return list(map(known.packed.__getitem__, keys))
-    except KeyError:  # a line of a key that was never seen, or only out of what was wanted then
+    except KeyError:  # a line of a new key, or of one made only for lines outside of ``inside``
         pass
     lines = part.code.split("\n")[1:]
     missing = {key: i for i, key in enumerate(keys) if i in wanted and key not in known.packed}
@@ -187,14 +187,14 @@ def some_lines(analysis: Analysis, at: int, most: int | None = None, inside: ran
 
 
 def _filled(marks: tuple[TemplateToken, ...], pieces: Sequence[str]) -> bytes:
-    """Return the tokens of a line that a template fits."""
+    """Return the tokens of a line from its template."""
     starts = [0, *accumulate(map(len, pieces))]
     spans = [(starts[m.piece] + m.skip, starts[m.end_piece] + m.end_skip, m) for m in marks]
     return packed((start, end - start, m.type, m.modifiers) for start, end, m in spans)
 
 
 def _bound_lines(analysis: Analysis, at: int, chosen: Sequence[int]) -> dict[int, bytes]:
-    """Return the packed tokens of some lines of a chunk, by binding them."""
+    """Bind some lines of a chunk, and return their packed tokens."""
     if not chosen:
         return {}
     base = analysis.document.line_of(at)

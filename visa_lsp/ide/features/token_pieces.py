@@ -1,8 +1,8 @@
-"""The semantic tokens of a whole text in pieces of one chunk each, kept from one snapshot to the next.
+"""The semantic tokens of a whole text in pieces of one chunk each, cached from snapshot to snapshot.
 
-A piece is text already, as an answer holds it, and counts lines from its own chunk; only its first number depends on
-what stands before it. Invariant: a kept piece is what its chunk gives today (``tests/ide/test_kept_answers.py``): it is
-dropped when the chunk changes, and when a name in it is declared as something else.
+A piece is the text of an answer, with lines counted from its own chunk; only its first number depends on the lines before
+it. Invariant: a cached piece equals the fresh one of its chunk (``tests/ide/test_kept_answers.py``): it is dropped when the
+chunk changes, and when a name in it changes its declaration.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, eq=False)
 class Piece:
-    """The tokens of a chunk: ``body`` is behind the first token's line distance, which is ``lead`` in the chunk.
+    """The tokens of a chunk: ``body`` follows the first token's line distance, which is ``lead`` in the chunk.
 
-    ``numbers`` counts that one too; ``tail`` lines follow the line of the last token, that line included.
+    ``numbers`` includes that distance; ``tail`` counts the lines from that of the last token on.
     """
 
     chunk: Chunk | None
@@ -49,7 +49,7 @@ class Pieces:
     kept: dict[tuple[Encoding, int], Piece] = field(default_factory=dict)
 
     def get(self, index: Index, at: int, encoding: Encoding) -> Piece | None:
-        """Return the piece of a chunk if it is known."""
+        """Return the cached piece of a chunk, or None."""
         chunk = index.document.chunks[at]
         known = self.kept.get((encoding, id(chunk)))
         if known is None or known.chunk is not chunk or known.version != version_of(index):
@@ -60,7 +60,7 @@ class Pieces:
     def make(
         self, analysis: Analysis, index: Index, at: int, encoding: Encoding, most: int | None = None
     ) -> Piece | None:
-        """Return the piece of a chunk from its lines; None where more than ``most`` of them are of kinds not met before."""
+        """Return the piece of a chunk from its lines; None where more than ``most`` of them need new templates."""
         lines = some_lines(analysis, at, most)
         if lines is None:
             return None
@@ -75,7 +75,7 @@ class Pieces:
 
 
 def _same_meaning(index: Index, at: int, piece: Piece, signs: Signs) -> bool:
-    """Return whether a piece stands although some names of its body are declared as something else now."""
+    """Return whether a piece is still valid after changes of declarations in its body."""
     changed = signs.changed_since(piece.stamp) if piece.stamp is not None else None
     if changed is None or any(may_have(index.document.chunks[at], needle(name)) for name in changed):
         return False
@@ -84,7 +84,7 @@ def _same_meaning(index: Index, at: int, piece: Piece, signs: Signs) -> bool:
 
 
 def pieces_of(document: Document) -> Pieces:
-    """Return what is kept of a text and all that it was edited out of."""
+    """Return the cache shared by a text and its earlier snapshots."""
     return document.session.part(Pieces)
 
 
@@ -129,7 +129,7 @@ def recoded(line: bytes, text: str, encoding: Encoding) -> bytes:
 def lines_of(analysis: Analysis, first: int, last: int, encoding: Encoding) -> Piece:
     """Return the tokens of lines ``first`` to ``last`` as one piece that counts from line 0."""
     document = analysis.document
-    last = min(last, document.line_count - 1)  # a client may ask for any range
+    last = min(last, document.line_count - 1)  # the range of a client can exceed the text
     found: list[bytes] = [b""] * max(0, last + 1 - first)
     by_line: dict[int, list[tuple[int, int, int, int]]] = {}
     for token in semantic_tokens(analysis, first, last):
