@@ -199,7 +199,7 @@ def test_npy_without_end(tmp_path):
     path = tmp_path / "k.launch.yaml"
     with (tmp_path / "x.npy").open("wb") as file:
         file.truncate(20 << 30)
-    with pytest.raises(LaunchError, match="more than the 1024 MiB that are read"):
+    with pytest.raises(LaunchError, match="larger than 1024 MiB, the limit"):
         parse_launch(launch(", " + X, ", npy: x.npy"), path)
 
 
