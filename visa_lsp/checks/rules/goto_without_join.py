@@ -1,8 +1,8 @@
-"""Lanes that take a `goto` wait at its label for the others, which never come there.
+"""Lanes that take a `goto` wait at its label for the other lanes, which never reach it.
 
-Off unless asked for: it follows the control flow of the whole body.
+Off by default, because it follows the control flow of the whole body.
 
-Why: the lanes that branch go on only when the remaining ones arrive or end. If these leave by another way, nobody joins.
+Why: the lanes that branch resume only when the remaining lanes arrive or end. If those leave by another path, the lanes never join.
 
 Example:
 
@@ -57,7 +57,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
             to = graph.at_label.get(_name(operand)) if operand.slot.shape is Shape.LABEL else None
             # Behind a backward branch the others leave the loop; they are waited for at its exit, not here.
             if to is not None and to > here and not _reaches(graph, here + 1, to):
-                message = f"the lanes that do not branch never come to `{_name(operand)}`: nobody joins there"
+                message = f"the lanes that do not branch never reach `{_name(operand)}`, so no lanes join there"
                 yield ctx.report(RULE, operand_place(bound, operand), message)
 
 

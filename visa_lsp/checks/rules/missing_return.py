@@ -1,6 +1,6 @@
-"""A body ends without `ret`, `fret` or another way to go on.
+"""A body ends without `ret`, `fret` or a jump.
 
-Why: the thread runs past its last instruction. A subroutine, too, must end with `ret`, lest it fall into the next one.
+Why: the thread runs past its last instruction. A subroutine, too, must end with `ret`, or it falls through into the next one.
 
 Example:
 

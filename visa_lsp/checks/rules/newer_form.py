@@ -1,9 +1,9 @@
 """A part of the line is a form of text 4.2 in a text of an older version.
 
-Such are addresses `:a32u` and `surf(..)`, a scale in an address (`4*V1`), `%scratchloc`, a third cache control, surface and sampler indices `(T6, 1)`, surfaces held in registers,
+Such forms are addresses `:a32u` and `surf(..)`, a scale in an address (`4*V1`), `%scratchloc`, a third cache control, surface and sampler indices `(T6, 1)`, surfaces held in registers,
 offsets in typed addresses, the data sizes `d8u32`, `d16u32` and `d16u32h`, and the narrow float types.
 
-The words `.aligned` and `.unaligned` are an error: an object can hold what they say, and text 4.1 has no word for it.
+The words `.aligned` and `.unaligned` are an error: an object can hold their meaning, but text 4.1 has no word for it.
 
 Why: the finalizer of 4.1 rejects the line, and an object has no place for it.
 

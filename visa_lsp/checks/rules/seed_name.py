@@ -1,4 +1,4 @@
-"""A name or value that is no identifier stands without quotes, as in the specification.
+"""A name or value that is not an identifier lacks quotes, as in the specification.
 
 Why: the finalizer reads an identifier, a number or a quoted string there.
 

@@ -1,6 +1,6 @@
-"""A line is not a statement, or a part of it is no operand.
+"""A line is not a statement, or a part of it is not an operand.
 
-The rest of the line is still read: only what follows from the broken part is kept quiet.
+The rest of the line is still checked; only errors that follow from the broken part are suppressed.
 
 Why: the finalizer stops at the first such line, with the name of a token that it did not expect.
 

@@ -1,8 +1,8 @@
 """A variable is declared and never used.
 
-Off unless asked for: compilers declare more than they use.
+Off by default: compilers declare more than they use.
 
-Why: it costs nothing, but often another name was meant.
+Why: the declaration costs nothing, but often another name was meant to be used.
 
 Example:
 
