@@ -34,7 +34,9 @@ class Record:
             for name, code, value in zip(self.names, self.codes, values, strict=True):
                 low, high = _RANGES[code]
                 if not low <= value <= high:
-                    raise CodecError(f"{value} does not fit: {low} to {high}", None, f"{path}.{name}") from None
+                    raise CodecError(
+                        f"{value} is out of range; expected {low} to {high}", None, f"{path}.{name}"
+                    ) from None
             raise
 
 
@@ -71,7 +73,7 @@ class Cursor:
         """Step over ``size`` bytes and return the offset of the first. Raises CodecError where fewer are left."""
         start = self.pos
         if size > self.end - start:
-            raise self.error(f"{size} bytes are needed, {max(self.end - start, 0)} are left", name)
+            raise self.error(f"expected {size} bytes, but only {max(self.end - start, 0)} are left", name)
         self.pos = start + size
         return start
 
@@ -109,9 +111,7 @@ class Cursor:
         start = self.pos
         value = self.integer(code, name)
         if value * item_size > self.end - self.pos:
-            raise self.error(
-                f"{value} entries are announced, but only {self.end - self.pos} bytes are left", name, start
-            )
+            raise self.error(f"the count is {value}, but only {self.end - self.pos} bytes are left", name, start)
         return value
 
     def text(self, size: int, name: str) -> str:

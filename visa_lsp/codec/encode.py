@@ -134,7 +134,7 @@ class _Body:
             self.input_offset = sum(map(len, parts))
             # The tools cut this number to one byte, which makes the object unreadable.
             if len(kernel.inputs) > 0xFF:
-                raise CodecError(f"{len(kernel.inputs)} inputs: an object holds at most 255", None, f"{path}.inputs")
+                raise CodecError(f"{len(kernel.inputs)} inputs; an object holds at most 255", None, f"{path}.inputs")
             parts.append(_count(len(kernel.inputs), "I", f"{path}.num_inputs"))
             parts += [
                 _LAYOUT.input.pack(f"{path}.inputs[{i}]", item.kind, item.id, item.offset, item.size)
@@ -196,7 +196,7 @@ def _attributes(attributes: Sequence[Attribute], path: str) -> bytes:
 def _type_code(type_: DataType, path: str) -> int:
     """Return the four bits of a type."""
     if type_.code > 15:
-        raise CodecError(f"the type {type_.name} is of text 4.2: it has no code in an object", None, f"{path}.type")
+        raise CodecError(f"the type {type_.name} is of text 4.2 and has no code in an object", None, f"{path}.type")
     return type_.code
 
 

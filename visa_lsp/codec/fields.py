@@ -228,7 +228,7 @@ def _predicate(word: int) -> Value:
 
 
 def _no_operand(tag: int) -> VectorOperand:
-    raise MalformedValueError(f"operand tag 0x{tag:02x}: there is no operand class {tag & 7}")
+    raise MalformedValueError(f"operand tag 0x{tag:02x}: unknown operand class {tag & 7}")
 
 
 def _region(word: int) -> Region:
@@ -245,7 +245,7 @@ def _region(word: int) -> Region:
 
 def _type(code: int) -> DataType:
     if code not in TYPE_BY_CODE:
-        raise MalformedValueError(f"there is no data type {code}")
+        raise MalformedValueError(f"unknown data type {code}")
     return TYPE_BY_CODE[code]
 
 
@@ -253,7 +253,7 @@ def _operand(chunk: bytes, cls: int, general: Callable[[bytes], tuple[int, ...]]
     tag = chunk[0]
     modifier = _MODIFIERS.get(tag >> 3)
     if modifier is None or (cls in _PLAIN and modifier is not OperandModifier.NONE):
-        raise MalformedValueError(f"operand tag 0x{tag:02x}: there is no such modifier here")
+        raise MalformedValueError(f"operand tag 0x{tag:02x}: the modifier is not allowed here")
     match cls:
         case 0:
             var, row, col, region = general(chunk[1:])

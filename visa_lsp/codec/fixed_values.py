@@ -94,7 +94,11 @@ def _repeated(row: Instruction) -> list[tuple[int, Check]]:
 
 def _same(at: int, other: int) -> Check:
     def check(values: list[Value]) -> str:
-        return "" if values[at] == values[other] else "not the operand before it, which the text says once for both"
+        return (
+            ""
+            if values[at] == values[other]
+            else "differs from the operand before it, but the text has one operand for both"
+        )
 
     return check
 

@@ -167,7 +167,7 @@ class InstructionReader:
             rows = self.table.by_opcode.get(opcode, ())
             candidates = self.forms[opcode] = forms(rows, self.readers)
         if not candidates:
-            raise _InstructionError(f"there is no opcode 0x{opcode:02x}", at)
+            raise _InstructionError(f"unknown opcode 0x{opcode:02x}", at)
         for form in candidates:
             if not form.matches(code, at + 1):
                 continue
@@ -190,7 +190,7 @@ class InstructionReader:
             return Inst(form.row, tuple(values)), now
         known = list(dict.fromkeys(form.describe() for form in candidates))
         shown = ", ".join(known[:4]) + (", ..." if len(known) > 4 else "")
-        raise _InstructionError(f"opcode 0x{opcode:02x} has no form with these bytes; it is one of {shown}", at)
+        raise _InstructionError(f"opcode 0x{opcode:02x} has no form with these bytes; expected one of {shown}", at)
 
 
 def _in_limits(inst: Inst, at: int, limits: BodyLimits | None) -> None:
@@ -243,7 +243,7 @@ def _form(row: Instruction, readers: Readers) -> Form:
 
 
 def _unsaid(row: Instruction) -> frozenset[str]:
-    """Registers that the record has a place for, but no operand of the text: a message has them all, and uses some."""
+    """Return the registers of the record that no operand of the text names; a message has all of them and uses some."""
     if row.family != "lsc":
         return frozenset()
     said = {name for slot in row.slots for name in (*slot.name.split(","), *_FILLED.get(slot.shape, ()))}

@@ -57,7 +57,7 @@ class InstructionWriter:
         plan = self.plans.get(row)
         if plan is None:
             if row.opcode is None:
-                message = f"'{row.mnemonic}' has no opcode: this form has no place in an object"
+                message = f"'{row.mnemonic}' has no opcode; an object cannot hold this form"
                 raise CodecError(message, line=inst.line)
             bits = _bits(row)
             words = {word for _, word, _ in bits}
@@ -137,7 +137,7 @@ def _of_text_only(codes: frozenset[int], write: Writer) -> Writer:
 
     def write_known(value: Value) -> bytes:
         if value in codes:
-            raise MalformedValueError("this is a form of text 4.2: it has no code in an object")
+            raise MalformedValueError("this is a form of text 4.2 and has no code in an object")
         return write(value)
 
     return write_known
@@ -148,7 +148,7 @@ def _unstored(field: Field) -> Writer:
 
     def write(value: Value) -> bytes:
         if value is not None and value != default and not field.lossy:
-            raise MalformedValueError(f"{value} has no place in an object: it can hold only {default} here")
+            raise MalformedValueError(f"an object cannot hold {value}; it can hold only {default} here")
         return b""
 
     return write

@@ -43,7 +43,7 @@ def read_header(data: bytes) -> Header:
         raise cursor.error("not a vISA object: the file does not begin with CISA", "magic")
     _, major, minor = cursor.record(FILE_HEADER)
     if not OLDEST_VERSION <= (major, minor) < (5, 0):
-        raise cursor.error(f"version {major}.{minor} is not known: 3.0 to 4.x are", "version", 4)
+        raise cursor.error(f"unknown version {major}.{minor}; expected 3.0 to 4.x", "version", 4)
     layout = ObjectLayout((major, minor))
     smallest = PLACE.size + 2 * 2  # a place and two empty relocation tables
     kernels = _entries(cursor, layout, "kernels", smallest, is_kernel=True)
@@ -69,7 +69,7 @@ def _entries(
         at = cursor.pos
         offset, size, *rest = cursor.record(KERNEL_PLACE if is_kernel else PLACE)
         if offset + size > len(cursor.data):
-            raise cursor.error(f"the body ends at 0x{offset + size:x}, behind the end of the file", "size", at)
+            raise cursor.error(f"the body ends at 0x{offset + size:x}, past the end of the file", "size", at)
         relocs = _relocations(cursor, "variable_reloc"), _relocations(cursor, "function_reloc")
         binaries = _binaries(cursor) if is_kernel else ()
         entries.append(
@@ -93,7 +93,7 @@ def _binaries(cursor: Cursor) -> tuple[BinaryPlace, ...]:
         at = cursor.pos
         place = BinaryPlace(*cursor.record(GEN_BINARY))
         if place.offset + place.size > len(cursor.data):
-            raise cursor.error("the Gen binary ends behind the end of the file", f"gen_binaries[{i}]", at)
+            raise cursor.error("the Gen binary ends past the end of the file", f"gen_binaries[{i}]", at)
         places.append(place)
     return tuple(places)
 
@@ -121,7 +121,7 @@ def read_attributes(cursor: Cursor, layout: ObjectLayout, count: int, pool: _Poo
     if not count:
         return ()
     if count * layout.attribute.size > cursor.end - cursor.pos:
-        raise cursor.error(f"{count} attributes are announced, but too few bytes are left", "attribute_count")
+        raise cursor.error(f"the count of attributes is {count}, but too few bytes are left", "attribute_count")
     cursor.path += ["attributes", 0]
     attributes = []
     for i in range(count):
@@ -168,7 +168,7 @@ def read_body(data: bytes, header: Header, entry: BodyEntry) -> ObjectBody:
     if entry.offset + start < cursor.pos:
         raise cursor.error(f"instructions begin at 0x{start:x}, inside the declarations", "entry", at + 4)
     if start + size > entry.size:
-        raise cursor.error("instructions end behind the end of their kernel", "size", at)
+        raise cursor.error("instructions end past the end of their kernel", "size", at)
     kernel = Kernel(
         entry.is_kernel,
         tuple(strings),
@@ -200,15 +200,13 @@ class _Pool:
     def check(self, cursor: Cursor, index: int, at: int) -> None:
         """Refuse a number that no string has, of the record at ``at``."""
         if self._is_strict and index >= len(self.strings):
-            raise cursor.error(
-                f"there is no string {index}: the numbers end before {len(self.strings)}", "name_index", at
-            )
+            raise cursor.error(f"there is no string {index}; there are {len(self.strings)}", "name_index", at)
 
     def check_word(self, cursor: Cursor, index: int, at: int) -> None:
         """Refuse the name of an attribute that no text can say, or that would be another line of it."""
         name = self.strings[index] if index < len(self.strings) else ""
         if not IDENTIFIER.match(name):
-            raise cursor.error(f"{name!r} is no name of an attribute", "name_index", at)
+            raise cursor.error(f"{name!r} is not the name of an attribute", "name_index", at)
 
 
 def _variables(cursor: Cursor, layout: ObjectLayout, pool: _Pool) -> tuple[Variable, ...]:

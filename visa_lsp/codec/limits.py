@@ -39,7 +39,7 @@ class BodyLimits:
             limit, what = (self._labels, "label") if is_label else (self._strings, "string")
             for number in value if isinstance(value, tuple) else (value,):
                 if isinstance(number, int) and number >= limit:
-                    message = f"there is no {what} {number}: the numbers end before {limit}"
+                    message = f"there is no {what} {number}; there are {limit}"
                     return Absent(message, inst.row.fields[index].name)
         return None
 

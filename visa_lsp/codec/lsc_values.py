@@ -77,7 +77,7 @@ def _plain(index: int, elems: int, *, always: bool) -> Check:
 def _twice(index: int, other: int) -> Check:
     def check(values: list[Value]) -> str:
         same = values[index] == values[other]
-        return "" if same else f"{values[index]} is not what the data shape says, {values[other]}"
+        return "" if same else f"{values[index]} contradicts the data shape, which has {values[other]}"
 
     return check
 
@@ -101,12 +101,14 @@ def _scalar(index: int, wide: Callable[[list[Value], Immediate], bool]) -> Check
             case Immediate() as number:
                 wanted = UQ if wide(values, number) else UD
                 said = number.type is wanted
-                return "" if said else f"a number of type {number.type.name}, where the text can only say {wanted.name}"
+                return (
+                    "" if said else f"a number of type {number.type.name}, but the text can express {wanted.name} only"
+                )
             case General(_, _, _, region, modifier) if region == SCALAR_REGION and modifier is OperandModifier.NONE:
                 return ""
             case State(_, _, 0):
                 return ""
             case _:
-                return "neither a number, nor one element of a variable, nor a whole surface: no text can say it"
+                return "neither a number, nor one element of a variable, nor a whole surface, so no text can express it"
 
     return check

@@ -42,7 +42,7 @@ class DeclarationTemplates:
         self._classes: dict[tuple[str, bool], _Declared] = {}
 
     def declared(self, ctx: BindingPass, code: str) -> Symbol | None:
-        """The variable that a line declares, without a number so far; None where the line has to be read."""
+        """Return the variable that a line declares, not numbered yet; None if the line must be parsed."""
         match = _DECLARATION.fullmatch(code)
         if match is None:
             return None

@@ -51,7 +51,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
 
 
 def _silent(_ctx: CheckContext, _problem: Problem) -> None:
-    """The instruction has a meaning all the same, and so its own finding."""
+    """Report nothing, because `_instruction` reports a row that has a meaning."""
 
 
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:

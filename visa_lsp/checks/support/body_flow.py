@@ -151,7 +151,7 @@ def _targets(statement: tree.Instruction) -> Iterator[str]:
 def _mentions(
     symbols: tuple[tuple[Symbol, Role], ...] | list[tuple[Symbol, Role]], storage: Storage
 ) -> Iterator[Access]:
-    """Accesses of which nothing is known but the variable."""
+    """Yield an access of unknown extent for each variable."""
     for symbol, role in symbols:
         key = key_of(symbol)
         if key is None:

@@ -25,21 +25,21 @@ UNCHECKED: Final = Rule(
     code="V008",
     name="unchecked-lines",
     severity=Severity.WARNING,
-    doc=f"""A text has so many findings, or lines of so many kinds, that what follows was not looked at.
+    doc=f"""A text has so many findings, or lines of so many kinds, that the lines after them were not checked.
 
-At most {SUSPECTS:,} lines of a kernel that may have a finding are looked at one by one; lines of more than {CLASSES:,} kinds count among
-them. At most {MOST_BODIES:,} kernels of a text are looked at.
+visa-lsp checks at most {SUSPECTS:,} lines of a kernel that may have a finding one by one, including lines of more than {CLASSES:,} kinds, and
+at most {MOST_BODIES:,} kernels of a text.
 
-Why: a text that is nothing but mistakes would take minutes to check, at every keystroke; its first findings tell what is
+Why: a text of nothing but mistakes would take minutes to check at every keystroke; its first findings show what is
 wrong with it.
 
 Example:
 
-    a binary file with the ending of a text
+    a binary file with the extension of a text
 
 Instead:
 
-    mend the findings that are shown, and check again
+    fix the reported findings, and check again
 
 Authority: none; the limit is visa-lsp's own.
 """,
@@ -48,5 +48,5 @@ Authority: none; the limit is visa-lsp's own.
 
 def unchecked(line: int, start: int) -> Diagnostic:
     """Return the finding that says that the text is not looked at from a line on; ``start`` is the line's offset."""
-    message = f"from line {line + 1} on, lines that may have findings are not looked at: there are too many of them"
+    message = f"too many lines may have findings; those from line {line + 1} on are not checked"
     return Diagnostic(UNCHECKED, Span(start, start), message)

@@ -30,7 +30,7 @@ _HEADINGS: Final = ("Why:", "Example:", "Instead:", "Authority:")
 
 def rule_page(rule: Rule, *, default: bool = True) -> str:
     """Return one rule's page."""
-    off = "" if default else " · only when it is asked for"
+    off = "" if default else " · off by default"
     language = "yaml" if rule.code.startswith(_YAML) else "visa"
     lines = [f"# {rule.code} {rule.name}", "", f"*{rule.severity.value}{off}*", ""]
     code: list[str] = []
@@ -79,7 +79,7 @@ def examples(rule: Rule) -> tuple[str, str]:
 
 def index_page(rules: Sequence[Rule], off: Collection[str]) -> str:
     """Return the list of rules by family; ``off`` are the codes of those that only an option turns on."""
-    lines = ["# Rules", "", "Made from the rules themselves; `visa-lsp explain CODE` prints the same pages.", ""]
+    lines = ["# Rules", "", "Generated from the rules; `visa-lsp explain CODE` prints the same pages.", ""]
     for digit in sorted({rule.code[1] for rule in rules}):
         title = _FAMILIES.get(digit, f"V{digit}00 to V{digit}99")
         lines.extend([f"## {title}", "", "| Code | Rule | Severity | What |", "| --- | --- | --- | --- |"])

@@ -34,7 +34,7 @@ class Data(Struct, frozen=True):
     transposed: bool
 
     def registers(self, lanes: int, grf: int) -> int:
-        """Registers that the message moves."""
+        """Return how many registers the message moves."""
         if self.transposed:
             return max(1, self.size * self.elements // grf)
         return self.elements * max(1, self.size * lanes // grf)
