@@ -1,7 +1,7 @@
-"""Reading and writing the plain records of an object, by declaration.
+"""Declarative reading and writing of the plain records of an object.
 
-A ``Record`` is a list of named integers. ``Cursor`` walks the bytes, never past its end, and knows the path of what it
-reads, so that every failure names its byte and its field. Nothing here knows which records an object has.
+A ``Record`` is a list of named integers. ``Cursor`` walks the bytes, never past its end, and tracks the path of the
+current field, so that every failure names its byte and its field. Knows no records of objects.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Cursor:
     """A place in ``data``: ``pos`` and ``end`` are bytes from its start.
 
     ``path`` names what is being read; loops keep its last part up to date. Every method that reads raises CodecError,
-    with the byte offset and the field, where the bytes up to ``end`` are too few.
+    with the byte offset and the field, if too few bytes are left before ``end``.
     """
 
     __slots__ = ("data", "end", "path", "pos")
@@ -115,7 +115,7 @@ class Cursor:
         return value
 
     def text(self, size: int, name: str) -> str:
-        """``size`` bytes as text; bytes that are no UTF-8 survive a round trip.
+        """Read ``size`` bytes as text; bytes that are not UTF-8 survive a round trip.
 
         Raises CodecError where fewer are left.
         """

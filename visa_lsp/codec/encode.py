@@ -1,6 +1,6 @@
 """A ``Module`` to the bytes of an object, version 4.1 as Intel's tools write it (docs/format.md, "The object").
 
-Symbols already have their numbers, so that encoding is a walk. What has no place in an object raises ``CodecError``.
+Symbols already have their numbers, so encoding is a walk. Values that an object cannot hold raise ``CodecError``.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class _Body:
         self.data = b"" if self.is_external else self._body(instructions)
 
     def record(self, start: int) -> bytes:
-        """kernel_info or function_info."""
+        """Return the bytes of kernel_info or function_info."""
         kernel, path = self.kernel, self.path
         name = _count(len(self.name), "H", f"{path}.name_len") + self.name
         relocs = _relocations(kernel.variable_relocs, f"{path}.variable_relocs") + _relocations(
@@ -148,7 +148,7 @@ class _Body:
 
 
 def _each(items: Iterable[Item], write: Callable[[Item], bytes], path: str) -> list[bytes]:
-    """Return the bytes of many items; an error says which of them it is about."""
+    """Return the bytes of a list of items; an error names the index of its item."""
     found: list[bytes] = []
     try:
         # In this order, so that as many are written as the number of the one that cannot be.

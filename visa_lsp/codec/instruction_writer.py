@@ -1,6 +1,6 @@
 """Writes instruction records by the fields of their rows, with the writers of ``writers``.
 
-What an object cannot say is refused in words: forms without an opcode, and values of fields that are not stored.
+Refuses with a message what an object cannot hold: forms without an opcode, and values of fields that are not stored.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TEXT_ONLY: Final[dict[str, frozenset[int]]] = {
 
 
 class _Plan(Struct, frozen=True):
-    """How the records of a row are written: the opcode, a writer for each field, and where counts and their lists are."""
+    """The plan for writing a row's records: opcode, a writer for each field, positions of counts and lists."""
 
     opcode: bytes
     writers: tuple[Writer, ...]
@@ -82,7 +82,7 @@ class InstructionWriter:
 
 
 def _refusal(inst: Inst, plan: _Plan) -> CodecError:
-    """Return what is wrong with an instruction of which some value has no form."""
+    """Return the error about the value of an instruction that has no form."""
     for field, write, value in zip(inst.row.fields, plan.writers, inst.values, strict=True):
         message = ""
         try:
@@ -97,7 +97,7 @@ def _refusal(inst: Inst, plan: _Plan) -> CodecError:
 
 
 def _lists(row: Instruction) -> tuple[tuple[int, int], ...]:
-    """Positions of each list and of the count before it."""
+    """Return the positions of each list and of the count before it."""
     pairs, count = [], None
     for index, field in enumerate(row.fields):
         if field.kind is FieldKind.COUNT:
@@ -108,7 +108,7 @@ def _lists(row: Instruction) -> tuple[tuple[int, int], ...]:
 
 
 def _bits(row: Instruction) -> tuple[tuple[int, int, int], ...]:
-    """Positions of size bytes and of the words that are hidden bits of them."""
+    """Return the positions of size bytes and of the words that are hidden bits in them."""
     return tuple([
         (row.index[m.heard[0]], row.index[m.field], m.heard[1])
         for m in row.modifiers
@@ -133,7 +133,7 @@ def _field_writer(field: Field) -> Writer:
 
 
 def _of_text_only(codes: frozenset[int], write: Writer) -> Writer:
-    """``write``, refusing codes that only newer text has: no reader of objects knows them."""
+    """Return ``write`` with a check that refuses codes of newer text, which no reader of objects knows."""
 
     def write_known(value: Value) -> bytes:
         if value in codes:
@@ -155,7 +155,7 @@ def _unstored(field: Field) -> Writer:
 
 
 def _constant(const: int, mask: int, write: Writer) -> Writer:
-    """``write`` with the bits of the mask set as the row says; the others come from the value."""
+    """Return ``write`` with the bits of the mask set to the constant of the row; the value gives the others."""
 
     def write_constant(value: Value) -> bytes:
         free = value if isinstance(value, int) else 0

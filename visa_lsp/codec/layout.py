@@ -1,7 +1,6 @@
 """Reads everything of an object but its instructions: the header, the declarations, and ``summary`` of both.
 
-Places and sizes are checked against the file before they are used; a count is checked against the bytes that are left.
-What an instruction looks like is not known here.
+Checks offsets and sizes against the file before it uses them, and counts against the bytes that are left. Knows no instructions.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from visa_lsp.program.operand_text import IDENTIFIER
 def read_header(data: bytes) -> Header:
     """Return the file header; offsets and sizes in it, all in bytes, are checked against the file.
 
-    Raises CodecError where the bytes are no vISA object of version 3.0 to 4.x, are cut off, or name bytes behind their
+    Raises CodecError if the bytes are not a vISA object of version 3.0 to 4.x, are cut off, or name bytes past their
     end.
     """
     cursor = Cursor(data)
@@ -114,7 +113,7 @@ def _file_variables(cursor: Cursor, layout: ObjectLayout) -> tuple[FileVariable,
 
 
 def read_attributes(cursor: Cursor, layout: ObjectLayout, count: int, pool: _Pool | None) -> tuple[Attribute, ...]:
-    """``count`` attributes; those of file variables have no pool that is known.
+    """Read ``count`` attributes; those of file variables have no known string pool.
 
     Raises CodecError where the bytes up to the end of the cursor are too few, or a name is none.
     """
@@ -191,7 +190,7 @@ def read_body(data: bytes, header: Header, entry: BodyEntry) -> ObjectBody:
 
 
 class _Pool:
-    """The strings of a body, for what names one by its number."""
+    """The strings of a body, by number."""
 
     def __init__(self, strings: list[str], *, is_strict: bool) -> None:
         self.strings = strings
@@ -203,7 +202,7 @@ class _Pool:
             raise cursor.error(f"there is no string {index}; there are {len(self.strings)}", "name_index", at)
 
     def check_word(self, cursor: Cursor, index: int, at: int) -> None:
-        """Refuse the name of an attribute that no text can say, or that would be another line of it."""
+        """Refuse the name of an attribute that no text can express, or that would start another line of it."""
         name = self.strings[index] if index < len(self.strings) else ""
         if not IDENTIFIER.match(name):
             raise cursor.error(f"{name!r} is not the name of an attribute", "name_index", at)
@@ -274,7 +273,7 @@ def _inputs(cursor: Cursor, layout: ObjectLayout) -> tuple[Input, ...]:
 
 @dataclass(frozen=True, slots=True)
 class BodySummary:
-    """What ``dis --summary`` prints of a kernel or function. ``kernel`` has its declarations and no instructions."""
+    """The entry of a kernel or function in ``dis --summary``. ``kernel`` has its declarations and no instructions."""
 
     kernel: Kernel
     offset: int
@@ -301,7 +300,7 @@ class BodySummary:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What is in an object, without its instructions."""
+    """The contents of an object without its instructions."""
 
     version: tuple[int, int]
     size: int
@@ -311,7 +310,7 @@ class Summary:
 
 
 def summary(data: bytes) -> Summary:
-    """Version, kernels, functions, inputs, attributes, sizes and Gen binaries of an object.
+    """Return version, kernels, functions, inputs, attributes, sizes and Gen binaries of an object.
 
     Raises CodecError where the bytes are no object that can be read.
     """

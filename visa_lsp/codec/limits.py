@@ -1,6 +1,6 @@
-"""What the instructions of a body may name: labels and strings that it has.
+"""Limits of the labels and strings that the instructions of a body may name.
 
-An assembler gives what is named and not there a number of its own, so that a text could not say the object.
+An assembler gives a missing label or string a number of its own, so that no text could express such an object.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 class Absent(NamedTuple):
-    """What an instruction names and its body does not have, and the field that names it."""
+    """A label or string that an instruction names and its body lacks, and the field that names it."""
 
     message: str
     field: str
 
 
 class BodyLimits:
-    """How many labels and strings a body has."""
+    """The numbers of labels and strings of a body."""
 
     def __init__(self, labels: int, strings: int) -> None:
         self._labels = labels

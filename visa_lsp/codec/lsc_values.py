@@ -1,4 +1,4 @@
-"""What the fields of a load/store message may hold in an object: what its text has words for.
+"""Checks that the text of a load/store message can express the fields of its record.
 
 The text of such a message is shorter than its record. A number there has no type and a variable no region, a code without
 a word would be printed as that of another message, and the data shape is in the record twice.
@@ -65,7 +65,7 @@ def _code(index: int, known: frozenset[int]) -> Check:
 
 
 def _plain(index: int, elems: int, *, always: bool) -> Check:
-    """Return only a count can be transposed: a mask, which is what is no code of a count, has no word for it."""
+    """Return the check that only a count is transposed, because a mask of channels has no word for it."""
 
     def check(values: list[Value]) -> str:
         is_mask = always or values[elems] not in lsc_codes.ELEMS_VALUE

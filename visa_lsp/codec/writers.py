@@ -1,6 +1,6 @@
 """Writers of instruction fields: the counterpart of ``fields``, always for version 4.1.
 
-What Intel's tools cut silently is cut here too (row and column of an operand to 8 bits, numbers of labels
+Cuts what Intel's tools cut silently (row and column of an operand to 8 bits, numbers of labels
 and strings to 16, predicates to 12, immediates to 32 or 64). Every other value that does not fit is a ``MalformedValueError``.
 """
 
@@ -48,7 +48,7 @@ def writer(kind: FieldKind) -> Writer:
 
 
 def write_operand(value: Value) -> bytes:
-    """Return the bytes of a vector operand: its tag and what follows.
+    """Return the bytes of a vector operand: its tag and its value.
 
     Raises MalformedValueError where ``value`` is none, or its width or region has no code.
     """
@@ -98,7 +98,7 @@ def _region(region: Region) -> int:
 
 
 def _type(data_type: DataType) -> int:
-    """Return the code of a type; none of those that an object knows has more than four bits."""
+    """Return the code of a type; the codes of objects have at most four bits."""
     if data_type.code > 15:
         raise MalformedValueError(f"the type {data_type.name} is of text 4.2 and has no code in an object")
     return data_type.code

@@ -45,7 +45,7 @@ _NUMBERS: Final = {2: "two, for L1 and L3", 3: "three, for L1, L2 and L3"}
 
 
 def _pairs(row: Instruction) -> tuple[str, tuple[str, ...]]:
-    """Return what the message is, and the pairs that it may have."""
+    """Return the kind of the message, and its legal pairs of cache controls."""
     if any(s.shape in (Shape.LSC_ADDRESS_TYPED, Shape.LSC_SURFACE) for s in row.slots):
         return "a message to images", ()
     reads = any(slot.role is Role.WRITE for slot in row.slots)
@@ -77,7 +77,7 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
 
 
 def _newest(ctx: CheckContext, bound: Bound, row: Instruction, node: tree.Instruction) -> Iterator[Diagnostic]:
-    """Judge the controls of a message of text 4.2, whose dialect says how many there are."""
+    """Check the controls of a message of text 4.2, whose dialect fixes their number."""
     controls = [word for word in node.words[1:] if word.text in CACHE]
     platform = ctx.platform
     if not controls:

@@ -53,7 +53,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
 
 
 def _found(body: Body, steps: list[Step]) -> dict[int, str]:
-    """Return the dead stores of a body by step, with the names of what they write."""
+    """Return the dead stores of a body by step, with the names of the written variables."""
     from visa_lsp.checks.support.body_flow import key_of, used_variables
     from visa_lsp.flow.graph import graph_of
     from visa_lsp.flow.liveness import Liveness
@@ -75,12 +75,12 @@ def _found(body: Body, steps: list[Step]) -> dict[int, str]:
 
 
 def _computes(row: Instruction) -> bool:
-    """Return whether an instruction does nothing but write its results."""
+    """Return whether the only effect of an instruction is to write its results."""
     return row.flow is FlowClass.NEXT and row.family not in SENDING
 
 
 def _unread(graph: Graph, number: int, live: Mapping[int, int]) -> set[int]:
-    """Return the variables that a step writes, if none of what it writes is live behind it; else nothing."""
+    """Return the variables that a step writes if all of them are dead after it; else none."""
     writes = [access for access in graph.steps[number].accesses if access.writes]
     if any(live.get(access.variable, 0) & access.possible or not access.certain for access in writes):
         return set()

@@ -77,7 +77,7 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
 
 
 def _sizes(ctx: CheckContext, row: Instruction) -> tuple[int, ...]:
-    """Return the sizes that a row can have: no more lanes than there are address registers where it writes those."""
+    """Return the legal sizes of a row; the address registers limit the lanes of one that writes addresses."""
     if row.slots and row.slots[0].classes == A and row.slots[0].role is Role.WRITE:
         most = address_registers(ctx.platform)
         return tuple(size for size in EXEC_SIZES if size <= most)

@@ -67,7 +67,7 @@ def _name(operand: BoundOperand) -> str:
 
 
 def _reaches(graph: Graph, start: int, wanted: int) -> bool:
-    """Return whether some path leads from a block to another; what cannot be followed counts as one."""
+    """Return whether a path leads from a block to another; an edge that cannot be followed counts as a path."""
     from visa_lsp.flow.solve import closure
 
     reached = closure([start], lambda block: _ahead(graph, block))
@@ -81,7 +81,7 @@ def _ahead(graph: Graph, number: int) -> list[int]:
 
 
 def _is_open(graph: Graph, number: int) -> bool:
-    """Return whether lanes may come from a block to anywhere."""
+    """Return whether the lanes of a block may continue at an unknown place."""
     block = graph.blocks[number]
     last = graph.steps[block.last]
     # Lanes that end by a return of all lanes, or that wait at a label, let the waiting ones go on.

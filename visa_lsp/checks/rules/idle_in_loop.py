@@ -86,7 +86,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
 
 
 def _idle(graph: Graph, loop: Loop, live: set[int]) -> set[int]:
-    """Return the variables that are live where a loop begins and that nothing in it touches."""
+    """Return the variables that are live at the head of a loop and not accessed in it."""
     inside = [step for block in loop.blocks for step in graph.code(graph.blocks[block])]
     if any(step.flow in _CALLS or step.indirect_read or step.indirect_write for step in inside):
         return set()

@@ -151,7 +151,7 @@ def _address(inst: Inst, operand: BoundOperand, node: tree.AddressRef, place: Pl
 
 
 def _numbers(inst: Inst, node: tree.AddressRef, place: Place) -> Iterator[Found]:
-    """Yield what the numbers of an address can be, and that its registers have no region."""
+    """Yield numbers of an address that are out of range, and registers in it that have a region."""
     offset = inst.get("immoffset")
     if inst.get("addrsize") == codes.ADDRSIZE_A16 and isinstance(offset, int) and abs(offset) > _SHORT_OFFSET:
         yield (
@@ -182,7 +182,7 @@ def _numbers(inst: Inst, node: tree.AddressRef, place: Place) -> Iterator[Found]
 def _address_type(
     ctx: CheckContext, body: Body, operand: BoundOperand, node: tree.AddressRef, place: Place
 ) -> Iterator[Found]:
-    """Yield the type of the variable that addresses lie in, which is that of their size."""
+    """Yield addresses in a variable whose type does not have the address size."""
     value = operand.value
     symbol = ctx.facts(body).variables.get(value.var) if isinstance(value, RawOperand) else None
     size = node.suffix.text if node.suffix is not None else ""
@@ -259,7 +259,7 @@ def _data(bound: Bound, inst: Inst, place: Place, platform: Platform | None, *, 
 
 
 def _float_units(platform: Platform | None, *, newer: bool) -> tuple[int, ...]:
-    """Return the units that add floats: which they are depends on the platform, and an older finalizer knows the oldest only."""
+    """Return the units that add floats on the platform; an older finalizer knows the oldest only."""
     if not newer:
         return _GLOBAL
     if platform is None:
@@ -270,7 +270,7 @@ def _float_units(platform: Platform | None, *, newer: bool) -> tuple[int, ...]:
 
 
 def _quad_store(inst: Inst, place: Place, *, free: bool) -> Iterator[Found]:
-    """Yield the channels of a quad store are the first ones; where a platform is ``free`` those of memory are any."""
+    """Yield channels of a quad store that are not the first ones; a ``free`` platform allows any in memory."""
     mask = _number(inst, "chmask")
     if mask & mask + 1 and not (free and inst.get("sfid") != codes.SFID_TGM):
         yield place, "a quad store must write the first channels; expected `.x`, `.xy`, `.xyz` or `.xyzw`"

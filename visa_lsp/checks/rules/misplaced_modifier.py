@@ -74,7 +74,7 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
 def _wrong(
     row: Instruction, operand: BoundOperand, text: str, platform: Platform | None, *, newest: bool
 ) -> str | None:
-    """Return what is wrong with a modifier, if anything."""
+    """Return the message about a modifier that is wrong; None if it is legal."""
     value, name = operand.value, row.mnemonic
     if not isinstance(value, (General, Indirect)):
         return f"`{text}` modifies sources in registers; {slot_words(operand.slot)} of `{name}` cannot have it"

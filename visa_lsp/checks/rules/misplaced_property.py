@@ -61,7 +61,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
 
 
 def _is_tight(decl: tree.Decl, kind: SymbolKind) -> bool:
-    """Return whether the usual properties stand in their order with one blank between: there is no room for any other."""
+    """Return whether the usual properties are in order with one blank between, so that there is no other."""
     if decl.name is None or decl.v_type is None or decl.num_elts is None or decl.attrs or decl.v_name is not None:
         return False
     general = kind is SymbolKind.GENERAL

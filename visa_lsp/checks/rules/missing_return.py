@@ -61,7 +61,7 @@ def _ends(code: list[Bound]) -> bool:
 
 
 def _is_note(bound: Bound) -> bool:
-    """Mark that compute nothing: lifetimes, source lines."""
+    """Return whether an instruction is a mark that computes nothing: a lifetime, a source line."""
     return bound.row is not None and bound.row.flow is FlowClass.NOTE
 
 

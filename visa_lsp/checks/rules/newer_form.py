@@ -97,7 +97,7 @@ def _suspects(row: Instruction) -> tuple[int, ...]:
 
 
 def _newer(field: Field, value: Value) -> str | None:
-    """Return what a value needs text 4.2 for; None if it does not."""
+    """Return the part of a value that needs text 4.2; None if there is none."""
     if not field.stored and not field.lossy and isinstance(value, int) and value != field.default:
         return _FIELDS.get(field.name, f"`{field.name}`")
     if field.kind in _STATES and not isinstance(value, int):

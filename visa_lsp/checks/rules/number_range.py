@@ -45,7 +45,7 @@ def _empty(ctx: CheckContext, problem: Problem) -> Diagnostic:
 
 
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
-    """Numbers that only one instruction limits: sizes of messages and calls, the modes of a motion search."""
+    """Yield numbers that the instruction limits: sizes of messages and calls, the modes of a motion search."""
     for operand in bound.operands:
         node, place = operand.node, operand_place(bound, operand)
         if operand.slot.limits is not None:

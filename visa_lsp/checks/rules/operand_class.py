@@ -102,7 +102,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
 
 
 def _readable(ctx: CheckContext, slot: Slot, problem: Problem) -> bool:
-    """Return whether the operand is written as its place wants it: a payload is `name.offset`, whatever the name means."""
+    """Return whether the operand has the form of its slot: a payload is `name.offset`, whatever the name means."""
     if slot.shape not in (Shape.RAW, Shape.RAWS):
         return True
     end = problem.place.span.end
@@ -148,7 +148,7 @@ def _bars(row: Instruction) -> bool:
 
 
 def _null(ctx: CheckContext, bound: Bound, nulls: Iterable[BoundOperand]) -> Iterator[Diagnostic]:
-    """Yield a source that is no variable: the finalizer crashes."""
+    """Yield sources that are `%null`, on which the finalizer crashes."""
     for operand in nulls:
         if operand.slot.role is Role.READ and operand.slot.shape is Shape.VECTOR and not operand.slot.ignored:
             message = f"`%null` has no value and cannot be {slot_words(operand.slot)}; write a number such as `0x0:ud`"
@@ -158,7 +158,7 @@ def _null(ctx: CheckContext, bound: Bound, nulls: Iterable[BoundOperand]) -> Ite
 
 
 def _company(ctx: CheckContext, bound: Bound, row: Instruction) -> Iterator[Diagnostic]:
-    """Operands that are good one by one and cannot stand beside each other."""
+    """Yield operands that are legal one by one but not together."""
     found = [(o, cls) for o in bound.operands if (cls := _CLASS.get(type(o.value))) is not None]
     if len(found) < len(row.slots):
         return
@@ -181,7 +181,7 @@ def _company(ctx: CheckContext, bound: Bound, row: Instruction) -> Iterator[Diag
 
 
 def _barred(ctx: CheckContext, bound: Bound) -> Iterator[Diagnostic]:
-    """Yield a surface that is predefined, and that the message cannot reach."""
+    """Yield predefined surfaces that the message cannot access."""
     for operand in bound.operands:
         platforms = (operand.slot.barred or {}).get(operand.value) if isinstance(operand.value, int) else None
         if platforms is None or not (platforms >= ALL or (ctx.platform is not None and ctx.platform.name in platforms)):

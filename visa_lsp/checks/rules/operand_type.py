@@ -84,7 +84,7 @@ def _where(lack: Lack) -> str:
 
 
 def _brain_float(row: Instruction, typed: Typed, platform: Platform | None) -> Verdict | None:
-    """Return what the verifier says to `bf`: few instructions take it, some platforms have it, and few types may stand beside it."""
+    """Return the verifier's message about `bf`, which depends on instruction, platform and the types beside it."""
     brain = row.brain
     first = next(
         (i for i, (slot, t) in enumerate(typed) if t is BF and (brain is None or slot.name not in brain.unseen)), None

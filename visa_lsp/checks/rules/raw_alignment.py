@@ -101,7 +101,7 @@ def _start(value: object, size: int, grf: int) -> int:
 
 
 def _step_bytes(bound: Bound, operand: BoundOperand) -> int:
-    """Return what an operand without a raw offset begins at a multiple of; 0 where nothing is asked, or registers are."""
+    """Return the byte alignment of an operand without a raw offset; 0 if it has none, or is aligned to registers."""
     inst = bound.inst
     if inst is None or operand.slot.shape is not Shape.SIMPLE:
         return 0

@@ -64,7 +64,7 @@ def _findings(ctx: CheckContext, bound: Bound, row: Instruction, node: tree.Inst
 
 
 def _refused(ctx: CheckContext, bound: Bound, row: Instruction, node: tree.Instruction) -> Iterator[Found]:
-    """Yield what the row itself says is not compiled."""
+    """Yield the forms that the row lists as not compiled."""
     control = exec_control(bound)
     size = node.exec.size if node.exec is not None else None
     lanes = size.value if isinstance(size, tree.Number) else control.exec_size if control is not None else 0

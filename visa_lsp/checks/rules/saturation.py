@@ -60,7 +60,7 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
 
 
 def _judge(row: Instruction, type_: DataType | None, platform: Platform | None) -> tuple[str, Severity] | None:
-    """Return what is wrong with the saturation of a result, if anything, and how bad it is."""
+    """Return the message and severity of a wrong saturation of a result; None if it is legal."""
     saturation = row.saturation
     if saturation is None:
         return None

@@ -122,7 +122,7 @@ def _line(
     *,
     invert: bool = False,
 ) -> Edit:
-    """Return the edit that puts labels and a goto where a word stands."""
+    """Return the edit that replaces a structured word by labels and a goto."""
     node = bound.statement
     assert isinstance(node, tree.Instruction)
     text = ctx.document.line_text(bound.line)

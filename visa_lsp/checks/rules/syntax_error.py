@@ -43,7 +43,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
 
 @lru_cache(maxsize=64)
 def _unclosed(text: str) -> int | None:
-    """Return where an opening parenthesis stands that the line never closes."""
+    """Return the column of an opening parenthesis that the line never closes."""
     opened: list[int] = []
     quoted = False
     for match in _SIGN.finditer(text):

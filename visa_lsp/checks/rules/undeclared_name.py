@@ -122,14 +122,14 @@ def _use(ctx: CheckContext, body: Body, place: Place) -> tuple[Bound, object] | 
 
 
 def _kinds(ctx: CheckContext, body: Body | None, problems: list[Problem]) -> list[SymbolKind]:
-    """Return the classes of variable that the uses ask for, in text order; instructions count before directives."""
+    """Return the classes of variable that the uses require, in text order; instructions before directives."""
     code = ctx.facts(body).by_line if body else {}
     asking = [p for p in problems[:RENAMED] if p.place.line in code] or problems[:1]
     return list(dict.fromkeys(_kind(ctx, body, problem) for problem in asking))
 
 
 def _kind(ctx: CheckContext, body: Body | None, problem: Problem) -> SymbolKind:
-    """Return the class of variable that the first use asks for."""
+    """Return the class of variable that the first use requires."""
     expected = str(problem.args.get("expected", ""))
     if expected == "predicate variable":
         return SymbolKind.PREDICATE

@@ -56,12 +56,12 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
 
 
 def allowed(row: Instruction) -> str:
-    """Return what modifiers an instruction takes, as a sentence part."""
+    """Return the modifiers that an instruction takes, as the end of a message."""
     return "it takes " + ", then ".join(modifier_words(m) for m in row.modifiers)
 
 
 def modifier_words(modifier: Modifier) -> str:
-    """Return what one modifier can be."""
+    """Return the legal words of one modifier."""
     match modifier.kind:
         case Modifier.Kind.CHANNELS:
             return "a channel mask of the letters R, G, B, A"

@@ -73,7 +73,7 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
-    """Yield what stands in declarations and in attributes of the kernel."""
+    """Yield unread spellings in declarations and in attributes of the kernel."""
     if ctx.dialect is not Dialect.V42:
         return
     for symbol in ctx.declared(body):

@@ -1,8 +1,8 @@
-"""How much of a text is looked at line by line: enough for every text that is written, and an end for every other.
+"""Limits of checking line by line: far above every real text, but finite for any input.
 
-A text of a million lines of a million kinds, or of nothing but mistakes, would be judged for ten minutes at every
-keystroke. Beyond these limits one finding says that there may be more. The rule is here, beside the others; what keeps the
-limits is the analysis.
+A text of a million lines of a million kinds, or of nothing but mistakes, would take ten minutes to check at every
+keystroke. Beyond these limits one finding says that there may be more. The rule is here, beside the others; the analysis
+applies the limits.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 from visa_lsp.diagnostics import Diagnostic, Rule, Severity
 from visa_lsp.text import Span
 
-# Kinds of lines that one look at a text judges; a text of 200,000 lines that a compiler wrote has some thousands of them.
+# Kinds of lines that one check of a text covers; a compiler's text of 200,000 lines has some thousands of them.
 CLASSES: Final = 40_000
 # Lines that may have a finding and are bound and checked one by one, in each body; bodies in one go, and in all;
 # bodies whose name another one has.
@@ -47,6 +47,6 @@ Authority: none; the limit is visa-lsp's own.
 
 
 def unchecked(line: int, start: int) -> Diagnostic:
-    """Return the finding that says that the text is not looked at from a line on; ``start`` is the line's offset."""
+    """Return the finding that the text is not checked from a line on; ``start`` is the line's offset."""
     message = f"too many lines may have findings; those from line {line + 1} on are not checked"
     return Diagnostic(UNCHECKED, Span(start, start), message)

@@ -1,8 +1,8 @@
-"""What the finalizer of 2026 (text 4.2) makes of load/store messages, beyond what every finalizer says of them.
+"""Checks of load/store messages that only the finalizer of 2026 (text 4.2) has.
 
 The forms differ by dialect: texts of Efficient64b (CRI and later) address surfaces by `surf(..)`, scale addresses and give three
 cache controls; all others use `bti`, `ss` and `bss` and give two. Facts are those of the public source of 98fff71643f1 and of its
-verdicts on texts of one message. Pure look-ups; the rules that ask make findings of them.
+verdicts on texts of one message. Pure look-ups; the calling rules report them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Found = tuple[Place, str, Severity]
 
 
 def judge_message(bound: Bound, inst: Inst, platform: Platform) -> Iterator[Found]:
-    """Yield what the finalizer of 2026 has against a message, with the severity: a warning where it ends."""
+    """Yield the objections of the finalizer of 2026 to a message, with the severity: a warning where it ends."""
     for operand in bound.operands:
         node, place = operand.node, Place(bound.line, operand.node.span)
         shape = operand.slot.shape
@@ -130,7 +130,7 @@ def _kind_of_surface(inst: Inst, node: tree.AddressRef, place: Place, platform: 
 
 
 def _surface(inst: Inst, node: tree.AddressRef, place: Place, platform: Platform) -> Iterator[Found]:
-    """Yield what is wrong with a surface that is named without addresses of lanes."""
+    """Yield mistakes in a surface that is named without addresses of lanes."""
     if inst.row.has(Trait.ATOMIC):
         if platform.efficient64b and not node.items:
             message = f"an append counter needs brackets in a text of Efficient64b, as in `surf(..)[%null] V1 %null` ({STOPS})"
@@ -159,7 +159,7 @@ def _channels(operand: BoundOperand, place: Place) -> Iterator[Found]:
 
 
 def _counter(inst: Inst, operand: BoundOperand, place: Place, platform: Platform) -> Iterator[Found]:
-    """Yield data of an append counter that is not one dword a lane; each of its operands says its own shape."""
+    """Yield data of an append counter that is not one dword per lane; each of its operands has its own shape."""
     tag = operand.node.suffix if isinstance(operand.node, tree.Ref) else None
     is_counter = inst.row.has(Trait.ATOMIC) and inst.row.atomic is None
     if is_counter and not platform.efficient64b and tag is not None and tag.text not in ("d32", "u32"):
