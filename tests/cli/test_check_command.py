@@ -221,7 +221,7 @@ def test_diff_writes_nothing(words, run):
     status, out, err = run("check", "--diff", "a.visaasm")
     assert status == 1
     assert "--- a.visaasm\n+++ a.visaasm\n@@ -1,2 +1,2 @@\n one\n-BAD\n\\ No newline at end of file\n+GOOD\n" in out
-    assert "can be mended" in err
+    assert "can be fixed" in err
     assert (words / "a.visaasm").read_text() == "one\nBAD"
 
 

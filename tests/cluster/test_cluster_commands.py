@@ -199,7 +199,7 @@ def test_what_holds_a_file_is_no_longer_read(tmp_path):
     ("words", "said"),
     [
         (["check", ".", "--cluster", "here"], "--cluster: 'here' is no address: say HOST:PORT"),
-        (["check", ".", "--send"], "--send goes with --cluster"),
+        (["check", ".", "--send"], "--send needs --cluster"),
         (["check", ".", "--send", "--fix", "--cluster", "local"], "--send does not go with --fix or --diff"),
         (["stats", "k", "--cluster", "local:0"], "say local:N with N from 1 to 64"),
         (["diff", "a", "b", "--cluster", "local:x"], "say local:N with N from 1 to 64"),

@@ -118,7 +118,7 @@ async def test_the_kernel_of_the_text_runs_as_its_programs_ze_info_says(client, 
         document.write_text("version: '1.20'\nkernels: []\n")
     told = await command(client, "visa.launchTemplate", uri)
     assert (told["kernel"], told["kernels"]) == ("pack", ["pack"])  # the ze_info speaks of more
-    assert f"the ze_info is that of {document.name}, which speaks of kernel 'pack'" in told["assumed"]
+    assert f"the ze_info is that of {document.name}, for kernel 'pack'" in told["assumed"]
     answer = await command(client, "visa.run", {"uri": uri, "quick": {}})
     assert answer["ok"], answer
     assert (answer["launchText"], answer["assumed"]) == (told["text"], told["assumed"])

@@ -48,7 +48,7 @@ def test_a_text_runs_and_what_is_assumed_is_printed(run, capsys):
     assert run("saxpy.visaasm") == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.strip() for line in lines if "assumed: " in line] == [
-        "assumed: the ze_info is that of axpy.zeinfo.yaml, which speaks of kernel 'saxpy'",
+        "assumed: the ze_info is that of axpy.zeinfo.yaml, for kernel 'saxpy'",
         "assumed: platform: TGLLP, the default; nothing here tells it",
         "assumed: groups: [4, 1, 1]",
         "assumed: local_size: [32, 1, 1], one thread of SIMD32",

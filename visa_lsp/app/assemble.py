@@ -124,7 +124,7 @@ def _refused_older(analysis: Analysis, module: Module, platform: str | None) -> 
         at, line = written[older.document.position(finding.span.start)[0]]
         is_code = line.subject is Subject.CODE
         source = module.bodies[at].instructions[line.number].line if is_code else analysis.bound.version_line
-        message = f"the object's text, which is 4.1, is refused here ({finding.code}): {finding.message}; `dis` prints `{line.text.strip()}`"
+        message = f"the text of the object (version 4.1) has an error here ({finding.code}): {finding.message}; `dis` prints `{line.text.strip()}`"
         yield replace(_without_object(_line(analysis, source), message), severity_override=Severity.WARNING)
 
 
@@ -142,7 +142,7 @@ def _with_silenced(analysis: Analysis) -> tuple[Diagnostic, ...]:
     shown = visible(analysis)
     kept = set(map(id, shown))
     silenced = [
-        replace(d, message=f"{d.message} (a comment suppresses this, but no object can be made)")
+        replace(d, message=f"{d.message} (suppressed by a comment, but the text cannot be assembled)")
         for d in analysis.diagnostics
         if d.severity is Severity.ERROR and id(d) not in kept
     ]

@@ -28,9 +28,9 @@ def read_items(path: str, key: str) -> list[dict[str, Any]]:
     except OSError as error:
         raise UserError(f"{path}: {reason(error)}") from None
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{path}: this is no baseline: {' '.join(str(error).split())}") from None
+        raise UserError(f"{path}: not a baseline file: {' '.join(str(error).split())}") from None
     if not isinstance(value, dict) or value.get("version") != _VERSION or not isinstance(value.get(key), list):
-        raise UserError(f"{path}: this is no baseline of version {_VERSION} with {key}")
+        raise UserError(f"{path}: not a baseline file: expected version {_VERSION} and the key {key}")
     return [item if isinstance(item, dict) else {} for item in value[key]]
 
 

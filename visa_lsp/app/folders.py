@@ -16,7 +16,7 @@ _SUFFIXES: Final = (".visaasm", ".isaasm", ".isa")
 def is_folder(path: str) -> bool:
     """Return whether a path of the command line names a folder; UserError for an empty path."""
     if not path:
-        raise UserError("an empty path names no file")
+        raise UserError("expected a path, got an empty one")
     try:
         return path != STDIN and Path(path).is_dir()
     except (OSError, ValueError) as error:

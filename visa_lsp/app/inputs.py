@@ -52,12 +52,12 @@ def decode(name: str, data: bytes, *, embedded: bool = False, is_ze_info: bool =
     ``embedded``: it may be a text of another language, with vISA in its strings; ``is_ze_info``: ze_info is asked for.
     """
     if data.startswith(OBJECT_MAGIC):
-        raise UserError(f"{name}: this is an object, not a text (visa-lsp dis makes a text of it)")
+        raise UserError(f"{name}: expected a text, found an object (visa-lsp dis disassembles it)")
     other = "" if embedded else foreign(name, data)
     if other:
         raise UserError(f"{name}: {other}")
     if not is_ze_info and name.lower().endswith(_ZE_INFO):
-        words = f"visa-lsp zeinfo check {_word(name, 'NAME.zeinfo.yaml')} judges it"
+        words = f"visa-lsp zeinfo check {_word(name, 'NAME.zeinfo.yaml')} checks it"
         raise UserError(f"{name}: this is ze_info, not vISA; {words}")
     bom = data.startswith(_BOM)
     return SourceText(name, data[len(_BOM) if bom else 0 :].decode("utf-8", "surrogateescape"), bom)
@@ -77,7 +77,7 @@ def read_source(
         except (OSError, ValueError) as error:
             raise UserError(f"{name}: {reason(error)}") from None
     if not path:
-        raise UserError("an empty path names no file")
+        raise UserError("expected a path, got an empty one")
     try:
         return decode(path, read_file(path, MOST_TEXT, named=named), embedded=embedded)
     except (OSError, ValueError) as error:
@@ -97,15 +97,13 @@ def foreign(name: str, data: bytes) -> str:
     if head.startswith(_PATCH_TOKENS) or (head.startswith(_ELF) and head[16:18] in _OPENCL_ELF):
         return "this is a patch-token binary, the container of OpenCL drivers before zebin, not a text"
     if head.startswith(_ELF):
-        return "this is a zebin or another ELF file, not a text (visa-lsp dis shows what is in it)"
+        return "this is a zebin or another ELF file, not a text (visa-lsp dis prints its contents)"
     if head.startswith(_SPIRV):
         return f"this is SPIR-V, not vISA; {_COMPILE.format('-spirv_input -file ' + _word(name, 'K.spv'))}"
     if suffix in _TEXTS or re.search(_OURS, head):
         return ""
     if head.startswith(b"//.kernel ") and b"\n//.platform " in head:
-        return (
-            "this is native code as a compiler writes it down (.asm), not vISA; the vISA text lies beside it (.visaasm)"
-        )
+        return "this is a compiler's listing of native code (.asm), not vISA; the vISA text is beside it (.visaasm)"
     if suffix in _OPENCL or re.search(_KERNEL, head):
         return f"this is OpenCL C, not vISA; {_opencl(_word(name, 'K.cl'))}"
     return ""

@@ -117,7 +117,7 @@ def refuse_input(target: str | Path, inputs: Iterable[str | Path]) -> None:
         other = _about_input(path)
         if about is not None and other is not None and _is_same(about, other) and stat.S_ISREG(about.st_mode):
             name = "on standard input" if str(path) == STDIN else repr(str(path))
-            raise OSError(f"this is also the input {name}, which would be lost; name another output")
+            raise OSError(f"this is also the input {name}; name another output")
 
 
 def _about(path: str | Path) -> os.stat_result | None:
@@ -184,7 +184,7 @@ def _opened_to_write(target: Path, mode: int) -> int:
             if error.errno != errno.ENXIO or not stat.S_ISFIFO(mode):
                 raise
             if time.monotonic() > end:
-                raise OSError(f"this is a FIFO, and nobody has read from it for {PATIENCE:.0f} seconds") from None
+                raise OSError(f"no process has read from this FIFO for {PATIENCE:.0f} seconds") from None
             time.sleep(_PAUSE)
 
 

@@ -57,7 +57,7 @@ def in_processes(
             for future in [pool.submit(_share, work, some) for some in shares]:
                 yield from future.result()
         except BrokenProcessPool:
-            raise UserError("a process has ended before its work was done; --jobs 1 does all in one") from None
+            raise UserError("a worker process ended unexpectedly; --jobs 1 uses one process only") from None
         except BaseException:
             for child in set(active_children()) - before:
                 child.terminate()

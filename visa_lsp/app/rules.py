@@ -26,13 +26,13 @@ NO_OBJECT_FORM: Final = Rule(
     "V290",
     "no-object-form",
     Severity.ERROR,
-    """A form that an object cannot hold.
+    """A form that an object cannot represent.
 
-The line is right as text, but the object format (version 4.1) has no place for it: an instruction without an opcode, a
+The line is valid as text, but the object format (version 4.1) cannot represent it: an instruction without an opcode, a
 third cache control, an address model of text 4.2. Only `visa-lsp asm` reports this.
 
-A warning: the object can be made of a text 4.2, but its own text, which `visa-lsp dis` prints in version 4.1, has an error: it does not
-assemble again.
+A warning: the text 4.2 can be assembled, but `visa-lsp dis` prints the object in version 4.1, where this line has an
+error and cannot be assembled again.
 
 Why: the object format ended with text 4.1; newer compilers write text only.
 

@@ -27,22 +27,22 @@ FILE_NAME: Final = "visa-lsp.toml"
 PROJECT_NAME: Final = "pyproject.toml"
 TABLE: Final = "tool.visa-lsp"
 TYPES: Final = {
-    "platform": "a platform's name",
-    "format": "a format's name",
+    "platform": "the name of a platform",
+    "format": "the name of a format",
     "select": "a list of selectors",
     "extend-select": "a list of selectors",
     "ignore": "a list of selectors",
     "per-file-ignores": "a table of globs with lists of selectors",
     "exclude": "a list of globs",
     "error-on-warning": "true or false",
-    "max-warnings": "a whole number from 0",
+    "max-warnings": "a whole number >= 0",
     "exit-zero": "true or false",
     "statistics": "true or false",
     "embedded": "true or false",
-    "baseline": "a file's name",
-    "cache-dir": "a folder's name",
-    "finalizer": "a program's name or path",
-    "ocloc": "a program's name or path",
+    "baseline": "the name of a file",
+    "cache-dir": "the name of a folder",
+    "finalizer": "the name or path of a program",
+    "ocloc": "the name or path of a program",
 }
 
 
@@ -128,17 +128,19 @@ def interpret(table: Any, path: Path, known: Callable[[], Sequence[Rule]] = tupl
     """
     where = str(path) if path.name == FILE_NAME else f"{path}: [{TABLE}]"
     if not isinstance(table, dict):
-        raise UserError(f"{where}: this is to be a table")
+        raise UserError(f"{where}: expected a table")
     values: dict[str, Any] = {}
     for key, value in table.items():
         if key not in TYPES:
-            raise UserError(f"{where}: unknown key {key!r}{did_you_mean(key, TYPES) or '; known: ' + ', '.join(TYPES)}")
+            raise UserError(
+                f"{where}: unknown key {key!r}{did_you_mean(key, TYPES) or '; known keys: ' + ', '.join(TYPES)}"
+            )
         values[key.replace("-", "_")] = _value(key, value, f"{where}: {key}", path, known)
     return FolderSettings(**values, root=str(path.parent), origin=str(path), given=frozenset(table))
 
 
 def _value(key: str, value: Any, where: str, path: Path, known: Callable[[], Sequence[Rule]]) -> Any:
-    wrong = UserError(f"{where}: this is to be {TYPES[key]}, not {value!r}")
+    wrong = UserError(f"{where}: expected {TYPES[key]}, got {value!r}")
     match key:
         case "select" | "extend-select" | "ignore" | "exclude":
             items = _strings(value, wrong)

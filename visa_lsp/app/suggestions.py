@@ -34,5 +34,5 @@ def seconds_of(text: str) -> float:
     except ValueError:
         seconds = 0.0
     if not 0 < seconds <= _LONGEST_TIME:
-        raise ValueError(f"{text!r} is no number of seconds, up to {_LONGEST_TIME}")
+        raise ValueError(f"expected a number of seconds up to {_LONGEST_TIME}, got {text!r}")
     return seconds

@@ -94,7 +94,7 @@ def _lists(name: str, zebin: Zebin) -> Iterator[str]:
             yield f"  section {index:2} {printable(section.name):<32} {section.type_name:<9} {section.size:7} bytes at 0x{section.offset:x}"
     for kernel in described_in(zebin.ze_info) if zebin.ze_info_bytes else ():
         if zebin.lacks_code(kernel):
-            yield f"  kernel {printable(kernel)}: no section .text.{printable(kernel)}, so no code"
+            yield f"  kernel {printable(kernel)}: no code: missing section .text.{printable(kernel)}"
     for symbol in zebin.symbols:
         if symbol.name:
             where = zebin.sections[symbol.section].name if symbol.section > 0 else "undefined"

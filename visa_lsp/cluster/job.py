@@ -207,9 +207,7 @@ class _Job:
             if self._turns[number] < _TURNS:
                 self._again.append(number)
             else:
-                self._ready[number] = Failed(
-                    f"it was handed out {_TURNS} times, and no worker has answered", again=False
-                )
+                self._ready[number] = Failed(f"no worker answered in {_TURNS} attempts", again=False)
 
     def _recover(self) -> None:
         """Hand out again what lies with workers that left or say nothing."""
@@ -220,7 +218,7 @@ class _Job:
             waiting[task.worker] = min(task.since, waiting.get(task.worker, now))
         for worker, since in waiting.items():
             if now - max(since, self._heard.get(worker, 0.0)) > patience:
-                self._crew.refuse(worker, f"worker {worker} has not answered for {patience:.0f} seconds")
+                self._crew.refuse(worker, f"worker {worker} did not answer for {patience:.0f} seconds")
             if worker not in self._crew.accepted:
                 self._drop(worker)
 

@@ -45,7 +45,7 @@ class LaunchFolder:
         path = self.path(name)
         if is_regular(path) or self.beside.opened(path) is not None:
             return ""
-        return f"'{str(path)[:200]}' is no regular file" if _exists(path) else f"there is no file '{str(path)[:200]}'"
+        return f"'{str(path)[:200]}' is not a regular file" if _exists(path) else f"no such file: '{str(path)[:200]}'"
 
     def names_like(self, name: str) -> list[str]:
         """Return the files of the folder that have the ending of a name, as far as they are looked at."""
@@ -81,10 +81,10 @@ class LaunchFolder:
             with opened_file(path, MOST_BYTES) as (stream, about):
                 return read_header(stream, about.st_size)
         except OtherTypeError as error:
-            raise ValueError(f"'{path}' holds {error}; known are {', '.join(DTYPES)}") from None
+            raise ValueError(f"'{path}' holds {error}; known types: {', '.join(DTYPES)}") from None
         except (OSError, ValueError) as error:
             words = getattr(error, "strerror", None) or str(error) or type(error).__name__
-            raise ValueError(f"'{path}' is not an array file that can be read: {words.splitlines()[0]:.200}") from None
+            raise ValueError(f"cannot read the array file '{path}': {words.splitlines()[0]:.200}") from None
 
 
 def _exists(path: Path) -> bool:

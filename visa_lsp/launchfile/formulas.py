@@ -109,25 +109,25 @@ def is_comparison(formula: Formula) -> bool:
 def read_formula(text: str, grammar: Grammar = NUMBERS) -> Formula:
     """Read an expression. Raises FormulaError, in one line, where it is none or has what ``grammar`` does not allow."""
     if len(text) > MOST_CHARACTERS:
-        raise FormulaError(f"an expression has at most {MOST_CHARACTERS} characters, this has {len(text)}")
+        raise FormulaError(f"an expression has at most {MOST_CHARACTERS} characters, got {len(text)}")
     good = _CHARACTERS.match(text)
     assert good is not None
     if good.end() < len(text):
-        raise FormulaError(f"'{text[good.end()]}' has no place in an expression")
+        raise FormulaError(f"unexpected character '{text[good.end()]}' in an expression")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what Python's own compiler would warn of is not for our user
             tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        hint = "; put quotes around one with commas" if text.count("(") != text.count(")") else ""
-        raise FormulaError(f"'{text:.60}' is no expression{hint}") from None
+        hint = "; put quotes around an expression with commas" if text.count("(") != text.count(")") else ""
+        raise FormulaError(f"'{text:.60}' is not an expression{hint}") from None
     return Formula(text, tree, frozenset(_checked(tree, grammar, 0)))
 
 
 def _checked(node: ast.AST, grammar: Grammar, depth: int) -> Iterator[str]:
     """Yield the names in a tree, of which every node is one that is allowed."""
     if depth > MOST_DEPTH:
-        raise FormulaError(f"the expression is nested more than {MOST_DEPTH} deep")
+        raise FormulaError(f"the expression is nested more than {MOST_DEPTH} levels deep")
     inner: list[ast.AST] = []
     match node:
         case ast.Name(id=name):
@@ -144,7 +144,7 @@ def _checked(node: ast.AST, grammar: Grammar, depth: int) -> Iterator[str]:
             isinstance(arg, ast.Starred) for arg in args
         ):
             if name not in grammar.functions:
-                raise FormulaError(f"there is no function '{name}'; known are {', '.join(grammar.functions)}")
+                raise FormulaError(f"unknown function '{name}'; known functions: {', '.join(grammar.functions)}")
             inner = list(args)
         case ast.Subscript(value=value, slice=index) if grammar.indexes:
             inner = [value, *(index.elts if isinstance(index, ast.Tuple) else [index])]
@@ -152,8 +152,8 @@ def _checked(node: ast.AST, grammar: Grammar, depth: int) -> Iterator[str]:
             inner = [part for part in (lower, upper, step) if part is not None]
         case _:
             known = dict.fromkeys(sign for sign, _ in grammar.operators.values())
-            words = f"'{ast.unparse(node):.60}' has no place in an expression"
-            raise FormulaError(f"{words}; known are {' '.join(known)}, numbers, names and functions")
+            words = f"'{ast.unparse(node):.60}' is not allowed in an expression"
+            raise FormulaError(f"{words}; allowed are {' '.join(known)}, numbers, names and functions")
     for child in inner:
         yield from _checked(child, grammar, depth + 1)
 
@@ -172,7 +172,7 @@ def compute(node: ast.AST, names: Mapping[str, Any], functions: Mapping[str, Cal
             return constant
         case ast.Name(id=name):
             if name not in names:
-                raise FormulaError(f"there is nothing called '{name:.60}'; known are {', '.join(names) or 'no names'}")
+                raise FormulaError(f"unknown name '{name:.60}'; known names: {', '.join(names) or 'none'}")
             return names[name]
         case ast.UnaryOp(op=op, operand=operand):
             return apply(_OPERATIONS[type(op)][1], (value(operand),))
@@ -209,16 +209,16 @@ def on_numbers(operation: Callable[..., Any], values: tuple[Any, ...]) -> Any:
     try:
         return _within(operation(*values))
     except ZeroDivisionError:
-        raise FormulaError("a division by zero") from None
+        raise FormulaError("division by zero") from None
     except OverflowError:
-        raise FormulaError("a number is too large") from None
+        raise FormulaError("the result is too large") from None
     except (TypeError, ValueError) as error:
-        raise FormulaError(f"{getattr(operation, '__name__', 'a function')} cannot take these: {error}") from None
+        raise FormulaError(f"wrong operands of {getattr(operation, '__name__', 'a function')}: {error}") from None
 
 
 def _within(value: Any) -> Any:
     if not isinstance(value, int | float):
-        raise FormulaError("the result is no number")
+        raise FormulaError("the result is not a number")
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
-        raise FormulaError(f"a number has more than {_MOST_BITS} bits")
+        raise FormulaError(f"the result has more than {_MOST_BITS} bits")
     return value

@@ -109,7 +109,7 @@ def finalize(codes: Sequence[str], call: FinalizerCall, *, with_pressure: bool =
     """
     bodies = bodies_of(codes)
     if not bodies:
-        return Finalized((), (ToolFinding(FINALIZER_FAILURE, 0, "there is no kernel here for the finalizer"),))
+        return Finalized((), (ToolFinding(FINALIZER_FAILURE, 0, "no kernel found for the finalizer"),))
     copy = guarded_copy(codes, bodies)
     # Pressure is told by runs of their own, meanwhile; they are ended where there is no machine code.
     needless = Event()
@@ -224,7 +224,11 @@ def _findings(
             ToolFinding(FINALIZER_FAILURE, body.line, f"{words}: no machine code of '{body.name}'") for body in missing
         ]
     elif ran.failure:
-        found.append(ToolFinding(FINALIZER_WARNING, bodies[0].line, f"the finalizer {ran.failure}, with its work done"))
+        found.append(
+            ToolFinding(
+                FINALIZER_WARNING, bodies[0].line, f"the finalizer {ran.failure} after it wrote the machine code"
+            )
+        )
     found += [ToolFinding(FINALIZER_REMARK, bodies[0].line, c.message) for c in warnings_in(ran.said)]
     return tuple(sorted(found, key=lambda finding: finding.line))
 

@@ -121,7 +121,7 @@ def _with_includes(options: str, source: Path, data: bytes) -> str:
 
 def _last_words(source: bytes, said: str, status: int) -> str:
     if b"kernel" not in source:
-        return "found no kernel: one begins with `kernel void`"
+        return "found no kernel: expected `kernel void`"
     lines = [
         line.strip() for line in said.splitlines() if line.strip() and not line.startswith(("Command was", "Build "))
     ]

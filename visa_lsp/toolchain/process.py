@@ -69,7 +69,7 @@ def run_program(
             )  # fmt: skip
         except (OSError, ValueError) as error:
             words = getattr(error, "strerror", None) or error
-            raise ToolError(f"{command[0]}: cannot be started: {words}") from None
+            raise ToolError(f"{command[0]}: cannot start: {words}") from None
         with ended_with_us(process):
             try:
                 _limit(process.pid, seconds)
@@ -99,7 +99,7 @@ def _waited(
         if time.monotonic() >= end:
             return f"did not end within {seconds:g} seconds"
         if stop is not None and stop():
-            return "was ended, for nobody waits for it any more"
+            return "was cancelled"
         if too_much := _too_much(folder, said):
             return too_much
 
@@ -141,7 +141,7 @@ def _ends_within(process: subprocess.Popen[bytes], seconds: float) -> bool:
 
 def _too_much(folder: Path, said: BinaryIO) -> str:
     if os.fstat(said.fileno()).st_size > MOST_SAID:
-        return f"said more than {MOST_SAID // MIB} MiB"
+        return f"printed more than {MOST_SAID // MIB} MiB"
     size = files = 0
     with contextlib.suppress(OSError):  # files come and go while they are counted
         for entry in os.scandir(folder):

@@ -30,7 +30,7 @@ def read_baseline(path: str) -> Baseline:
     known: Baseline = Counter()
     for item in read_items(path, _KEY):
         if not {"path", "fingerprint"} <= item.keys():
-            raise UserError(f"{path}: a finding without path and fingerprint")
+            raise UserError(f"{path}: expected path and fingerprint of each finding")
         known[str(item["path"]), str(item["fingerprint"])] += 1
     return known
 

@@ -43,7 +43,7 @@ def statistics(report: CheckReport) -> str:
 
 def kept_text(found: int, asked: int) -> str:
     """Return how many texts were not checked, because an earlier run had done so."""
-    return f"{found:,} of {asked:,} files as they were found before\n"
+    return f"{found:,} of {asked:,} files read from the cache\n"
 
 
 def settings_text(shown: tuple[FolderSettings, dict[str, Any]]) -> str:

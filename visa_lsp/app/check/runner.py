@@ -61,7 +61,9 @@ def judged(task: Task) -> Verdict:
         if os.environ.get("VISA_LSP_DEBUG"):
             raise
         text = " ".join(f"{type(error).__name__}: {error}".split())
-        return Verdict(error=f"{task.name}: internal error: {text} (VISA_LSP_DEBUG=1 shows where)", internal=True)
+        return Verdict(
+            error=f"{task.name}: internal error: {text} (set VISA_LSP_DEBUG=1 for a traceback)", internal=True
+        )
 
 
 def _inspect(task: Task, text: str) -> tuple[Diagnostic, ...]:

@@ -107,8 +107,10 @@ def validate(selectors: Sequence[str], where: str, known: Callable[[], Sequence[
             continue
         is_slug = re.fullmatch(_SLUG, selector, re.IGNORECASE) is not None
         if not is_slug and re.fullmatch(_CODE, selector, re.IGNORECASE) is None:
-            raise UserError(f"{where}: {selector!r} is no code such as V101, head of codes such as V1, slug or ALL")
+            raise UserError(
+                f"{where}: expected a code such as V101, a prefix such as V1, a slug or ALL, got {selector!r}"
+            )
         rules = known()
         if rules and not any(rule.is_meant(selector) for rule in rules):
             names = [rule.name if is_slug else rule.code for rule in rules]
-            raise UserError(f"{where}: no finding is called {selector!r}{did_you_mean(selector, names)}")
+            raise UserError(f"{where}: unknown rule {selector!r}{did_you_mean(selector, names)}")

@@ -49,7 +49,7 @@ def launches_for(a: ComparedProgram, launch: str | None, options: RunOptions) ->
     try:
         if launch or path.is_file():
             return [_read(str(path), launch_file_text(path, named=bool(launch)), path)]
-        return [_read("a grid by default", text, path) for text in _proposed(a, path, options)]
+        return [_read("the default grid", text, path) for text in _proposed(a, path, options)]
     except runner.LaunchError as error:
         raise UserError(str(error)) from None
 

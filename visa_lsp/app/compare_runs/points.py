@@ -124,14 +124,14 @@ class PointComparer:
             return PointOutcome(skipped=a)
         if isinstance(a, str) or isinstance(b, str):
             which, words = ("A", a) if isinstance(a, str) else ("B", b)
-            return PointOutcome(Differing("launch", f"{which} cannot be run: {words}"))
+            return PointOutcome(Differing("launch", f"{which} cannot run: {words}"))
         kinds = [sorted({fault.kind.value for fault in report.faults}) for report in (a, b)]
         if kinds[0] != kinds[1]:
             words = " and ".join(f"{n} {_fault_words(report)}" for n, report in zip("AB", (a, b), strict=True))
             return PointOutcome(Differing("faults", words))
         found = self._values(a, b)
         if found is None and a.printed != b.printed:
-            found = Differing("printed", "they print something else")
+            found = Differing("printed", "they print different text")
         if found is None and "step-budget" in kinds[0]:
             return PointOutcome(skipped=f"neither ends within {budget} instructions")
         return PointOutcome(found)

@@ -83,7 +83,7 @@ def program_at(name: str) -> ComparedProgram:
     """Return the program of a file. Raises UserError where it cannot be read, or is neither a text nor an object."""
     path = Path(name)
     if not path.exists() or path.is_dir():
-        raise UserError(f"{name}: {'is a directory' if path.is_dir() else 'there is no such file'}")
+        raise UserError(f"{name}: {'is a directory' if path.is_dir() else 'no such file'}")
     try:
         program = ComparedProgram(name, path, runner.read_bytes(path, named=True))
         other = "" if program.is_object else foreign(name, program.data)

@@ -120,7 +120,7 @@ def _joined(source: BuildSource, device: str, made: Compiled) -> Build:
         try:
             zebin = read_zebin(made.program)
         except ZebinError as error:
-            raise UserError(f"{source.name}: the compiler made no zebin that can be read: {error}") from None
+            raise UserError(f"{source.name}: cannot read the zebin from the compiler: {error}") from None
     findings = findings_of(source.name, source.text, _diagnostics(source, made))
     family = zebin.product_family if zebin is not None else None
     platform = (platform_of_product(family) if family is not None else None) or platform_named(device)

@@ -101,7 +101,7 @@ def _write_launches(build: Build, folder: Path) -> WrittenFiles:
         path = folder / f"{file_name(text.name)}.visaasm"
         launch = path.with_suffix(".launch.yaml")
         if os.path.lexists(launch):
-            notes.append(f"{launch} is there already, and is kept")
+            notes.append(f"{launch} exists and is kept")
             continue
         try:
             proposal = proposed(text.text, RunOptions(path), launch).proposal

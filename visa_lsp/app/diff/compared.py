@@ -70,11 +70,11 @@ def compared(
     Raises UserError where that cannot be.
     """
     if is_folder(a) != is_folder(b):
-        raise UserError(f"{a} and {b}: compare two files or two folders, not a file with a folder")
+        raise UserError(f"{a} and {b}: expected two files or two folders, got a file and a folder")
     if is_folder(a):
         return _folders(a, b, platform, progress, cluster, say)
     if a == b == STDIN:
-        raise UserError("- can be one of the two files: standard input is read once")
+        raise UserError("- cannot be both files: standard input is read only once")
     names = [(stdin_filename or STDIN_NAME) if path == STDIN else path for path in (a, b)]
     sides = [_side(name, read_bytes(path), platform, say) for name, path in zip(names, (a, b), strict=True)]
     unreadable = sum(side is None for side in sides)
@@ -97,7 +97,7 @@ def _folders(
 ) -> ProgramComparison:
     ours, theirs = files_of(a), files_of(b)
     if not ours and not theirs:
-        raise UserError(f"{a} and {b}: these folders have no texts and no objects")
+        raise UserError(f"{a} and {b}: no texts or objects in these folders")
     pairs = by_name(ours, theirs)
     out: list[FileDiff] = []
     unreadable = 0

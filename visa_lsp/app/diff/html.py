@@ -46,7 +46,7 @@ def comparison_page(comparison: ProgramComparison) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>visa-lsp diff: {heading}</title><style>{LOOK}</style></head><body>"
         f"<header><h1>{heading}</h1><p>Kernels and functions: {len(kernels)}, the same: {same}. "
-        "<kbd>j</kbd> next difference, <kbd>k</kbd> the one before, <kbd>u</kbd> all lines or only what differs</p></header>"
+        "<kbd>j</kbd> next difference, <kbd>k</kbd> previous difference, <kbd>u</kbd> show or hide equal lines</p></header>"
         f"<main>{body}</main><script>{SCRIPT}</script></body></html>\n"
     )
 
@@ -80,7 +80,7 @@ def _figures(diff: KernelDiff) -> Iterator[str]:
 
 
 def _changes(diff: KernelDiff) -> Iterator[str]:
-    yield f"<details open><summary>{len(diff.changes)} differences, those of the code first</summary><ol>"
+    yield f"<details open><summary>{len(diff.changes)} differences, code first</summary><ol>"
     for change in sorted(diff.changes, key=lambda change: not change.in_code):
         sign = _SIGNS[change.kind]
         places = f"{change.a.first + 1} | {change.b.first + 1}"

@@ -55,7 +55,7 @@ def side_of(name: str, data: bytes, platform: str | None) -> Side | CheckedProgr
         try:
             return side_of_object(name, decode(data), platform)
         except CodecError as error:
-            raise UserError(f"{name}: not an object that can be read: {error}") from None
+            raise UserError(f"{name}: cannot read the object: {error}") from None
     return side_of_text(name, decode_text(name, data).text, platform)
 
 

@@ -26,7 +26,7 @@ _SIGNS: Final = {
 _MOST_LISTED: Final = 12  # instructions of a stretch that are listed
 _HEAD: Final = "1"
 _OFFSET: Final = re.compile(r"^offset \d+ -> \d+$")
-_FIGURES: Final = {"simd": "SIMD width", "pressure": "GRF rows", "grf_bytes": "bytes a row"}
+_FIGURES: Final = {"simd": "SIMD width", "pressure": "GRF rows", "grf_bytes": "bytes per row"}
 
 
 def comparison_text(comparison: ProgramComparison, *, colour: bool) -> Iterator[str]:
@@ -48,7 +48,7 @@ def _file(file: FileDiff, paint: Callable[[str, str], str]) -> Iterator[str]:
     for side, letter in ((file.a, "a"), (file.b, "b")):
         yield paint(f"{letter}: {printable(side.name) if side else 'no such file'}", _HEAD)
     if not file.kernels:
-        yield "  no kernel and no function in either"
+        yield "  no kernels or functions in either"
     for diff in file.kernels:
         yield paint(f"  {title(diff)}", _HEAD)
         for row in figure_rows(diff):

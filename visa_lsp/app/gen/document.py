@@ -141,7 +141,7 @@ def made(
     document = Document.parse(source.text)
     codes = [code for chunk in document.chunks for code in chunk.codes()]
     if source.listing and not tool and not settings.finalizer and shutil.which(FINALIZER.program) is None:
-        return _of_compiler(source, codes, "there is no finalizer")
+        return _of_compiler(source, codes, "no finalizer found")
     call = FinalizerCall(tool_for(FINALIZER, tool, settings), source.platform, options, seconds, stop)
     note: tuple[ToolFinding, ...] = ()
     try:
@@ -149,7 +149,7 @@ def made(
             platforms = platforms_of(call)
             name = name_for(source.platform, platforms)
             if platforms and name is None and source.listing:
-                reason = f"the finalizer has no platform {source.platform} (it has {', '.join(platforms)})"
+                reason = f"the finalizer has no platform {source.platform} (known: {', '.join(platforms)})"
                 return _of_compiler(source, codes, reason)
             call = replace(call, platform=name or source.platform)
             if platforms and not reads_newest(platforms):
@@ -164,7 +164,7 @@ def made(
 
 def _of_compiler(source: Source, codes: Sequence[str], reason: str) -> GenDocument:
     """Return the machine code that the compiler of the source has made itself."""
-    note = ToolFinding(OLDER_FINALIZER, 0, f"{reason}: this is the machine code of the compiler itself")
+    note = ToolFinding(OLDER_FINALIZER, 0, f"{reason}: showing the machine code from the compiler")
     return _document(source, OCLOC.program, (), of_listing(codes, source.listing), (note,))
 
 

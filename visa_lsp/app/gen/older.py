@@ -74,6 +74,6 @@ def in_older_forms(
                 changed.append(inst.line)
     if not changed:
         return out, ()
-    lines = "1 line is" if len(changed) == 1 else f"{len(changed)} lines are"
-    words = f"the finalizer reads text 4.1 only: {lines} given to it in older forms, this one as `{out[changed[0]]}`"
+    lines = "1 line was" if len(changed) == 1 else f"{len(changed)} lines were"
+    words = f"the finalizer reads text 4.1 only: {lines} rewritten in older forms, this one as `{out[changed[0]]}`"
     return out, (ToolFinding(OLDER_FINALIZER, changed[0], words),)

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 _HELP: Final = (
-    "Up and down move the line, left and right the column; n and p go to the next and previous finding, "
-    "t changes between light and dark."
+    "Up and down select the line, left and right the column, n and p the next and previous finding; "
+    "t toggles light and dark."
 )
 
 
@@ -120,7 +120,7 @@ def _visa(columns: Columns, findings: Sequence[ReportedFinding]) -> Iterator[str
 def _gen(columns: Columns) -> Iterator[str]:
     blocks = list(columns.gen())
     if not blocks:
-        yield '<div class="head">no machine code: the findings say why</div>'
+        yield '<div class="head">no machine code; see the findings</div>'
     for block in blocks:
         yield f'<div class="head">{_text(block.head)}</div>'
         yield from (_line(line, _living(block)) for line in block.lines)

@@ -62,7 +62,7 @@ def _loaded(given: GivenArray, dtype: np.dtype[Any]) -> Array:
         stream.seek(header.start)
         data = stream.read(header.size)
     if len(data) < header.size:
-        raise ValueError(f"'{path}' is not an array file that can be read: it has become shorter")
+        raise ValueError(f"cannot read the array file '{path}': it was truncated")
     order = dtype.newbyteorder(">" if header.big_endian else "<")
     array = np.frombuffer(data, order).reshape(header.shape, order="F" if header.fortran else "C")
     return np.array(array, dtype=dtype, order="C")

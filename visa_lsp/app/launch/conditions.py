@@ -123,7 +123,7 @@ def _of_reference(
     for key in keys or list(left):
         words = f"as {condition.reference.name} leaves it"
         if key not in left or key not in prepared.arrays:
-            raise LaunchError(f"argument {key} is expected to be {words}, but it is no buffer", key)
+            raise LaunchError(f"argument {key} is expected to be {words}, but is not a buffer", key)
         yield condition.compared(prepared.arrays[key], left[key], key, words, shown=True)
 
 
@@ -164,7 +164,7 @@ class _NamedArrays:
             key = self.keys.get(name, self.keys.get(name.removesuffix("0")))
             if key is not None and key in self.prepared.arrays:
                 return key
-        raise FormulaError("names no buffer or image")
+        raise FormulaError("expected the name of a buffer or image")
 
     def array(self, node: ast.AST) -> Array:
         """Return what a part of an expression is."""
@@ -183,14 +183,14 @@ class _NamedArrays:
         except (TypeError, ValueError, IndexError, ArithmeticError, MemoryError) as error:
             words = str(error).splitlines()[0] if str(error) else type(error).__name__
             name = getattr(operation, "__name__", "a function").strip("_")
-            raise FormulaError(f"{name} cannot take these: {words:.200}") from None
+            raise FormulaError(f"wrong operands of {name}: {words:.200}") from None
 
     def _pay(self, operation: Callable[..., Any], values: tuple[Any, ...]) -> None:
         size = _result_size(operation, [np.shape(value) for value in values], values)
         self.elements_left -= size * (size.bit_length() if operation is np.sort else 1)
         if self.elements_left < 0:
             raise FormulaError(
-                "this would take too long: it makes far more elements than the arrays of the launch have"
+                "the expression is too expensive: it computes far more elements than the arrays of the launch have"
             )
 
 
@@ -198,7 +198,7 @@ def _of_expression(condition: Condition, names: _NamedArrays) -> ExpectationRepo
     formula = read_formula(condition.expr, ARRAYS)
     key = condition.arg if condition.arg is not None else names.argument(formula)
     if key not in names.prepared.arrays:
-        raise FormulaError(f"argument {key} is no buffer")
+        raise FormulaError(f"argument {key} is not a buffer")
     tree = formula.tree
     if not is_comparison(formula):
         actual, wanted = names.prepared.arrays[key], names.array(tree)
@@ -234,12 +234,12 @@ def _result_size(operation: Callable[..., Any], shapes: list[tuple[int, ...]], v
     if operation is np.arange:
         size = max((abs(float(value)) for value in values if np.ndim(value) == 0), default=0.0)
         if len(values) == 3:
-            raise FormulaError("arange takes an end, or a start and an end")
+            raise FormulaError("expected arange(END) or arange(START, END)")
         size *= len(values)
     elif operation in (operator.matmul, np.dot):
         inner = shapes[0][-1] if shapes[0] else 1
         if sizes[0] * sizes[-1] // max(1, inner) > _MOST_MULTIPLIED:
-            raise FormulaError("the matrices are too large to be multiplied here")
+            raise FormulaError("the matrices are too large to multiply")
         size = float(sizes[0] * sizes[-1] // max(1, inner) // max(1, inner))
     elif operation is operator.getitem or operation in _NOT_LARGER:
         size = float(max(sizes, default=0))

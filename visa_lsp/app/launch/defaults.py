@@ -213,7 +213,7 @@ def _value(
     dtype = element or _BY_SIZE.get(size, "int32")
     if (is_count(info, index) or (sizes.nameless and is_count(info, index, nameless=True))) and _bits(dtype) > 8:
         count = sizes.count or sizes.across
-        why = "the number of work items" if count == sizes.across else "no multiple of the size of a group"
+        why = "the number of work items" if count == sizes.across else "not a multiple of the group size"
         return DefaultArgument("value", {"value": count, "dtype": dtype}, f"{count}, {why}, as {dtype}")
     return DefaultArgument("value", {"value": 1, "dtype": dtype}, f"1, as {dtype}")
 

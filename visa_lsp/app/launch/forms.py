@@ -101,10 +101,10 @@ def template(
         raise QuickError(": ze_info describes no kernel")
     info = next((k for k in kernels if k.name == kernel), None) if kernel else kernels[0]
     if info is None:
-        raise QuickError(f": there is no kernel '{kernel}'; there are {', '.join(k.name for k in kernels)}")
+        raise QuickError(f": unknown kernel '{kernel}'; known kernels: {', '.join(k.name for k in kernels)}")
     if info.argument_count > MAX_ARGUMENTS:
         raise QuickError(
-            f": the ze_info of '{info.name}' speaks of {info.argument_count} arguments; at most {MAX_ARGUMENTS} can be given"
+            f": the ze_info of '{info.name}' has {info.argument_count} arguments; at most {MAX_ARGUMENTS} are supported"
         )
     required = info.env.required_work_group_size
     sizes = sizes or DefaultSizes((max(1, info.env.simd_size), 1, 1))
@@ -152,14 +152,14 @@ def completed(quick: Spec, told: Spec | None) -> Spec:
         listed: list[Any] = [None] * len(arguments)
         for name, value in given.items():
             if name not in names:
-                raise QuickError(f"there is no argument '{name}'; the arguments are {', '.join(names) or 'nameless'}")
+                raise QuickError(f"unknown argument '{name}'; known arguments: {', '.join(names) or 'nameless'}")
             listed[names[name]] = value
         given = listed
     if given is None:
         given = []
     if isinstance(given, list):
         if len(given) > len(arguments):
-            raise QuickError(f"the kernel has {len(arguments)} arguments, these are {len(given)}")
+            raise QuickError(f"the kernel has {len(arguments)} arguments, got {len(given)}")
         given = [*given, *[None] * (len(arguments) - len(given))]
         given = [_merged(value, spec) for value, spec in zip(given, arguments, strict=True)]
     rest = {"kernel": told["kernel"], "groups": told["groups"], "local_size": told["localSize"]}

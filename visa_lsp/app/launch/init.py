@@ -31,12 +31,12 @@ _MOST_VALUES: Final = 64  # a longer array has a file of its own
 def refuse_existing(path: Path) -> None:
     """Raise UserError where something stands at a path."""
     if os.path.lexists(path):
-        raise UserError(f"{path}: is there already, and --init replaces no file; run it, or remove it first")
+        raise UserError(f"{path}: exists already, and --init overwrites no file; run it, or remove it first")
 
 
 def launch_text(proposal: Proposal, program: str = "") -> str:
     """Return the text of a launch file, with what was assumed in comments; ``program`` is the file that it does not find by its name."""
-    comments = "".join(f"# {line}\n" for line in ("Assumed, for nobody has said it:", *proposal.assumed))
+    comments = "".join(f"# {line}\n" for line in ("Assumed:", *proposal.assumed))
     return comments + (f"file: {flow(program)}\n" if program else "") + proposal.written.text
 
 
@@ -68,7 +68,7 @@ def write_launch(path: Path, proposal: Proposal, report: RunReport | None, progr
         lines = [_expectation(path, buffer, arrays) for buffer in changed]
         text += "expect:\n" + "".join(f"  - {flow(line)}\n" for line in lines)
     elif report is not None:
-        text += "# The run has changed no buffer: there is nothing to expect.\n"
+        text += "# The run changed no buffer, so nothing is expected.\n"
     for target in (path, *arrays):
         refuse_existing(target)
     for target, array in arrays.items():

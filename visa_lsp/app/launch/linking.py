@@ -65,7 +65,7 @@ def with_callees(
                     continue
                 source, function = found
                 module = merged(module, function, {body.name: "the program" for body in module.bodies}, str(source))
-                notes.append(f"function '{name}' is that of {source.name}")
+                notes.append(f"function '{name}' is linked from {source.name}")
                 bodies = {body.name: body for body in module.bodies}
             wanted.append(name)
     return module
@@ -132,8 +132,8 @@ def _object_of_function(name: str, objects: dict[Path, Module]) -> tuple[Path, M
 
 def _ambiguous(name: str, one: Path, other: Path) -> LaunchError:
     return LaunchError(
-        f"function '{name}', which the kernel calls, is in two files of its folder, {one.name} and {other.name}; say which "
-        f"one is meant, as files: [{one.name}] in a launch file"
+        f"function '{name}', which the kernel calls, is in two files of its folder, {one.name} and {other.name}; select "
+        f"one in a launch file, such as files: [{one.name}]"
     )
 
 

@@ -28,7 +28,7 @@ def on_cpu(source: str, path: Path, prepared: PreparedLaunch, config: LaunchConf
     Raises LaunchError where pyopencl or pocl is not installed, the source cannot be compiled, or it takes other arguments.
     """
     if find_spec("pyopencl") is None:
-        raise LaunchError(f"the reference '{path}' is OpenCL C, which pyopencl runs: pip install pyopencl[pocl]")
+        raise LaunchError(f"the reference '{path}' is OpenCL C and needs pyopencl: pip install pyopencl[pocl]")
     os.environ.setdefault("PYOPENCL_NO_CACHE", "1")
     import pyopencl as cl
 
@@ -36,13 +36,13 @@ def on_cpu(source: str, path: Path, prepared: PreparedLaunch, config: LaunchConf
         return _run(cl, source, path, prepared, config)
     except (cl.Error, RuntimeError) as error:
         words = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
-        raise LaunchError(f"the reference '{path}' cannot be run: {words:.300}") from None
+        raise LaunchError(f"the reference '{path}' failed: {words:.300}") from None
 
 
 def _run(cl: Any, source: str, path: Path, prepared: PreparedLaunch, config: LaunchConfig) -> dict[int | str, Array]:
     devices = [d for p in cl.get_platforms() for d in p.get_devices() if d.type & cl.device_type.CPU]
     if not devices:
-        raise LaunchError(f"the reference '{path}' is OpenCL C, and no OpenCL device here is a processor: install pocl")
+        raise LaunchError(f"the reference '{path}' is OpenCL C and needs an OpenCL device of type CPU: install pocl")
     context = cl.Context(devices[:1])
     program = cl.Program(context, source).build(options=["-cl-kernel-arg-info", f"-I{path.parent}"])
     kernels = {kernel.function_name: kernel for kernel in program.all_kernels()}
@@ -69,7 +69,8 @@ def _run(cl: Any, source: str, path: Path, prepared: PreparedLaunch, config: Lau
                 kernel.set_arg(index, _value(cl, kernel, index, arg))
             case _:
                 raise LaunchError(
-                    f"argument {key} is an image or a sampler, which the reference '{path}' is not given", key
+                    f"argument {key} is an image or a sampler; the reference '{path}' takes buffers and values only",
+                    key,
                 )
     local = config.local_size or prepared.geometry.local_size
     sizes = config.global_size or tuple(g * n for g, n in zip(config.groups, local, strict=True))
@@ -85,12 +86,12 @@ def _arguments(cl: Any, kernel: Any, path: Path, config: LaunchConfig) -> list[t
     count = kernel.num_args
     if isinstance(config.args, tuple):
         if len(config.args) != count:
-            raise LaunchError(f"the reference '{path}' takes {count} arguments, {len(config.args)} are given")
+            raise LaunchError(f"the reference '{path}' takes {count} arguments, got {len(config.args)}")
         return list(enumerate(config.args))
     names = [kernel.get_arg_info(index, cl.kernel_arg_info.NAME) for index in range(count)]
     missing = next((name for name in names if name not in config.args), None)
     if missing is not None:
-        raise LaunchError(f"the reference '{path}' takes an argument '{missing}', which the launch has not")
+        raise LaunchError(f"the reference '{path}' needs an argument '{missing}', which the launch lacks")
     return [(name, config.args[name]) for name in names]
 
 

@@ -68,7 +68,7 @@ def built_program(name: str, compiler: CompilerWords, platform: str | None) -> B
         ]
         raise TextProblems(source.path, source.text, (), lines)
     if not kernels_of(build):
-        raise UserError(f"{source.name}: there is no kernel here")
+        raise UserError(f"{source.name}: no kernel found")
     return build
 
 
@@ -82,7 +82,7 @@ def compiled(build: Build, kernel: str | None) -> Iterator[CompiledProgram]:
     """Unpack a build; the program is that of ``kernel``, else of the first. Raises UserError where there is no such kernel."""
     kernels = kernels_of(build)
     if kernel is not None and kernel not in kernels:
-        raise UserError(f"{build.source.name}: there is no kernel '{kernel}'; there are: {', '.join(kernels)}")
+        raise UserError(f"{build.source.name}: unknown kernel '{kernel}'; known kernels: {', '.join(kernels)}")
     chosen = kernel or kernels[0]
     others = ", ".join(other for other in kernels if other != chosen)
     words = f"kernel: {chosen}, the first; there are also {others} (--kernel NAME|all)"

@@ -113,7 +113,7 @@ def text_lines(outcome: Outcome, *, timed: bool = False) -> Iterator[str]:
         is_expected = fault.kind.value in report.expected_faults
         yield from _fault_lines(report, "expected fault" if is_expected else "note", fault)
     if report.more_faults:
-        yield f"  {_count(report.more_faults, 'more fault')}: a larger --max-errors lists more"
+        yield f"  {_count(report.more_faults, 'more fault')}: a larger --max-errors prints more"
     for sent in report.sent:
         yield from _sent_lines(report, sent)
     if report.profile is not None:

@@ -33,7 +33,7 @@ _MEMORIES: Final = {
     "global": "global memory",
     "scratch": "scratch memory",
     "image": "an image",
-    "nothing": "what is not bound",
+    "nothing": "an unbound surface",
 }
 _SCHEMA: Final = "https://www.speedscope.app/file-format-schema.json"
 
@@ -205,11 +205,11 @@ def _message_words(lanes: InstructionProfile) -> str:
         words.append(f"{_counted(counts.bytes, 'byte')}, {_counted(counts.conflicts, 'bank conflict')}")
     else:
         lines = _counted(counts.cache_lines, "cache line")
-        words.append(f"{_counted(counts.bytes, 'byte')} in {lines}, of which {counts.coalescing:.1%} is asked for")
+        words.append(f"{_counted(counts.bytes, 'byte')} in {lines}, of which {counts.coalescing:.1%} is used")
     if counts.broadcasts:
         words.append(_counted(counts.broadcasts, "broadcast"))
     if counts.same_place:
-        words.append(f"{_counted(counts.same_place, 'lane')} at the place of another")
+        words.append(f"{_counted(counts.same_place, 'lane')} at the address of another")
     if counts.unused:
         words.append("its result is never used")
     return "; ".join(words)

@@ -111,7 +111,7 @@ def _text_problems(path: Path | None, made: CheckedProgram) -> TextProblems:
     name = str(path or "text")
     if ".version" not in text and ".kernel" not in text:
         # A launch file may name any file: no word of what is no vISA text is printed.
-        words = f"{name}: this is no vISA text: it has neither `.version` nor `.kernel`"
+        words = f"{name}: not a vISA text: it has neither `.version` nor `.kernel`"
         return TextProblems(path, text, (), [words])
     return TextProblems(path, text, made.diagnostics, list(problem_lines(name, made, (Severity.ERROR,))))
 
@@ -135,7 +135,7 @@ def decoded(data: bytes, path: Path | None) -> Module:
     try:
         return decode(data)
     except CodecError as error:
-        raise LaunchError(f"not a vISA object that can be read: {error}", place=str(path or "")) from None
+        raise LaunchError(f"cannot read the vISA object: {error}", place=str(path or "")) from None
 
 
 def load_program(path: Path, platform: Platform | None, notes: list[str], texts: dict[str, BodySource]) -> Module:

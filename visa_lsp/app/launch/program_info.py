@@ -57,8 +57,8 @@ def platform_told(launch: LaunchFile, options: RunOptions, kernels: Sequence[str
         if platform is not None and told is not None and not _same_registers(told, platform):
             raise launch.locate(
                 LaunchError(
-                    f"the platform is {platform.name}, the zebin was made for {told.name}, whose registers and numbers of "
-                    f"threads are others; say platform: {told.name}, or leave it out",
+                    f"the platform is {platform.name}, but the zebin is for {told.name}, which has other registers and numbers "
+                    f"of threads; write platform: {told.name}, or omit it",
                     PLATFORM,
                 )
             )
@@ -153,8 +153,8 @@ def _inferred(kernel: Kernel, launch: LaunchFile, options: RunOptions, said: lis
 def source_words(described: DescribedKernel, kernel: Kernel) -> str:
     """Return where the ze_info of a kernel is from, as a sentence."""
     if described.path is not None:
-        return f"the ze_info is that of {described.path.name}, which speaks of kernel '{kernel.name}'"
-    return "the ze_info is inferred from the program, as visa-lsp zeinfo emit does, which lists its guesses"
+        return f"the ze_info is that of {described.path.name}, for kernel '{kernel.name}'"
+    return "the ze_info is inferred from the program; visa-lsp zeinfo emit lists the guesses"
 
 
 def hint_of(arg: Arg) -> ArgumentHint:
@@ -188,10 +188,10 @@ def simd_notes(kernel: Kernel, found: DescribedKernel, options: RunOptions) -> l
         return []
     others = options.finder.texts_of(kernel.name, options.path)
     fits = next((p.name for p in others if f"simd{found.simd_size}" in p.name), None)
-    hint = f"; {fits} is of that size" if fits else ""
+    hint = f"; {fits} has that size" if fits else ""
     note = (
-        f"the text is SIMD{simd}, the ze_info of {found.path.name} says simd_size {found.simd_size}: "
-        f"the program that was built has another text of kernel '{kernel.name}'{hint}"
+        f"the text is SIMD{simd}, but the ze_info of {found.path.name} has simd_size {found.simd_size}: "
+        f"the program was built from another text of kernel '{kernel.name}'{hint}"
     )
     return [note]
 
@@ -227,5 +227,5 @@ def _infos(text: str, source: Path) -> list[KernelInfo]:
 def _info_in(text: str, kernel: Kernel, source: Path) -> KernelInfo:
     found = next((info for info in _infos(text, source) if info.name == kernel.name), None)
     if found is None:
-        raise LaunchError(f"the ze_info '{source}' says nothing of kernel '{kernel.name}'")
+        raise LaunchError(f"the ze_info '{source}' has no kernel '{kernel.name}'")
     return found

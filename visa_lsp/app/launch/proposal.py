@@ -172,7 +172,7 @@ class _Proposer:
         try:
             self.described = found or made_for([kernel], options.platform)
         except EmitError as error:
-            raise LaunchError(f"there is no ze_info, and none can be made: {error}") from None
+            raise LaunchError(f"no ze_info found, and none can be generated: {error}") from None
         # A text written by hand gives its inputs names that mean something; those of a dump are numbers.
         self.named = found is None and boundary(kernel) is None
         self.types = forms.element_types(kernel) if found is None else None
@@ -198,7 +198,7 @@ class _Proposer:
         if self.symbols:
             launch["symbols"] = {**self.symbols, **launch.get("symbols", {})}
             said.append(
-                f"data {', '.join(self.symbols)}: {_SYMBOL_BYTES} zero bytes each, for no zebin here has the program's data"
+                f"data {', '.join(self.symbols)}: {_SYMBOL_BYTES} zero bytes each, because no zebin in the folder has the data of the program"
             )
         names = [a["name"] for a in told["arguments"]]
         if self.platform is None:
@@ -274,7 +274,7 @@ class _Proposer:
             assert chosen is not None  # an unknown one has been refused
             return chosen, f"platform: {chosen.name}, as given"
         if chosen is not None:
-            return chosen, f"platform: {chosen.name}, which the zebin was made for"
+            return chosen, f"platform: {chosen.name}, that of the zebin"
         dump = registers_of_dump(self.kernel)
         for platform in _candidates():
             if dump is not None and dump.bytes != platform.grf_bytes:
@@ -291,10 +291,10 @@ class _Proposer:
                 break
             return (
                 platform,
-                f"platform: {platform.name}, the likeliest that this text was made for; nothing here tells it",
+                f"platform: {platform.name}, a guess from the instructions of the text",
             )
         default = choose_platform(file, self.options)
-        return default, f"platform: {default.name}, the default; nothing here tells it"
+        return default, f"platform: {default.name}, the default"
 
     def _prepared(self, file: LaunchFile, platform: Platform) -> PreparedLaunch | str | int | None:
         """Return the launch made ready, or what an error is about."""
@@ -338,13 +338,13 @@ class _Proposer:
             return []
         words = []
         if "groups" not in given and "global_size" not in given:
-            why = "" if max(told["groups"]) > 1 else ", for the kernel does not look at its group's number"
+            why = "" if max(told["groups"]) > 1 else ", because the kernel does not read its group ID"
             words.append(f"groups: {forms.flow(told['groups'])}{why}")
         if "local_size" not in given:
             size = told["localSize"]
             why = "as the ze_info requires" if told["required"] else f"one thread of SIMD{told['simdSize']}"
             if size != [max(1, told["simdSize"]), 1, 1] and not told["required"]:
-                why = "several threads, which share memory" if told["shares"] else "a part of a plane"
+                why = "several threads that share memory" if told["shares"] else "a tile of a plane"
             words.append(f"local_size: {forms.flow(size)}, {why}")
         return words
 
@@ -410,9 +410,7 @@ def _kernel(module: Module, given: Spec, place: str) -> tuple[Kernel, list[str]]
         return choose_kernel(module, str(given["kernel"])), []
     if not module.kernels:
         names = ", ".join(body.name for body in module.functions)
-        raise LaunchError(
-            f"there is no kernel here, only functions ({names}): run the kernel that calls them", place=place
-        )
+        raise LaunchError(f"no kernel found, only functions ({names}); run the kernel that calls them", place=place)
     kernels = _kernels_of(module)
     others = ", ".join(k.name for k in kernels[1:])
     return kernels[0], [f"kernel: {kernels[0].name}, the first; there are also {others}"] if others else []

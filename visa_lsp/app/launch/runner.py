@@ -99,7 +99,7 @@ def run_launch(launch: LaunchFile, options: RunOptions, data: bytes | None = Non
     """
     path = options.path or launch.file
     if path is None:
-        raise LaunchError("no program: say which with file: NAME.visaasm", place=f"{launch.path}:1:1")
+        raise LaunchError("no program; name it with file: NAME.visaasm", place=f"{launch.path}:1:1")
     options = replace(options, path=path)
     data = read_bytes(path) if data is None else data
     if data[:4] == b"CISA" or path.suffix == ".isa":
@@ -207,18 +207,18 @@ class ReadyRun:
         prepared, config, said = self.prepared, self.launch.config, list(self.notes)
         if profiler is not None and self.options.engine == "auto":
             said.append(
-                "--profile: the interpreter runs, which alone sees lanes and messages; --counts goes with any engine"
+                "--profile uses the interpreter, which alone records lanes and messages; --counts works with any engine"
             )
         if result.side_by_side > 1:
             said.append(
-                f"groups ran side by side on {result.side_by_side} threads: nothing orders the atomics of different groups"
+                f"groups ran in parallel on {result.side_by_side} threads; the order of atomics of different groups is undefined"
             )
         elif self.options.threads > 1 and engine == "interp":
-            said.append("groups ran one after another, not on several threads: only the compiled engine has several")
+            said.append("groups ran on one thread; only the compiled engine supports several")
         if result.ended:
             groups = prod(prepared.dispatch.groups)
             said.append(
-                f"the run was ended at its first fault, in group {result.groups + 1} of {groups}: nothing is compared"
+                f"the run stopped at its first fault, in group {result.groups + 1} of {groups}; nothing is compared"
             )
         faults = with_sources(with_declarations(result.faults, self.texts), self.module)
         expected = watched_kinds(self.launch.expect_faults, self.options.checks)
@@ -301,7 +301,7 @@ def carried_out(run: ReadyRun) -> RunReport:
     follows = bool(options.listeners) or options.profile
     engine_name, engine = _engine("interp" if follows and options.engine == "auto" else options.engine, options.budget)
     if follows and engine_name != "interp":
-        raise LaunchError("instructions can be followed with --engine interp only")
+        raise LaunchError("tracing instructions needs --engine interp")
     observers_named(options.checks)
     for listener in options.listeners:
         if unfit := listener.unfit(run.prepared.dispatch):
@@ -336,7 +336,7 @@ def _item_race(dispatch: Dispatch, checks: str) -> Fault | None:
     race = next((fault for fault in faults if fault.kind is FaultKind.RACE and not fault.is_note), None)
     if race is None:
         return None
-    more = f"another SIMD width does not order them; --checks all,{_ITEM_RACES} makes faults of these"
+    more = f"another SIMD width does not order them; --checks all,{_ITEM_RACES} reports these as faults"
     return replace(race, message=f"{race.message}: {more}", note=True)
 
 
@@ -402,7 +402,7 @@ def _check_expectations(launch: LaunchFile, prepared: PreparedLaunch) -> None:
     expected = [*(e.arg for e in launch.config.expect), *(c.arg for c in launch.conditions if c.arg is not None)]
     unknown = next((arg for arg in expected if arg not in prepared.arrays), None)
     if unknown is not None:
-        raise LaunchError(f"argument {unknown} is expected to hold something, but it is no buffer", unknown)
+        raise LaunchError(f"argument {unknown} has an expectation, but is not a buffer", unknown)
 
 
 def _check_instructions(
@@ -416,9 +416,9 @@ def _check_instructions(
     lanes = kernel.int_attribute("SimdSize") if kernel is not None else None
     widths = thread_widths(where.grf_bytes)
     if kernel is not None and lanes in thread_widths(0) and lanes not in widths:
-        words = f"'{kernel.name}' has threads of {lanes} lanes, those of {where.name} have 16 or 32"
+        words = f"'{kernel.name}' has threads of {lanes} lanes, but {where.name} supports 16 or 32"
         if chosen:
-            raise launch.locate(LaunchError(f"{words}; text and platform do not fit", PLATFORM))
+            raise launch.locate(LaunchError(f"{words}; the text is for another platform", PLATFORM))
         notes.append(words)
     for body in module.bodies:
         for inst in body.instructions:
@@ -426,10 +426,10 @@ def _check_instructions(
                 continue
             have = [p.name for p in PLATFORMS if p.name in inst.row.platforms]
             line = f", line {inst.line + 1}" if inst.line >= 0 else ""
-            words = f"'{body.name}'{line}: {where.name} has no {inst.row.mnemonic}; it is there on {', '.join(have)}"
+            words = f"'{body.name}'{line}: {where.name} has no {inst.row.mnemonic}; platforms that have it: {', '.join(have) or 'none'}"
             if chosen:
-                raise launch.locate(LaunchError(f"{words}; text and platform do not fit", PLATFORM))
-            notes.append(f"{words}; say platform: {have[0] if have else 'NAME'}")
+                raise launch.locate(LaunchError(f"{words}; the text is for another platform", PLATFORM))
+            notes.append(f"{words}; write platform: {have[0] if have else 'NAME'}")
             return
 
 
@@ -448,7 +448,7 @@ def observers_named(checks: str) -> tuple[Observer, ...]:
     """
     for name in (n.strip() for n in checks.split(",")):
         if name and name not in CHECKERS and name not in ("all", "none"):
-            raise LaunchError(f"unknown check '{name}'; known are all, none, {', '.join(CHECKERS)}")
+            raise LaunchError(f"unknown check '{name}'; known checks: all, none, {', '.join(CHECKERS)}")
     return checkers(checks)
 
 
@@ -465,7 +465,7 @@ def _engine(name: str, budget: int | None) -> tuple[str, Engine]:
     ``budget`` is that of the command line, which counts for the interpreter too where it has to help out.
     """
     if name not in ENGINES:
-        raise LaunchError(f"unknown engine '{name}'; known are {', '.join(ENGINES)}")
+        raise LaunchError(f"unknown engine '{name}'; known engines: {', '.join(ENGINES)}")
     if name != "interp" and find_spec("llvmlite") is not None:
         from visa_lsp.sim.jit.engine import run
         from visa_lsp.sim.jit.making import Making

@@ -126,5 +126,5 @@ def sweep_of(job: LaunchJob) -> tuple[Sweep, LaunchJob]:
     except LaunchError as error:
         raise UserError(str(error)) from None
     if launch.sweep is None:
-        raise UserError(f"{job.launch}: there is no sweep to run: sweep: {{n: [1, 1000, 65536]}} makes one")
+        raise UserError(f"{job.launch}: no sweep found; add one, such as sweep: {{n: [1, 1000, 65536]}}")
     return launch.sweep, replace(job, text=text)

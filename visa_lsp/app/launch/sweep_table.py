@@ -78,12 +78,12 @@ def refuse_table(path: str) -> None:
     """Raise UserError where no table can be written to a file of this name."""
     suffix = path.rpartition(".")[2].lower() if "." in path else ""
     if suffix not in _TABLES:
-        raise UserError(f"--table {path}: a table is a file called {', '.join(f'.{known}' for known in _TABLES)}")
+        raise UserError(f"--table {path}: expected a file name ending in {', '.join(f'.{known}' for known in _TABLES)}")
     if suffix == "parquet":
         from importlib.util import find_spec
 
         if find_spec("pyarrow") is None:
-            raise UserError(f"--table {path}: Parquet needs pyarrow: pip install pyarrow; .csv and .json need nothing")
+            raise UserError(f"--table {path}: Parquet needs pyarrow: pip install pyarrow; .csv and .json do not")
 
 
 def table_bytes(path: str, sweep: Sweep, rows: Sequence[SweepRow]) -> bytes:

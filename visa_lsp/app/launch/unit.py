@@ -69,7 +69,7 @@ def guarded(name: str, work: Callable[[], Outcome]) -> Outcome:
         return Outcome(name, error=str(problems), status=1)
     except (OSError, ValueError) as error:
         words = getattr(error, "strerror", None) or error
-        return Outcome(name, error=f"{name}: cannot be written: {words}", status=2)
+        return Outcome(name, error=f"{name}: cannot write: {words}", status=2)
 
 
 def launched(job: LaunchJob) -> tuple[LaunchFile, RunReport, str]:

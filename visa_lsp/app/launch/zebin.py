@@ -67,4 +67,4 @@ def _read(data: bytes, path: Path) -> Zebin:
     try:
         return read_zebin(data)
     except ZebinError as error:
-        raise LaunchError(f"not a zebin that can be read: {error}", place=str(path)) from None
+        raise LaunchError(f"cannot read the zebin: {error}", place=str(path)) from None

@@ -28,7 +28,7 @@ def read_known(path: str) -> Known:
     for item in read_items(path, _KEY):
         pressure = item.get("pressure")
         if not {"path", "kernel"} <= item.keys() or not isinstance(pressure, int):
-            raise UserError(f"{path}: a kernel without path, kernel and pressure")
+            raise UserError(f"{path}: expected path, kernel and pressure of each kernel")
         key = str(item["path"]), str(item["kernel"])
         known[*key, seen[key]] = pressure
         seen[key] += 1
@@ -49,7 +49,7 @@ def complaints(kernels: Iterable[KernelFigures], most: int | None, known: Known 
     """Yield a line for each kernel that takes more than ``most``, or than the baseline at ``baseline`` knows of it."""
     seen: Counter[tuple[str, str]] = Counter()
     for one in kernels:
-        what = f"{one.path}:{one.pressure.line or 1}: kernel '{one.name}' takes {one.pressure.max} GRF rows"
+        what = f"{one.path}:{one.pressure.line or 1}: kernel '{one.name}' needs {one.pressure.max} GRF rows"
         if most is not None and one.pressure.max > most:
             yield f"{what}, more than --max-pressure {most}"
         if known is not None:

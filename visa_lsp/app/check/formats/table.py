@@ -70,16 +70,14 @@ def _rdjson(report: CheckReport, look: Look) -> Iterator[str]:
 
 # A new format is one line here; one that takes long to load has a function above.
 FORMATS: Final[dict[str, Format]] = {
-    "full": Format(
-        "the source line underlined, places that belong to the finding, fixes; the default on a terminal", full
-    ),
+    "full": Format("the underlined source line, related places and fixes; the default on a terminal", full),
     "concise": Format("`path:line:col: severity CODE slug: message`; the default elsewhere", concise),
     "json": Format("one array", _json),
-    "jsonl": Format("one object to a line", _jsonl),
+    "jsonl": Format("one object per line", _jsonl),
     "sarif": Format("SARIF 2.1.0 with relative addresses, rule pages, fixes and fingerprints", _sarif),
-    "github": Format("workflow commands, shown beside the lines of a pull request", _github),
+    "github": Format("workflow commands, which annotate pull requests", _github),
     "gitlab": Format("a code quality report", _gitlab),
-    "junit": Format("a suite for each file", _junit),
+    "junit": Format("one suite per file", _junit),
     "rdjson": Format("for reviewdog", _rdjson),
 }
 FOR_PEOPLE: Final = ("full", "concise")

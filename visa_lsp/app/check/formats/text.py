@@ -69,7 +69,7 @@ def summary(report: CheckReport) -> str:
     if not counts:
         return f"{mended}nothing {'left' if fixed else 'found'} in {files}"
     fixable = sum(any(r.safe for r in f.remedies) for f in (*report.findings, *report.left))
-    tail = f" ({fixable} can be mended by --fix)" if fixable else ""
+    tail = f" ({fixable} can be fixed by --fix)" if fixable else ""
     return f"{mended}{', '.join(counts)} in {files}{tail}"
 
 
