@@ -129,7 +129,7 @@ def test_selection(words, check, options, codes):
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (["--select", "V999", "x"], "no finding is called 'V999'"),
+        (["--select", "V999", "x"], "unknown rule 'V999'"),
         (["--ignore", "bad-wrd", "x"], "did you mean 'bad-word'"),
         (["--select", "V1O1", "x"], "is no code"),
         (["--per-file-ignores", "nothing", "x"], "not GLOB:LIST"),

@@ -103,14 +103,14 @@ def test_without_a_launch_file_a_grid_is_made_up(run):
     changed(guard, "index(0,0)<1;1,0> 0x1000:ud", "a.visaasm")
     changed(SIZE, OTHER_SIZE)
     found = report(run)
-    assert (found["launch"], found["point"]) == ("a grid by default", {"groups": [5, 1, 1]})
+    assert (found["launch"], found["point"]) == ("the default grid", {"groups": [5, 1, 1]})
     assert found["smallest"] == {"groups": [2, 1, 1]}
 
 
 def test_programs_that_do_the_same_are_the_same_at_every_point(run):
     Path("b.visaasm").write_text(Path("a.visaasm").read_text().replace("y_value", "result"))
     assert run("a.visaasm", "b.visaasm", "--launch", "s.launch.yaml") == (
-        0, "a.visaasm and b.visaasm do the same at 6 points\n", "",
+        0, "a.visaasm and b.visaasm agree at 6 points\n", "",
     )  # fmt: skip
     status, out, _ = run("a.visaasm", "b.visaasm", "--format", "json")
     assert (status, json.loads(out)["same"], json.loads(out)["points"]) == (0, True, 11)
@@ -154,7 +154,7 @@ def test_a_program_that_cannot_be_run_is_another_one(run):
     Path("b.visaasm").write_text(re.sub(r"(?<![\w.])n(?=[ (]|$)", "m", text, flags=re.MULTILINE))
     found = report(run, "--launch", "s.launch.yaml")
     assert found["difference"]["kind"] == "launch"
-    assert found["difference"]["text"].startswith("B cannot be run: ")
+    assert found["difference"]["text"].startswith("B cannot run: ")
 
 
 def test_the_text_of_the_report_has_both_lines(run):

@@ -201,8 +201,8 @@ def test_what_holds_a_file_is_no_longer_read(tmp_path):
         (["check", ".", "--cluster", "here"], "--cluster: 'here' is no address: say HOST:PORT"),
         (["check", ".", "--send"], "--send needs --cluster"),
         (["check", ".", "--send", "--fix", "--cluster", "local"], "--send does not go with --fix or --diff"),
-        (["stats", "k", "--cluster", "local:0"], "say local:N with N from 1 to 64"),
-        (["diff", "a", "b", "--cluster", "local:x"], "say local:N with N from 1 to 64"),
+        (["stats", "k", "--cluster", "local:0"], "expected local:N with N from 1 to 64"),
+        (["diff", "a", "b", "--cluster", "local:x"], "expected local:N with N from 1 to 64"),
         (["run", "k.visaasm", "--cluster", "x"], "'x' is no address"),
     ],
 )

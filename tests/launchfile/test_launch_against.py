@@ -97,7 +97,7 @@ def test_the_ze_info_is_found_by_the_kernels_name(saxpy):
     assert said(saxpy, f"file: saxpy.visaasm\n{ARGS}") == []
     assert said(saxpy, f"file: saxpy.visaasm\n{ARGS.replace('  n:', '  count:')}") == [
         ("V811", "kernel 'saxpy' needs argument 3 n: int, not given"),
-        ("V810", "kernel 'saxpy' has no argument 'count'; its arguments are y, x, a, n"),
+        ("V810", "kernel 'saxpy' has no argument 'count'; known arguments: y, x, a, n"),
     ]
 
 

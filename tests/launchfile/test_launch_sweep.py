@@ -74,7 +74,7 @@ def test_a_point_may_have_values_and_keys_that_the_sweep_has_not():
 
 
 def test_without_a_sweep_a_text_is_no_number():
-    with pytest.raises(LaunchError, match="a whole number is expected here, this is the text 'n'"):
+    with pytest.raises(LaunchError, match="expected a whole number, got the text 'n'"):
         parse_launch("groups: [n]", PATH)
 
 
@@ -98,5 +98,5 @@ def test_every_value_is_judged_once_and_named_where_it_is_to_blame(tmp_path):
 def test_an_axis_that_changes_nothing_is_a_warning_and_no_error():
     text = "groups: [1]\nsweep: {n: [1, 2]}"
     (found,) = judge(launch_source(text), None).diagnostics
-    assert (found.code, found.severity.value, found.message) == ("V822", "warning", "the axis 'n' changes nothing")
+    assert (found.code, found.severity.value, found.message) == ("V822", "warning", "the axis 'n' has no effect")
     assert parse_launch(text, PATH).sweep.count == 2

@@ -56,7 +56,7 @@ def test_a_guard_that_is_wrong_shows_where_counts_are_no_multiple(folder):
         good.written,
         True,
     )
-    assert "argument 3 (n): 111, no multiple of the size of a group, as int32" in good.uneven.assumed
+    assert "argument 3 (n): 111, not a multiple of the group size, as int32" in good.uneven.assumed
     bad = proposal_of(text.replace("cmp.lt", "cmp.le").replace("cmp.ge", "cmp.gt"))
     assert bad.written == bad.uneven.written
     assert any("a buffer of 111 float32: 0, 1, 2, ...; a trial run reaches 112" in words for words in bad.assumed)

@@ -73,13 +73,13 @@ def test_files_are_relative_to_the_launch_file(tmp_path):
     ("text", "place", "words"),
     [
         ("", "1:1", "is empty"),
-        ("- 1", "1:1", "a launch file is a map, this is a list"),
+        ("- 1", "1:1", "a launch file as a map, got a list"),
         ("groups: [1]\nlocal-size: [1]", "2:1", "unknown key 'local-size'; did you mean 'local_size'?"),
         ("args: []", "1:1", "'groups' is missing"),
-        ("groups: [0]", "1:10", "0 is out of range, it must be from 1"),
+        ("groups: [0]", "1:10", "0 is out of range: expected 1"),
         ("groups: [-1, 1, 1]", "1:10", "-1 is out of range"),
         ("groups: [1, 1, 1, 1]", "1:9", "one to three numbers"),
-        ("groups: [1.5]", "1:10", "a whole number is expected here, this is the number 1.5"),
+        ("groups: [1.5]", "1:10", "expected a whole number, got the number 1.5"),
         ("groups: [1]\nplatform: TGLP", "2:11", "unknown platform 'TGLP'; did you mean 'tgllp'?"),
         ("groups: [1]\nfile: nowhere.visaasm", "2:7", "there is no file"),
         ("threads: [2, 2]", "1:1", "needs mode: media"),
@@ -106,16 +106,16 @@ def test_files_are_relative_to_the_launch_file(tmp_path):
         (
             "groups: [1]\nargs: [{buffer: {dtype: uint8, values: [1], shape: [2]}}]",
             "2:40",
-            "has 2 elements, these are 1",
+            "has 2 elements, got 1",
         ),
         ("groups: [1]\nargs: [{buffer: {npy: gone.npy}}]", "2:23", "there is no file"),
         ("groups: [1]\nargs: [{value: yes-please}]", "2:16", "a number is expected here"),
         ("groups: [1]\nargs: [{sampler: {filter: cubic}}]", "2:27", "unknown filter 'cubic'"),
         ("groups: [1]\nargs: [{image: {dtype: int64, shape: [2, 2]}}]", "2:16", "an image cannot hold int64"),
-        ("groups: [1]\nargs: [{value: 1}]\nexpect: [{arg: 1, values: [1]}]", "3:16", "there is no argument 1"),
+        ("groups: [1]\nargs: [{value: 1}]\nexpect: [{arg: 1, values: [1]}]", "3:16", "unknown argument 1"),
         ("groups: [1]\nargs: [{value: 1}]\nexpect: [{values: [1]}]", "3:10", "'arg' is missing"),
         ("groups: [1]\nargs: [{value: 1}]\nexpect: [{arg: 0}]", "3:10", "either npy or values"),
-        ("groups: [1]\nargs: [{value: 1}]\nexpect: [{arg: 0, values: [1], rtol: -1}]", "3:38", "a number from 0 up"),
+        ("groups: [1]\nargs: [{value: 1}]\nexpect: [{arg: 0, values: [1], rtol: -1}]", "3:38", "a number >= 0 up"),
         ("groups: [1", "1:11", "expected"),
     ],
 )
@@ -138,5 +138,5 @@ def test_a_file_that_is_no_array_is_refused(tmp_path):
 def test_not_all_of_very_many_arguments_are_listed():
     with pytest.raises(LaunchError) as error:
         parse("groups: [1]\nargs: [" + ", ".join(["{value: 1}"] * 300) + "]\nexpect: [{arg: y, values: [1]}]")
-    assert "the arguments are 0, 1, 2, " in error.value.message
+    assert "known arguments 0, 1, 2, " in error.value.message
     assert error.value.message.endswith(", 39 and 260 more")

@@ -82,7 +82,7 @@ def test_a_null_buffer_that_nobody_touches_is_no_fault():
 def test_expecting_something_of_a_null_buffer_is_an_error():
     text = f"groups: [1]\nlocal_size: [16]\nargs: {{source: {{buffer: null}}, target: {PLAIN}}}\nexpect: [{{arg: source, values: [1]}}]\n"
     launch = parse_launch(text, Path("x.launch.yaml"))
-    with pytest.raises(LaunchError, match="it is no buffer"):
+    with pytest.raises(LaunchError, match="is not a buffer"):
         run_text(TEXT.replace("BODY", COPY), launch, RunOptions(Path("x.visaasm"), engine="interp"))
 
 

@@ -179,7 +179,7 @@ def test_max_errors_lists_so_many_faults_and_counts_the_others(run, capsys):
     out = capsys.readouterr().out
     assert "fault: out-of-bounds" in out
     assert "fault: data-race" not in out
-    assert "\n  1 more fault: a larger --max-errors lists more\n" in out
+    assert "\n  1 more fault: a larger --max-errors prints more\n" in out
     assert run("average.visaasm", "--max-errors", "2") == 1
     assert "more fault" not in capsys.readouterr().out
     assert run("average.visaasm", "--max-errors", "1", "--format", "json") == 1
@@ -199,7 +199,7 @@ def test_the_first_fault_ends_the_run(run, capsys):
     assert report["faults"] == whole["faults"][:1]
     assert report["instructions"] < whole["instructions"]
     assert report["expectations"] == []
-    assert report["notes"] == ["the run was ended at its first fault, in group 2 of 3: nothing is compared"]
+    assert report["notes"] == ["the run stopped at its first fault, in group 2 of 3: nothing is compared"]
     assert run("saxpy.visaasm", "--first-fault") == 0
     assert "expect arg y: holds" in capsys.readouterr().out
 
@@ -252,7 +252,7 @@ def test_a_text_with_errors_is_told_with_place(run, capsys):
         ),
         (("saxpy.visaasm", "saxpy.visaasm", "--launch", "saxpy.launch.yaml"), "defined in two files of the program"),
         (("wrong.launch.yaml",), "wrong.launch.yaml:5:4: .input a has 4 bytes, the address of a buffer needs 8"),
-        (("zebin.launch.yaml",), "not a zebin that can be read"),
+        (("zebin.launch.yaml",), "cannot read the zebin"),
     ],
 )
 def test_usage_mistakes_end_in_status_2(run, capsys, words, message):

@@ -153,11 +153,11 @@ def test_parquet_without_its_library_is_refused_before_anything_runs(run, monkey
     [
         (["--sweep", "saxpy.visaasm"], "--sweep needs a launch file with sweep:, saxpy.launch.yaml does not exist"),
         (["--sweep", "plain.launch.yaml"], "there is no sweep to run"),
-        (["--sweep", "wrong.launch.yaml"], "wrong.launch.yaml:1:10: there is nothing called 'm'"),
+        (["--sweep", "wrong.launch.yaml"], "wrong.launch.yaml:1:10: unknown name 'm'"),
         (["--sweep", "gone.launch.yaml"], "gone.launch.yaml: no such file"),
         (["s.launch.yaml", "--table", "t.csv"], "--table needs --sweep"),
         (["s.launch.yaml", "--jobs", "2"], "--jobs needs --sweep"),
-        (["--sweep", "s.launch.yaml", "--table", "t.xls"], "a table is a file called .csv, .json, .parquet"),
+        (["--sweep", "s.launch.yaml", "--table", "t.xls"], "expected a file name ending in .csv, .json, .parquet"),
         (["--sweep", "s.launch.yaml", "--table", "link.csv"], "this is also the input"),
         (["--sweep", "s.launch.yaml", "--table", "no/t.csv"], "no/t.csv"),
         (["--sweep", "s.launch.yaml", "--out", "d"], "--out is of one launch"),
