@@ -191,7 +191,7 @@ def test_processes_that_write_at_once_do_not_harm_each_other(folder, capsys):
 
 
 def test_the_size_is_bounded(checked, folder, monkeypatch):
-    monkeypatch.setattr(kept_verdicts, "_MOST_BYTES", 2_000)
+    monkeypatch.setattr(kept_verdicts, "_MAX_CACHE_FILE_BYTES", 2_000)
     for number in range(6):
         for path in folder.iterdir():
             path.write_text(path.read_text() + f"\n// {number}\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from visa_lsp.launchfile.formulas import MOST_CHARACTERS, FormulaError, number, read_formula
+from visa_lsp.launchfile.formulas import MAX_EXPRESSION_CHARS, FormulaError, number, read_formula
 
 
 def computed(text, **names):
@@ -65,7 +65,7 @@ def test_an_expression_is_computed_as_python_does(text, expected):
         ("max(n)", "wrong operands of max"),
         ("-" * 60 + "n", "nested more than"),
         ("(" * 300 + "n" + ")" * 90, "is no expression"),
-        ("n" * (MOST_CHARACTERS + 1), "at most 400 characters"),
+        ("n" * (MAX_EXPRESSION_CHARS + 1), "at most 400 characters"),
     ],
 )
 def test_what_is_no_arithmetic_is_refused_in_one_line_and_at_once(text, words):

@@ -126,7 +126,7 @@ def test_expectations_stand_in_the_order_of_the_file(expect):
     ],
 )
 def test_what_cannot_be_computed_is_an_error_and_costs_nothing(expect, expr, words, monkeypatch):
-    monkeypatch.setattr(conditions, "_MOST_MULTIPLIED", 1 << 27)
+    monkeypatch.setattr(conditions, "_MAX_MATRIX_PRODUCTS", 1 << 27)
     with pytest.raises(LaunchError) as refused:
         expect(f'expr: "{expr}"')
     assert words in str(refused.value)

@@ -86,14 +86,14 @@ def test_a_program_that_nobody_waits_for_is_ended(tmp_path):
 
 
 def test_a_flood_of_words_is_cut_and_ended(tmp_path, monkeypatch):
-    monkeypatch.setattr(process, "MOST_SAID", 1 << 16)
+    monkeypatch.setattr(process, "MAX_OUTPUT_BYTES", 1 << 16)
     ran = run_program([fake_tool(tmp_path, 'while True: print("x" * 1000)')], tmp_path, 60)
     assert ran.failure.startswith("printed more than")
     assert len(ran.said) == 1 << 16
 
 
 def test_a_flood_of_files_is_ended(tmp_path, monkeypatch):
-    monkeypatch.setattr(process, "MOST_WRITTEN", 1 << 20)
+    monkeypatch.setattr(process, "MAX_WRITTEN_BYTES", 1 << 20)
     tool = fake_tool(tmp_path / "bin", 'f = open("big", "wb")\nwhile True: f.write(bytes(1 << 16))')
     folder = tmp_path / "work"
     folder.mkdir()

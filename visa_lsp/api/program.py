@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.payload import KernelInfo
     from visa_lsp.sim.launch.config import Array
 
-_MOST: Final = (1 << 32) - 1  # of groups and work items in a dimension
+_MAX_SIZE: Final = (1 << 32) - 1  # of groups and work items in a dimension
 
 
 def load(path_or_text: Source, platform: str | None = None, ze_info: Source | None = None) -> Program:
@@ -243,7 +243,7 @@ def _triple(name: str, size: int | Sequence[int]) -> tuple[int, int, int]:
     """Return one to three numbers as x, y and z."""
     low = 0 if name == "global_offset" else 1
     given = tuple(size) if isinstance(size, Iterable) else (size,)
-    if not 1 <= len(given) <= 3 or not all(_is_whole(n) and low <= n <= _MOST for n in given):
+    if not 1 <= len(given) <= 3 or not all(_is_whole(n) and low <= n <= _MAX_SIZE for n in given):
         raise LaunchError(f"{name}: expected one to three whole numbers >= {low}, got {size!r:.60}")
     x, y, z = (*(int(n) for n in given), low, low)[:3]
     return x, y, z

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Piece = TypeVar("Piece")
     Done = TypeVar("Done")
 
-MOST_PROCESSES: Final = 64
+MAX_PROCESSES: Final = 64
 
 
 def processors() -> int:
@@ -36,7 +36,7 @@ def in_processes(
 
     Raises UserError where a process ends before its work is done.
     """
-    count = min(count, len(pieces), MOST_PROCESSES)
+    count = min(count, len(pieces), MAX_PROCESSES)
     if count <= 1:
         yield from map(work, pieces)
         return

@@ -10,7 +10,7 @@ from visa_lsp.suggest import nearest
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_LONGEST_TIME: Final = 86_400  # seconds
+_MAX_SECONDS: Final = 86_400  # seconds
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -33,6 +33,6 @@ def seconds_of(text: str) -> float:
         seconds = float(text)
     except ValueError:
         seconds = 0.0
-    if not 0 < seconds <= _LONGEST_TIME:
-        raise ValueError(f"expected a number of seconds up to {_LONGEST_TIME}, got {text!r}")
+    if not 0 < seconds <= _MAX_SECONDS:
+        raise ValueError(f"expected a number of seconds up to {_MAX_SECONDS}, got {text!r}")
     return seconds

@@ -31,7 +31,7 @@ _JOIN: Final = 15.0  # seconds to wait for a worker where there is none
 _REPLACE: Final = 5.0  # the same where those that were there get no work
 _LOOK: Final = 0.5  # seconds between two looks at who is there
 _FETCH: Final = 10.0  # seconds for a result that is there to be fetched
-_MOST_LOCAL: Final = 64
+_MAX_LOCAL_WORKERS: Final = 64
 _ADDRESS: Final = re.compile(r"(?:[a-z]+://)?(?:\[[0-9a-fA-F:.%]+\]|[^\s:/\[\]]+):\d{1,5}")
 
 
@@ -59,13 +59,13 @@ def _local(address: str) -> int | None:
     """Return how many workers of this machine an address asks for; None for a scheduler's."""
     if address == "local":
         return min(
-            len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, _MOST_LOCAL
+            len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, _MAX_LOCAL_WORKERS
         )
     head, colon, number = address.partition(":")
     if head == "local" and colon:
-        if number.isdecimal() and len(number) < 4 and 0 < int(number) <= _MOST_LOCAL:
+        if number.isdecimal() and len(number) < 4 and 0 < int(number) <= _MAX_LOCAL_WORKERS:
             return int(number)
-        raise ClusterError(f"{address!r}: expected local:N with N from 1 to {_MOST_LOCAL}")
+        raise ClusterError(f"{address!r}: expected local:N with N from 1 to {_MAX_LOCAL_WORKERS}")
     if _ADDRESS.fullmatch(address) is None:
         raise ClusterError(f"{address!r} is not an address: expected HOST:PORT, tcp://HOST:PORT or local[:N]")
     return None

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from visa_lsp.launchfile import rules
 from visa_lsp.launchfile.checks import Checks
-from visa_lsp.launchfile.npy import MOST_AXES
+from visa_lsp.launchfile.npy import MAX_AXES
 from visa_lsp.launchfile.tables import TABLES, TEXELS, words_of
 from visa_lsp.launchfile.values import GivenArray, GivenBuffer, GivenImage
 from visa_lsp.program.elements import CL_TYPES, DTYPES, MAX_BUFFER_BYTES, element_bytes, integer_limits, is_float
@@ -57,8 +57,8 @@ class ArrayChecks(Checks):
         dtype = self.dtype(dtype_item) if dtype_item is not None else None
         if shape is None:
             return None
-        if len(shape) > MOST_AXES:
-            self.add(rules.SHAPE, item, f"expected at most {MOST_AXES} axes, got {len(shape)}")
+        if len(shape) > MAX_AXES:
+            self.add(rules.SHAPE, item, f"expected at most {MAX_AXES} axes, got {len(shape)}")
             return None
         if dtype_item is None:
             dtype = self._natural(item, flat)
@@ -227,8 +227,8 @@ class ArrayChecks(Checks):
 
     def _shape(self, item: YamlItem) -> tuple[int, ...] | None:
         entries: Sequence[YamlItem] = item.value if isinstance(item.value, list) else [item]
-        if len(entries) > MOST_AXES:
-            self.add(rules.SHAPE, item, f"expected at most {MOST_AXES} axes, got {len(entries)}")
+        if len(entries) > MAX_AXES:
+            self.add(rules.SHAPE, item, f"expected at most {MAX_AXES} axes, got {len(entries)}")
             return None
         axes = [self.number(entry, 0, MAX_BUFFER_BYTES) for entry in entries]
         shape = tuple(n for n in axes if n is not None)

@@ -2,7 +2,7 @@
 
 Knows operators, names and functions, no key of a launch file and no array: who computes says what a name is and carries
 each operation out. Invariant: nothing but the operators, names and functions that are allowed is ever called; a text is
-at most ``MOST_CHARACTERS`` long and ``MOST_DEPTH`` deep, and ``number`` computes with numbers of at most 128 bits.
+at most ``MAX_EXPRESSION_CHARS`` long and ``MAX_EXPRESSION_DEPTH`` deep, and ``number`` computes with numbers of at most 128 bits.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     Apply = Callable[[Callable[..., Any], tuple[Any, ...]], Any]
 
-MOST_CHARACTERS: Final = 400
-MOST_DEPTH: Final = 50
-_MOST_BITS: Final = 128
+MAX_EXPRESSION_CHARS: Final = 400
+MAX_EXPRESSION_DEPTH: Final = 50
+_MAX_NUMBER_BITS: Final = 128
 _CHARACTERS: Final = re.compile(r"[A-Za-z0-9_ .,()\[\]:+*/%@<>=!&|~-]*")
 
 ARITHMETIC: Final[Mapping[type[ast.AST], tuple[str, Callable[..., Any]]]] = {
@@ -108,8 +108,8 @@ def is_comparison(formula: Formula) -> bool:
 
 def read_formula(text: str, grammar: Grammar = NUMBERS) -> Formula:
     """Read an expression. Raises FormulaError, in one line, where it is none or has what ``grammar`` does not allow."""
-    if len(text) > MOST_CHARACTERS:
-        raise FormulaError(f"an expression has at most {MOST_CHARACTERS} characters, got {len(text)}")
+    if len(text) > MAX_EXPRESSION_CHARS:
+        raise FormulaError(f"an expression has at most {MAX_EXPRESSION_CHARS} characters, got {len(text)}")
     good = _CHARACTERS.match(text)
     assert good is not None
     if good.end() < len(text):
@@ -126,8 +126,8 @@ def read_formula(text: str, grammar: Grammar = NUMBERS) -> Formula:
 
 def _checked(node: ast.AST, grammar: Grammar, depth: int) -> Iterator[str]:
     """Yield the names in a tree, of which every node is one that is allowed."""
-    if depth > MOST_DEPTH:
-        raise FormulaError(f"the expression is nested more than {MOST_DEPTH} levels deep")
+    if depth > MAX_EXPRESSION_DEPTH:
+        raise FormulaError(f"the expression is nested more than {MAX_EXPRESSION_DEPTH} levels deep")
     inner: list[ast.AST] = []
     match node:
         case ast.Name(id=name):
@@ -200,11 +200,11 @@ def number(formula: Formula, names: Mapping[str, Number]) -> Number:
 
 def on_numbers(operation: Callable[..., Any], values: tuple[Any, ...]) -> Any:
     """Carry out an operation on numbers. Raises FormulaError where the result is none, or one of more than 128 bits."""
-    if operation is operator.lshift and abs(values[1]) > _MOST_BITS:
+    if operation is operator.lshift and abs(values[1]) > _MAX_NUMBER_BITS:
         raise FormulaError(f"{values[0]} << {values[1]} is too large")
     if operation is operator.pow and all(isinstance(v, int) for v in values):
         base, exponent = values
-        if exponent > _MOST_BITS or abs(base).bit_length() * max(exponent, 0) > 2 * _MOST_BITS:
+        if exponent > _MAX_NUMBER_BITS or abs(base).bit_length() * max(exponent, 0) > 2 * _MAX_NUMBER_BITS:
             raise FormulaError(f"{base} ** {exponent} is too large")
     try:
         return _within(operation(*values))
@@ -219,6 +219,6 @@ def on_numbers(operation: Callable[..., Any], values: tuple[Any, ...]) -> Any:
 def _within(value: Any) -> Any:
     if not isinstance(value, int | float):
         raise FormulaError("the result is not a number")
-    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
-        raise FormulaError(f"the result has more than {_MOST_BITS} bits")
+    if isinstance(value, int) and value.bit_length() > _MAX_NUMBER_BITS:
+        raise FormulaError(f"the result has more than {_MAX_NUMBER_BITS} bits")
     return value

@@ -17,9 +17,9 @@ from visa_lsp.program.elements import DTYPES, MAX_BUFFER_BYTES, element_bytes
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-MOST_AXES: Final = 8
-MOST_BYTES: Final = MAX_BUFFER_BYTES + (1 << 16)  # of a file, its head included
-_MOST_HEAD: Final = 10_000
+MAX_AXES: Final = 8
+MAX_NPY_BYTES: Final = MAX_BUFFER_BYTES + (1 << 16)  # of a file, its head included
+_MAX_HEADER_BYTES: Final = 10_000
 _DESCR: Final = re.compile(r"([<>=|]?)([biufcSUVmMaOe?bBhHlLqQdgGFD])(\d*)(\[\w+\])?")
 _KINDS: Final = {"i": "int", "u": "uint", "f": "float"}
 _OTHERS: Final = {
@@ -69,14 +69,14 @@ def read_header(stream: BinaryIO, held: int) -> NpyHeader:
         raise ValueError(f"unknown version {version} of the format; known versions: 1 to 3")
     width = 2 if version == 1 else 4
     length = int.from_bytes(stream.read(width), "little")
-    if length > _MOST_HEAD:
-        raise ValueError(f"unreadable header: {length} bytes, at most {_MOST_HEAD} are supported")
+    if length > _MAX_HEADER_BYTES:
+        raise ValueError(f"unreadable header: {length} bytes, at most {_MAX_HEADER_BYTES} are supported")
     head = stream.read(length)
     if len(head) < length:
         raise ValueError("unreadable header: the file ends inside it")
     shape, fortran, descr = _fields(head, version)
     dtype, big = _element(descr)
-    if not all(type(n) is int and 0 <= n < 1 << 62 for n in shape) or len(shape) > MOST_AXES:
+    if not all(type(n) is int and 0 <= n < 1 << 62 for n in shape) or len(shape) > MAX_AXES:
         raise ValueError(f"invalid shape {shape!s:.60}")
     found = NpyHeader(shape, fortran, dtype, big, 8 + width + length)
     if held - found.start < found.size:

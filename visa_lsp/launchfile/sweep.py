@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from visa_lsp.launchfile.values import AxisValue, Number, SweepPoint
     from visa_lsp.zeinfo.source import YamlSource
 
-MOST_POINTS: Final = 100_000
-_MOST_AXES: Final = 16
+MAX_SWEEP_POINTS: Final = 100_000
+_MAX_AXES: Final = 16
 _SEED: Final = "seed"
 
 
@@ -90,16 +90,16 @@ class _SweepReader(Checks):
         if not isinstance(item.value, dict):
             self.add(rules.WRONG_TYPE, item, f"expected a map from axes to lists of values, got {item.kind}")
             return None
-        if not 1 <= len(item.value) <= _MOST_AXES:
-            self.add(rules.SWEEP, item, f"expected 1 to {_MOST_AXES} axes, got {len(item.value)}")
+        if not 1 <= len(item.value) <= _MAX_AXES:
+            self.add(rules.SWEEP, item, f"expected 1 to {_MAX_AXES} axes, got {len(item.value)}")
             return None
         axes = [self._axis(item, name) for name in item.value]
         good = tuple(axis for axis in axes if axis is not None)
         if len(good) < len(axes):
             return None
         sweep = Sweep(good)
-        if sweep.count > MOST_POINTS:
-            self.add(rules.SWEEP, item, f"the sweep has {sweep.count} points; at most {MOST_POINTS} are supported")
+        if sweep.count > MAX_SWEEP_POINTS:
+            self.add(rules.SWEEP, item, f"the sweep has {sweep.count} points; at most {MAX_SWEEP_POINTS} are supported")
             return None
         return sweep
 

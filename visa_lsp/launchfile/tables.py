@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from visa_lsp.isa.glossary import FAULTS, GROUPS
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS
-from visa_lsp.launchfile.formulas import ARRAY_FUNCTIONS, FUNCTIONS, MOST_CHARACTERS, MOST_DEPTH
+from visa_lsp.launchfile.formulas import ARRAY_FUNCTIONS, FUNCTIONS, MAX_EXPRESSION_CHARS, MAX_EXPRESSION_DEPTH
 from visa_lsp.launchfile.model import LaunchKey, LaunchTable, LaunchWord
 from visa_lsp.program.elements import DTYPES, element_bytes, is_float
 
@@ -281,7 +281,7 @@ _SWEEP: Final = LaunchTable(
     "that expressions may use: wherever a number is expected, a launch file with a sweep may have an expression of numbers, "
     "these names, `+ - * / // % **`, brackets and " + ", ".join(f"`{name}`" for name in FUNCTIONS) + ", such as "
     "`groups: [ceil(n / 256), 1, 1]`, `shape: [n]` or `{value: n}`; in a list `[...]` an expression with commas needs quotes. "
-    f"An expression has at most {MOST_CHARACTERS} characters, {MOST_DEPTH} levels, and numbers of at most 128 bits. "
+    f"An expression has at most {MAX_EXPRESSION_CHARS} characters, {MAX_EXPRESSION_DEPTH} levels, and numbers of at most 128 bits. "
     "An axis `seed` is also the seed of `init: random`.",
     tuple(
         replace(row, type=f"{row.type}[]", example=_AXES[row.name], default="", doc=f"Values for `{row.name}`.")

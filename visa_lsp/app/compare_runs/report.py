@@ -1,6 +1,6 @@
-"""What came of a comparison, as text and as JSON.
+"""The report of a comparison, as text and as JSON.
 
-Runs nothing. Invariant: both say the same, and lines count from 1.
+Runs nothing. Invariant: both forms agree, and lines count from 1.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def text_lines(a: str, b: str, compared: ComparedRuns) -> Iterator[str]:
-    """Yield the report as text; ``a`` and ``b`` are what the programs are called."""
+    """Yield the report as text; ``a`` and ``b`` are the names of the programs."""
     found = compared.found
     count = f"{compared.compared} point{'s' * (compared.compared != 1)}"
     if found is None:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     Key = int | str
 
-_MOST_MULTIPLIED: Final = 1 << 33  # products of numbers in one matrix product: some ten seconds
+_MAX_MATRIX_PRODUCTS: Final = 1 << 33  # products of numbers in one matrix product: some ten seconds
 _LEAST_BUDGET: Final = 1 << 26  # elements that the operations of one expression may make: half a second
 _BUDGET_PER_ELEMENT: Final = 64  # the same for each element of the launch's arrays: an expression has 400 characters
 
@@ -238,7 +238,7 @@ def _result_size(operation: Callable[..., Any], shapes: list[tuple[int, ...]], v
         size *= len(values)
     elif operation in (operator.matmul, np.dot):
         inner = shapes[0][-1] if shapes[0] else 1
-        if sizes[0] * sizes[-1] // max(1, inner) > _MOST_MULTIPLIED:
+        if sizes[0] * sizes[-1] // max(1, inner) > _MAX_MATRIX_PRODUCTS:
             raise FormulaError("the matrices are too large to multiply")
         size = float(sizes[0] * sizes[-1] // max(1, inner) // max(1, inner))
     elif operation is operator.getitem or operation in _NOT_LARGER:

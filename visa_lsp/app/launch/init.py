@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from visa_lsp.app.launch.report import BufferReport, RunReport
     from visa_lsp.sim.launch.config import Array
 
-_MOST_VALUES: Final = 64  # a longer array has a file of its own
+_MAX_INLINE_VALUES: Final = 64  # a longer array has a file of its own
 
 
 def refuse_existing(path: Path) -> None:
@@ -95,7 +95,7 @@ def _changed(launch: LaunchFile, report: RunReport) -> list[BufferReport]:
 def _expectation(path: Path, buffer: BufferReport, arrays: dict[Path, Array]) -> dict[str, Any]:
     """Return what an array has to hold: as values, or as the name of a file that goes to ``arrays``."""
     values = buffer.array.reshape(-1)
-    if values.size <= _MOST_VALUES and (values.dtype.kind != "f" or bool(np.isfinite(values).all())):
+    if values.size <= _MAX_INLINE_VALUES and (values.dtype.kind != "f" or bool(np.isfinite(values).all())):
         return {"arg": buffer.arg, "values": values.tolist(), "dtype": values.dtype.name}
     safe = "".join(c if c.isalnum() or c in "_-" else "_" for c in str(buffer.arg))
     target = path.with_name(f"{stem_of(path)}.arg{safe}.npy")

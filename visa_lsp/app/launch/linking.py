@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Kernel, Module
 
-_MOST_OBJECTS: Final = 200  # of a folder that are looked into
-_MOST_TEXTS: Final = 16  # with a function of one name
-_MOST_READ: Final = 64 * MIB  # bytes of them
+_MAX_OBJECTS: Final = 200  # of a folder that are looked into
+_MAX_TEXTS: Final = 16  # with a function of one name
+_MAX_READ_BYTES: Final = 64 * MIB  # bytes of them
 
 
 def with_callees(
@@ -88,7 +88,7 @@ def _text_of_function(
     name: str, paths: Sequence[Path], platform: Platform | None, finder: Beside, simd: int, texts: dict[str, BodySource]
 ) -> tuple[Path, Module] | None:
     modules = []
-    for source in paths[:_MOST_TEXTS]:
+    for source in paths[:_MAX_TEXTS]:
         text = finder.opened(source)
         text = text_of(read_bytes(source), source) if text is None else text
         module = module_of_text(text, source, platform, [])
@@ -110,8 +110,8 @@ def _objects(path: Path, finder: Beside) -> dict[Path, Module]:
     programs = finder.programs(path)
     stems = {stem_of(p) for p in (*programs, path) if p.suffix != OBJECT}
     found: dict[Path, Module] = {}
-    room = _MOST_READ
-    for source in [p for p in programs if p.suffix == OBJECT and stem_of(p) not in stems][:_MOST_OBJECTS]:
+    room = _MAX_READ_BYTES
+    for source in [p for p in programs if p.suffix == OBJECT and stem_of(p) not in stems][:_MAX_OBJECTS]:
         try:
             data = read_bytes(source)
             room -= len(data)

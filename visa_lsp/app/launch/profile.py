@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Inst, Kernel
     from visa_lsp.sim.observers.profile import InstructionProfile, Profiler
 
-_MOST_SHOWN: Final = 10
+_MAX_SHOWN_INSTRUCTIONS: Final = 10
 _MEMORIES: Final = {
     "slm": "shared local memory",
     "global": "global memory",
@@ -179,11 +179,11 @@ def profile_lines(profile: RunProfile, sources: Mapping[str, BodySource]) -> Ite
         active, slots = kernel.lanes
         yield words + (f", {_idle(active, slots):.1%} of {slots:,} lanes idle" if profile.with_lanes else "")
         most = sorted(kernel.instructions, key=lambda one: (-one.executions, one.place))
-        for one in most[:_MOST_SHOWN]:
+        for one in most[:_MAX_SHOWN_INSTRUCTIONS]:
             idle = "" if one.lanes is None else f"{_idle(one.lanes.active, one.lanes.slots):>7.1%} idle"
             yield f"  {one.where:<12} {one.executions:>12,}{idle}  {_text(kernel, one, sources)}".rstrip()
-        if len(most) > _MOST_SHOWN:
-            yield f"  and {len(most) - _MOST_SHOWN} more, in --format json"
+        if len(most) > _MAX_SHOWN_INSTRUCTIONS:
+            yield f"  and {len(most) - _MAX_SHOWN_INSTRUCTIONS} more, in --format json"
         for one in kernel.instructions:
             if one.lanes is not None and one.lanes.is_branch:
                 taken = one.lanes.taken / one.lanes.active if one.lanes.active else 0

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.launch.expect import Mismatch
 
 
-_MOST_SOURCE: Final = 16 << 20
+_MAX_SOURCE_BYTES: Final = 16 << 20
 _INSTRUCTION: Final = re.compile(r"instruction (\d{1,9})")
 
 
@@ -170,7 +170,7 @@ def _excerpt(source: BodySource | None, line: int) -> tuple[str, str]:
 
 def _line_of(path: Path, line: int) -> str:
     try:
-        if not path.is_file() or path.stat().st_size > _MOST_SOURCE:
+        if not path.is_file() or path.stat().st_size > _MAX_SOURCE_BYTES:
             return ""
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     except (OSError, ValueError):

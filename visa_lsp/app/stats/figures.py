@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from visa_lsp.flow.registers import RegisterUse
     from visa_lsp.program.model import Kernel
 
-_MOST_RANGES: Final = 256  # variables of a peak whose lines are told; no machine has as many registers
+_MAX_RANGES: Final = 256  # variables of a peak whose lines are told; no machine has as many registers
 _NO_CODE: Final = frozenset({FlowClass.LABEL, FlowClass.SUBROUTINE, FlowClass.NOTE})
 
 
@@ -143,7 +143,7 @@ def _peak(use: RegisterUse, pressure: Pressure, most: int, unit: int) -> Peak:
     heaviest = sorted(live.items(), key=lambda item: -item[1])
     around = {
         variable: next((first, last) for first, last in runs if first <= step <= last)
-        for variable, runs in pressure.ranges([key for key, _ in heaviest[:_MOST_RANGES]]).items()
+        for variable, runs in pressure.ranges([key for key, _ in heaviest[:_MAX_RANGES]]).items()
     }
     variables = [
         PeakVariable(

@@ -1,6 +1,6 @@
-"""The report formats, by name: each a function from a report to text, written piece by piece, and what the documents say of it.
+"""The report formats by name, each with its description for the documents.
 
-A format gets the whole ``CheckReport`` and a ``Look`` and yields strings. It knows no files and no options.
+A format is a function from a ``CheckReport`` and a ``Look`` to pieces of text. It knows no files and no options.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Format(Struct, frozen=True):
-    """A format: what the table in ``docs/check.md`` says of it, and the function that writes."""
+    """A format: its description in the table of ``docs/check.md`` and its function."""
 
     what: str
     write: Writer
@@ -68,7 +68,7 @@ def _rdjson(report: CheckReport, look: Look) -> Iterator[str]:
     return rdjson(report, look)
 
 
-# A new format is one line here; one that takes long to load has a function above.
+# A new format is one line here; a format whose import is slow has a function above.
 FORMATS: Final[dict[str, Format]] = {
     "full": Format("the underlined source line, related places and fixes; the default on a terminal", full),
     "concise": Format("`path:line:col: severity CODE slug: message`; the default elsewhere", concise),
