@@ -366,7 +366,7 @@ def test_sources_of_the_compiler_are_told_with_what_to_do(folder, capfd, command
     if command == "run":
         pytest.importorskip("numpy")
         if name.endswith(".cl"):
-            command, words = "run --ocloc none", "none: is not there"  # it would be compiled and run
+            command, words = "run --ocloc none", "none: does not exist"  # it would be compiled and run
     assert main([*command.split(), name]) == 2
     said = capfd.readouterr().err
     assert words in said

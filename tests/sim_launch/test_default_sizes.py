@@ -90,7 +90,7 @@ def test_a_race_within_a_thread_is_a_note_that_names_the_option(folder):
 def test_a_launch_file_needs_no_launch_file(folder, capsys):
     Path("k.launch.yaml").write_text("kernel: k\n")
     assert main(["run", "--init", "k.launch.yaml"]) == 2
-    assert "k.launch.yaml: --init makes a launch file, and this is one" in capsys.readouterr().err
+    assert "k.launch.yaml: --init expects a text, an object or OpenCL C" in capsys.readouterr().err
     Path("k.visaasm").write_text(saxpy())
     assert main(["run", "--kernel", "saxpy", "k.visaasm"]) == 2
     assert "--kernel goes with OpenCL C" in capsys.readouterr().err

@@ -109,14 +109,14 @@ def test_expectations_stand_in_the_order_of_the_file(expect):
 @pytest.mark.parametrize(
     ("expr", "words"),
     [
-        ("y == zz", "nothing called 'zz'"),
+        ("y == zz", "unknown name 'zz'"),
         ("1 == 1", "expected the name of a buffer or image"),
         ("y == arange(10 ** 12)", "a result would have"),
-        ("y == sort(arange(130000000))", "this would take too long"),
+        ("y == sort(arange(130000000))", "too expensive"),
         ("y == reshape(arange(100000), 1, 100000) * reshape(arange(100000), 100000, 1)", "a result would have"),
         (
             "y == reshape(arange(360000), 600, 600) @ reshape(arange(360000), 600, 600)",
-            "too large to be multiplied",
+            "too large to multiply",
         ),
         ("y == 2 ** 10 ** 9", "is too large"),
         ("y == 1 << 10 ** 9", "is too large"),

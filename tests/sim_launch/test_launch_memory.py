@@ -130,12 +130,12 @@ def test_an_image_has_access_and_contents_too():
     ("text", "message"),
     [
         ("{buffer: {dtype: int8, shape: [1]}, access: readnly}", "did you mean 'readonly'"),
-        ("{buffer: {dtype: int8, shape: [1], access: readonly}, access: writeonly}", "said twice"),
+        ("{buffer: {dtype: int8, shape: [1], access: readonly}, access: writeonly}", "given twice"),
         ("{value: 3, access: readonly}", "access belongs to a buffer or an image"),
         ("{buffer: {dtype: int8, shape: [1], init: undefned}}", "did you mean 'undefined'"),
         ("{buffer: {dtype: int8, shape: [1], init: undefined, values: [1]}}", "one source of its contents"),
-        ("{image: null}", "an image is a map"),
-        ("{local: null}", "a whole number is expected"),
+        ("{image: null}", "expected an image as a map"),
+        ("{local: null}", "expected a whole number"),
     ],
 )
 def test_mistakes_are_told_with_their_place(text, message):

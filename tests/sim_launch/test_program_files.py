@@ -213,5 +213,5 @@ def test_no_word_is_told_of_a_file_that_is_no_visa_text(command, capsys):
     Path("main.launch.yaml").write_text("file: secret.txt\ngroups: [1]\nlocal_size: [1]\nargs: []\n")
     assert command("main.launch.yaml") == 1
     out, err = capsys.readouterr()
-    assert "secret.txt: this is no vISA text" in out + err
+    assert "secret.txt: not a vISA text" in out + err
     assert "root" not in out + err

@@ -199,7 +199,7 @@ def test_the_first_fault_ends_the_run(run, capsys):
     assert report["faults"] == whole["faults"][:1]
     assert report["instructions"] < whole["instructions"]
     assert report["expectations"] == []
-    assert report["notes"] == ["the run stopped at its first fault, in group 2 of 3: nothing is compared"]
+    assert report["notes"] == ["the run stopped at its first fault, in group 2 of 3; nothing is compared"]
     assert run("saxpy.visaasm", "--first-fault") == 0
     assert "expect arg y: holds" in capsys.readouterr().out
 
@@ -244,11 +244,11 @@ def test_a_text_with_errors_is_told_with_place(run, capsys):
         (("saxpy.visaasm", "--platform", "nope"), "unknown platform 'nope'"),
         (("saxpy.visaasm", "--checks", "bonds"), "unknown check 'bonds'"),
         (("saxpy.visaasm", "--out", "saxpy.visaasm"), "saxpy.visaasm: cannot write"),
-        (("broken.isa", "--launch", "saxpy.launch.yaml"), "broken.isa: not a vISA object"),
+        (("broken.isa", "--launch", "saxpy.launch.yaml"), "broken.isa: cannot read the vISA object"),
         (("latin.visaasm", "--launch", "saxpy.launch.yaml"), "latin.visaasm: is not UTF-8"),
         (
             ("saxpy.launch.yaml", "mandelbrot.visaasm", "--launch", "saxpy.launch.yaml"),
-            "--launch goes with the files of one",
+            "--launch takes the files of one",
         ),
         (("saxpy.visaasm", "saxpy.visaasm", "--launch", "saxpy.launch.yaml"), "defined in two files of the program"),
         (("wrong.launch.yaml",), "wrong.launch.yaml:5:4: .input a has 4 bytes, the address of a buffer needs 8"),

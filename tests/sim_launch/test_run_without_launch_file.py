@@ -58,7 +58,7 @@ def test_a_text_runs_and_what_is_assumed_is_printed(run, capsys):
         "assumed: argument 3 (n): 128, the number of work items, as int32",
     ]
     assert "  arg y (argument 0): float32 128: 0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, ..." in lines
-    assert not [line for line in lines if line.startswith("  note:")]  # nothing is said twice
+    assert not [line for line in lines if line.startswith("  note:")]  # nothing is given twice
 
 
 def test_json_has_what_is_assumed_and_the_launch_file_that_says_it(run, capsys):
@@ -134,7 +134,7 @@ def test_init_writes_the_launch_file_once(run, capsys):
     assert "expect" not in text
     assert run("saxpy.visaasm") == 0
     assert run("--init", "saxpy.visaasm") == 2
-    assert "saxpy.launch.yaml: is there already" in capsys.readouterr().err
+    assert "saxpy.launch.yaml: exists already" in capsys.readouterr().err
     assert Path("saxpy.launch.yaml").read_text() == text
     assert run("--init", "saxpy.visaasm", "--launch", "other.yaml", "--format", "json") == 0
     report = json.loads(capsys.readouterr().out)
@@ -154,7 +154,7 @@ def test_init_with_expect_writes_what_the_run_has_changed(run, capsys):
     assert "expect arg 0: holds" in capsys.readouterr().out
     Path("saxpy.launch.yaml").unlink()
     assert run("--init", "--expect", "saxpy.visaasm") == 2
-    assert "saxpy.arg0.npy: is there already" in capsys.readouterr().err
+    assert "saxpy.arg0.npy: exists already" in capsys.readouterr().err
     assert not Path("saxpy.launch.yaml").exists()
 
 
@@ -195,7 +195,7 @@ def test_data_that_no_zebin_has_is_zeros_and_is_said(run, capsys):
 def test_asm_packs_the_ze_info_of_the_folder(run, capsys):
     axpy()
     assert main(["asm", "--zebin", "saxpy.visaasm"]) == 0
-    assert "the ze_info is that of axpy.zeinfo.yaml" in capsys.readouterr().err
+    assert "using the ze_info of axpy.zeinfo.yaml" in capsys.readouterr().err
     Path("axpy.zeinfo.yaml").unlink()
     assert main(["asm", "--zebin", "saxpy.visaasm"]) == 0  # not from the zebin that is written
     assert "warning: kernel 'saxpy'" in capsys.readouterr().err
@@ -272,7 +272,7 @@ def test_eight_lanes_are_refused_where_registers_are_long(tmp_path, capsys):
     )
     assert main(["run", str(path), "--platform", "BMG"]) != 0
     said = capsys.readouterr().err
-    assert said == "platform: 'm' has threads of 8 lanes, but BMG supports 16 or 32; the text is for another platform\n"
+    assert said == "platform: 'm' has threads of 8 lanes, but BMG supports 16 or 32; text and platform do not fit\n"
     assert main(["run", str(path), "--engine", "interp"]) == 0
 
 

@@ -140,7 +140,7 @@ def test_a_tool_is_found_by_name_or_path_and_the_way_to_get_it_is_told(tmp_path,
     Path(tool).chmod(0o600)
     with pytest.raises(ToolError, match="cannot be executed"):
         find_tool(FINALIZER, tool)
-    with pytest.raises(ToolError, match="is not there"):
+    with pytest.raises(ToolError, match="does not exist"):
         find_tool(FINALIZER, str(tmp_path / "none"))
     with pytest.raises(ToolError, match="is a folder"):
         find_tool(FINALIZER, str(tmp_path))

@@ -95,7 +95,7 @@ class _Arguments:
             missing = [index for name, index in names.items() if name not in item.value and name not in unknown]
             if missing:
                 which = "argument" if len(missing) == 1 else "arguments"
-                words = f"kernel '{self.info.name}' lacks {which} {self.info.expected(missing)}"
+                words = f"kernel '{self.info.name}' needs {which} {self.info.expected(missing)}, not given"
                 self.checks.add(rules.ARGUMENT_COUNT, self.checks.key(self.root, "args"), words)
             yield from ((names[name], args.get(name), entry) for name, entry in item.value.items() if name in names)
             return

@@ -418,7 +418,7 @@ def _check_instructions(
     if kernel is not None and lanes in thread_widths(0) and lanes not in widths:
         words = f"'{kernel.name}' has threads of {lanes} lanes, but {where.name} supports 16 or 32"
         if chosen:
-            raise launch.locate(LaunchError(f"{words}; the text is for another platform", PLATFORM))
+            raise launch.locate(LaunchError(f"{words}; text and platform do not fit", PLATFORM))
         notes.append(words)
     for body in module.bodies:
         for inst in body.instructions:
@@ -428,7 +428,7 @@ def _check_instructions(
             line = f", line {inst.line + 1}" if inst.line >= 0 else ""
             words = f"'{body.name}'{line}: {where.name} has no {inst.row.mnemonic}; platforms that have it: {', '.join(have) or 'none'}"
             if chosen:
-                raise launch.locate(LaunchError(f"{words}; the text is for another platform", PLATFORM))
+                raise launch.locate(LaunchError(f"{words}; text and platform do not fit", PLATFORM))
             notes.append(f"{words}; write platform: {have[0] if have else 'NAME'}")
             return
 
