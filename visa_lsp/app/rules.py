@@ -1,7 +1,7 @@
-"""Every rule that the product has: those of texts, of suppression comments, of objects, of ze_info, of launch files.
+"""The registry of all rules: of texts, suppression comments, objects, ze_info and launch files.
 
-The one registry behind ``explain``, ``docs/rules`` (``generate``) and the selectors of settings and options. It holds no rule of its own
-but the one that only the assembler can find. Invariant: no code and no name occurs twice.
+Used by ``explain``, ``docs/rules`` (``generate``) and the selectors of settings and options. Defines only the rule of the
+assembler. Invariant: codes and names are unique.
 """
 
 from __future__ import annotations
@@ -69,12 +69,12 @@ def known_rules() -> tuple[Rule, ...]:
 
 @cache
 def by_word() -> Mapping[str, Rule]:
-    """Rules by code and by name."""
+    """Return the rules by code and by name."""
     return {word: rule for rule in known_rules() for word in (rule.code, rule.name)}
 
 
 def rule_called(word: str) -> Rule | None:
-    """Return the rule of a code or name, in any case."""
+    """Return the rule with a code or name, ignoring case."""
     return by_word().get(word.upper()) or by_word().get(word.lower())
 
 

@@ -1,7 +1,7 @@
 """Settings from ``visa-lsp.toml`` or ``[tool.visa-lsp]`` of ``pyproject.toml``, the nearest to a file upwards.
 
-In one folder ``visa-lsp.toml`` goes first; a ``pyproject.toml`` without the table is passed over. Unknown keys and wrong
-types raise ``UserError`` with a suggestion. Knows nothing of the command line; the options of it are laid over these values.
+In one folder ``visa-lsp.toml`` takes precedence; a ``pyproject.toml`` without the table is skipped. Unknown keys and wrong
+types raise ``UserError`` with a suggestion. Options of the command line override these values elsewhere.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ TYPES: Final = {
 
 
 class FolderSettings(Struct, frozen=True):
-    """The settings that hold in one folder. ``origin`` is their file, None where there is none."""
+    """The settings of one folder. ``origin`` is their file, None if there is none."""
 
     platform: str | None = None
     format: str | None = None
@@ -71,13 +71,13 @@ class FolderSettings(Struct, frozen=True):
 
 
 class Finder(Struct):
-    """Finds the settings of folders, and remembers them. ``known`` gives the rules that selectors may name."""
+    """Finds and caches the settings of folders. ``known`` returns the rules that selectors may name."""
 
     known: Callable[[], Sequence[Rule]] = tuple
     _seen: dict[Path, FolderSettings] = field(default_factory=dict)
 
     def of_folder(self, folder: str | Path) -> FolderSettings:
-        """Return the settings that hold in a folder."""
+        """Return the settings of a folder."""
         start = Path(folder).absolute()
         walked = []
         found = FolderSettings(root=str(start))
@@ -95,7 +95,7 @@ class Finder(Struct):
         return found
 
     def of_file(self, path: str | Path) -> FolderSettings:
-        """Return the settings that hold for a file."""
+        """Return the settings of a file."""
         return self.of_folder(Path(path).absolute().parent)
 
     def _read_folder(self, folder: Path) -> FolderSettings | None:
@@ -116,15 +116,14 @@ def _load(path: Path) -> dict[str, Any]:
         return tomllib.loads(read_file(path, MOST_SETTINGS).decode("utf-8"))
     except OSError as error:
         raise UserError(f"{path}: {reason(error)}") from None
-    except ValueError as error:  # wrong TOML, or no UTF-8
+    except ValueError as error:  # invalid TOML or UTF-8
         raise UserError(f"{path}: {' '.join(str(error).split())}") from None
 
 
 def interpret(table: Any, path: Path, known: Callable[[], Sequence[Rule]] = tuple) -> FolderSettings:
-    """Settings from the table of a file.
+    """Validate the table of a file and return its settings.
 
-    Raises UserError where ``table`` is no table, has a key that is not known, or a value of another type than its key
-    asks for.
+    Raises UserError if ``table`` is not a table, has an unknown key, or a value of the wrong type.
     """
     where = str(path) if path.name == FILE_NAME else f"{path}: [{TABLE}]"
     if not isinstance(table, dict):

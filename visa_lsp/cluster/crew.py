@@ -59,7 +59,8 @@ def _local(address: str) -> int | None:
     """Return how many workers of this machine an address asks for; None for a scheduler's."""
     if address == "local":
         return min(
-            len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, _MAX_LOCAL_WORKERS
+            len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+            _MAX_LOCAL_WORKERS,
         )
     head, colon, number = address.partition(":")
     if head == "local" and colon:

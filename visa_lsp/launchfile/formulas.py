@@ -213,7 +213,9 @@ def on_numbers(operation: Callable[..., Any], values: tuple[Any, ...]) -> Any:
     except OverflowError:
         raise FormulaError("the result is too large") from None
     except (TypeError, ValueError) as error:
-        raise FormulaError(f"wrong operands of {getattr(operation, '__name__', 'a function').strip('_')}: {error}") from None
+        raise FormulaError(
+            f"wrong operands of {getattr(operation, '__name__', 'a function').strip('_')}: {error}"
+        ) from None
 
 
 def _within(value: Any) -> Any:

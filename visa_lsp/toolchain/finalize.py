@@ -39,9 +39,7 @@ _LISTING: Final = "text.asm"
 _ERRORS: Final = "*.errors.txt"
 _MAX_ERROR_FILES: Final = 100
 _MAX_WORDS_CHARS: Final = 200
-_NOISE: Final = re.compile(
-    r"\s*(?:.* -platform \S+ -output|\[vISA Finalizer Messages\]|Kernel .* : \d+ registers)"
-)
+_NOISE: Final = re.compile(r"\s*(?:.* -platform \S+ -output|\[vISA Finalizer Messages\]|Kernel .* : \d+ registers)")
 
 
 @dataclass(frozen=True, slots=True)

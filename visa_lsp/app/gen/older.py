@@ -1,5 +1,4 @@
-"""Adapts texts of 4.2 to an older finalizer: its names of platforms, and lines in the forms of text 4.1.
-"""
+"""Adapts texts of 4.2 to an older finalizer: its names of platforms, and lines in the forms of text 4.1."""
 
 from __future__ import annotations
 

@@ -24,7 +24,10 @@ _SHOWN: Final = 3
 def numbers(array: Array, most: int | None = None) -> list[Any]:
     """Return the first values of an array as Python numbers."""
     values = array.reshape(-1)[:most]
-    if array.dtype.name in ("float16", "float32"):  # the text of the narrow type is the shortest; that of the double has more digits
+    if array.dtype.name in (
+        "float16",
+        "float32",
+    ):  # the text of the narrow type is the shortest; that of the double has more digits
         return [float(str(value)) for value in values]
     found: list[Any] = values.tolist()
     return found
@@ -95,7 +98,7 @@ def _place(flat: int, shape: Sequence[int]) -> list[int]:
 def expectation_values(
     expectation: ExpectationReport, title: str, array: Array, *, head: int, whole: bool
 ) -> dict[str, Any]:
-    """Return one expectation; where it does not hold with what was expected and what differs."""
+    """Return one expectation; if it fails, with the expected values and the differences."""
     values: dict[str, Any] = {"arg": expectation.arg, "ok": expectation.ok, "message": expectation.message}
     wrong = expectation.mismatch
     if wrong is None:

@@ -1,8 +1,8 @@
-"""What a launch file expects in words: expressions over arrays, and what a reference program makes of the same arguments.
+"""Expectations of a launch file that are not arrays: expressions over arrays, and the results of a reference program.
 
-Computes and compares arrays; who runs the reference is the caller's affair. Invariants: nothing but the functions that
-``launchfile.formulas`` lists is called, no array is made that has more bytes than all arrays of a launch may have, and an
-expression takes time in proportion to the arrays of the launch, or some seconds.
+The caller runs the reference. Invariants: only functions that ``launchfile.formulas`` lists are called, no array has more
+bytes than all arrays of a launch may have, and the time of an expression is bounded by the arrays of the launch, or some
+seconds.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "reshape": _reshape,
     "transpose": _transpose,
 }
-# Functions whose result has as many elements as one of their arguments, or fewer.
+# Functions whose result has no more elements than one of their arguments.
 _NOT_LARGER: Final = frozenset(
     _FUNCTIONS[name]
     for name in ("all", "any", "argmax", "argmin", "cumsum", "flip", "max", "mean", "min", "prod", "ravel",
@@ -70,7 +70,7 @@ _NOT_LARGER: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """An expectation that is no array: ``expr``, or the program ``reference``. ``at`` is its place among all from 0."""
+    """An expectation that is not an array: ``expr``, or the program ``reference``. ``at`` is its index among all."""
 
     at: int
     arg: int | str | None
@@ -81,7 +81,7 @@ class Condition:
     ulp: int | None = None
 
     def compared(self, actual: Array, wanted: Array, key: Key, words: str, *, shown: bool) -> ExpectationReport:
-        """Compare by the tolerances that are given; a difference is ``shown`` where ``actual`` is the argument's array."""
+        """Compare with the given tolerances; differences are ``shown`` if ``actual`` is the array of the argument."""
         given = Expectation(key, wanted, typed=False, rtol=self.rtol, atol=self.atol, ulp=self.ulp)
         wrong = mismatch(actual, given)
         if wrong is None:
@@ -114,7 +114,7 @@ def condition_reports(
 def _of_reference(
     condition: Condition, prepared: PreparedLaunch, config: LaunchConfig, left: Mapping[Key, Array]
 ) -> Iterator[ExpectationReport]:
-    """Yield a report for the argument that is compared, or for each that the reference changes."""
+    """Yield a report for the compared argument, or for each argument that the reference changes."""
     before = _given(config)
     keys = [condition.arg] if condition.arg is not None else [
         key for key, array in left.items() if _bytes(array) != _bytes(before[key])
@@ -142,7 +142,7 @@ def _bytes(array: Array) -> bytes:
 
 
 class _NamedArrays:
-    """What the names in expressions are: arrays after the run and before it, values, axes of the sweep."""
+    """The values of names in expressions: arrays after and before the run, values, and axes of the sweep."""
 
     def __init__(self, prepared: PreparedLaunch, config: LaunchConfig, names: Mapping[str, Number]) -> None:
         self.prepared = prepared
@@ -158,7 +158,7 @@ class _NamedArrays:
         self.elements_left = max(_LEAST_BUDGET, _BUDGET_PER_ELEMENT * elements)
 
     def argument(self, formula: Formula) -> Key:
-        """Return the argument that an expression is about: the first array that it names."""
+        """Return the first array argument that an expression names."""
         found = [node.id for node in ast.walk(formula.tree) if isinstance(node, ast.Name)]
         for name in found:
             key = self.keys.get(name, self.keys.get(name.removesuffix("0")))
@@ -167,12 +167,12 @@ class _NamedArrays:
         raise FormulaError("expected the name of a buffer or image")
 
     def array(self, node: ast.AST) -> Array:
-        """Return what a part of an expression is."""
+        """Return the value of a part of an expression."""
         with np.errstate(all="ignore"):
             return np.asarray(compute(node, self.values, _FUNCTIONS, self.apply))
 
     def apply(self, operation: Callable[..., Any], values: tuple[Any, ...]) -> Any:
-        """Carry out an operation on arrays and numbers, unless its result would be too large or take too long."""
+        """Apply an operation to arrays and numbers. Raises FormulaError if that is too large, too expensive or invalid."""
         if all(type(value) in (int, float) for value in values) and operation not in _FUNCTIONS.values():
             return on_numbers(operation, values)
         try:
@@ -221,7 +221,7 @@ def _of_expression(condition: Condition, names: _NamedArrays) -> ExpectationRepo
 
 
 def _spread(array: Array, like: Array) -> Array:
-    """Return an array as NumPy spreads it over another; as it is where it does not fit, which the comparison tells."""
+    """Broadcast an array to the shape of another; if that fails, return it unchanged, and the comparison reports the shape."""
     try:
         return np.broadcast_to(array, np.broadcast_shapes(array.shape, like.shape))
     except ValueError:
@@ -229,7 +229,7 @@ def _spread(array: Array, like: Array) -> Array:
 
 
 def _result_size(operation: Callable[..., Any], shapes: list[tuple[int, ...]], values: tuple[Any, ...]) -> int:
-    """Return the number of elements that a result has at most. Raises FormulaError where it would be too large."""
+    """Return the maximum number of elements of a result. Raises FormulaError if it is too large."""
     sizes = [math.prod(shape) for shape in shapes]
     if operation is np.arange:
         size = max((abs(float(value)) for value in values if np.ndim(value) == 0), default=0.0)

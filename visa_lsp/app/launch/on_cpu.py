@@ -1,6 +1,6 @@
-"""A kernel's OpenCL C source run on this machine's processor with pyopencl and pocl: a reference for what it computes.
+"""Runs the OpenCL C source of a kernel on the CPU with pyopencl and pocl, as a reference for its results.
 
-Knows arguments as a launch has them and pyopencl, nothing of the simulator. Loads pyopencl when it is asked for.
+Knows arguments of a launch and pyopencl, not the simulator. Imports pyopencl on demand.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 def on_cpu(source: str, path: Path, prepared: PreparedLaunch, config: LaunchConfig) -> Mapping[int | str, Array]:
-    """Return the buffers after the kernel of the same name, or the only one, has run; by index or name, as the launch has them.
+    """Run the kernel of the same name, or the only one, and return the buffers by index or name, as in the launch.
 
-    Raises LaunchError where pyopencl or pocl is not installed, the source cannot be compiled, or it takes other arguments.
+    Raises LaunchError if pyopencl or pocl is not installed, the source cannot be compiled, or its arguments differ.
     """
     if find_spec("pyopencl") is None:
         raise LaunchError(f"the reference '{path}' is OpenCL C and needs pyopencl: pip install pyopencl[pocl]")
@@ -82,7 +82,7 @@ def _run(cl: Any, source: str, path: Path, prepared: PreparedLaunch, config: Lau
 
 
 def _arguments(cl: Any, kernel: Any, path: Path, config: LaunchConfig) -> list[tuple[int | str, Arg]]:
-    """Return the arguments in the order of the source, by place or by name."""
+    """Return the arguments in the order of the source, by index or by name."""
     count = kernel.num_args
     if isinstance(config.args, tuple):
         if len(config.args) != count:
@@ -96,7 +96,7 @@ def _arguments(cl: Any, kernel: Any, path: Path, config: LaunchConfig) -> list[t
 
 
 def _value(cl: Any, kernel: Any, index: int, arg: ValueArg) -> Any:
-    """Return a value with the type of its parameter, where that has one of ours."""
+    """Return a value in the type of its parameter, if that type is known."""
     element = cl_element(kernel.get_arg_info(index, cl.kernel_arg_info.TYPE_NAME))
     array = arg.array.astype(np.dtype(element)) if element else arg.array
     return array[()] if array.ndim == 0 else array.tobytes()

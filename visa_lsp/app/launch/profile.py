@@ -1,6 +1,6 @@
 """The profile of a run as values for JSON, as lines of text, and as a document for speedscope.
 
-It says how often each instruction was executed, and where ``--profile`` asked for it, with which lanes, splits and messages.
+It counts the executions of each instruction, and with ``--profile`` lanes, divergent branches and messages.
 
 In JSON ``profile`` has ``kernels`` (``name``, ``executions`` of all instructions, ``lines``: ``line`` from 1 or null,
 ``instruction`` from 0, ``executions``). With lanes it also has ``idle``, the share of lanes that nothing was done for; a
@@ -40,7 +40,7 @@ _SCHEMA: Final = "https://www.speedscope.app/file-format-schema.json"
 
 @dataclass(frozen=True, slots=True)
 class ProfiledInstruction:
-    """An instruction that was executed: its place, the line of its text, from 0, or -1, and what it did."""
+    """An executed instruction: its place, the line of its text (from 0, or -1), and its counts."""
 
     place: int
     inst: Inst
@@ -60,26 +60,26 @@ class ProfiledInstruction:
 
 @dataclass(frozen=True, slots=True)
 class KernelProfile:
-    """A kernel or function that was reached, with its instructions in order."""
+    """A kernel or function that ran, with its instructions in order."""
 
     kernel: Kernel
     instructions: tuple[ProfiledInstruction, ...]
 
     @property
     def executions(self) -> int:
-        """Instructions of all threads."""
+        """The number of instructions of all threads."""
         return sum(one.executions for one in self.instructions)
 
     @property
     def lanes(self) -> tuple[int, int]:
-        """The lanes that instructions worked for, and those that they have."""
+        """The numbers of active lanes and of all lanes of the instructions."""
         counted = [one.lanes for one in self.instructions if one.lanes is not None]
         return sum(one.active for one in counted), sum(one.slots for one in counted)
 
 
 @dataclass(frozen=True, slots=True)
 class RunProfile:
-    """What came of all bodies of a run."""
+    """The profile of all bodies of a run."""
 
     kernels: tuple[KernelProfile, ...]
     with_lanes: bool
@@ -88,7 +88,7 @@ class RunProfile:
 def profile_of(
     bodies: Iterable[Kernel], executions: Mapping[str, Sequence[int]], profiler: Profiler | None
 ) -> RunProfile:
-    """Return the profile of a run whose bodies are these; ``executions`` are counts by body and place."""
+    """Return the profile of a run of ``bodies``; ``executions`` are counts by body and place."""
     lanes = {one.kernel.name: one.instructions for one in profiler.bodies} if profiler is not None else {}
     kernels = []
     for body in bodies:
@@ -173,7 +173,7 @@ def _idle(active: int, slots: int) -> float:
 
 
 def profile_lines(profile: RunProfile, sources: Mapping[str, BodySource]) -> Iterator[str]:
-    """Yield the profile for people: of each kernel the lines that were executed most, its branches and its messages."""
+    """Yield the profile as text: for each kernel the most executed lines, its branches and its messages."""
     for kernel in profile.kernels:
         words = f"profile of {kernel.kernel.name}: {_counted(kernel.executions, 'instruction')}"
         active, slots = kernel.lanes
@@ -220,7 +220,7 @@ def _counted(count: int, word: str) -> str:
 
 
 def _text(kernel: KernelProfile, one: ProfiledInstruction, sources: Mapping[str, BodySource]) -> str:
-    """Return the line of an instruction, or its mnemonic where there is no text."""
+    """Return the line of an instruction, or its mnemonic if there is no text."""
     source = sources.get(kernel.kernel.name)
     if source is None or not 0 <= one.inst.line < len(source.lines):
         return one.inst.row.mnemonic
@@ -277,7 +277,7 @@ def _sampled(name: str, stacks: list[list[int]], weights: list[int]) -> dict[str
 
 
 def _loop_names(kernel: Kernel) -> list[list[str]]:
-    """For each instruction the loops around it, the outermost first, by the line of their head."""
+    """Return the loops around each instruction, the outermost first, named by the line of their head."""
     graph = graph_of(steps_of(kernel), kernel.name)
     loops = loops_of(graph)
     around: list[list[str]] = [[] for _ in graph.blocks]

@@ -1,6 +1,6 @@
-"""One launch from text or object to a report: assemble, encode, decode, prepare, run, compare.
+"""Runs one launch from text or object to report: assemble, encode, decode, prepare, run, compare.
 
-The command line and the language server's ``visa.run`` both come through ``run_text``. Prints nothing and writes no file.
+The command line and ``visa.run`` of the language server both call ``run_text``. Prints nothing and writes no file.
 """
 
 from __future__ import annotations
@@ -85,17 +85,17 @@ __all__ = [
 ]
 
 ENGINES: Final = ("auto", "jit", "interp")
-INTERPRETED_STEPS: Final = 50_000_000  # some minutes; a kernel that takes more may never end
+INTERPRETED_STEPS: Final = 50_000_000  # some minutes; a longer kernel may never end
 _ITEM_RACES: Final = "item-races"
 _PILOT_STEPS: Final = 2_000
 _MAX_PILOT_BYTES: Final = 64 << 20  # 20 ms to copy
-COMPILED_STEPS: Final = 200_000_000_000  # the same for the compiled engine
+COMPILED_STEPS: Final = 200_000_000_000  # for the compiled engine
 
 
 def run_launch(launch: LaunchFile, options: RunOptions, data: bytes | None = None) -> RunReport:
-    """Run the program of the options, or else the one that a launch file names; ``data`` is what it holds, where that is known.
+    """Run the program of the options, else the one that the launch file names; ``data`` are its bytes, if known.
 
-    Raises LaunchError where there is none, and as ``run_text``.
+    Raises LaunchError if there is no program, and as ``run_text``.
     """
     path = options.path or launch.file
     if path is None:
@@ -108,9 +108,9 @@ def run_launch(launch: LaunchFile, options: RunOptions, data: bytes | None = Non
 
 
 def run_text(text: str, launch: LaunchFile, options: RunOptions | None = None) -> RunReport:
-    """Run a text as a launch file says.
+    """Run a text with a launch file.
 
-    Raises ``TextProblems`` for a text with errors and ``LaunchError`` for all that cannot be launched.
+    Raises TextProblems for a text with errors, and LaunchError for a launch that cannot run.
     """
     options = options or RunOptions()
     told = platform_told(launch, options, kernels_in(text))
@@ -120,7 +120,7 @@ def run_text(text: str, launch: LaunchFile, options: RunOptions | None = None) -
 
 
 def run_object(data: bytes, launch: LaunchFile, options: RunOptions | None = None) -> RunReport:
-    """Run an object as a launch file says."""
+    """Run an object with a launch file."""
     options = options or RunOptions()
     return run_module(decoded(data, options.path), launch, options)
 
@@ -132,13 +132,13 @@ def run_module(
     notes: Sequence[str] = (),
     sources: Mapping[str, BodySource] | None = None,
 ) -> RunReport:
-    """Run a program as a launch file says: ``ready`` and ``carried_out``, whose errors it raises."""
+    """Run a program with a launch file: ``ready``, then ``carried_out``; raises their errors."""
     return carried_out(ready(module, launch, options or RunOptions(), notes, sources))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadyRun:
-    """A launch that has come as far as its dispatch: the whole program, and what was said on the way there."""
+    """A launch that is ready to run: the linked program, its dispatch, and the notes so far."""
 
     module: Module
     launch: LaunchFile
@@ -150,17 +150,17 @@ class ReadyRun:
     loading: float  # seconds since loading began
 
     def dispatch(self, steps: int) -> Dispatch:
-        """Return the order to run, with a budget of so many instructions where the options say no other."""
+        """Return the dispatch with a budget of ``steps`` instructions, unless the options set one."""
         return with_budget(self.prepared, self.options.budget or steps).dispatch
 
     @property
     def values(self) -> tuple[ValueReport, ...]:
-        """What is passed by value."""
+        """The arguments passed by value."""
         return _values(self.launch, self.prepared)
 
     @property
     def printed(self) -> str:
-        """What the kernel has printed so far."""
+        """The output of the kernel so far."""
         return text_printed(self.prepared.printf, self.prepared.dispatch.memory) if self.prepared.printf else ""
 
     def _expectations(self) -> tuple[ExpectationReport, ...]:
@@ -173,7 +173,7 @@ class ReadyRun:
         return tuple(report for _, report in sorted(found, key=lambda entry: entry[0]))
 
     def _referred(self, path: Path) -> Mapping[int | str, Array]:
-        """Return the arrays that a reference program leaves of the same arguments."""
+        """Return the arrays after a reference program ran with the same arguments."""
         launch, options, config = self.launch, self.options, self.launch.config
         data = read_bytes(path)
         if is_opencl(str(path)):
@@ -203,7 +203,7 @@ class ReadyRun:
     def report(
         self, result: RunResult, engine: str, time: RunTime | None = None, profiler: Profiler | None = None
     ) -> RunReport:
-        """Return what came of the run."""
+        """Return the report of the run."""
         prepared, config, said = self.prepared, self.launch.config, list(self.notes)
         if profiler is not None and self.options.engine == "auto":
             said.append(
@@ -267,9 +267,9 @@ def ready(
     notes: Sequence[str] = (),
     sources: Mapping[str, BodySource] | None = None,
 ) -> ReadyRun:
-    """Link a program and prepare it as a launch file says; further files, its own and those of the options, are added.
+    """Link a program with the further files of launch file and options, and prepare its launch.
 
-    ``sources`` are the texts of bodies, for the lines of reports. Raises LaunchError where the launch does not fit the
+    ``sources`` are the texts of bodies, for the lines of reports. Raises LaunchError if the launch does not fit the
     program: a wrong platform, argument or ze_info.
     """
     texts = dict(sources or {})
@@ -292,10 +292,10 @@ def ready(
 
 
 def carried_out(run: ReadyRun) -> RunReport:
-    """Run a launch that is ready, as often as its options say, and compare what the last run left with what is expected.
+    """Run a prepared launch as often as its options say, and check the expectations against the last run.
 
-    What the kernel does wrong is in the report. Raises LaunchError for an engine or checker that is not there, and for a
-    listener that cannot follow the run.
+    Faults of the kernel are in the report. Raises LaunchError for an unknown engine or checker, and for a listener that the
+    engine does not support.
     """
     options = run.options
     follows = bool(options.listeners) or options.profile
@@ -319,10 +319,10 @@ def carried_out(run: ReadyRun) -> RunReport:
 
 
 def _item_race(dispatch: Dispatch, checks: str) -> Fault | None:
-    """Return the first race between work items of one thread, as a note, where the checks are all but that one.
+    """Return the first race between work items of one thread as a note, if all other checks are on.
 
-    Only the first group runs for it, only its beginning, and only of kernels whose work items share memory: 20 to 40 ms.
-    Memory holds the same as before.
+    Runs only the beginning of the first group, and only for kernels whose work items share memory, which takes 20 to 40 ms.
+    Memory is restored.
     """
     names = {name.strip() for name in checks.split(",")}
     if "all" not in names or _ITEM_RACES in names or not dispatch.slm_bytes or dispatch.simd == 1:
@@ -343,7 +343,7 @@ def _item_race(dispatch: Dispatch, checks: str) -> Fault | None:
 def _timed(
     dispatch: Dispatch, engine: Engine, options: RunOptions, loading: float
 ) -> tuple[RunResult, RunTime, Profiler | None]:
-    """Return what the last of the runs has done, how long loading, compiling and each of them took, and who has watched the last."""
+    """Run the launch; return the result of the last run, the times of loading, compiling and each run, and the last profiler."""
     before = Contents(dispatch) if options.repeat > 1 else None
     compiling, running = 0.0, []
     while True:
@@ -359,7 +359,7 @@ def _timed(
 
 
 def _values(launch: LaunchFile, prepared: PreparedLaunch) -> tuple[ValueReport, ...]:
-    """Return what was passed by value, as the launch has it."""
+    """Return the arguments passed by value."""
     args = launch.config.args
     keyed: Iterable[tuple[int | str, Arg]] = args.items() if isinstance(args, Mapping) else enumerate(args)
     return tuple(
@@ -408,9 +408,9 @@ def _check_expectations(launch: LaunchFile, prepared: PreparedLaunch) -> None:
 def _check_instructions(
     module: Module, launch: LaunchFile, where: Platform, notes: list[str], chosen: str | None
 ) -> None:
-    """Tell before the run that a text has instructions which the platform lacks: refused where the user chose it.
+    """Report instructions that the platform lacks: as LaunchError if the user ``chosen`` the platform, else as a note.
 
-    So is a number of lanes that its threads cannot have.
+    The same for a number of lanes that its threads cannot have.
     """
     kernel = _launched(module, launch)
     lanes = kernel.int_attribute("SimdSize") if kernel is not None else None
@@ -441,10 +441,9 @@ def _launched(module: Module, launch: LaunchFile) -> Kernel | None:
 
 
 def observers_named(checks: str) -> tuple[Observer, ...]:
-    """Give the checkers of ``all``, ``none``, or names by commas.
+    """Return the checkers of ``all``, ``none``, or names separated by commas.
 
-    ``all`` has every checker but those that run only where they are named. Raises LaunchError where a name is no
-    checker's.
+    ``all`` has every checker except those that must be named. Raises LaunchError for an unknown name.
     """
     for name in (n.strip() for n in checks.split(",")):
         if name and name not in CHECKERS and name not in ("all", "none"):
@@ -453,16 +452,16 @@ def observers_named(checks: str) -> tuple[Observer, ...]:
 
 
 def makings() -> Makings:
-    """Return a keeper of what is compiled of one program, for ``RunOptions``."""
+    """Return a cache of compiled code of one program, for ``RunOptions``."""
     from visa_lsp.sim.jit.making import Makings
 
     return Makings(kept_for_user("native", ()))
 
 
 def _engine(name: str, budget: int | None) -> tuple[str, Engine]:
-    """Give an engine by name; auto is the compiled one where llvmlite is installed.
+    """Return an engine by name; auto is the compiled one if llvmlite is installed.
 
-    ``budget`` is that of the command line, which counts for the interpreter too where it has to help out.
+    ``budget`` is that of the command line, which also applies when the interpreter takes over.
     """
     if name not in ENGINES:
         raise LaunchError(f"unknown engine '{name}'; known engines: {', '.join(ENGINES)}")

@@ -1,4 +1,4 @@
-"""Figures of kernels as text for people, a page for one and a table for several, and as JSON."""
+"""Figures of kernels as text, a page for one and a table for several, and as JSON."""
 
 from __future__ import annotations
 
