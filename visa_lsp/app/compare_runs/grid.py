@@ -1,6 +1,6 @@
-"""The launches at which two programs are compared: those of a launch file, or a grid that is proposed for the first program.
+"""The launches for a comparison of two programs: those of a launch file, or a generated grid for the first program.
 
-Knows launch files as text. Invariant: what is proposed says all that a launch needs, so that it is read like any other.
+Knows launch files as text. Invariant: a generated launch file is complete and is read like any other.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.launchfile.values import Sweep, SweepPoint
 
-# The largest first: it shows most, and what it shows is made smaller afterwards.
+# The largest first, because it shows most differences and is shrunk afterwards.
 _GROUPS: Final = [[5, 1, 1], [2, 1, 1], [1, 1, 1]]
 _SEEDS: Final = [1, 2]
 _SCALARS: Final = [3, 1]
@@ -30,7 +30,7 @@ _SCALAR: Final = "scalar"
 
 @dataclass(frozen=True, slots=True)
 class GridLaunch:
-    """A launch file's text, what it is called and relative to, and its points; without a sweep there is one without axes."""
+    """The text of a launch file, its name and path, and its points; without a sweep there is one point without axes."""
 
     name: str
     text: str
@@ -40,16 +40,16 @@ class GridLaunch:
 
 
 def launches_for(a: ComparedProgram, launch: str | None, options: RunOptions) -> list[GridLaunch]:
-    """Return the launch file that is named, else the sibling of the first program, else a grid; each with its points.
+    """Return the named launch file, else the sibling of the first program, else a grid; each with its points.
 
-    Raises UserError where the file cannot be read or is wrong, or no launch can be proposed, and TextProblems for a text with
-    errors.
+    Raises UserError if the file cannot be read or is wrong, or no launch can be generated, and TextProblems for a text
+    with errors.
     """
     path = Path(launch) if launch else a.path.with_suffix(".launch.yaml")
     try:
         if launch or path.is_file():
             return [_read(str(path), launch_file_text(path, named=bool(launch)), path)]
-        return [_read("a grid by default", text, path) for text in _proposed(a, path, options)]
+        return [_read("the default grid", text, path) for text in _proposed(a, path, options)]
     except runner.LaunchError as error:
         raise UserError(str(error)) from None
 
@@ -60,8 +60,8 @@ def _read(name: str, text: str, path: Path) -> GridLaunch:
 
 
 def _proposed(a: ComparedProgram, path: Path, options: RunOptions) -> list[str]:
-    """Return two launch files: buffers that count up with some numbers of groups, and random ones with numbers passed by value too."""
-    # Buffers are as long as the most groups need them.
+    """Return two launch files: counting buffers with several numbers of groups; random buffers with varied values too."""
+    # Buffers are as long as the largest number of groups needs.
     quick = {"groups": _GROUPS[0]}
     made = proposed(program_of(a.data, a.path), replace(options, path=a.path), path, quick).proposal
     root = launch_source((made.even or made).written.text).root
@@ -78,7 +78,7 @@ def _proposed(a: ComparedProgram, path: Path, options: RunOptions) -> list[str]:
 
 
 def _varied(arg: Any, axes: dict[str, Any]) -> Any:
-    """Return an argument with random contents, or with a number of the sweep; adds the axis that it needs."""
+    """Return an argument with random contents or a number of the sweep; add the axis that it needs."""
     for kind in ("buffer", "image"):
         if isinstance(arg.get(kind), dict):
             axes["seed"] = _SEEDS
@@ -90,5 +90,5 @@ def _varied(arg: Any, axes: dict[str, Any]) -> Any:
 
 
 def _text(launch: dict[str, Any]) -> str:
-    """Return a launch file, its arguments by name where they are so."""
+    """Return the text of a launch file, with arguments by name if they have names."""
     return "".join(f"{forms.flow(key)}: {forms.flow(value)}\n" for key, value in launch.items())
