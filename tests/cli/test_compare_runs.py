@@ -9,6 +9,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from corpus import OWN
 
 from benchmarks import compare_runs as planted_runs
 from visa_lsp.app.compare_runs.shrink import MAX_TRIALS, shrunk
@@ -105,6 +106,12 @@ def test_without_a_launch_file_a_grid_is_made_up(run):
     found = report(run)
     assert (found["launch"], found["point"]) == ("the default grid", {"groups": [5, 1, 1]})
     assert found["smallest"] == {"groups": [2, 1, 1]}
+
+
+def test_programs_for_two_platforms_run_on_their_own_in_a_grid(run):
+    old, new = (str(OWN / f"run/{platform}/axpy/saxpy.visaasm") for platform in ("TGLLP", "PVCXT"))
+    status, out, _ = run(old, new)
+    assert (status, "do the same" in out) == (0, True)
 
 
 def test_programs_that_do_the_same_are_the_same_at_every_point(run):

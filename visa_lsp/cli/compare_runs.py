@@ -77,7 +77,7 @@ def compare_runs_command(args: Namespace) -> int:
     programs = program_at(args.a), program_at(args.b)
     options = RunOptions(platform=args.platform, engine=args.engine, checks=_CHECKS, budget=args.budget)
     try:
-        launches = launches_for(programs[0], args.launch, options)
+        launches = launches_for(programs, args.launch, options)
         with Progress() as line:
             compared = compare(programs, launches, options, Tolerance(args.rtol, args.atol, args.ulp), line)
     except TextProblems as problems:

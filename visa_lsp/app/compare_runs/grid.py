@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch import forms, runner
 from visa_lsp.app.launch.file import launch_file_text, parse_launch
+from visa_lsp.app.launch.program_info import platform_told
 from visa_lsp.app.launch.proposal import proposed
 from visa_lsp.app.launch.unit import program_of
 from visa_lsp.launchfile.source import launch_source
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from visa_lsp.app.compare_runs.programs import ComparedProgram
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.launchfile.values import Sweep, SweepPoint
@@ -39,17 +42,17 @@ class GridLaunch:
     points: tuple[SweepPoint, ...]
 
 
-def launches_for(a: ComparedProgram, launch: str | None, options: RunOptions) -> list[GridLaunch]:
+def launches_for(programs: Sequence[ComparedProgram], launch: str | None, options: RunOptions) -> list[GridLaunch]:
     """Return the named launch file, else the sibling of the first program, else a grid; each with its points.
 
-    Raises UserError if the file cannot be read or is wrong, or no launch can be generated, and TextProblems for a text
-    with errors.
+    A grid names no platform if the zebin of each program names its own. Raises UserError if the file cannot be read or is wrong,
+    or no launch can be generated, and TextProblems for a text with errors.
     """
-    path = Path(launch) if launch else a.path.with_suffix(".launch.yaml")
+    path = Path(launch) if launch else programs[0].path.with_suffix(".launch.yaml")
     try:
         if launch or path.is_file():
             return [_read(str(path), launch_file_text(path, named=bool(launch)), path)]
-        return [_read("the default grid", text, path) for text in _proposed(a, path, options)]
+        return [_read("the default grid", text, path) for text in _proposed(programs, path, options)]
     except runner.LaunchError as error:
         raise UserError(str(error)) from None
 
@@ -59,8 +62,9 @@ def _read(name: str, text: str, path: Path) -> GridLaunch:
     return GridLaunch(name, text, path, sweep, tuple(sweep.points()) if sweep is not None else ((),))
 
 
-def _proposed(a: ComparedProgram, path: Path, options: RunOptions) -> list[str]:
+def _proposed(programs: Sequence[ComparedProgram], path: Path, options: RunOptions) -> list[str]:
     """Return two launch files: counting buffers with several numbers of groups; random buffers with varied values too."""
+    a = programs[0]
     # Buffers are as long as the largest number of groups needs.
     quick = {"groups": _GROUPS[0]}
     made = proposed(program_of(a.data, a.path), replace(options, path=a.path), path, quick).proposal
@@ -68,6 +72,9 @@ def _proposed(a: ComparedProgram, path: Path, options: RunOptions) -> list[str]:
     assert root is not None
     launch: Any = root.plain()
     assert isinstance(launch, dict)
+    unsaid = parse_launch("groups: [1, 1, 1]\n", path)
+    if not options.platform and all(platform_told(unsaid, replace(options, path=p.path)) for p in programs):
+        launch.pop("platform", None)
     counting = {**launch, "sweep": {"groups": _GROUPS}}
     axes: dict[str, Any] = {"groups": _GROUPS[:2]}
     args = launch.get("args") or []
