@@ -91,7 +91,7 @@ def listed(words: Sequence[str]) -> str:
 def changed(one: Inst, names: OperandNames, other: Inst, its_names: OperandNames) -> str:
     """Return words for the differences of two instructions: word, predicate, lanes, then operand by operand."""
     if one.row.opens_label or other.row.opens_label:
-        return arrow(instruction_text(one, names), is_said(other, its_names))
+        return arrow(instruction_text(one, names), instruction_text(other, its_names))
     words = list(_words(one, names, other, its_names))
     lanes, operands = list(_lanes(one, other)), list(_operands(one, names, other, its_names))
     if lanes and not (words or operands):

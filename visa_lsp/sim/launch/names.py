@@ -1,9 +1,10 @@
 """The encoding of arguments into the payload without ze_info: by the names of ``.input`` declarations, or in order.
 
 These inputs are filled by name: ``local_id_x``, ``local_id_y``, ``local_id_z`` (a word or dword for each lane),
-``global_id_offset``, ``local_size``, ``enqueued_local_size``, ``group_count``, ``global_size`` (three dwords), ``work_dimensions``.
-In a compiler's dump, whose names have no meaning, local ids, the header behind them and the size of a group are identified
-by their place. Invariant: an input that is not filled is an error, except for the buffer offsets of a dump.
+``global_id_offset``, ``local_size``, ``enqueued_local_size``, ``group_count``, ``global_size`` (three dwords),
+``work_dimensions``. In a compiler's dump, whose names have no meaning, local ids, the header behind them and the size
+of a group are identified by their place. Invariant: an input that is not filled is an error, except for the buffer
+offsets of a dump.
 """
 
 from __future__ import annotations
@@ -190,7 +191,8 @@ class LaunchInputs:
                 return number.to_bytes(4, "little")[: entry.size]
         kind = ("a general variable", "a sampler", "a surface")[min(entry.kind, 2)]
         raise LaunchError(
-            f".input {entry.name} is {kind}; an argument of kind {type(arg).__name__.removesuffix('Arg').lower()} does not fit", key
+            f".input {entry.name} is {kind}; an argument of kind {type(arg).__name__.removesuffix('Arg').lower()} does not fit",
+            key,
         )
 
     def _implicit(self, block: GroupPayload, entry: NamedInput) -> bool:
