@@ -1,4 +1,4 @@
-"""A checkout against another one, in turns: what a start, a check and their memory cost before and now.
+"""The cost of a start and a check of two checkouts, time and memory, measured alternately.
 
 The other is a folder with a ``visa_lsp`` in it, such as ``git worktree add ../before COMMIT`` makes. Both run on the Python
 that runs this. ``first`` keeps nothing on disk, ``later`` finds what an earlier run of the same checkout left.

@@ -1,4 +1,4 @@
-"""Which requests a server is asked at random: those that it has a handler for, and the commands that it offers."""
+"""The requests of the random sessions: those with a handler in the server, and its commands."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from visa_lsp.lsp.server import create_server
 
 
 def _requests() -> dict[str, frozenset[str]]:
-    """The members of the parameters of each request of the protocol that is handled."""
+    """Return the members of the parameters of each request of the protocol that is handled."""
     found = {}
     for method in sorted(create_server("").protocol.fm.features):
         _, answer, params, _ = types.METHOD_TO_TYPES.get(method, (None, None, None, None))

@@ -34,7 +34,7 @@ while line := sys.stdin.buffer.readline():
 
 
 class Echo:
-    """A process that gives back what it is given, after some CPU time: what the machine adds to work of that length."""
+    """A process that echoes its input after some CPU time, to measure the overhead of the machine."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen([sys.executable, "-c", _ECHO], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -124,7 +124,7 @@ class Client:
         self._send({"method": method, "params": params})
 
     def ask(self, questions: Iterable[tuple[str, object]]) -> None:
-        """Ask some methods with their parameters at once, and wait for the answers."""
+        """Send requests with their parameters at once, and wait for the answers."""
         messages = []
         for method, params in questions:
             self._next += 1

@@ -23,14 +23,14 @@ def line_starts(text: str) -> list[tuple[int, int]]:
 
 
 def width(ch: str, encoding: str) -> int:
-    """How many units a character has."""
+    """Return the number of units of a character."""
     if encoding == "utf-8":
         return len(ch.encode("utf-8", "surrogatepass"))
     return 2 if encoding == "utf-16" and ch > "\uffff" else 1
 
 
 def offset(text: str, place: dict[str, int], encoding: str = "utf-16") -> int:
-    """The offset of a position; a place outside is the nearest one inside."""
+    """Return the offset of a position; a place outside is the nearest one inside."""
     lines = line_starts(text)
     if place["line"] >= len(lines):
         return len(text)
@@ -44,7 +44,7 @@ def offset(text: str, place: dict[str, int], encoding: str = "utf-16") -> int:
 
 
 def apply(text: str, change: dict[str, Any], encoding: str = "utf-16") -> str:
-    """A content change as the protocol means it."""
+    """Return a content change as the protocol means it."""
     if "range" not in change:
         return str(change["text"])
     start, end = (offset(text, change["range"][side], encoding) for side in ("start", "end"))

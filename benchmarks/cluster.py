@@ -1,4 +1,4 @@
-"""What a cluster costs and gives: time for a task, from one worker to two, and the same reports as without one.
+"""The cost and speedup of a cluster: time for a task, from one worker to two, and the same reports as without one.
 
 ``work`` is CPU time of the processes that do the work, ``worker`` that of the Dask workers, ``client`` that of the command with its
 scheduler: a scheduler of its own takes a part of that. CPU time counts, for wall time is what a shared machine makes of it.
@@ -74,7 +74,7 @@ def _texts(into: Path, count: int) -> list[Path]:
 
 
 def _measure(paths: Sequence[Path], workers: int) -> float:
-    """Tasks with nothing to do, and a check, on so many workers; the wall seconds of the check."""
+    """Run empty tasks and a check on a number of workers; return the wall seconds of the check."""
     wall = 0.0
     most = job.MAX_TASK_ITEMS
     with workers_here(workers) as address, crew_at(address, print) as crew:
@@ -122,7 +122,7 @@ def _task(path: Path) -> Task:
 
 
 def _same(room: Path) -> int:
-    """Whether check and a sweep print the same on clusters of 2 and 4 workers as without one."""
+    """Return whether check and a sweep print the same on clusters of 2 and 4 workers as without one."""
     (room / "saxpy.visaasm").write_bytes(SAXPY.read_bytes())
     sizes, seeds = range(1, LAUNCHES // 20 + 1), range(20)
     launch = SWEEP.format(sizes=", ".join(map(str, sizes)), seeds=", ".join(map(str, seeds)))

@@ -1,4 +1,4 @@
-"""Whether ``compare-runs`` finds planted changes of one instruction, shrinks them, and finds nothing in renamed copies.
+"""A benchmark of ``compare-runs``: whether it finds planted changes of one instruction, shrinks them, and finds nothing in renamed copies.
 
     python -m benchmarks.compare_runs [COUNT] [SEED] [--show]
 
@@ -49,7 +49,7 @@ _OPTIONS = RunOptions(engine="interp", checks="none", budget=50_000)
 
 @dataclass(frozen=True, slots=True)
 class PlantedRun:
-    """A kernel and what an edit made of it, each in a folder with its ze_info."""
+    """A kernel and its edited copy, each in a folder with its ze_info."""
 
     kind: str
     original: Path
@@ -69,7 +69,7 @@ def _is_fit(text: str) -> bool:
 
 
 def leaves(program: Path, launch: GridLaunch, point: SweepPoint) -> list[bytes] | None:
-    """The buffers after a plain run at a point; None where it cannot be run, or is wrong."""
+    """Return the buffers after a plain run at a point; None where it cannot be run, or is wrong."""
     try:
         report = run_launch(parse_launch(launch.text, launch.path, point), replace(_OPTIONS, path=program))
     except (LaunchError, TextProblems):
@@ -78,7 +78,7 @@ def leaves(program: Path, launch: GridLaunch, point: SweepPoint) -> list[bytes] 
 
 
 def beside(path: Path, text: str, folder: Path, word: str) -> Path:
-    """A text with what lies beside the original: its ze_info and zebin."""
+    """Return a text beside copies of the original's ze_info and zebin."""
     where = folder / word
     where.mkdir(exist_ok=True)
     for other in path.parent.iterdir():
@@ -90,7 +90,7 @@ def beside(path: Path, text: str, folder: Path, word: str) -> Path:
 
 
 def planted(path: Path, folder: Path, draw: random.Random) -> PlantedRun | None:
-    """The kernel with one instruction changed so that a plain run leaves something else; None where no draw does."""
+    """Return the kernel with one instruction changed so that a plain run leaves something else; None where no draw does."""
     text = path.read_text(encoding="utf-8")
     original = beside(path, text, folder, "a")
     try:
@@ -114,7 +114,7 @@ def planted(path: Path, folder: Path, draw: random.Random) -> PlantedRun | None:
 
 
 def judged(run: PlantedRun) -> tuple[str, ComparedRuns]:
-    """What is wrong with what ``compare-runs`` says of a planted change; empty where all is well."""
+    """Return the errors in the report of ``compare-runs`` on a planted change, empty without any, and the report."""
     launches = launches_for([program_at(str(run.original))], None, _OPTIONS)
     compared = compare((program_at(str(run.original)), program_at(str(run.edited))), launches, _OPTIONS, Tolerance())
     if compared.found is None:
@@ -131,7 +131,7 @@ def judged(run: PlantedRun) -> tuple[str, ComparedRuns]:
 
 
 def is_smaller(smallest: dict[str, object], first: dict[str, object]) -> bool:
-    """Whether no axis is larger than at the first point; words do not count."""
+    """Return whether no axis is larger than at the first point; words do not count."""
     for name, value in first.items():
         small = smallest[name]
         if isinstance(value, int) and isinstance(small, int) and small > value:
@@ -146,7 +146,7 @@ def is_smaller(smallest: dict[str, object], first: dict[str, object]) -> bool:
 
 
 def same_as_renamed(run: PlantedRun, folder: Path, draw: random.Random) -> ComparedRuns:
-    """What ``compare-runs`` says of a kernel and its copy with other names."""
+    """Return the report of ``compare-runs`` on a kernel and its copy with other names."""
     text, _ = disguised(run.original.read_text(encoding="utf-8"), draw)
     copy = beside(run.original, text, folder, "c")
     launches = launches_for([program_at(str(run.original))], None, _OPTIONS)
@@ -154,7 +154,7 @@ def same_as_renamed(run: PlantedRun, folder: Path, draw: random.Random) -> Compa
 
 
 def results(count: int, seed: int) -> Iterator[tuple[PlantedRun, str, ComparedRuns, ComparedRuns]]:
-    """Planted changes in so many kernels: each with what is wrong, and what was said of it and of the renamed copy."""
+    """Yield planted changes in ``count`` kernels, each with its errors, its report and that of the renamed copy."""
     draw = random.Random(seed)
     done = 0
     for path in kernels(count, seed):

@@ -1,4 +1,4 @@
-"""How long a user of the debugger waits, over stdio, and what a breakpoint costs that is not hit.
+"""The response times of the debugger over stdio, and the cost of a breakpoint that is not hit.
 
 A stop until the variables of a kernel with 4,000 of them are there; a step until it stands; eleven thousand instructions and eleven
 million back; an interpreted run with and without a breakpoint on a line that is never reached, and with a condition that is never
@@ -95,7 +95,7 @@ def _backs(path: Path, steps: int, rounds: int) -> list[list[object]]:
 
 
 def _runs(path: Path, rounds: int) -> list[list[object]]:
-    """A run in the debugger against ``run``, both with all checks."""
+    """Return a run in the debugger against ``run``, both with all checks."""
     from visa_lsp.dap.open_launch import open_launch
     from visa_lsp.debug.breakpoints import Wish
     from visa_lsp.debug.goals import Goal

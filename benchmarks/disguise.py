@@ -63,7 +63,7 @@ def _group(line: str) -> int:
 
 
 def _shuffled(declarations: list[tuple[int, str]], draw: random.Random) -> list[tuple[int, str]]:
-    """In any order in which no alias stands before its base."""
+    """Return declarations in a random order with each alias behind its base."""
     ready = declarations[:]
     draw.shuffle(ready)
     declared = {found[1] for _, line in declarations if (found := _DECLARED.search(line))}
@@ -86,7 +86,7 @@ def _shuffled(declarations: list[tuple[int, str]], draw: random.Random) -> list[
 
 
 def _names(lines: list[str], draw: random.Random) -> dict[str, str]:
-    """New names: some are exchanged with others of their class, others are new."""
+    """Return new names: exchanged within their class, or new ones."""
     classes: dict[str, list[str]] = {}
     for line in lines:
         found = _DECLARED.search(line)
@@ -123,7 +123,7 @@ def _renamed(line: str, names: dict[str, str]) -> str:
 
 
 def _spaced(line: str, draw: random.Random) -> str:
-    """The line with other blanks; one that begins at the left, such as a label, stays there."""
+    """Return the line with other blanks; one that begins at the left, such as a label, stays there."""
     indent = line[: len(line) - len(line.lstrip())]
     parts = _STRING.split(line.strip())
     spaced = [p if n % 2 else re.sub(r" +", lambda _: " " * draw.choice((1, 1, 2, 4)), p) for n, p in enumerate(parts)]

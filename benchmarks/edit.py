@@ -51,7 +51,7 @@ _WARM = 4  # turns that are not measured
 
 
 def beside(line: int, tokens: str | None) -> list[tuple[str, object]]:
-    """The requests of an editor that shows sixty lines from a line on, and has some tokens already."""
+    """Return the requests of an editor that shows sixty lines from ``line`` on, and has ``tokens`` already."""
     document = {"uri": URI}
     place = {"start": {"line": line, "character": 0}, "end": {"line": line + 60, "character": 0}}
     at = {"textDocument": document, "position": {"line": line, "character": 4}}
@@ -108,24 +108,24 @@ class Session:
     # ---- where ----
 
     def typed(self, lines: list[int], letters: str) -> Edit:
-        """A character typed somewhere in one of some lines."""
+        """Return the typing of a character in one of ``lines``."""
         at = self.pick.choice(lines)
         column = self.pick.randrange(len(self.lines[at]))
         return (at, column), (at, column), self.pick.choice(letters)
 
     def behind(self, lines: list[int], what: str) -> Edit:
-        """A text at the end of one of some lines."""
+        """Return the insertion of a text at the end of one of ``lines``."""
         at = self.pick.choice(lines)
         end = (at, len(self.lines[at]))
         return end, end, what
 
     def before(self, lines: list[int], what: str) -> Edit:
-        """A text before one of some lines."""
+        """Return the insertion of a text before one of ``lines``."""
         at = self.pick.choice(lines)
         return (at, 0), (at, 0), what
 
     def cut(self, lines: list[int], many: int = 1) -> Edit:
-        """Some lines, gone."""
+        """Return the deletion of lines."""
         at = self.pick.choice(lines[: max(1, len(lines) - many - 2)])
         return (at, 0), (min(at + many, len(self.lines) - 1), 0), ""
 
@@ -135,19 +135,19 @@ class Session:
         return (at, 0), (at, 0), "\n".join(self.lines[at : at + 500]) + "\n"
 
     def deleted(self, lines: list[int]) -> Edit:
-        """A character less in one of some lines."""
+        """Return the deletion of a character in one of ``lines``."""
         at = self.pick.choice(lines)
         column = self.pick.randrange(len(self.lines[at]))
         return (at, column), (at, column + 1), ""
 
     def resized(self) -> Edit:
-        """A digit more in the size of a declaration."""
+        """Return a digit more in the size of a declaration."""
         at = self.pick.choice(self.decls)
         column = self.lines[at].index("num_elts=") + 9
         return (at, column), (at, column), "1"
 
     def version(self, digits: str) -> Edit:
-        """The last digits of the version, others now."""
+        """Return the last digits of the version, others now."""
         line = self.lines[0]
         return (0, len(line) - 2), (0, len(line)), digits
 
@@ -185,7 +185,7 @@ def kinds(session: Session) -> dict[str, tuple[Callable[[], Edit], int]]:
 
 
 def edits(session: Session, turn: int, words: list[str]) -> None:
-    """All kinds of edits once, or those with one of some words in their names."""
+    """Yield each kind of edit once, or those with one of ``words`` in their names."""
     for kind, (make, seldom) in kinds(session).items():
         if turn % seldom == 0 and (not words or any(word in kind for word in words)):
             session.edit(kind, *make())
@@ -210,7 +210,7 @@ def _show(session: Session, machine: str) -> None:
 
 
 def with_faults(text: str, many: int) -> str:
-    """The text with so many faulty lines: a mask, a region, a missing name, a parenthesis."""
+    """Return the text with so many faulty lines: a mask, a region, a missing name, a parenthesis."""
     lines, pick = text.split("\n"), random.Random(many)
     places = [
         at for at, line in enumerate(lines) if line.startswith("    ") and "(M1, 16)" in line and "(0,0)<1>" in line

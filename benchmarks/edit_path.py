@@ -1,4 +1,4 @@
-"""How much one has to read to follow an edit to its findings: files and lines, read off imports and calls.
+"""The amount of code between an edit and its findings: files and lines, from imports and calls.
 
 It begins where a snapshot is asked for its findings and follows every call within ``visa_lsp/analysis``. A name that is
 called as a function is that of the module or of what it imports; a name behind a point is every method or property of that
@@ -34,7 +34,7 @@ class Definition(NamedTuple):
 
 
 def lines_of(node: ast.AST) -> set[int]:
-    """The lines of a definition, its decorators included."""
+    """Return the lines of a definition, its decorators included."""
     first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])  # type: ignore[attr-defined]
     return set(range(first, node.end_lineno + 1))  # type: ignore[attr-defined]
 

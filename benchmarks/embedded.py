@@ -68,7 +68,7 @@ void kernel_{n}(sycl::queue &queue, T *data, float factor) {{
 
 
 def host(lines: int, seed: int = 1) -> str:
-    """A C++ file of about so many lines with ``BLOCKS`` blocks of vISA, spread over it."""
+    """Return a C++ file of about so many lines with ``BLOCKS`` blocks of vISA, spread over it."""
     draw = random.Random(seed)
     parts = ["#include <sycl/sycl.hpp>\n#include <vector>\n"]
     each = max(1, (lines - BLOCKS * _KERNEL.count("\n")) // BLOCKS // _PLAIN.count("\n"))

@@ -64,7 +64,7 @@ _FRAMES = (
 
 
 class Attacker:
-    """What one session sends."""
+    """The messages of one session."""
 
     def __init__(self, chance: random.Random, program: Path) -> None:
         self.chance = chance
@@ -110,7 +110,7 @@ class Attacker:
         return {name: chance.choice(_JUNK) if chance.random() < junk else self._fitting[name]() for name in wanted}
 
     def command(self) -> Any:
-        """A request by name: the ones that a session cannot go on without come seldom."""
+        """Return a request by name: the ones that a session cannot go on without come seldom."""
         kinds = (_MOVES, _LOOKS, _LOOKS, _BREAKS, _SELDOM)
         return self.chance.choice(self.chance.choices(kinds, (30, 20, 20, 20, 4))[0])
 
@@ -135,7 +135,7 @@ class Attacker:
         return sent
 
     def _settle(self, client: Client, number: int) -> None:
-        """Wait until a run that was moved stands still again: most requests are refused while it runs, and when it is over."""
+        """Wait until a run has stopped again, because most requests are refused while it runs, and when it has ended."""
         try:
             client.answer(number)
         except Refused as refused:
@@ -156,7 +156,7 @@ class Attacker:
 
 
 def _session(seed: int, count: int, program: Path) -> list[str]:
-    """One session; what is wrong with it."""
+    """Run one session; return its errors."""
     chance = random.Random(seed)
     begun = {"program": str(program), "checks": chance.choice(("all", "none"))}
     with Client() as client:
@@ -185,7 +185,7 @@ def _session(seed: int, count: int, program: Path) -> list[str]:
 
 
 def fuzz(count: int, seed: int) -> list[str]:
-    """So many messages in sessions of at most a thousand; what is wrong, with the seed of its session."""
+    """Send ``count`` messages in sessions of at most a thousand; return the errors with the seeds of their sessions."""
     problems = []
     with tempfile.TemporaryDirectory() as name:
         endless = Path(name, "endless.visaasm")

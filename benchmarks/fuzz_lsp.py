@@ -65,7 +65,7 @@ y = "mov (M1, 16) $0(0,0)<1> 0x1:d"
 
 
 def language_of(uri: str) -> str:
-    """What an editor calls a document."""
+    """Return the language id of a document."""
     return HOSTS.get(uri.rpartition("/")[2], "yaml" if uri.endswith(".yaml") else "visa")
 
 
@@ -147,7 +147,7 @@ class Wire:
         return self.results[json.dumps(ident)].get("result")
 
     def start(self, folder: Path | None = None) -> None:
-        """The handshake, perhaps with a workspace."""
+        """Shake hands, perhaps with a workspace."""
         root = folder.as_uri() if folder else None
         folders = [{"uri": root, "name": "w"}] if root else None
         self.ask(
@@ -158,7 +158,7 @@ class Wire:
         self.send({"jsonrpc": "2.0", "method": "initialized", "params": {}})
 
     def stop(self) -> int:
-        """An orderly end; gives the exit status."""
+        """Return an orderly end; gives the exit status."""
         self.ask("shutdown", None, "stop")
         self.send({"jsonrpc": "2.0", "method": "exit"})
         return self.process.wait(60)
@@ -200,7 +200,7 @@ _HUGE_FILE_BYTES = 20 << 30
 
 
 def strange_files(folder: Path) -> None:
-    """A workspace with what is no text under the names of texts; nobody writes to the FIFOs."""
+    """Fill a workspace with files that are not texts under the names of texts; the FIFOs have no writer."""
     (folder / "good.visaasm").write_text(SMALL_TEXT)
     (folder / "sub").mkdir()
     for name in (
@@ -232,7 +232,7 @@ def strange_files(folder: Path) -> None:
 
 
 class Fuzz:
-    """Makes the messages, and keeps what the texts must be by now."""
+    """A generator of messages that keeps the expected texts."""
 
     def __init__(self, wire: Wire, draw: random.Random, folder: Path) -> None:
         self.wire, self.draw, self.folder = wire, draw, folder
@@ -267,7 +267,7 @@ class Fuzz:
         self.wire.send({"jsonrpc": "2.0", "method": method, "params": params})
 
     def place(self, text: str) -> dict[str, int]:
-        """A position, mostly in the text."""
+        """Return a position, mostly in the text."""
         if self.draw.random() < 0.1:
             return {
                 "line": self.draw.choice((0, 10**6, 2**31 - 1)),
@@ -333,7 +333,7 @@ class Fuzz:
         self.texts[uri] = (1, text)
 
     def edit(self, uri: str) -> None:
-        """Change a document, and what its text must be."""
+        """Change a document and its expected text."""
         if uri not in self.texts:
             self.open(uri)
         version, text = self.texts[uri]
@@ -364,7 +364,7 @@ class Fuzz:
         )  # fmt: skip
 
     def range(self, text: str) -> dict[str, Any]:
-        """A range, mostly a short one."""
+        """Return a range, mostly a short one."""
         start = self.place(text)
         if self.draw.random() < 0.6:
             return {
@@ -405,7 +405,7 @@ class Fuzz:
         self.request(self.draw.choice(WHOLE), params, broken=self.draw.random() < 0.03)
 
     def rubbish(self, uri: str) -> None:
-        """What no client should send."""
+        """Send an invalid message."""
         rubbish = self.draw.choice(GARBAGE)
         match self.draw.randrange(9):
             case 0:
@@ -445,7 +445,7 @@ class Fuzz:
                 )
 
     def answer(self) -> None:
-        """An answer to the server, asked for or not."""
+        """Send a response to the server, requested or not."""
         if self.wire.asked and self.draw.random() < 0.8:
             asked = self.wire.asked.pop(0)
             result = (
@@ -466,7 +466,7 @@ class Fuzz:
 
 
 def findings(wire: Wire, texts: dict[str, tuple[int, str]], mark: str) -> dict[str, Any]:
-    """The findings of every open text, in an order of their own."""
+    """Return the findings of every open text, in an order of their own."""
     found = {}
     for number, uri in enumerate(sorted(texts)):
         report = wire.ask("textDocument/diagnostic", {"textDocument": {"uri": uri}}, f"{mark}{number}")
@@ -475,7 +475,7 @@ def findings(wire: Wire, texts: dict[str, tuple[int, str]], mark: str) -> dict[s
 
 
 def fuzz(count: int, seed: int, log: Path | None = None) -> list[str]:
-    """Send the messages; gives what went wrong."""
+    """Send the messages; return the errors."""
     problems = []
     with tempfile.TemporaryDirectory() as folder:
         strange_files(Path(folder))
@@ -555,7 +555,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--log", type=Path, help="where to write what the server said, if it said something")
+    parser.add_argument("--log", type=Path, help="write the server's standard error to this file, unless empty")
     args = parser.parse_args()
     print(f"seed {args.seed}, {args.count} messages")
     started = time.monotonic()

@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gen", description=__doc__, formatter_class=form)
     parser.add_argument("--lines", type=int, default=2000)
     parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--platform", default=_PLATFORM, help="empty: what the server finds out by itself")
+    parser.add_argument("--platform", default=_PLATFORM, help="platform; empty for the server's own choice")
     args = parser.parse_args(arguments)
     tool = shutil.which("GenX_IR")
     if tool is None:

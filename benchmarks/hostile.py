@@ -41,7 +41,7 @@ KINDS: dict[str, tuple[int, Callable[[int], str]]] = {
 
 
 def text_of(kind: str, size: int) -> str:
-    """A hostile text."""
+    """Return a hostile text."""
     return _HEAD + KINDS[kind][1](size) + "\n"
 
 

@@ -19,12 +19,12 @@ _NAME = re.compile(r"(?<![\w.:%])(?:[VPATS][0-9]+|_[A-Za-z0-9_]+)\b")
 
 
 def source_text(seed: int = 1, lines: int = 2000) -> str:
-    """The text that is repeated."""
+    """Return the text that is repeated."""
     return _SOURCE.read_text(encoding="utf-8") if _SOURCE.is_file() else generated(seed, lines)
 
 
 def generated(seed: int, lines: int) -> str:
-    """A kernel without findings, of about so many lines."""
+    """Return a kernel without findings, of about so many lines."""
     pick = random.Random(seed)
     count = max(8, lines // 3)
     types = ("d", "ud", "f")
@@ -101,5 +101,5 @@ def _without_return(code: list[str]) -> list[str]:
 
 
 def broken_at_the_end(text: str) -> str:
-    """The same text with a syntax error as its last line: the finalizer reads it all and stops."""
+    """Return the same text with a syntax error as its last line: the finalizer reads it all and stops."""
     return text + "    add (M1,\n"

@@ -1,4 +1,4 @@
-"""What the benchmarks share: processes measured from outside, and tables of ratios.
+"""Common parts of the benchmarks: processes measured from outside, and tables of ratios.
 
 CPU is user and system time of the process and its children; peak is its largest resident set. Commands of one table run
 in turns, so that a change of load meets all of them; the table shows medians.
@@ -32,7 +32,7 @@ PEER = shutil.which("GenX_IR")
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one run of a command took."""
+    """The cost of one run of a command."""
 
     cpu: float
     wall: float
@@ -41,7 +41,7 @@ class Cost:
 
 
 def asked(doc: str, name: str, default: float) -> float:
-    """The number on the command line of a benchmark that takes one; ``doc`` is told to whoever asks for help."""
+    """Return the number on the command line of a benchmark that takes one; ``doc`` is its help."""
     form = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(
         prog=f"python -m benchmarks.{Path(sys.argv[0]).stem}", description=doc, formatter_class=form
@@ -51,13 +51,13 @@ def asked(doc: str, name: str, default: float) -> float:
 
 
 class Machine:
-    """How quick the machine was while something was measured: on a shared one that may change by a factor of two."""
+    """The speed of the machine during a measurement: on a shared one it may change by a factor of two."""
 
     def __init__(self) -> None:
         self._before, self._pace = _ticks(), pace()
 
     def words(self) -> str:
-        """Its load, what a plain loop takes at the beginning and now, and what part of its time went to other machines."""
+        """Return its load, the time of a plain loop at the beginning and now, and the share of time of other machines."""
         given, taken = [after - before for before, after in zip(self._before, _ticks(), strict=True)]
         stolen = 100 * taken / max(1, given + taken)
         load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
@@ -65,7 +65,7 @@ class Machine:
 
 
 def _ticks() -> tuple[int, int]:
-    """The ticks that programs had, and those that other machines took meanwhile; zeros where the system does not tell."""
+    """Return the ticks that programs had, and those that other machines took meanwhile; zeros where the system does not tell."""
     try:
         fields = [int(field) for field in Path("/proc/stat").read_text("ascii").split("\n")[0].split()[1:]]
     except (OSError, ValueError):
@@ -74,7 +74,7 @@ def _ticks() -> tuple[int, int]:
 
 
 def pace() -> float:
-    """Milliseconds that a loop of 300,000 additions takes; the median of some."""
+    """Return the median milliseconds of a loop of 300,000 additions."""
     times = []
     for _ in range(7):
         start, total = time.perf_counter(), 0
@@ -90,7 +90,7 @@ def compiled() -> None:
 
 
 def run(command: Sequence[str], folder: Path | None = None, kept: str | None = None) -> Cost:
-    """Run a command to its end; its output is dropped. ``kept`` is where it keeps what it learns, or ``off``."""
+    """Run a command to its end; its output is dropped. ``kept`` is the folder of its cache, or ``off``."""
     start = time.perf_counter()
     env = None if kept is None else {**os.environ, "VISA_LSP_CACHE": kept}
     with subprocess.Popen(
@@ -103,7 +103,7 @@ def run(command: Sequence[str], folder: Path | None = None, kept: str | None = N
 
 
 def interleaved(jobs: Mapping[str, Callable[[], Cost]], rounds: int) -> dict[str, Cost]:
-    """The median cost of each job, run in turns."""
+    """Return the median cost of each job, run in turns."""
     return {
         name: Cost(
             statistics.median(c.cpu for c in some),
@@ -116,7 +116,7 @@ def interleaved(jobs: Mapping[str, Callable[[], Cost]], rounds: int) -> dict[str
 
 
 def in_turns(jobs: Mapping[str, Callable[[], T]], rounds: int) -> dict[str, list[T]]:
-    """What each job gives in each round: what else the machine does meets all of them."""
+    """Return the results of each job in each round; rounds alternate, so that other load affects all jobs."""
     found: dict[str, list[T]] = {name: [] for name in jobs}
     for _ in range(rounds):
         for name, job in jobs.items():
@@ -125,24 +125,24 @@ def in_turns(jobs: Mapping[str, Callable[[], T]], rounds: int) -> dict[str, list
 
 
 def product(*arguments: str) -> list[str]:
-    """The product's command line."""
+    """Return the product's command line."""
     return [*PRODUCT, *arguments]
 
 
 def peer(text: Path, folder: Path) -> list[str]:
-    """The finalizer on a text: it parses, checks and stops before it makes code."""
+    """Return the finalizer on a text: it parses, checks and stops before it makes code."""
     assert PEER is not None
     name = str(folder / (text.stem + ".isa"))
     return [PEER, str(text), "-platform", "TGLLP", "-dumpvisa", "-stopafter", "CFG", "-outputCisaBinaryName", name]
 
 
 def folder() -> tempfile.TemporaryDirectory[str]:
-    """A folder for inputs and what the peer drops."""
+    """Return a folder for inputs and the peer's output."""
     return tempfile.TemporaryDirectory(prefix="visa-bench-")
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The value that so large a share of the values does not exceed."""
+    """Return the value that so large a share of the values does not exceed."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
@@ -160,11 +160,11 @@ def table(title: str, head: Sequence[str], rows: Sequence[Sequence[object]]) -> 
 
 
 def timed(function: Callable[[Any], Any], item: Any) -> tuple[Any, float]:
-    """What a function gives, and the CPU seconds that it took."""
+    """Return the result of a function, and its CPU seconds."""
     began = time.process_time()
     return function(item), time.process_time() - began
 
 
 def work_of_process() -> float:
-    """The CPU seconds that this process has taken so far."""
+    """Return the CPU seconds that this process has taken so far."""
     return time.process_time()

@@ -69,7 +69,7 @@ def pytest_runtest_logreport(report):
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """An expression of the package and what stands in its place."""
+    """An expression of the package and its replacement."""
 
     number: int
     path: str
@@ -106,7 +106,7 @@ _OPERATIONS: Final = {
 
 
 def replacement(node: ast.AST) -> ast.expr | None:
-    """Return what a mutant has in the place of an expression, or None where it is not mutated."""
+    """Return the replacement of an expression in a mutant; None where it is not mutated."""
     match node:
         case ast.Compare(left=left, ops=[first, *rest], comparators=others) if type(first) in _COMPARISONS:
             return ast.Compare(left, [_COMPARISONS[type(first)](), *rest], others)
@@ -327,7 +327,7 @@ def report(mutants: list[Mutant], verdicts: dict[str, dict[str, object]]) -> int
 
 
 def main() -> int:
-    """Read the arguments and do what they say."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.mutate_source", description="Count the mutants of the package that the tests notice."
     )

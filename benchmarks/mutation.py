@@ -86,7 +86,7 @@ def mutants(count: int, seed: int) -> list[Mutant]:
 
 @cache
 def _forms() -> list[Seed]:
-    """The one-instruction texts that the finalizer accepts."""
+    """Return the one-instruction texts that the finalizer accepts."""
     folder = CORPUS / "forms"
     head = (folder / "template.visaasm.part").read_text().rstrip("\n").split("\n")
     names = {d[1]: i for i, line in enumerate(head) if (d := _DECL.match(line))}

@@ -1,4 +1,4 @@
-"""What is new with a release of Intel's compiler: ``python -m benchmarks.newest OCLOC [--before FILE] [--device NAME]...``.
+"""The differences with a release of Intel's compiler: ``python -m benchmarks.newest OCLOC [--before FILE] [--device NAME]...``.
 
 1. *Devices:* those that the compiler has and visa-lsp does not know, and those whose text names another platform.
 2. *Texts:* all OpenCL sources of the repository, and of the corpus beside it, for each device and each set of options; every
@@ -55,11 +55,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Go through all that can be new and print it; the exit status."""
     form = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(prog="python -m benchmarks.newest", description=__doc__, formatter_class=form)
-    parser.add_argument("ocloc", metavar="OCLOC", help="the compiler: tests/oracle/ocloc2026/install.sh installs one")
+    parser.add_argument(
+        "ocloc", metavar="OCLOC", help="the compiler (install one with tests/oracle/ocloc2026/install.sh)"
+    )
     parser.add_argument("--device", action="append", help=f"default: {' '.join(newest.DEVICES)}")
     parser.add_argument("--forms", type=int, default=500, help="verdicts of the corpus for each device; default: 500")
-    parser.add_argument("--before", metavar="FILE", type=Path, help="what an earlier run has printed")
-    parser.add_argument("--seed", type=int, default=1, help="chooses these verdicts")
+    parser.add_argument(
+        "--before", metavar="FILE", type=Path, help="leave out the entries of this output of an earlier run"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="seed of the choice of verdicts")
     args = parser.parse_args(arguments)
     devices, wrong = args.device or newest.DEVICES, 0
     before = set(args.before.read_text(encoding="utf-8").splitlines()) if args.before else set()
@@ -107,7 +111,7 @@ def _devices(tool: str) -> Iterator[tuple[str, str]]:
 
 
 def _programs(tool: str, devices: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The findings in all texts, and the launches of those that are compiled without options."""
+    """Yield the findings in all texts, and the launches of those that are compiled without options."""
     jobs = [(path, device, options) for path in newest.sources() for device in devices for options in _OPTIONS]
     launches = newest.launches()
     with ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -58,7 +58,7 @@ def kind_of(verdict: str, platform: str, text: str) -> tuple[str, str]:
 
 
 def disagreements(rows: list[dict[str, str]]) -> Iterator[tuple[dict[str, str], str, str]]:
-    """Yield each row that is judged differently, the kind, and what says so."""
+    """Yield each row that is judged differently, the kind, and its source."""
     whole_text = load_whole_text(FORMS)
     for row in rows:
         kind, codes = kind_of(row["verdict"], row["platform"], text_of(whole_text, row["platform"], row["statement"]))

@@ -41,7 +41,7 @@ _WORD = re.compile(r"^(\s+(?:\([^)]*\)\s+)?)([a-z]\w*)")
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """A text and what an edit made of it. ``a`` and ``b`` are the lines that may be told, from 0."""
+    """A text and its edited copy. ``a`` and ``b`` are the lines that may be reported, from 0."""
 
     kind: str
     before: str
@@ -54,7 +54,7 @@ Edit = tuple[list[str], set[int], set[int]]
 
 
 def _is_plain(line: str) -> bool:
-    """Whether a line is an instruction after which control goes to the next one."""
+    """Return whether a line is an instruction that control leaves to the next one."""
     word = _WORD.match(line)
     rows = TABLE.by_mnemonic.get(word[2], ()) if word and _CODE.match(line) else ()
     return bool(rows) and all(row.flow is FlowClass.NEXT for row in rows)
@@ -195,14 +195,14 @@ def _code(lines: list[str]) -> list[str]:
 
 
 def _is_repeated(lines: list[str], places: set[int]) -> bool:
-    """Whether the same stands beside an edited line, so that either could be the edited one."""
+    """Return whether an edited line has an equal neighbour, so that either could be the edited one."""
     return any(
         lines[n].split() in (lines[n - 1].split(), *(one.split() for one in lines[n + 1 : n + 2])) for n in places
     )
 
 
 def is_same(path: Path) -> bool:
-    """Whether a text and its disguise are the same program, as ``diff`` sees it."""
+    """Return whether ``diff`` reports a text and its disguise as the same program."""
     text = path.read_text(encoding="utf-8")
     other, _ = disguised(text, random.Random(path.name))
     a, b = side_of_text("a", text, None), side_of_text("b", other, None)
@@ -212,7 +212,7 @@ def is_same(path: Path) -> bool:
 
 
 def is_found(edit: Planted, changes: list[Difference]) -> bool:
-    """Whether something is told, and nothing but of the lines of the edit."""
+    """Return whether there are changes, and only of the lines of the edit."""
     return bool(changes) and all(_inside(edit, change) for change in changes)
 
 
@@ -228,8 +228,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.planted", description=__doc__)
     parser.add_argument("count", nargs="?", type=int, default=2000)
     parser.add_argument("seed", nargs="?", type=int, default=1)
-    parser.add_argument("--show", type=int, default=0, metavar="N", help="print the first N that are not found")
-    parser.add_argument("--edits", action="store_true", help="edits only, no texts in disguise")
+    parser.add_argument("--show", type=int, default=0, metavar="N", help="print the first N edits that are not found")
+    parser.add_argument("--edits", action="store_true", help="run edits only, no disguised texts")
     args = parser.parse_args()
     paths = sorted(CORPUS.glob("dev*/*/*.visaasm"))
     told = [] if args.edits else [path for path in paths if not is_same(path)]

@@ -49,7 +49,7 @@ _FEW_ROWS, _TOLD = 64, 5
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What the finalizer says of a kernel: its peak, and GRF rows by the ordinal of the instruction."""
+    """The finalizer's estimate of a kernel: its peak, and GRF rows by the ordinal of the instruction."""
 
     peak: int
     rows: dict[int, int]
@@ -85,7 +85,7 @@ class Compared:
 
 
 def estimate(text: str, platform: str, options: Sequence[str] = ()) -> Estimate | None:
-    """The finalizer's estimate for a text of one kernel; None where it does not finish it."""
+    """Return the finalizer's estimate for a text of one kernel; None where it does not finish it."""
     status, printed = _finalized(text, platform, ("-dumpRPE", *options))
     peaks = list(_PEAK.finditer(printed))
     if status or not peaks:
@@ -99,7 +99,7 @@ def estimate(text: str, platform: str, options: Sequence[str] = ()) -> Estimate 
 
 
 def _finalized(text: str, platform: str, options: Sequence[str]) -> tuple[int, str]:
-    """The finalizer's exit status for a copy of a text in a folder of its own, and what it printed."""
+    """Return the finalizer's exit status for a copy of a text in its own folder, and its output."""
     assert PEER is not None
     with tempfile.TemporaryDirectory(prefix="visa-pressure-") as folder:
         (Path(folder) / "x.visaasm").write_text(_FILE_NAMED.sub("", text), encoding="utf-8", errors="surrogateescape")
@@ -111,7 +111,7 @@ def _finalized(text: str, platform: str, options: Sequence[str]) -> tuple[int, s
 
 
 def spills(text: str, platform: str) -> Spilled | None:
-    """What a text of one kernel spills with few registers, against ours; None where it spills nothing."""
+    """Return the finalizer's spills of a text with few registers, and our estimate; None where it spills nothing."""
     _, printed = _finalized(text, platform, ("-ratrace", "-TotalGRFNum", str(_FEW_ROWS)))
     spilled = {name for found in _SPILLED.findall(printed) for name in found.split()}
     chosen, module = platform_named(platform), assemble(text, platform).module
@@ -134,7 +134,7 @@ def spills(text: str, platform: str) -> Spilled | None:
 
 
 def texts(corpora: Iterable[Path] = CORPORA) -> list[tuple[Path, str]]:
-    """The texts of the corpora with their platforms."""
+    """Return the texts of the corpora with their platforms."""
     found = [path for corpus in corpora for path in sorted(corpus.glob("[A-Z]*/*.visaasm"))]
     return [(path, path.parent.name) for path in found if platform_named(path.parent.name) is not None]
 
@@ -155,7 +155,7 @@ def compare(path: Path, rows: list[int], theirs: Estimate) -> Compared:
 
 
 def correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
-    """The rank correlation (Spearman) of two series; None where one of them does not change."""
+    """Return the rank correlation (Spearman) of two series; None where one of them does not change."""
     try:
         return statistics.correlation(_ranks(one), _ranks(other))
     except statistics.StatisticsError:
@@ -163,7 +163,7 @@ def correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
 
 
 def _ranks(values: Sequence[float]) -> list[float]:
-    """The rank of each value; equal values share the mean of theirs."""
+    """Return the rank of each value; equal values share the mean of theirs."""
     places: dict[float, list[int]] = {}
     for place, value in enumerate(sorted(values)):
         places.setdefault(value, []).append(place)
@@ -171,7 +171,7 @@ def _ranks(values: Sequence[float]) -> list[float]:
 
 
 def figures(compared: Sequence[Compared]) -> tuple[float, float, float, float]:
-    """The share of peaks that agree, their rank correlation, that of lines: the median and the lowest tenth."""
+    """Return the share of peaks that agree, their rank correlation, that of lines: the median and the lowest tenth."""
     lines = [one.lines for one in compared if one.lines is not None]
     near = sum(one.near for one in compared) / len(compared)
     peaks = correlation([one.ours for one in compared], [one.theirs for one in compared])
@@ -241,12 +241,17 @@ def measure(lines: int) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m benchmarks.pressure")
     parser.add_argument(
-        "corpora", nargs="*", type=Path, default=CORPORA, metavar="FOLDER", help="with a folder of texts per platform"
+        "corpora",
+        nargs="*",
+        type=Path,
+        default=CORPORA,
+        metavar="FOLDER",
+        help="corpus: a folder of texts per platform",
     )
     parser.add_argument(
-        "--show", type=int, default=10, metavar="N", help="how many of the texts that are farthest off are listed"
+        "--show", type=int, default=10, metavar="N", help="list the N texts with the largest differences"
     )
-    parser.add_argument("--long", type=int, default=200_000, metavar="N", help="lines of the kernel that is timed")
+    parser.add_argument("--long", type=int, default=200_000, metavar="N", help="number of lines of the timed kernel")
     given = parser.parse_args()
     outcome = main(given.corpora, given.show)
     measure(given.long)

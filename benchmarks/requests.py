@@ -1,4 +1,4 @@
-"""How long each request takes on a long text: ``python -m benchmarks.requests [--lines 20000 200000] [--rounds 40]``.
+"""The time of each request on a long text: ``python -m benchmarks.requests [--lines 20000 200000] [--rounds 40]``.
 
 A real server over stdio and a text of real kernels with some faults planted in it. Every round edits the text first, at
 a random place: a word in a comment, a new line, a declaration, an operand, or the undoing of one of these; then the
@@ -86,7 +86,7 @@ class Server(Client):
     """The real server; answers are taken as bytes, and read when the clock has stopped."""
 
     def greet(self) -> dict[str, Any]:
-        """Shake hands; what the server says it can do."""
+        """Shake hands; return the server's capabilities."""
         answer = self.request("initialize", {"processId": None, "rootUri": None, "capabilities": CAPABILITIES})
         self.notify("initialized", {})
         capabilities: dict[str, Any] = answer["capabilities"]
@@ -133,7 +133,7 @@ class Text:
         )
 
     def _replace(self, first: int, last: int, new: list[str]) -> None:
-        """Put other lines in the place of some, told as the smallest change."""
+        """Replace lines, sent as the smallest change."""
         old = self.lines[first:last]
         self.lines[first:last] = new
         a, b = "\n".join(old), "\n".join(new)
@@ -185,7 +185,7 @@ class Text:
             self.undo = (at, at + 1, [line])
 
     def a_line(self) -> int:
-        """A random line with an instruction."""
+        """Return a random line with an instruction."""
         while True:
             at = self.draw.randrange(len(self.lines))
             if self.lines[at].startswith("    ") and "(M" in self.lines[at]:
@@ -223,7 +223,7 @@ class Bench:
                 return at, self.draw.choice(names) + 1
 
     def params(self, method: str, remark: str) -> dict[str, Any]:
-        """The parameters of one round of a request."""
+        """Return the parameters of one round of a request."""
         self.number += 1
         line, column = self.place(remark)
         if method == "codeAction" and self.draw.random() < 0.5:
@@ -257,7 +257,7 @@ class Bench:
         }  # fmt: skip
 
     def round(self, method: str, remark: str) -> tuple[float, float, bytes]:
-        """An edit, then the request."""
+        """Return an edit, then the request."""
         self.text.edit()
         # The edit and its findings have figures of their own (benchmarks.edit): they are taken in before the clock starts.
         self.server.request("textDocument/hover", {"textDocument": {"uri": "file:///none"}, "position": {"line": 0, "character": 0}})  # fmt: skip
@@ -275,13 +275,13 @@ class Bench:
 
 
 def percentile(values: list[float], part: float) -> float:
-    """The value that so many are not above."""
+    """Return the value that so many are not above."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(len(ordered) * part))]
 
 
 def uncovered(capabilities: dict[str, Any]) -> list[str]:
-    """What the server says it can do and this benchmark does not ask."""
+    """Return the server's capabilities that this benchmark does not cover."""
     asked = {name.partition(":")[0] for name in (*AT_PLACE, *WHOLE, *OTHER)}
     return [
         key
@@ -344,9 +344,13 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
-        "--only", nargs="+", default=[], metavar="WORD", help="only requests with one of these words in their names"
+        "--only",
+        nargs="+",
+        default=[],
+        metavar="WORD",
+        help="measure only requests with one of these words in their names",
     )
-    parser.add_argument("--settle", type=float, default=0.0, help="seconds of quiet after opening, as of a reader")
+    parser.add_argument("--settle", type=float, default=0.0, help="wait N seconds after opening a text")
     args = parser.parse_args()
     print(f"seed {args.seed}")
     for key, reason in NOT_ASKED.items():

@@ -46,7 +46,7 @@ class Buffer:
 
     @property
     def file(self) -> str:
-        """The name of the file that holds what it begins with."""
+        """The name of the file with its initial contents."""
         return f"{self.dtype}-{self.count}-{self.init}.npy"
 
     def write(self, folder: Path) -> None:
@@ -66,7 +66,7 @@ class Job:
     args: tuple[Buffer | tuple[str, float], ...]
 
     def launch(self) -> dict[str, Any]:
-        """The launch file."""
+        """Return the launch file."""
         groups = [n // k for n, k in zip(self.size, self.local, strict=True)]
         args = [
             {"buffer": {"dtype": a.dtype, "shape": [a.count], "npy": a.file}}
@@ -81,7 +81,7 @@ class Job:
 
 
 def jobs(scale: int = 1) -> list[Job]:
-    """The six kernels; ``scale`` is how much more work there is than usual."""
+    """Return the six kernels; ``scale`` is how much more work there is than usual."""
     million, wide = scale << 20, 512 * scale
     floats = lambda count, init="random", *, result=False: Buffer("float32", count, init, result)  # noqa: E731
     return [
@@ -117,7 +117,7 @@ def compiled(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Ours:
-    """What one launch took: seconds for loading, compiling and the kernel, CPU of the process, peak of memory; what it did."""
+    """The cost of one launch: seconds for loading, compiling and the kernel, CPU of the process, peak of memory; its result."""
 
     load: float
     compile: float
@@ -207,7 +207,7 @@ def peer(job: Job, folder: Path, repeats: int, which: str, *options: str) -> flo
 
 
 def agree(job: Job, folder: Path) -> bool:
-    """Whether our run has left what pocl's has, but for roundings: sums may be contracted otherwise."""
+    """Return whether our run and pocl's have equal results, except for roundings, because sums may be contracted differently."""
     number = next(at for at, a in enumerate(job.args) if isinstance(a, Buffer) and a.result)
     mine, theirs = (
         np.load(folder / f"ours-{job.kernel}" / f"arg{number}.npy"),
@@ -219,7 +219,7 @@ def agree(job: Job, folder: Path) -> bool:
 
 
 def measured(folder: Path, repeats: int, chosen: list[Job], *, quick: bool) -> None:
-    """The table of kernels, and the geometric means that are asked for."""
+    """Print the table of kernels, and the chosen geometric means."""
     rows: list[list[object]] = []
     ratios: dict[str, list[float]] = {"pocl": [], "Oclgrind": [], "checked": []}
     machine = Machine()
@@ -270,7 +270,7 @@ def growth(folder: Path, repeats: int) -> None:
 
 
 def small(folder: Path) -> None:
-    """One group of each kernel, start to end: what choosing the engine costs where there is little to do."""
+    """Measure one group of each kernel from start to end: the cost of choosing the engine for small launches."""
     rows: list[list[object]] = []
     for job in jobs():
         group = replace(job, size=job.local)
@@ -327,19 +327,19 @@ def assembling(folder: Path, repeats: int) -> None:
 
 
 def prepare(job: Job, folder: Path) -> None:
-    """Write what the buffers of a job begin with."""
+    """Write the initial contents of a job's buffers."""
     for arg in job.args:
         if isinstance(arg, Buffer):
             arg.write(folder)
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Run the benchmark of the command line."""
     form = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__, formatter_class=form)
     parser.add_argument("repeats", nargs="?", type=int, default=5)
     parser.add_argument("--kernel", action="append", choices=[job.kernel for job in jobs()])
-    parser.add_argument("--quick", action="store_true", help="without Oclgrind")
+    parser.add_argument("--quick", action="store_true", help="skip Oclgrind")
     asked = parser.parse_args()
     if missing := [tool for tool in ("ocloc", "oclgrind") if shutil.which(tool) is None]:
         sys.exit(f"not installed: {', '.join(missing)} (Debian: intel-opencl-icd oclgrind pocl-opencl-icd)")

@@ -40,8 +40,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Compile, compare, run and print; the exit status."""
     form = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sources", description=__doc__, formatter_class=form)
-    parser.add_argument("--run", action="store_true", help="run each kernel too, which takes minutes")
-    parser.add_argument("--device", choices=tuple(_DEVICES), action="append", help="one of them only")
+    parser.add_argument("--run", action="store_true", help="also run each kernel (takes minutes)")
+    parser.add_argument(
+        "--device", choices=tuple(_DEVICES), action="append", help="compile only for this device (repeatable)"
+    )
     args = parser.parse_args(arguments)
     if shutil.which("ocloc") is None:
         print("ocloc is not installed: apt-get install intel-opencl-icd")
@@ -60,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _of_source(platform: str, folder: Path, *, run: bool) -> Iterator[tuple[str, str]]:
-    """What is counted of a source, and words where there is something to say."""
+    """Yield the outcomes of a source, with words for failures."""
     sources = CORPUS / ("cl" if (CORPUS / "cl").is_dir() else "dev/cl")
     path = sources / f"{folder.name}.cl"
     build = _built(path, _DEVICES[platform])
@@ -92,7 +94,7 @@ def _built(path: Path, device: str) -> Build:
 
 
 def _runs(build: Build) -> Iterator[tuple[str, str]]:
-    """Runs each kernel of a build from the files that ``compile`` would write, without a launch file."""
+    """Run each kernel of a build from the files that ``compile`` would write, without a launch file."""
     from visa_lsp.app.compile.outputs import file_name, files_of
 
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""How long until something is said: the answer to ``initialize``, and ``--check`` of a text of 50 lines.
+"""The time of a start: to the answer to ``initialize``, and of ``--check`` of a text of 50 lines.
 
 ``first`` starts with nothing on disk, ``later`` finds what the one before left. Usage: python -m benchmarks.startup [ROUNDS]
 """

@@ -1,7 +1,7 @@
 """A child process of our own code for a sequence of jobs: ``JobProcess`` is the parent's side, ``answer_jobs`` the child's.
 
-Jobs and answers are byte strings. Invariant: each job has an answer or a ``JobLost`` with the reason, output of the child does
-not mix with answers, and the child ends when its parent does.
+Jobs and answers are byte strings. Invariant: each job has an answer or a ``JobLost`` with the reason, output of the
+child does not mix with answers, and the child ends when its parent does.
 """
 
 from __future__ import annotations

@@ -66,12 +66,12 @@ def main(words: list[str] | None = None) -> int:
     """Do what the command line says; gives the exit status."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.attack", description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=1000, help="cases of each target (1000)")
-    parser.add_argument("--target", action="append", choices=tuple(TARGETS), help="only this; may be given again")
-    parser.add_argument("--seed", type=int, default=1, help="another seed makes other cases (1)")
-    parser.add_argument("--only", type=int, metavar="K", help="only the case of this number")
+    parser.add_argument("--target", action="append", choices=tuple(TARGETS), help="run only this target (repeatable)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the cases (1)")
+    parser.add_argument("--only", type=int, metavar="K", help="run only case K")
     parser.add_argument("--seconds", type=float, default=20.0, help="CPU time that one case may take (20)")
     parser.add_argument("--megabytes", type=int, default=2048, help="memory that a target may take (2048)")
-    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="write the inputs that failed there")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="write failing inputs to FOLDER")
     args = parser.parse_args(words)
     # Every look at a text, also that of a server in this process, is compared with a full one.
     os.environ[VERIFY] = "1"

@@ -44,7 +44,7 @@ _SPARSE: Final = 20 << 30
 
 
 def header(draw: random.Random) -> bytes:
-    """The head of a file, right or nearly so."""
+    """Return the head of a file, right or nearly so."""
     fields = [f"'descr': {draw.choice(_DESCRIPTIONS) if draw.random() < 0.4 else chr(39) + '<f4' + chr(39)}"]
     fields.append(f"'fortran_order': {draw.choice(_ORDERS)}")
     fields.append(f"'shape': {draw.choice(_SHAPES) if draw.random() < 0.6 else '(4,)'}")
@@ -91,7 +91,7 @@ class Arrays(Target):
         self.folder = Path(tempfile.mkdtemp(prefix="attack-"))
 
     def make(self, draw: random.Random) -> bytes:
-        """The bytes of a file."""
+        """Return the bytes of a file."""
         if draw.random() < 0.15:
             stream = io.BytesIO()
             dtype = draw.choice((np.float32, np.int8, np.uint64, np.float64, np.complex64, np.bool_))

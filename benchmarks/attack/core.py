@@ -42,18 +42,18 @@ class Target(ABC):
 
     @abstractmethod
     def make(self, draw: random.Random) -> Any:
-        """The input of a case."""
+        """Return the input of a case."""
 
     @abstractmethod
     def attempt(self, case: Any, draw: random.Random) -> str:
         """Try it; what became of it, in a word, for the count."""
 
     def shown(self, case: Any) -> bytes:
-        """The input as bytes."""
+        """Return the input as bytes."""
         return case if isinstance(case, bytes) else str(case).encode("utf-8", "surrogatepass")
 
     def covered(self) -> str:
-        """What the cases had in them, in lines; empty where nobody counts."""
+        """Return lines about the contents of the cases; empty for targets that do not count."""
         return ""
 
     def close(self) -> None:  # noqa: B027 - most targets hold nothing
@@ -99,7 +99,7 @@ def limited_time(seconds: float) -> Iterator[None]:
 
 
 def drawer(target: str, seed: int, number: int) -> random.Random:
-    """The numbers that one case is made of."""
+    """Return the numbers that one case is made of."""
     return random.Random(f"{target}/{seed}/{number}")
 
 

@@ -41,7 +41,7 @@ def places(value: Any, found: list[tuple[Any, Any]] | None = None) -> list[tuple
 
 
 def changed(draw: random.Random, value: Any, values: tuple[Any, ...] = VALUES) -> Any:
-    """The value with one thing in it replaced, dropped, doubled, moved or wrapped; it may be changed in place."""
+    """Return the value with one thing in it replaced, dropped, doubled, moved or wrapped; it may be changed in place."""
     inside = places(value)
     # A copy: what is put in may be changed next, and neither other cases nor the value itself may come to hold that.
     new = deepcopy(draw.choice(values))
@@ -71,7 +71,7 @@ def changed(draw: random.Random, value: Any, values: tuple[Any, ...] = VALUES) -
 
 
 def document(draw: random.Random, value: Any) -> str:
-    """A value as YAML, in blocks or in one line."""
+    """Return a value as YAML, in blocks or in one line."""
     if draw.random() < 0.3:
         return _flow(value) + "\n"
     return "\n".join(_block(value, 0)) + "\n"
@@ -126,7 +126,7 @@ def bomb(draw: random.Random) -> str:
 
 
 def odd_text(draw: random.Random, text: str) -> str:
-    """The text of a document with something odd in it."""
+    """Return the text of a document with something odd in it."""
     for _ in range(draw.choice((1, 1, 2, 4))):
         at = draw.randrange(len(text) + 1)
         match draw.randrange(9):

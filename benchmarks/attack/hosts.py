@@ -54,7 +54,7 @@ class Hosts(Target):
     suffix = ".cpp"
 
     def make(self, draw: random.Random) -> HostCase:
-        """Some functions, damaged more or less."""
+        """Return some functions, damaged more or less."""
         host = draw.choice(tuple(Host))
         text = "".join(_function(draw, host, number) for number in range(draw.choice((1, 1, 2, 4))))
         for _ in range(draw.choice((0, 0, 1, 3, 8))):
@@ -70,7 +70,7 @@ class Hosts(Target):
         return HostCase(text, host, draw.choice(PLATFORMS), tuple(edits))
 
     def shown(self, case: HostCase) -> bytes:
-        """The text, the rest in a comment behind it."""
+        """Return the text, the rest in a comment behind it."""
         return f"{case.text}\n// {case.host} {case.platform}, edits {case.edits!r}\n".encode("utf-8", "surrogatepass")
 
     def attempt(self, case: HostCase, draw: random.Random) -> str:
@@ -146,7 +146,7 @@ def _formatted(host: HostText) -> None:
 
 
 def _as_read_anew(host: HostText) -> None:
-    """What is kept over edits is what a fresh reading says, where the text has no mistake that is got over in different ways."""
+    """Check that an edited host equals a fresh reading, unless the text has an error with several recoveries."""
     if parse(readable(host.document.text, host.host)).root_node.has_error:
         return
     fresh = HostText.of(host.document.text, host.host, host.platform)
@@ -155,7 +155,7 @@ def _as_read_anew(host: HostText) -> None:
 
 
 def _run(host: HostText, draw: random.Random) -> None:
-    """A block as a kernel, which is refused or whose buffers have room for its operands."""
+    """Run a block as a kernel: it is refused, or its buffers have room for its operands."""
     count = len(blocks_of(host))
     if count:
         with contextlib.suppress(BlockRefused):
@@ -169,7 +169,7 @@ def _without_blanks(text: str) -> str:
 
 
 def _written(host: HostText, draw: random.Random) -> None:
-    """A line more in a block, which is refused or reads so; ``edits_of`` has looked."""
+    """Add a line to a block: it is refused, or ``edits_of`` has checked it."""
     count = len(blocks_of(host))
     if not count:
         return

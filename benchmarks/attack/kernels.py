@@ -35,7 +35,7 @@ class Kernels:
         self.labels: list[str] = []
 
     def text(self, lines: int) -> str:
-        """A text of one kernel or a few, of about so many lines."""
+        """Return a text of one kernel or a few, of about so many lines."""
         pick = self.draw
         out = [f".version {pick.choice(('4.1', '4.1', '4.1', '4.1', '4.2', '3.6'))}"]
         bodies = pick.choice((1, 1, 1, 1, 2, 3))
@@ -44,7 +44,7 @@ class Kernels:
         return "\n".join(out) + pick.choice(("\n", "\n", ""))
 
     def body(self, number: int, lines: int) -> list[str]:
-        """The lines of a kernel, or of a function behind one."""
+        """Return the lines of a kernel, or of a function behind one."""
         pick = self.draw
         out = [f'.kernel "k{number}"' if not number or pick.random() < 0.6 else f'.global_function "f{number}"']
         out += self.declarations()
@@ -60,7 +60,7 @@ class Kernels:
         return [*out, "    ret (M1, 1)" if out[0].startswith(".k") else "    fret (M1, 1)"]
 
     def declarations(self) -> list[str]:
-        """What a body declares; ``kinds`` says of each type which variables have it."""
+        """Return the declarations of a body; ``kinds`` has the variables of each type."""
         pick = self.draw
         out: list[str] = []
         self.kinds = {}
@@ -87,7 +87,7 @@ class Kernels:
         return out
 
     def attribute(self) -> str:
-        """An attribute of the kernel."""
+        """Return an attribute of the kernel."""
         pick = self.draw
         found = pick.choice([a for a in ATTRIBUTES if not a.of_variable])
         if found.kind is AttributeKind.FLAG:
@@ -98,7 +98,7 @@ class Kernels:
         return f".kernel_attr {found.name}=" + (f'"{value}"' if isinstance(value, str) else str(value))
 
     def instruction(self) -> str:
-        """A line for a row of the table."""
+        """Return a line for a row of the table."""
         pick = self.draw
         row = pick.choice(TABLE.by_mnemonic[pick.choice(list(TABLE.by_mnemonic))])
         if row.opens_label:
@@ -116,7 +116,7 @@ class Kernels:
         return " ".join(part for part in parts if part)
 
     def word(self, modifier: Modifier) -> str:
-        """A word of a modifier, or nothing."""
+        """Return a word of a modifier, or nothing."""
         pick = self.draw
         if modifier.optional and pick.random() < 0.6:
             return ""
@@ -135,17 +135,17 @@ class Kernels:
         return "." + pick.choice(list(modifier.words)) if modifier.words else ""
 
     def variable(self, kind: str) -> str:
-        """The name of a variable of a type, mostly."""
+        """Return the name of a variable of a type, mostly."""
         names = self.kinds.get(kind) or self.kinds[self.draw.choice(list(self.kinds))]
         return self.draw.choice(names)
 
     def number(self) -> str:
-        """A number, small or at an edge."""
+        """Return a number, small or at an edge."""
         pick = self.draw
         return str(pick.choice((0, 1, 2, 4, 8, 16, 31, 32, 63, 255, pick.randrange(1 << 12))))
 
     def immediate(self, kind: str) -> str:
-        """A value of a type."""
+        """Return a value of a type."""
         pick = self.draw
         bits = 8 * _SIZES.get(kind, 4)
         if kind in ("f", "df", "hf", "bf") and pick.random() < 0.5:
@@ -193,7 +193,7 @@ class Kernels:
         return self.lsc(slot.shape)
 
     def vector(self, slot: Slot, kind: str) -> str:
-        """A vector operand of one of the slot's classes."""
+        """Return a vector operand of one of the slot's classes."""
         pick = self.draw
         write = slot.role in (Role.WRITE, Role.READ_WRITE)
         classes = [c for c in OperandClass if c in slot.classes] or [OperandClass.GENERAL]
@@ -219,7 +219,7 @@ class Kernels:
         return f"&{self.variable(kind)}" + pick.choice(("", "", "[4]", "[32]"))
 
     def lsc(self, shape: Shape) -> str:
-        """An operand of the load/store controller."""
+        """Return an operand of the load/store controller."""
         pick = self.draw
         wide, plain = self.variable("uq"), self.variable("ud")
         size = pick.choice(("d32", "d32", "d64", "d8u32", "d16u32", "d8", "d16"))

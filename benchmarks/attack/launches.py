@@ -33,7 +33,7 @@ _INITS: Final = (
 
 
 def launch(draw: random.Random) -> dict[str, Any]:
-    """A launch of one of the examples; each key as it is usually, or another way."""
+    """Return a launch of one of the examples; each key as it is usually, or another way."""
     if draw.random() < 0.3:
         return {
             "kernel": "mandel", "file": "mandelbrot.visaasm", "ze_info": "mandelbrot.zeinfo.yaml", "platform": "TGLLP",
@@ -71,7 +71,7 @@ class Launches(Target):
         self.text = (EXAMPLES / "saxpy.visaasm").read_text("utf-8")
 
     def make(self, draw: random.Random) -> str:
-        """The text of a launch file."""
+        """Return the text of a launch file."""
         value: Any = launch(draw)
         for _ in range(draw.choice((0, 1, 1, 1, 2, 4))):
             value = changed(draw, value, (*VALUES, *_DTYPES, *_INITS))
@@ -110,6 +110,6 @@ class Launches(Target):
 
 
 def clear(message: str) -> None:
-    """A message has words, and ends."""
+    """Check that a message is not empty, and ends."""
     if not message.strip() or len(message) > _WORDS or "Traceback" in message or "internal" in message:
         raise Wrong(f"an unclear message of {len(message)} characters: {message[:200]!r}")

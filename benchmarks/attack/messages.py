@@ -99,7 +99,7 @@ class Conversation:
         self.encoding = draw.choice(("utf-16", "utf-16", "utf-16", "utf-8", "utf-32"))
 
     def make(self) -> None:
-        """A greeting, a text, edits and questions, the end."""
+        """Make a session: a greeting, a text, edits and requests, the end."""
         pick = self.draw
         capabilities: dict[str, Any] = {
             "general": {"positionEncodings": [self.encoding]}, "textDocument": {"publishDiagnostics": {"versionSupport": True}},
@@ -158,11 +158,11 @@ class Conversation:
         self.bodies.append(json.dumps(message).encode())
 
     def tell(self, method: str, params: Any) -> None:
-        """A notification."""
+        """Add a notification."""
         self.send({"jsonrpc": "2.0", "method": method, "params": params})
 
     def ask(self, method: str, params: Any) -> None:
-        """A request with an id of its own."""
+        """Add a request with its own id."""
         number = len(self.ids) + 1
         ident = self.draw.choice((number, f"r{number}", -number, number + 2**40))
         self.ids.append(ident)
@@ -198,7 +198,7 @@ class Conversation:
         self.tell("textDocument/didChange", {"textDocument": identifier, "contentChanges": changes})
 
     def place(self) -> dict[str, int]:
-        """A position, mostly in the text."""
+        """Return a position, mostly in the text."""
         pick = self.draw
         lines = (self.text or "").splitlines() or [""]
         line = pick.choice((pick.randrange(len(lines) + 1), pick.randrange(len(lines) + 1), 0, len(lines), _MAX_INT32))
@@ -209,7 +209,7 @@ class Conversation:
         }
 
     def range(self) -> dict[str, Any]:
-        """A range, short or long."""
+        """Return a range, short or long."""
         pick = self.draw
         start = self.place()
         if pick.random() < 0.5:
@@ -250,13 +250,13 @@ class Messages(Target):
         logging.getLogger().handlers = [self.record]
 
     def make(self, draw: random.Random) -> Conversation:
-        """The messages."""
+        """Return the messages."""
         made = Conversation(draw)
         made.make()
         return made
 
     def shown(self, case: Conversation) -> bytes:
-        """The messages, one a line."""
+        """Return the messages, one a line."""
         return b"\n".join(case.bodies)
 
     def attempt(self, case: Conversation, draw: random.Random) -> str:
@@ -312,7 +312,7 @@ def different(mine: str | None, others: str | None) -> str:
 
 
 def replies(data: bytes) -> list[dict[str, Any]]:
-    """The messages that the server wrote."""
+    """Return the messages that the server wrote."""
     found = []
     while data:
         head, _, rest = data.partition(b"\r\n\r\n")

@@ -47,7 +47,7 @@ _EDGES: Final = (0, 1, 2, 0x7F, 0x80, 0xFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFF
 
 
 def old_object(draw: random.Random, version: tuple[int, int], code: bytes) -> bytes:
-    """An object of an old version: some variables and inputs, and this code."""
+    """Return an object of an old version: some variables and inputs, and this code."""
 
     def index(value: int) -> bytes:
         return struct.pack("<H" if version < (3, 4) else "<I", value)
@@ -87,7 +87,7 @@ class Objects(Target):
         self._code: bytes = b""
 
     def base(self, number: int) -> bytes:
-        """A valid object, always the same for a number."""
+        """Return a valid object, always the same for a number."""
         known = self._bases.get(number)
         if known is None:
             texts = sorted(EXAMPLES.glob("*.visaasm"))
@@ -100,7 +100,7 @@ class Objects(Target):
         return known
 
     def make(self, draw: random.Random) -> bytes:
-        """An object with some damage, or none."""
+        """Return an object with some damage, or none."""
         data = bytearray(self.base(draw.randrange(_BASES)))
         if draw.random() < 0.25:
             found = summary(bytes(data)).kernels[0]
@@ -174,7 +174,7 @@ class Objects(Target):
 
 
 def clean_object(draw: random.Random) -> bytes:
-    """The object of a made text without the lines that have errors."""
+    """Return the object of a made text without the lines that have errors."""
     while True:
         text = without_errors(Analysis.of(Kernels(draw).text(draw.choice((10, 30, 60)))))
         made = assemble_text(text).data
@@ -183,7 +183,7 @@ def clean_object(draw: random.Random) -> bytes:
 
 
 def named(kernel: Kernel, platform: Platform) -> list[str]:
-    """The instructions of a body with the names of strings and variables in place of their numbers."""
+    """Return the instructions of a body with the names of strings and variables in place of their numbers."""
     names = names_of(kernel, platform)
     tables = {General: names.general, AddressOf: names.general, RawOperand: names.general, Address: names.address}
     tables |= {Indirect: names.address, PredicateOperand: names.predicate, Predicate: names.predicate}
@@ -228,7 +228,7 @@ def variables_in_order(body: Kernel) -> bool:
 
 
 def unnumbered(module: Module, *, numbers: bool = False) -> Module:
-    """The module with 0 for each label, string and place of an address in its code: what they mean has been compared.
+    """Return the module with 0 for each label, string and place of an address in its code: what they mean has been compared.
 
     With ``numbers`` those of labels and strings stay.
     """
@@ -277,7 +277,7 @@ def numbered_by_mention(body: Kernel) -> bool:
 
 
 def declared_names(body: Kernel) -> list[int]:
-    """The strings of declarations and of attributes, as the text mentions them."""
+    """Return the strings of declarations and of attributes, as the text mentions them."""
     kinds = (body.variables, body.addresses, body.predicates, body.samplers, body.surfaces)
     variables = sorted((v for kind in kinds for v in kind), key=lambda v: v.name_index)
     found = [index for v in variables for index in (v.name_index, *(a.name_index for a in v.attributes))]
@@ -287,7 +287,7 @@ def declared_names(body: Kernel) -> list[int]:
 
 
 def label_numbers(field: Field, value: object) -> list[int]:
-    """The labels that a field names."""
+    """Return the labels that a field names."""
     if field.kind is FieldKind.LABEL and isinstance(value, int):
         return [value]
     if field.kind is FieldKind.LABELS and isinstance(value, tuple):
@@ -296,19 +296,19 @@ def label_numbers(field: Field, value: object) -> list[int]:
 
 
 def codes(data: bytes) -> list[bytes]:
-    """The bytes of the instructions of each body."""
+    """Return the bytes of the instructions of each body."""
     found = summary(data)
     return [data[b.offset + b.size - b.code_size : b.offset + b.size] for b in (*found.kernels, *found.functions)]
 
 
 def in_file(error: CodecError, data: bytes) -> None:
-    """An error has words, and its place is in the file."""
+    """Check that an error has a message, and a place in the file."""
     if not str(error) or error.offset is None or not 0 <= error.offset <= len(data):
         raise Wrong(f"an error without a place in the file: {error} at {error.offset} of {len(data)}")
 
 
 def first_difference(one: str, other: str) -> str:
-    """The first lines that differ."""
+    """Return the first lines that differ."""
     pairs = zip(one.split("\n"), other.split("\n"), strict=False)
     return next((f"{a!r} and {b!r}" for a, b in pairs if a != b), "one is longer")
 

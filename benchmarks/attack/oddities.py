@@ -98,7 +98,7 @@ def lines(pick: random.Random, text: str) -> str:
 
 
 def run(pick: random.Random, text: str) -> str:
-    """A line with something very often in it, and perhaps some of them."""
+    """Return a line with something very often in it, and perhaps some of them."""
     parts = text.split("\n")
     size = pick.choice((3, 9, 61, 90, 300, 1000, 3000))
     line = (
@@ -130,7 +130,7 @@ def ends(pick: random.Random, text: str) -> str:
 
 
 def names(pick: random.Random, text: str) -> str:
-    """A name written otherwise: zeros in front, very long, with what Markdown would read."""
+    """Return a name written otherwise: zeros in front, very long, with what Markdown would read."""
     found = list(_NAME.finditer(text))
     if not found:
         return text
@@ -148,7 +148,7 @@ def names(pick: random.Random, text: str) -> str:
 
 
 def numbers(pick: random.Random, text: str) -> str:
-    """A number at an edge, or beyond one."""
+    """Return a number at an edge, or beyond one."""
     found = list(_NUMBER.finditer(text))
     for at in sorted(pick.sample(found, min(len(found), pick.choice((1, 1, 3)))), key=lambda m: -m.start()):
         new = pick.choice(
@@ -171,7 +171,7 @@ ODDITIES: Final[tuple[Callable[[random.Random, str], str], ...]] = (
 
 
 def odd(pick: random.Random, text: str) -> str:
-    """A text with one oddity or a few."""
+    """Return a text with one oddity or a few."""
     for _ in range(pick.choice((1, 1, 1, 2, 3))):
         text = pick.choice(ODDITIES)(pick, text)
     return text

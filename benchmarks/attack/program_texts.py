@@ -73,7 +73,7 @@ class Program:
 
 
 def program(draw: random.Random) -> Program:
-    """A program and its launch."""
+    """Return a program and its launch."""
     writer = _Writer(draw, draw.choice(("TGLLP", "TGLLP", "DG2", "SKL")))
     text = writer.text(draw.randrange(6, 30))
     local = writer.threads * writer.lanes
@@ -103,7 +103,7 @@ class _Writer(Kernels):
         self.has["several threads"] = int(self.threads > 1)
 
     def declarations(self) -> list[str]:
-        """What the program declares."""
+        """Return the declarations of the program."""
         out = [
             f".decl ids v_type=G type=uw num_elts={max(16, self.lanes)} align=GRF",
             f".input ids offset=32 size={max(32, 2 * self.lanes)}",
@@ -135,7 +135,7 @@ class _Writer(Kernels):
         return [*out, f".kernel_attr SimdSize={self.lanes}", f".kernel_attr SLMSize={_SLM // 1024}"]
 
     def computed(self) -> str:
-        """An instruction that computes."""
+        """Return an instruction that computes."""
         row, pick = self.draw.choice(_rows()), self.draw
         kind = pick.choice(list(self.kinds))
         head = row.mnemonic + "".join(self.word(m) for m in row.modifiers)
@@ -156,7 +156,7 @@ class _Writer(Kernels):
         return [line for at, line in enumerate(tried, len(head)) if at not in wrong]
 
     def text(self, lines: int) -> str:
-        """A program of about so many instructions."""
+        """Return a program of about so many instructions."""
         head = [".version 4.1", '.kernel "k"', *self.declarations()]
         self.ok = self.candidates(head) or ["mov (M1, 8) V50(0,0)<1> 0x1:ud"]
         body = [*self.beginning(), *self.block(lines, 0), *self.ending(), *self.straying(), "ret (M1, 1)"]
@@ -204,7 +204,7 @@ class _Writer(Kernels):
         self.stored_bytes += 128 * self.threads * self.groups
 
     def block(self, lines: int, depth: int) -> list[str]:
-        """Some statements."""
+        """Return some statements."""
         out: list[str] = []
         while len(out) < lines:
             out += self.statement(max(2, lines // 3), depth)
@@ -233,7 +233,7 @@ class _Writer(Kernels):
         return [self.draw.choice(self.ok)]
 
     def label(self) -> str:
-        """A new label."""
+        """Return a new label."""
         self.count += 1
         return f"L{self.count}"
 

@@ -53,11 +53,11 @@ class Programs(Target):
         self.executed: Counter[str] = Counter()  # instructions by mnemonic
 
     def make(self, draw: random.Random) -> Program:
-        """A program."""
+        """Return a program."""
         return program(draw)
 
     def shown(self, case: Any) -> bytes:
-        """The text, and the launch as a comment."""
+        """Return the text, and the launch as a comment."""
         launch = "".join(f"// {line}\n" for line in case.launch.splitlines())
         return f"{case.text}\n// platform: {case.platform}\n{launch}".encode()
 
@@ -106,7 +106,7 @@ def _told_by(report: RunReport) -> str:
 
 
 def compare(one: RunReport, other: RunReport, where: str) -> None:
-    """Raises Wrong where two reports differ in what they leave, count or tell."""
+    """Compare two reports. Raises Wrong where their memory, counts or findings differ."""
     compare_memory(one, other, where)
     for name in _COUNTED:
         mine, theirs = getattr(one, name), getattr(other, name)
@@ -117,7 +117,7 @@ def compare(one: RunReport, other: RunReport, where: str) -> None:
 
 
 def compare_memory(one: RunReport, other: RunReport, where: str) -> None:
-    """Raises Wrong at the first number of a buffer that differs."""
+    """Compare two buffers. Raises Wrong at the first different number."""
     for mine, theirs in zip(one.buffers, other.buffers, strict=True):
         different = np.flatnonzero(mine.array != theirs.array)
         if different.size:

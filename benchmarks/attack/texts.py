@@ -69,7 +69,7 @@ class Texts(Target):
         self.real = [path.read_text("utf-8") for path in sorted(EXAMPLES.glob("*.visaasm"))]
 
     def make(self, draw: random.Random) -> Case:
-        """A text, short or longer than what is bound as a whole."""
+        """Return a text, short or longer than what is bound as a whole."""
         if draw.random() < 0.12:
             lines = draw.choice(self.real).split("\n")
             at = draw.randrange(len(lines))
@@ -88,7 +88,7 @@ class Texts(Target):
         return Case(text, draw.choice(PLATFORMS), tuple(edits))
 
     def shown(self, case: Case) -> bytes:
-        """The text, the rest in a comment behind it."""
+        """Return the text, the rest in a comment behind it."""
         return f"{case.text}\n// platform {case.platform}, edits {case.edits!r}\n".encode("utf-8", "surrogatepass")
 
     def attempt(self, case: Case, draw: random.Random) -> str:
@@ -125,7 +125,7 @@ class Texts(Target):
 
 
 def same(what: str, found: Iterable[Diagnostic], wanted: Iterable[Diagnostic]) -> None:
-    """Findings that must not differ, fixes and related places included."""
+    """Check that findings are equal, fixes and related places included."""
     mine, others = tuple(found), tuple(wanted)
     if mine != others:
         extra, missing = Counter(map(_told, mine)), Counter(map(_told, others))
@@ -184,7 +184,7 @@ def assembled(text: str, platform: str | None) -> str:
 
 
 def _with_wide_numbers(module: Module) -> Module:
-    """The module with four bytes for the number of an attribute that has one or two: a text says the number alone."""
+    """Return the module with four bytes for the number of an attribute that has one or two: a text says the number alone."""
 
     def wide(body: Kernel) -> Kernel:
         attributes = tuple(
@@ -225,7 +225,7 @@ def _late(text: str) -> bool:
 
 
 def without_errors(analysis: Analysis) -> str:
-    """The text without the lines where errors stand; a few times, since what follows from them comes to light then."""
+    """Return the text without the lines where errors stand; a few times, since what follows from them comes to light then."""
     for _ in range(4):
         bad = {analysis.document.position(d.span.start)[0] for d in analysis.diagnostics if d.severity.value == "error"}
         if not bad:
@@ -237,7 +237,7 @@ def without_errors(analysis: Analysis) -> str:
 
 
 def applied(text: str, edits: Iterable[Edit]) -> str:
-    """A text with edits that do not overlap."""
+    """Return a text with edits that do not overlap."""
     last = len(text)
     for one in sorted(edits, key=lambda e: (e.span.start, e.span.end), reverse=True):
         if not 0 <= one.span.start <= one.span.end <= last:
@@ -248,7 +248,7 @@ def applied(text: str, edits: Iterable[Edit]) -> str:
 
 
 def formatted(analysis: Analysis) -> None:
-    """Formatting keeps what the text means, and is done when it is done."""
+    """Check that formatting keeps the meaning of the text and is idempotent."""
     before = analysis.document.text
     after = applied(before, format_text(analysis))
     again = Analysis.of(after)
@@ -320,7 +320,7 @@ def features(analysis: Analysis, draw: random.Random) -> None:
 
 
 def _inside(name: str, answer: Any, size: int) -> None:
-    """The span of an answer, or of each of its members, is in the text."""
+    """Check that the span of an answer, or of each of its members, is in the text."""
     for one in answer if isinstance(answer, tuple | list) else (answer,):
         for key in ("span", "origin", "name"):
             span = getattr(one, key, None)

@@ -43,7 +43,7 @@ class Zebins(Target):
         ]
 
     def make(self, draw: random.Random) -> bytes:
-        """The bytes of a file."""
+        """Return the bytes of a file."""
         base = draw.choice(self.bases)
         data = bytearray(base)
         for _ in range(draw.choice((0, 1, 1, 2, 5))):

@@ -25,7 +25,7 @@ _ARGUMENTS: Final = 12
 
 
 def info(draw: random.Random) -> dict[str, Any]:
-    """A document as the compiler writes it, with arguments of any sort."""
+    """Return a document as the compiler writes it, with arguments of any sort."""
     payload = []
     offset = 0
     for index in range(draw.randrange(_ARGUMENTS)):
@@ -70,7 +70,7 @@ class ZeInfos(Target):
         self.texts = kernel_texts(self.analysis, "mandelbrot.visaasm")
 
     def make(self, draw: random.Random) -> str:
-        """The text of a document."""
+        """Return the text of a document."""
         if draw.random() < 0.3:
             return odd_text(draw, self.real)
         value: Any = info(draw)

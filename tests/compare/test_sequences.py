@@ -41,7 +41,7 @@ def test_without_anchors_the_pairs_are_as_many_as_can_be(monkeypatch):
 
 
 def test_a_stretch_with_too_many_edits_has_no_pairs_but_those_at_its_ends(monkeypatch):
-    monkeypatch.setattr(sequences, "_MOST_EDITS", 3)
+    monkeypatch.setattr(sequences, "_MAX_EDITS", 3)
     a, b = [9, *[1, 2, 2, 1] * 5, 9], [9, *[2, 1, 1, 2, 2] * 5, 9]
     assert common(a, b) == [(0, 0), (len(a) - 1, len(b) - 1)]
 

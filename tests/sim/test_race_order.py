@@ -219,5 +219,5 @@ def test_shared_memory_of_a_group_ends_with_it(monkeypatch, checks):
     finally:
         gc.enable()
     assert found.ok
-    assert len(alive) == 20
+    assert len(alive) == 20 + (checks == "all")  # the first group runs once more, for races within a thread
     assert max(most) <= 2  # the group that starts, and the one before

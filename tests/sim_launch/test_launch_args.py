@@ -188,7 +188,7 @@ def test_a_struct_by_value_is_taken_in_parts():
         (
             PayloadArgument("arg_bypointer", 0, 8, 0, "stateless", "global"),
             (LocalArg(4),),
-            "is a buffer; got local memory",
+            "is a buffer; got shared local memory",
         ),
         (PayloadArgument("arg_bypointer", 0, 0, 0, "stateful", "image"), (BUFFER,), "is an image; got a buffer"),
         (PayloadArgument("arg_byvalue", 0, 4, 0), (), "takes 1 arguments, got 0"),

@@ -1,7 +1,7 @@
 """The differences of two bodies line by line: the matching of their code and declarations as changes.
 
-Invariant: the changes are in the order of the first body's lines, and comparing in the other direction gives the same ones
-with sides exchanged.
+Invariant: the changes are in the order of the first body's lines, and comparing in the other direction gives the same
+ones with sides exchanged.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The alignment of two bodies: corresponding instructions up to renaming, moved ones and changed ones.
 
-The renaming is unknown at first. Variables are distinguished by their use: a few rounds colour them by their instructions, and
-instructions by their variables. The finest colours give the first pairs, coarser ones fill the gaps; the pairs vote for a
-renaming, which gives better pairs, until nothing changes. Names that were kept are a second starting point; the better result
-counts. Invariant: ``matched(b, a)`` is ``matched(a, b)`` with its sides exchanged.
+The renaming is unknown at first. Variables are distinguished by their use: a few rounds colour them by their
+instructions, and instructions by their variables. The finest colours give the first pairs, coarser ones fill the gaps;
+the pairs vote for a renaming, which gives better pairs, until nothing changes. Names that were kept are a second
+starting point; the better result counts. Invariant: ``matched(b, a)`` is ``matched(a, b)`` with its sides exchanged.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The renaming between the variables and labels of two bodies: one to one, within a class, by the most evidence.
 
-Evidence is a vote for each place with two names in corresponding instructions, and one for inputs at the same place of the
-payload. Names that no instruction uses are paired by their declarations at the end.
+Evidence is a vote for each place with two names in corresponding instructions, and one for inputs at the same place of
+the payload. Names that no instruction uses are paired by their declarations at the end.
 """
 
 from __future__ import annotations

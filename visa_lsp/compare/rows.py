@@ -1,7 +1,7 @@
 """Two bodies as two columns of aligned lines with the kinds of their changes.
 
-Every line of the two bodies that is not blank is in one row; the first column is in the order of its text, and so is the
-second but for declarations in another order, which are beside their counterparts.
+Every line of the two bodies that is not blank is in one row; the first column is in the order of its text, and so is
+the second but for declarations in another order, which are beside their counterparts.
 """
 
 from __future__ import annotations

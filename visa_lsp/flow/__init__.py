@@ -1,7 +1,7 @@
 """Control flow and data flow of a body: computed once, for all rooms.
 
-The room knows rows and values of the program, no text and no machine. Bound text and resolved programs are both converted to
-``Step``s first (``steps``, ``program_steps``); all analyses work on steps only:
+The room knows rows and values of the program, no text and no machine. Bound text and resolved programs are both
+converted to ``Step``s first (``steps``, ``program_steps``); all analyses work on steps only:
 
 * ``structure``: matching of the appendix's structured words;
 * ``graph``: basic blocks, kinds of edges, subroutines, dominators; ``loops``: natural loops and their depth;
@@ -14,7 +14,7 @@ The room knows rows and values of the program, no text and no machine. Bound tex
 * ``solve``: the only fixpoint loop.
 
 Invariants. Every step is in exactly one block. An access covers at least the bytes that the instruction may touch
-(``possible``) and at most those that it touches whenever all its lanes run (``certain``); so a variable reported dead is
-dead, and a definition reported not to reach does not. A write kills only what it certainly overwrites: a guarded
+(``possible``) and at most those that it touches whenever all its lanes run (``certain``); so a variable reported dead
+is dead, and a definition reported not to reach does not. A write kills only what it certainly overwrites: a guarded
 write kills nothing, a masked write kills nothing where some lanes wait elsewhere. Rules decide what is an error.
 """

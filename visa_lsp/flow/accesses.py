@@ -1,7 +1,7 @@
 """The bits of variables that an instruction reads and writes, from its row and operands.
 
-Regions give exact bytes. The sizes of messages are not modelled here: a raw operand may touch all bytes behind its start and
-certainly touches none, unless ``moved`` has the bytes.
+Regions give exact bytes. The sizes of messages are not modelled here: a raw operand may touch all bytes behind its
+start and certainly touches none, unless ``moved`` has the bytes.
 """
 
 from __future__ import annotations

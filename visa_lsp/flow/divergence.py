@@ -1,8 +1,8 @@
 """Divergent blocks: a part of the thread's lanes runs them while others wait elsewhere.
 
-Control always continues at the lowest place with active lanes, and lanes join in the order of the body: lanes that branch
-forward are away up to the target, lanes that stay behind a backward branch are away as long as the loop runs. Lanes that end
-the thread no longer count. Over-approximated: every predicate counts as different between lanes.
+Control always continues at the lowest place with active lanes, and lanes join in the order of the body: lanes that
+branch forward are away up to the target, lanes that stay behind a backward branch are away as long as the loop runs.
+Lanes that end the thread no longer count. Over-approximated: every predicate counts as different between lanes.
 """
 
 from __future__ import annotations

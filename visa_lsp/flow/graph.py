@@ -47,8 +47,8 @@ class Edge(Struct, frozen=True):
 class Block(Struct, frozen=True):
     """A basic block: the steps ``first`` to ``last``.
 
-    ``labels`` are in it; ``ends``: its last step is a return, so that the thread may end; ``unresolved``: its last step is a
-    jump to a label that no step defines.
+    ``labels`` are in it; ``ends``: its last step is a return, so that the thread may end; ``unresolved``: its last step
+    is a jump to a label that no step defines.
     """
 
     number: int

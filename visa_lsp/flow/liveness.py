@@ -1,8 +1,8 @@
 """Liveness: the bits of variables that are read later before they are certainly overwritten.
 
 Values follow calls into subroutines and back (a return leads to all callers), so the graph must be built with
-``calls_end_blocks`` where that matters; without, a call counts as if it touched nothing. Only variables that some block reads
-before it overwrites them can be live between blocks: all others are local to their block.
+``calls_end_blocks`` where that matters; without, a call counts as if it touched nothing. Only variables that some block
+reads before it overwrites them can be live between blocks: all others are local to their block.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 class Liveness:
     """The live bits at the edges of blocks, and on demand at each step.
 
-    ``at_end``: the bits that are read behind the body, by variable (results of a function). ``masked_writes_kill``: count
-    masked writes as if no lane ever waited, as the finalizer does when it counts registers. ``waiting``: overrides the blocks
-    in which lanes wait.
+    ``at_end``: the bits that are read behind the body, by variable (results of a function). ``masked_writes_kill``:
+    count masked writes as if no lane ever waited, as the finalizer does when it counts registers. ``waiting``:
+    overrides the blocks in which lanes wait.
     """
 
     def __init__(

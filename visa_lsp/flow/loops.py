@@ -1,7 +1,7 @@
 """Natural loops: a head that dominates the ends of its edges back, and all blocks on paths to these behind the head.
 
-Loops of one head are one loop. A cycle with more than one entry is not a natural loop; ``irreducible`` has the edges that
-close such cycles, which do not count for the depth.
+Loops of one head are one loop. A cycle with more than one entry is not a natural loop; ``irreducible`` has the edges
+that close such cycles, which do not count for the depth.
 """
 
 from __future__ import annotations

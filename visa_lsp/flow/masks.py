@@ -1,7 +1,7 @@
 """Sets of bits of many variables as one integer, so that unions and differences over a whole body are single operations.
 
-Bits of a variable that no access separates share one bit (``Atoms``): a variable that is always accessed as a whole needs
-one. Variables that are local to one block for an analysis have no number.
+Bits of a variable that no access separates share one bit (``Atoms``): a variable that is always accessed as a whole
+needs one. Variables that are local to one block for an analysis have no number.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The variables that an indirect operand may touch, by the addresses taken, independent of the order of instructions.
 
-An address variable may point to each variable whose address is assigned to it anywhere in the body, and to the targets of
-the address variables that it is computed from. Invariant: without such facts it may point to every variable whose address is
-taken.
+An address variable may point to each variable whose address is assigned to it anywhere in the body, and to the targets
+of the address variables that it is computed from. Invariant: without such facts it may point to every variable whose
+address is taken.
 """
 
 from __future__ import annotations

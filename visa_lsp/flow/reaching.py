@@ -1,8 +1,8 @@
 """Reaching definitions of each variable that a step reads, and the bits that may have been written at all.
 
-Definitions are followed bit by bit: two writes of one half each kill all of an earlier whole one. Bits without a definition
-on some path have the definition ``OUTSIDE``: an input, or nothing. Indirect writes may define any variable whose address is
-taken. For calls see ``liveness``.
+Definitions are followed bit by bit: two writes of one half each kill all of an earlier whole one. Bits without a
+definition on some path have the definition ``OUTSIDE``: an input, or nothing. Indirect writes may define any variable
+whose address is taken. For calls see ``liveness``.
 """
 
 from __future__ import annotations

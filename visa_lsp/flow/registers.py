@@ -1,8 +1,8 @@
 """The registers that a body takes at each step: general registers in GRF rows, flags, and address elements, each apart.
 
-The model is the finalizer's estimate before allocation, as far as it depends on vISA alone; ``pressure`` has its live ranges.
-Its earlier rewrites and the registers that it adds (headers of messages, assembled payloads, emulated 64-bit arithmetic) are
-not modelled, so that its own figure may be higher.
+The model is the finalizer's estimate before allocation, as far as it depends on vISA alone; ``pressure`` has its live
+ranges. Its earlier rewrites and the registers that it adds (headers of messages, assembled payloads, emulated 64-bit
+arithmetic) are not modelled, so that its own figure may be higher.
 
 Invariant: aliases count with their root variable. Predefined variables do not count, but ``%r0``, which lives as
 long as a kernel for the message that ends the thread.

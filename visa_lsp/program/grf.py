@@ -1,8 +1,8 @@
 """The size of a GRF row that a program implies, where its platform is unknown.
 
-Only ``&V[bytes]`` needs the size: an object holds row and column, a text holds bytes. It is derived from facts in both forms
-of a program, so that a text and its object give the same answer. A comment that ``dis`` writes can also state it, because some
-objects imply it by facts that a text does not hold.
+Only ``&V[bytes]`` needs the size: an object holds row and column, a text holds bytes. It is derived from facts in both
+forms of a program, so that a text and its object give the same answer. A comment that ``dis`` writes can also state it,
+because some objects imply it by facts that a text does not hold.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Operands and instructions as text, as printed by the compilers. The inverse of ``sema``: it knows names only.
 
-Every function takes an ``OperandNames`` (the name of each id in the text) and program values; its result parses back to the
-same values.
+Every function takes an ``OperandNames`` (the name of each id in the text) and program values; its result parses back to
+the same values.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A resolved program as text in the form of the compilers' dumps, which assembles back to the same object.
 
-Declarations are in the order of their names in the object's string pool, which is that of the original text. Names that no
-text can hold (older objects) are replaced by names with the class and number.
+Declarations are in the order of their names in the object's string pool, which is that of the original text. Names that
+no text can hold (older objects) are replaced by names with the class and number.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ class TextLine(NamedTuple):
 def module_text(module: Module, platform: Platform | None = None, *, comments: bool = True) -> str:
     """Return the text of a module. The platform determines the register size for ``&V[..]`` offsets; without one the object does.
 
-    It is of dialect 4.1, on platforms from Xe2 on of 4.2. A text with ``&V[..]`` states the size in a comment, which the
-    assembler reads; without ``comments`` only where the assembler would derive another size.
+    It is of dialect 4.1, on platforms from Xe2 on of 4.2. A text with ``&V[..]`` states the size in a comment, which
+    the assembler reads; without ``comments`` only where the assembler would derive another size.
     """
     lines = [line.text for line in module_lines(module, platform, comments=comments)]
     return "\n".join(lines).rstrip("\n") + "\n"
@@ -227,8 +227,8 @@ def _declarations(
 ) -> tuple[list[TextLine], Mapping[int, list[TextLine]]]:
     """Return the lines of declarations, inputs and attributes in front of the code, and those before an instruction of a number.
 
-    Usually all are in front: declarations by pool order, then inputs and attributes. The assembler names strings in the order
-    of the text; where the pool has another one, declarations and attributes are placed to reproduce it.
+    Usually all are in front: declarations by pool order, then inputs and attributes. The assembler names strings in the
+    order of the text; where the pool has another one, declarations and attributes are placed to reproduce it.
     """
     absent = _Absent(names)
     lines: list[tuple[int, TextLine]] = []

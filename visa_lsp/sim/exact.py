@@ -1,9 +1,9 @@
 """Float arithmetic on exact fractions: for rounding modes other than to nearest, and for fused f64.
 
-Slow and obvious: each lane is computed as a ``Fraction`` and rounded once. Sums and products of f32, on which
-divisions are based, are computed in f64, as ``fused`` does (``tests/sim/test_exact.py`` compares). Lanes with infinities, NaN or an exact
-zero keep the value that IEEE arithmetic gives. Results for f32 and hf are f64 rounded to odd, which ``values.narrow``
-then rounds in the right direction; results for f64 are final.
+Slow and obvious: each lane is computed as a ``Fraction`` and rounded once. Sums and products of f32, on which divisions
+are based, are computed in f64, as ``fused`` does (``tests/sim/test_exact.py`` compares). Lanes with infinities, NaN or
+an exact zero keep the value that IEEE arithmetic gives. Results for f32 and hf are f64 rounded to odd, which
+``values.narrow`` then rounds in the right direction; results for f64 are final.
 """
 
 from __future__ import annotations

@@ -46,10 +46,11 @@ class WorkItem:
 class Fault:
     """One finding about a run. ``instruction`` is an index into the kernel, ``line`` the source line from 0 or -1.
 
-    ``lane`` is None for the whole thread; ``items`` are the work items of all lanes concerned, those of the other
-    party in ``other_items`` where its lanes are known. ``source`` is the file and line (from 1) of the source that
-    the text was compiled from, if known, ``other_source`` that of the other party. ``other`` names the other party: of a
-    race, a barrier, or the declaration of ``variable``. Its line is ``other_line`` of ``other_kernel``, which is ``kernel`` where it is empty.
+    ``lane`` is None for the whole thread; ``items`` are the work items of all lanes concerned, those of the other party
+    in ``other_items`` where its lanes are known. ``source`` is the file and line (from 1) of the source that the text
+    was compiled from, if known, ``other_source`` that of the other party. ``other`` names the other party: of a race, a
+    barrier, or the declaration of ``variable``. Its line is ``other_line`` of ``other_kernel``, which is ``kernel``
+    where it is empty.
     """
 
     kind: FaultKind

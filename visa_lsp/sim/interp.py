@@ -1,8 +1,9 @@
 """The reference interpreter: a kernel compiled to closures, and a hardware thread that runs them.
 
-``Code`` compiles an instruction when it is first reached; an op takes the frame and returns None (continue), the next place,
-or a signal. A ``Thread`` is a generator: it yields where it must wait for others (a ``Wait``) or when its time slice is
-over (None). The machine owns memory, groups and reports. Control always continues at the lowest place with active lanes.
+``Code`` compiles an instruction when it is first reached; an op takes the frame and returns None (continue), the next
+place, or a signal. A ``Thread`` is a generator: it yields where it must wait for others (a ``Wait``) or when its time
+slice is over (None). The machine owns memory, groups and reports. Control always continues at the lowest place with
+active lanes.
 """
 
 from __future__ import annotations
@@ -298,8 +299,8 @@ class Thread:
     def slice(self, least: int, most: int = sys.maxsize) -> tuple[int | None, int]:
         """Execute instructions up to a signal, or to the first jump back after ``least`` of them, where threads take turns.
 
-        Return the signal, None after a jump, and the number of instructions. The frame has the next place. After ``most``
-        of them the signal is ``PAUSED``, and another call continues the turn.
+        Return the signal, None after a jump, and the number of instructions. The frame has the next place. After
+        ``most`` of them the signal is ``PAUSED``, and another call continues the turn.
         """
         frame = self.frame
         ops = self.machine.ops_of(frame.code)

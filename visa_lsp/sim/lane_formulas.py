@@ -1,8 +1,8 @@
 """Functions of f32 lanes that hosts have no instruction for, each as a formula of f64 operations that both engines evaluate.
 
-A formula fixes the order of its roundings, so that the interpreter, which evaluates it in NumPy (``ARRAYS``), and compiled code
-give the same bits on any host. Sources are f32 values as f64 lanes; the relative error of results is below 2^-44 before they
-are rounded to f32. Undefined results are one fixed NaN; a NaN source is returned unchanged.
+A formula fixes the order of its roundings, so that the interpreter, which evaluates it in NumPy (``ARRAYS``), and
+compiled code give the same bits on any host. Sources are f32 values as f64 lanes; the relative error of results is
+below 2^-44 before they are rounded to f32. Undefined results are one fixed NaN; a NaN source is returned unchanged.
 """
 
 from __future__ import annotations

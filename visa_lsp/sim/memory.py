@@ -1,7 +1,7 @@
 """Memory outside of registers: buffers, images, the flat address space.
 
-A ``Buffer`` is bytes with a size; a ``Memory`` places buffers in one 64-bit address space with gaps between them.
-Both have the same operations on an array of addresses: ``inside``, ``load`` and ``store``. Knows no threads or lanes. No
+A ``Buffer`` is bytes with a size; a ``Memory`` places buffers in one 64-bit address space with gaps between them. Both
+have the same operations on an array of addresses: ``inside``, ``load`` and ``store``. Knows no threads or lanes. No
 access leaves a buffer: outside, reads give zero and writes are dropped.
 """
 

@@ -1,8 +1,9 @@
 """The registers of one activation of a kernel or function, and the places of its variables.
 
-One byte-addressed file per activation: predefined variables first, then every declared variable that is not an alias, each
-on a register boundary; aliases are places inside others. Address variables hold byte numbers in that file, predicates
-are 32-bit integers. Instructions reach the file through views that are made once per activation and then kept.
+One byte-addressed file per activation: predefined variables first, then every declared variable that is not an alias,
+each on a register boundary; aliases are places inside others. Address variables hold byte numbers in that file,
+predicates are 32-bit integers. Instructions reach the file through views that are made once per activation and then
+kept.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The check that a body refers only to what it declares, and that its registers fit.
 
-An object may hold any bytes; engines need no further test of a checked body. Judges no semantics. Invariant: the registers
-of a checked body take at most ``MAX_REGISTER_BYTES``.
+An object may hold any bytes; engines need no further test of a checked body. Judges no semantics. Invariant: the
+registers of a checked body take at most ``MAX_REGISTER_BYTES``.
 """
 
 from __future__ import annotations

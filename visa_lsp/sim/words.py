@@ -3,10 +3,10 @@
 Integer bodies get arrays of int64 or of Python integers and must be exact; those in ``RING`` may also be evaluated
 in wrapping arithmetic of any width that covers the result. Float bodies get f32 or f64 lanes and round to nearest.
 
-NaNs have the same bits in both engines, by one rule: an operation (sum, difference, product, quotient, a * b + c) gives the first of
-its sources that is a NaN, made quiet; without one, an invalid operation gives the NaN of the host. A source's modifiers have
-changed its sign before, as a bit. A word of several operations follows the rule with each of them; a choice (min, max) or a
-change of sign keeps the bits of its source.
+NaNs have the same bits in both engines, by one rule: an operation (sum, difference, product, quotient, a * b + c) gives
+the first of its sources that is a NaN, made quiet; without one, an invalid operation gives the NaN of the host. A
+source's modifiers have changed its sign before, as a bit. A word of several operations follows the rule with each of
+them; a choice (min, max) or a change of sign keeps the bits of its source.
 """
 
 from __future__ import annotations

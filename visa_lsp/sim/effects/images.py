@@ -227,7 +227,9 @@ def _typed_atomic(site: Site) -> Op:
 
 def _lsc_typed_atomic(site: Site) -> Op:
     open_, _ = lsc_messages.open_surface(site)
-    return _typed_atomic_at(site, open_, _lsc_reads(site), lsc_messages.atomic_update(site, 4), ("src1", "src2"))
+    size = 2 if site.inst.row.update in messages.bfloat_updates() else 4
+    update = lsc_messages.atomic_update(site, size)
+    return _typed_atomic_at(site, open_, _lsc_reads(site), update, ("src1", "src2"), size)
 
 
 EFFECTS: Final[dict[str, Callable[[Site], Op]]] = {

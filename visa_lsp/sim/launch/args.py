@@ -63,7 +63,7 @@ _KINDS: Final = {
     BufferArg: "a buffer",
     NullArg: "a null buffer",
     ValueArg: "a value",
-    LocalArg: "local memory",
+    LocalArg: "shared local memory",
     ImageArg: "an image",
     SamplerArg: "a sampler",
 }

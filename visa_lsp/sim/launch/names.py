@@ -1,9 +1,10 @@
 """The encoding of arguments into the payload without ze_info: by the names of ``.input`` declarations, or in order.
 
 These inputs are filled by name: ``local_id_x``, ``local_id_y``, ``local_id_z`` (a word or dword for each lane),
-``global_id_offset``, ``local_size``, ``enqueued_local_size``, ``group_count``, ``global_size`` (three dwords), ``work_dimensions``.
-In a compiler's dump, whose names have no meaning, local ids, the header behind them and the size of a group are identified
-by their place. Invariant: an input that is not filled is an error, except for the buffer offsets of a dump.
+``global_id_offset``, ``local_size``, ``enqueued_local_size``, ``group_count``, ``global_size`` (three dwords),
+``work_dimensions``. In a compiler's dump, whose names have no meaning, local ids, the header behind them and the size
+of a group are identified by their place. Invariant: an input that is not filled is an error, except for the buffer
+offsets of a dump.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The preparation of a launch from a program and a configuration: payloads, surfaces, samplers, shared local memory.
 
-Knows no files and no YAML; ``KernelInfo`` has the facts of ze_info. Invariant: any engine can run a ``PreparedLaunch``, and
-its ``arrays`` are the memory that the kernel writes.
+Knows no files and no YAML; ``KernelInfo`` has the facts of ze_info. Invariant: any engine can run a ``PreparedLaunch``,
+and its ``arrays`` are the memory that the kernel writes.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ def choose_kernel(program: Module, name: str | None) -> Kernel:
 def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, platform: Platform) -> PreparedLaunch:
     """Return the order to run ``config`` on ``platform``.
 
-    ``info`` has the facts of ze_info, if there is one. Raises LaunchError where ze_info, arguments, sizes or platform do
-    not fit the program, or it needs more memory than the limits allow.
+    ``info`` has the facts of ze_info, if there is one. Raises LaunchError where ze_info, arguments, sizes or platform
+    do not fit the program, or it needs more memory than the limits allow.
     """
     kernel = choose_kernel(program, config.kernel)
     if info is not None and info.name != kernel.name:

@@ -1,8 +1,9 @@
 """The checker of ``access``: reads of buffers that may only be written, writes of buffers that may only be read.
 
-Compilers store a part of a vector by loading all of it and storing it back, so that a load from a ``writeonly`` buffer is
-not a finding by itself: it waits for the stores of its lane. Where they cover the loaded bytes and leave some of them
-unchanged, the value was not used. Invariant: at most ``MAX_WAITING_LOADS`` loads wait; ``limits`` reports the loss of others.
+Compilers store a part of a vector by loading all of it and storing it back, so that a load from a ``writeonly`` buffer
+is not a finding by itself: it waits for the stores of its lane. Where they cover the loaded bytes and leave some of
+them unchanged, the value was not used. Invariant: at most ``MAX_WAITING_LOADS`` loads wait; ``limits`` reports the loss
+of others.
 """
 
 from __future__ import annotations

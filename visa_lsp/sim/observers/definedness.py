@@ -1,9 +1,9 @@
 """The checker of uninitialised values: it follows them through registers, shared and private memory.
 
-Copying and computing with an undefined value is not a finding; using it as an address, deciding a branch by it, or storing it
-into a buffer that other threads see is one. The finding has the place of the first read, and names the place of the use.
-Shared local, scratch and private memory are undefined at first (seed 001); buffers of the launch are defined.
-Invariant: changes no register.
+Copying and computing with an undefined value is not a finding; using it as an address, deciding a branch by it, or
+storing it into a buffer that other threads see is one. The finding has the place of the first read, and names the place
+of the use. Shared local, scratch and private memory are undefined at first (seed 001); buffers of the launch are
+defined. Invariant: changes no register.
 """
 
 from __future__ import annotations

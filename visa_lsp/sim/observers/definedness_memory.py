@@ -1,7 +1,7 @@
 """Undefined values in memory that a launch does not fill: shared local, scratch, private memory, undefined buffers.
 
-Handles the accesses of one message at a time. Loaded origins are set in the message's destination after it; stored origins
-are kept here, or reported where other threads see the memory. Knows instructions by their plans only.
+Handles the accesses of one message at a time. Loaded origins are set in the message's destination after it; stored
+origins are kept here, or reported where other threads see the memory. Knows instructions by their plans only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The plan of one instruction for the checker of undefined values, computed once from its row and operands.
 
-Records how values travel (lane to lane, byte by byte, in groups of four lanes, as a whole), which operands are addresses and
-which are data. Invariant: a plan depends on the program only, never on a run.
+Records how values travel (lane to lane, byte by byte, in groups of four lanes, as a whole), which operands are
+addresses and which are data. Invariant: a plan depends on the program only, never on a run.
 """
 
 from __future__ import annotations

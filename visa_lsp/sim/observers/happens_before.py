@@ -3,9 +3,10 @@
 A party is a hardware thread, or one lane of it. Its clock counts its own releases: arrivals at barriers and fences. An
 arrival merges the party's clocks into the round of its barrier, and leaving that round merges them into the party. An
 atomic after a fence releases the clocks of the fence to its place in memory; an atomic at the same place acquires them
-(seed 001 "Memory Model"). Beside the order itself each party has clocks, for shared local and for global memory, of what was
-fenced before it was ordered. Groups run one after another here, but only such places order them; places of shared local
-memory end with their group. Memory is bounded: beyond the limits everything counts as ordered, and ``gave_up`` is set.
+(seed 001 "Memory Model"). Beside the order itself each party has clocks, for shared local and for global memory, of
+what was fenced before it was ordered. Groups run one after another here, but only such places order them; places of
+shared local memory end with their group. Memory is bounded: beyond the limits everything counts as ordered, and
+``gave_up`` is set.
 """
 
 from __future__ import annotations

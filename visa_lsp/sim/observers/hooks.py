@@ -1,7 +1,7 @@
 """Observers of a run: the hooks, and the checkers built on them.
 
-A checker never changes what a kernel computes. ``take`` returns its findings. ``kinds`` names the faults of the machine that
-an observer receives although they do not stop a thread.
+A checker never changes what a kernel computes. ``take`` returns its findings. ``kinds`` names the faults of the machine
+that an observer receives although they do not stop a thread.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The places that read uninitialised values, and their findings: one for each place, where the value has an effect.
 
-The shadows of registers and memory hold the number of a place, assigned when it first reads a value that was never written.
-Invariant: a place is reported at most once.
+The shadows of registers and memory hold the number of a place, assigned when it first reads a value that was never
+written. Invariant: a place is reported at most once.
 """
 
 from __future__ import annotations

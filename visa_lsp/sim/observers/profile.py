@@ -1,8 +1,8 @@
 """The observer behind ``run --profile``: active lanes of instructions, splits of branches, memory accesses of messages.
 
-Counts only, no time: cache lines are 64 bytes of addresses that a message touches, whether or not a cache holds them. The
-model of shared local memory has 16 banks of 4 bytes; a bank serves one dword at a time, to any number of lanes. A message
-that the machine executes in several accesses, such as one of four channels, is one message here.
+Counts only, no time: cache lines are 64 bytes of addresses that a message touches, whether or not a cache holds them.
+The model of shared local memory has 16 banks of 4 bytes; a bank serves one dword at a time, to any number of lanes. A
+message that the machine executes in several accesses, such as one of four channels, is one message here.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ _NO_CODE: Final = frozenset({FlowClass.LABEL, FlowClass.SUBROUTINE, FlowClass.NO
 class MessageCounts:
     """The memory accesses of one instruction. ``distinct`` bytes are counted once per message, for all lanes together.
 
-    ``broadcasts``: messages whose two or more lanes all access the same place. ``conflicts``: of shared local memory, the
-    rounds of its banks beyond the minimum for so many dwords. ``same_place``: lanes of an atomic that share an address with
-    another lane of the message, without the first one each.
+    ``broadcasts``: messages whose two or more lanes all access the same place. ``conflicts``: of shared local memory,
+    the rounds of its banks beyond the minimum for so many dwords. ``same_place``: lanes of an atomic that share an
+    address with another lane of the message, without the first one each.
     """
 
     kind: str
@@ -70,8 +70,8 @@ class MessageCounts:
 class InstructionProfile:
     """The counts of one instruction: executions, lanes, and the splits of a branch.
 
-    ``slots`` sums the execution sizes of all executions, ``active`` the active lanes. ``splits``: executions in which the
-    lanes of a branch diverge; ``taken``: the lanes whose predicate holds.
+    ``slots`` sums the execution sizes of all executions, ``active`` the active lanes. ``splits``: executions in which
+    the lanes of a branch diverge; ``taken``: the lanes whose predicate holds.
     """
 
     executions: int = 0

@@ -1,15 +1,15 @@
 """The checkers of data races: two parties access the same bytes unordered, at least one writes, and not both atomically.
 
-A party is a hardware thread (``races``), or one work item (``item-races``): lanes of a thread run in step, which orders them
-at this SIMD width only. ``happens_before`` computes the order from barriers of all kinds, and from fences with atomics.
-Accesses that a barrier orders without a fence of that memory before it are a note. Per byte the last plain writer, up to two
-readers and up to two atomics are kept, by pages allocated on first touch, so that the size of a buffer does not matter.
-Beyond ``MAX_TABLES`` tables the oldest pages are forgotten, beyond ``MAX_ACCESSES`` accesses all; ``limits`` reports both. A
-write that changes nothing races only with one that does: compilers let all threads store the same value. An atomic that
-changes nothing only reads. A plain load that a compare-exchange of its party checks afterwards, at the same place and with
-the loaded value, is a guess: racing with other compare-exchanges it is a note. Lanes of one message that store different
-values at one place are a race too.
-Invariant: a party is named by group, thread, instruction and source line.
+A party is a hardware thread (``races``), or one work item (``item-races``): lanes of a thread run in step, which orders
+them at this SIMD width only. ``happens_before`` computes the order from barriers of all kinds, and from fences with
+atomics. Accesses that a barrier orders without a fence of that memory before it are a note. Per byte the last plain
+writer, up to two readers and up to two atomics are kept, by pages allocated on first touch, so that the size of a
+buffer does not matter. Beyond ``MAX_TABLES`` tables the oldest pages are forgotten, beyond ``MAX_ACCESSES`` accesses
+all; ``limits`` reports both. A write that changes nothing races only with one that does: compilers let all threads
+store the same value. An atomic that changes nothing only reads. A plain load that a compare-exchange of its party
+checks afterwards, at the same place and with the loaded value, is a guess: racing with other compare-exchanges it is a
+note. Lanes of one message that store different values at one place are a race too. Invariant: a party is named by
+group, thread, instruction and source line.
 """
 
 from __future__ import annotations

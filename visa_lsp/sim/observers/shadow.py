@@ -1,7 +1,7 @@
 """Shadows of registers and memory: per byte a number that identifies the origin of its value.
 
-0 is defined, ``UNWRITTEN`` was never written; other numbers are the checker's, one for each place that read an uninitialised
-value. Memory is kept by pages, allocated when they are first touched. Knows no instruction.
+0 is defined, ``UNWRITTEN`` was never written; other numbers are the checker's, one for each place that read an
+uninitialised value. Memory is kept by pages, allocated when they are first touched. Knows no instruction.
 """
 
 from __future__ import annotations

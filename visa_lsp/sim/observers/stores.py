@@ -1,7 +1,7 @@
 """The observer of stores to chosen elements of one buffer or image, and the first store that differs between two runs.
 
-Knows memory, no argument and no report. Invariant: the value of a store is that of the element after the instruction, so
-that atomics and lanes at one place count with their final value.
+Knows memory, no argument and no report. Invariant: the value of a store is that of the element after the instruction,
+so that atomics and lanes at one place count with their final value.
 """
 
 from __future__ import annotations
