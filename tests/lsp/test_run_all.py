@@ -156,7 +156,7 @@ async def test_a_mistake_in_one_file_costs_no_other(client, folder, kernel):
     answer = await run_all(client, [kernel.uri, *folder("good"), "untitled:a.launch.yaml"])
     found = {run["uri"]: run.get("error", "") for run in answer["runs"]}
     assert "is not a launch file: expected a name that ends in .launch.yaml" in found[kernel.uri]
-    assert "a launch file has to be a file" in found["untitled:a.launch.yaml"]
+    assert "a launch file must be a file" in found["untitled:a.launch.yaml"]
     assert [run["ok"] for run in answer["runs"] if run["uri"] in folder("good")] == [True]
 
 
