@@ -1,6 +1,6 @@
-"""What lies beside a text: the ze_info documents and zebins of its folder that speak of its kernels, and the other programs.
+"""Companion files of a text: the ze_info documents and zebins of its folder that describe its kernels, and other programs.
 
-A document is tied to a kernel by the kernel's name in it; its own name only says which is asked first. Knows files and names
+A document belongs to a kernel by the kernel's name in it; its file name only determines the order of search. Knows files and names
 of kernels, neither texts nor editors. Invariant: a folder costs a bounded amount, whatever lies in it: only regular files
 are read, a file again only when it has changed, and damaged ones say nothing.
 """
@@ -27,19 +27,19 @@ ENDINGS: Final = (".zeinfo.yaml", ".zeinfo.yml", ".ze_info", ".zeinfo")
 ZEBIN: Final = ".zebin"
 TEXTS: Final = (".visaasm", ".isaasm")
 OBJECT: Final = ".isa"
-# FolderNames that zebins have where a compiler was told another one; such a file counts if it begins like a zebin.
+# Endings of zebins with a user-chosen name; such a file counts if it begins like a zebin.
 _UNNAMED_ZEBINS: Final = (".bin", ".elf", ".progbin", "")
 LAUNCH: Final = (".launch.yaml", ".launch.yml")
 
-MAX_ENTRIES: Final = 100_000  # names of a folder that are looked at
-MAX_DOCUMENTS: Final = 1000  # documents of a folder that are looked into, and as many zebins
+MAX_ENTRIES: Final = 100_000  # names read of one folder
+MAX_DOCUMENTS: Final = 1000  # documents opened in one folder, and as many zebins
 MAX_SNIFFED: Final = 200
 _MAX_DOCUMENT_BYTES: Final = 16 * MIB
 _MAX_ZEBIN_BYTES: Final = 64 * MIB
-_MAX_READ_BYTES: Final = 128 * MIB  # bytes that one question may read
-_MAX_NAMES: Final = 20_000  # names of a document that are remembered
+_MAX_READ_BYTES: Final = 128 * MIB  # bytes read for one call
+_MAX_NAMES: Final = 20_000  # names cached of one document
 _MAX_CACHED_FILES: Final = 4096
-# A folder that has just changed may change again within one tick of its clock, unseen.
+# Nanoseconds: a folder may change again within one tick of its clock, without a new time stamp.
 _SETTLED: Final = 2_000_000_000
 
 _NAMES: Final = re.compile(rb"""name[ \t]*:[ \t]*(?:"([^"\n]*)"|'([^'\n]*)'|([^\s,}#][^\n,}#]*))""")
@@ -53,7 +53,7 @@ Described = dict[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A document that speaks of a kernel: its file, the text of its ze_info, and the kernel's SIMD size there (0: none told)."""
+    """A document that describes a kernel: its file, the text of its ze_info, and the kernel's SIMD size (0: none given)."""
 
     path: Path
     text: str
@@ -63,7 +63,7 @@ class Description:
 
 @dataclass(frozen=True, slots=True)
 class FolderNames:
-    """The names in a folder that matter here, each kind in order."""
+    """The relevant names of a folder, each kind in order."""
 
     documents: tuple[str, ...] = ()
     zebins: tuple[str, ...] = ()
@@ -80,7 +80,7 @@ class TextNames:
 
 
 def stem_of(path: PurePath) -> str:
-    """Return a file's name without what says what it is: ``k`` of ``k.visaasm``, ``k.launch.yaml`` and ``k.zeinfo.yaml``."""
+    """Return a file's name without its endings: ``k`` of ``k.visaasm``, ``k.launch.yaml`` and ``k.zeinfo.yaml``."""
     known = (*LAUNCH, *ENDINGS)
     ending = next((e for e in known if path.name.endswith(e)), None)
     return path.name.removesuffix(ending) if ending else path.stem
@@ -92,7 +92,7 @@ def kernels_in(text: str) -> list[str]:
 
 
 def described_in(text: str) -> Described:
-    """Return the kernels that a ze_info text speaks of, with their SIMD sizes; of a damaged one none."""
+    """Return the kernels of a ze_info text with their SIMD sizes; none of a malformed text."""
     root = ZeInfoSource.of(text).root
     found: Described = {}
     for kernel in entries(root, "kernels"):
@@ -107,7 +107,7 @@ def _not_open(_path: Path) -> str | None:
 
 @dataclass(slots=True)
 class Beside:
-    """Finds what belongs to texts. ``opened`` gives the text of a document as an editor has it, None for files."""
+    """Finds the companion files of texts. ``opened`` returns the text of a document open in an editor, None for files."""
 
     opened: Callable[[Path], str | None] = _not_open
     _names: dict[Path, tuple[int, FolderNames]] = field(default_factory=dict)
@@ -116,10 +116,10 @@ class Beside:
     _bodies: dict[Path, tuple[Stamp, TextNames]] = field(default_factory=dict)
 
     def description(self, kernel: str, *places: Path | None, simd_size: int = 0) -> Description | None:
-        """Return the document that speaks of a kernel best.
+        """Return the best document of a kernel.
 
-        That is the first of ``descriptions``, but a file with another name whose SIMD size is another one than
-        ``simd_size`` (0: any) stands behind those that fit.
+        The first of ``descriptions``, except that a file with another name whose SIMD size differs from ``simd_size``
+        (0: any) comes after those that fit.
         """
         first = None
         given = [place for place in places if place is not None]
@@ -131,7 +131,7 @@ class Beside:
         return first
 
     def descriptions(self, kernel: str, *places: Path) -> Iterator[Description]:
-        """Yield the documents that speak of a kernel, the best first.
+        """Yield the documents that describe a kernel, the best first.
 
         Those with the name of a place come first (a place is the path of a text, an object or a launch file), then those
         with the kernel's name, then those that a place's name begins with, as a dump's do, then the others of the folders of
@@ -146,11 +146,11 @@ class Beside:
                 return
 
     def zebin(self, kernel: str, *places: Path) -> Description | None:
-        """Return the zebin that speaks of a kernel: it has the data that the kernel's program points to."""
+        """Return the zebin that contains a kernel, with the data that its program refers to."""
         return next((found for found in self.descriptions(kernel, *places) if found.is_zebin), None)
 
     def own_documents(self, *places: Path) -> list[Path]:
-        """Return the documents with the name of a place, whatever they speak of."""
+        """Return the documents with the name of a place, whatever kernels they describe."""
         named = (_named(place, ending) for place in places for ending in (*ENDINGS, ZEBIN))
         return [path for path in dict.fromkeys(named) if self._is_there(path)]
 
@@ -172,11 +172,11 @@ class Beside:
         return found
 
     def kernels_in(self, path: Path) -> tuple[str, ...]:
-        """Return the names of the kernels of a text, in order; none of what cannot be read."""
+        """Return the names of the kernels of a text, in order; none of an unreadable file."""
         return self._text_names(path, [_MAX_READ_BYTES]).kernels
 
     def _text_names(self, path: Path, room: list[int]) -> TextNames:
-        """Return the names of the bodies of a text; ``room`` is how many bytes may still be read."""
+        """Return the names of the bodies of a text; ``room`` is the number of bytes that may still be read."""
         text = self.opened(path)
         if text is not None:
             return _bodies(text.encode("utf-8", "surrogateescape"))
@@ -223,7 +223,7 @@ class Beside:
             )
         for folder in folders:
             names = self.names(folder)
-            # A dump's files begin with the name of the program that they are of.
+            # The names of a dump's files begin with the name of their program.
             texts = [place.name for place in places if place.parent == folder]
             every = (*names.documents, *names.zebins, *names.unnamed)
             whole = [n for n in every if any(text.startswith(n.split(".", 1)[0] + "_") for text in texts)]
@@ -246,7 +246,7 @@ class Beside:
         return is_elf(head) and int.from_bytes(head[18:20], "little") == MACHINE
 
     def _speaks(self, path: Path, kernel: str, room: list[int]) -> Description | None:
-        """Return what a file says of a kernel; ``room`` is how many bytes may still be read."""
+        """Return a file's description of a kernel; ``room`` is the number of bytes that may still be read."""
         text = None if path.name.endswith(ZEBIN) else self.opened(path)
         if text is not None:
             simd = described_in(text).get(kernel) if kernel in text else None
@@ -292,7 +292,7 @@ def _named(place: Path, ending: str) -> Path:
 
 
 def _listed(folder: Path) -> FolderNames:
-    """Return the names of a folder by what they end with."""
+    """Return the names of a folder by their endings."""
     documents, zebins, unnamed, programs = [], [], [], []
     try:
         with os.scandir(folder) as found:
@@ -319,7 +319,7 @@ def _most(path: Path) -> int:
 
 
 def _stamp(path: Path) -> Stamp | None:
-    """Return what tells states of a file apart; None where it is no regular file, or too long."""
+    """Return an identity of a file's state; None for a file that is not regular, or too long."""
     try:
         found = path.stat()
     except (OSError, ValueError):
@@ -344,7 +344,7 @@ def _ze_info_of(data: bytes) -> str:
 
 
 def _keep(kept: dict[Path, T], path: Path, value: T) -> None:
-    """Remember a value; what is kept for more files than a few folders have is forgotten."""
+    """Cache a value; clears the cache when it holds more files than a few folders have."""
     if len(kept) >= _MAX_CACHED_FILES:
         kept.clear()
     kept[path] = value

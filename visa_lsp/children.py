@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _PR_SET_PDEATHSIG: Final = 1
-_LOOK_SECONDS: Final = 0.25  # between two looks at whether the parent lives, where the system does not tell
+_LOOK_SECONDS: Final = 0.25  # between two checks of the parent, where the system sends no signal
 _SYNCHRONIZE: Final = 0x0010_0000  # the right to wait for a process of Windows
 # Reads lines, "+" or "-" and "group N" or "folder HEX". Whoever writes into a folder may need a moment to end: it is removed again.
 _KEEPER: Final = """\
@@ -55,7 +55,7 @@ os._exit(0)
 
 def command_of(module: str) -> list[str]:
     """Return the command that runs a module of ours as a child; it has to call ``end_with_parent`` first."""
-    # -P: what lies in the folder that this process was started in is none of our modules.
+    # -P: the current folder contains none of our modules
     return [sys.executable, "-P", "-m", module, str(os.getpid())]
 
 
@@ -63,14 +63,14 @@ def end_with_parent(parent: int | None = None) -> None:
     """Have this process ended as soon as its parent is; ``parent`` is its number, by default the word of ``command_of``."""
     number = parent or (int(sys.argv[1]) if len(sys.argv) > 1 else os.getppid())
     if _told_by_system():
-        if os.getppid() != number:  # it had ended before the system was asked
+        if os.getppid() != number:  # it ended before the request
             os._exit(1)
     else:
         threading.Thread(target=_watch, args=(number,), daemon=True).start()
 
 
 def _told_by_system() -> bool:
-    """Ask Linux to end this process with its parent, even while no Python code runs; False where it cannot be asked."""
+    """Request from Linux to end this process with its parent, even while no Python code runs; return False elsewhere."""
     if sys.platform != "linux":
         return False
     with contextlib.suppress(ImportError, OSError, AttributeError):
@@ -127,11 +127,11 @@ class _Keeper:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
-        self._owner = 0  # a fork has to begin one of its own
+        self._owner = 0  # a fork must start its own
         self._lock = threading.Lock()
 
     def hear(self, line: str) -> None:
-        """Tell the keeper a line; where none can be started, all is as it would be without one."""
+        """Send the keeper a line; has no effect where none can be started."""
         with self._lock, contextlib.suppress(OSError):
             if self._owner != os.getpid() or self._process is None:
                 self._process, self._owner = _started(), os.getpid()
@@ -141,7 +141,7 @@ class _Keeper:
             self._process.stdin.flush()
 
     def end(self) -> None:
-        """End the keeper, which ends and removes what is still there."""
+        """End the keeper, which then ends remaining processes and removes remaining folders."""
         if self._process is not None and self._owner == os.getpid():
             with contextlib.suppress(OSError):
                 self._process.communicate()

@@ -1,7 +1,7 @@
-"""Which visa-lsp this is: its version, and a digest of all that an answer can depend on.
+"""Identity of this visa-lsp: its version, and a digest of every file that an answer can depend on.
 
-Two installations of one digest give the same answers, wherever they lie and whenever they were written: the digest is of
-contents. Reading them all takes longer than a short check, so that it is kept on disk for as long as no file changes.
+Two installations with one digest give the same answers, independent of their folders and dates, because the digest is of
+contents. It is cached on disk until a file changes, because reading all files takes longer than a short check.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def digest() -> str:
 
 
 def _contents(files: Iterable[Path], package: Path) -> Iterator[bytes]:
-    """Name and contents of each file, read when they are asked for."""
+    """Yield name and contents of each file."""
     for file in files:
         name = file.relative_to(package).as_posix() if file.is_relative_to(package) else file.name
         data = file.read_bytes()
@@ -62,5 +62,5 @@ def _modules(folder: Path | os.DirEntry[str]) -> Iterator[os.DirEntry[str]]:
 
 
 def identity() -> str:
-    """Version and digest in words, as messages have them."""
+    """Return version and digest in the words of messages."""
     return f"{visa_lsp.__version__} ({digest()})"

@@ -1,10 +1,10 @@
-"""Small facts that processes keep on disk for the next one: a file of keys and values that is only appended to.
+"""Disk cache for small facts: an append-only file of keys and values.
 
 A file is lines ``checksum TAB key TAB value``, key and value in JSON, below a first line, the mark, that says for which
 files of the package they hold; a file with another mark is as good as empty. A key may have several values.
-Knows nothing of what is kept. Invariant: nothing here fails: a file that cannot be read or written is empty, and a line
-that was torn or damaged is none. A file that has grown too large is begun again. What another user may have written is not
-believed: neither a file nor a folder is used that is not the user's own, or that others may write to.
+Knows nothing of the values. Invariant: nothing here raises: an unreadable file counts as empty, and a torn or damaged
+line is skipped. A file that has grown too large is begun again. Data that another user may have written is not trusted:
+only files and folders are used that are the user's own, and that other users cannot write to.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 MAX_BYTES: Final = 16 << 20
 _FLUSH_ENTRIES: Final = 64
-# A FIFO that stands in a file's place is not waited for; a link in its place is not followed.
+# Does not wait for a FIFO in place of the file, and does not follow a link.
 _CAREFUL: Final = getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
 class Kept:
-    """The entries of one file of at most ``most`` bytes. ``put`` gathers; ``flush`` writes what was gathered."""
+    """The entries of one file of at most ``most`` bytes. ``put`` collects entries; ``flush`` writes them."""
 
     def __init__(self, path: Path, mark: str, most: int | None = None) -> None:
         self._path = path
@@ -43,17 +43,17 @@ class Kept:
         self._written = 0  # by this process
 
     def get(self, key: str) -> object:
-        """Return the latest value of a key, as JSON has it: lists, dicts, texts, numbers; None where there is none."""
+        """Return the latest value of a key, of a JSON type: lists, dicts, texts, numbers; None where there is none."""
         values = self.get_all(key)
         return values[-1] if values else None
 
     def get_all(self, key: str) -> list[object]:
-        """Return every value of a key, as they were put."""
+        """Return every value of a key, in order."""
         entries = self._read() if self._entries is None else self._entries
         values = []
         try:
             name = msgspec.json.encode(key)
-        except ValueError:  # half a character: bytes that were no text
+        except ValueError:  # a lone surrogate, from bytes that are not text
             return []
         for line in entries.get(name, ()):
             checksum, _, rest = line.partition(b"\t")
@@ -63,7 +63,7 @@ class Kept:
         return values
 
     def put(self, key: str, value: object) -> None:
-        """Keep a value, if JSON has a form for it."""
+        """Store a value, if JSON can represent it."""
         if self._written > self._most:
             return
         try:
@@ -75,7 +75,7 @@ class Kept:
             self.flush()
 
     def flush(self) -> None:
-        """Append what was put."""
+        """Append the new entries to the file."""
         fresh, self._fresh = b"".join(self._fresh), []
         if not fresh:
             return
@@ -89,7 +89,7 @@ class Kept:
                 # One write to the end of the file: two processes may do so at once, and a torn line fails its checksum.
                 file = os.open(self._path, os.O_RDWR | os.O_APPEND | _CAREFUL)
                 try:
-                    # Another version may have begun the file anew since it was read: these facts are not true of that version.
+                    # Another version may have restarted the file since it was read, and these facts do not hold for that version.
                     if _is_own(os.fstat(file), stat.S_ISREG) and os.read(file, len(self._mark)) == self._mark:
                         self._size += os.write(file, fresh)
                 finally:
@@ -99,7 +99,7 @@ class Kept:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not self._folder_is_own():
             return
-        # A name that cannot be known before, and no file that is there already.
+        # An unpredictable name, created exclusively.
         scratch = self._path.with_name(f"{self._path.name}.{os.urandom(8).hex()}")
         file = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _CAREFUL, 0o600)
         try:
@@ -135,7 +135,7 @@ def _is_own(about: os.stat_result, kind: Callable[[int], bool]) -> bool:
     """Return whether a file is of this kind and only the user, or the system, can have written to it."""
     if not kind(about.st_mode):
         return False
-    # Where there are no such owners, folders of users are kept apart by the system.
+    # Without such owners (Windows), the system separates the folders of users.
     return not hasattr(os, "geteuid") or (about.st_uid == os.geteuid() and not about.st_mode & 0o022)
 
 
@@ -166,7 +166,7 @@ def folder_of_user() -> Path | None:
 
 
 def installation() -> str:
-    """Return what tells the place that the package is installed at: two versions in use do not take turns in making a file anew."""
+    """Return a key of the package's folder, so that two installed versions do not overwrite each other's file."""
     return f"{zlib.crc32(str(Path(__file__).resolve()).encode()):08x}"
 
 

@@ -74,10 +74,10 @@ def test_a_change_is_written_as_the_string_has_it(block, old, new, expected):
 @pytest.mark.parametrize(
     ("block", "old", "new", "words"),
     [
-        (RAW, "add (M1", 'add )" (M1', "cannot be written into the strings of k.cl"),
+        (RAW, "add (M1", 'add )" (M1', "cannot be expressed in the strings of k.cl"),
         ('"add (M1, " LANES ") %0(0,0)<1> 0x1:d 0x1:d"', "(M1, 16)", "(M1, 8)", "`LANES`"),
-        ('"mov (M1, 16) %0(0,0)<1> " #x "\\n" "// a\\n"', BEGINS + "\n", BEGINS + "mov\n", "does not tell"),
-        (IN_LINES, BEGINS, "", "mark the block are gone"),
+        ('"mov (M1, 16) %0(0,0)<1> " #x "\\n" "// a\\n"', BEGINS + "\n", BEGINS + "mov\n", "not known from the host"),
+        (IN_LINES, BEGINS, "", "mark the block were deleted"),
     ],
 )  # fmt: skip
 def test_a_change_that_the_string_cannot_say_is_refused_in_words(block, old, new, words):
@@ -89,7 +89,7 @@ def test_a_block_that_changed_in_the_host_is_not_written_over():
     text = HEAD + IN_LINES + TAIL
     shown = block_text(HostText.of(text, Host.OPENCL), 0, "k.cl").text
     now = HostText.of(text.replace("add", "sub"), Host.OPENCL)
-    with pytest.raises(BlockRefused, match="meanwhile"):
+    with pytest.raises(BlockRefused, match="the block has changed"):
         edits_of(now, 0, "k.cl", shown, shown.replace("add", "mul"))
     moved = 'void g() { int z; asm("// other" : "+rw"(z)); }\n' + text
     edits = edits_of(HostText.of(moved, Host.OPENCL), 0, "k.cl", shown, shown.replace("add", "mul"))

@@ -64,4 +64,4 @@ async def test_nothing_is_compiled_without_trust(tmp_path):
 async def test_what_is_no_opencl_is_not_compiled(client, tmp_path):
     answer = await check(client, (tmp_path / "k.cpp").as_uri(), TEXT, "cpp")
     assert not answer["ok"]
-    assert "no OpenCL source" in answer["error"]
+    assert "not an OpenCL source" in answer["error"]

@@ -116,7 +116,7 @@ async def test_the_kernel_is_opened_as_a_text_with_its_launch(client):
     assert not Analysis.of(answer["text"]).diagnostics
     assert list(answer["quick"]["args"]) == ["value_buffer", "factor_buffer"]
     answer = await command(client, "visa.openBlock", {**argument, "as": "x"})
-    assert "`as` can be `kernel`" in answer["error"]
+    assert "`as` must be `kernel`" in answer["error"]
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ async def test_mistakes_are_answers(client, uri, tmp_path):
     assert not answer["ok"]
     assert "none: is not there" in answer["error"]
     answer = await command(client, "visa.compile", {"uri": "untitled:k.cl"})
-    assert (answer["ok"], answer["error"]) == (False, "`untitled:k.cl` is no file")
+    assert (answer["ok"], answer["error"]) == (False, "`untitled:k.cl` is not a file")
     answer = await command(client, "visa.compile", {"uri": (tmp_path / "other.cl").as_uri()})
     assert "no such file" in answer["error"].lower()
     answer = await command(client, "visa.compile", {"uri": uri, "timeout": "-1"})

@@ -155,8 +155,8 @@ async def test_cancelling_ends_the_run_and_begins_no_other(client, folder, told)
 async def test_a_mistake_in_one_file_costs_no_other(client, folder, kernel):
     answer = await run_all(client, [kernel.uri, *folder("good"), "untitled:a.launch.yaml"])
     found = {run["uri"]: run.get("error", "") for run in answer["runs"]}
-    assert "is no launch file: their names end in .launch.yaml" in found[kernel.uri]
-    assert "a launch file has to be a file" in found["untitled:a.launch.yaml"]
+    assert "is not a launch file: expected a name that ends in .launch.yaml" in found[kernel.uri]
+    assert "a launch file must be a file" in found["untitled:a.launch.yaml"]
     assert [run["ok"] for run in answer["runs"] if run["uri"] in folder("good")] == [True]
 
 
@@ -165,10 +165,10 @@ async def test_a_mistake_in_one_file_costs_no_other(client, folder, kernel):
     [
         ({}, "with `uris`, a list of launch files"),
         ({"uris": [1]}, "with `uris`, a list of launch files"),
-        ({"uris": [], "timeout": 0}, "`timeout` is a number of seconds"),
-        ({"uris": [], "timeout": True}, "`timeout` is a number of seconds"),
-        ({"uris": [], "timeout": 1e300}, "`timeout` is a number of seconds"),
-        ({"uris": [], "partialResultToken": {}}, "`partialResultToken` is a string or a number"),
+        ({"uris": [], "timeout": 0}, "`timeout` must be a number of seconds"),
+        ({"uris": [], "timeout": True}, "`timeout` must be a number of seconds"),
+        ({"uris": [], "timeout": 1e300}, "`timeout` must be a number of seconds"),
+        ({"uris": [], "partialResultToken": {}}, "`partialResultToken` must be a string or a number"),
     ],
 )
 async def test_a_mistake_in_the_argument_is_said(client, argument, words):

@@ -223,7 +223,10 @@ async def test_an_object_runs_as_its_launch_file_says(client, kernel, tmp_path):
     assert answer["ok"], answer
     assert "inferred from the program" in answer["assumed"][0]
     launch = (tmp_path / "saxpy.launch.yaml").as_uri()
-    assert "goes with a text" in (await command(client, "visa.run", {"uri": launch, "quick": {}}))["error"]
+    assert (
+        "`quick` requires a text or an object"
+        in (await command(client, "visa.run", {"uri": launch, "quick": {}}))["error"]
+    )
 
 
 async def test_values_of_another_text_are_not_shown_beside_its_lines(client, kernel):

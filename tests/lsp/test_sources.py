@@ -115,7 +115,7 @@ async def test_a_source_line_leads_to_its_instructions_in_every_text_of_the_fold
 @pytest.mark.parametrize(
     ("argument", "words"),
     [
-        ({"uri": "untitled:a.cl"}, "is no file"),
+        ({"uri": "untitled:a.cl"}, "is not a file"),
         ({"uri": "file:///a.cl", "line": -1}, "`line` must be a number from 0"),
         ({"uri": "file:///a.cl", "line": 10**30}, "`line` must be a number from 0"),
         ({}, "the object has no `uri`"),

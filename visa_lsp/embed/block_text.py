@@ -159,6 +159,6 @@ def user_part(text: str) -> str:
     text = text.replace("\r\n", "\n")
     start, end = text.find(BEGINS), text.rfind(ENDS)
     if start < 0 or end < start:
-        raise BlockRefused("the comments that mark the block are gone: take that back, or open the block again")
+        raise BlockRefused("the comments that mark the block were deleted: undo that, or open the block again")
     part = text[start + len(BEGINS) : end]
     return part if not part or part.endswith("\n") else part + "\n"

@@ -154,13 +154,13 @@ def rename(host: HostText, offset: int, new_name: str) -> tuple[Edit, ...]:
     """Return the edits of a rename. RenameRefused says why it cannot be done."""
     at = host.visa_offset(offset)
     if at is None:
-        raise RenameRefused("there is no vISA here")
+        raise RenameRefused("no vISA here")
     known = operand_at(host, offset)
     if known is not None:
         return _rename_operand(host, at, known, new_name)
     edits = host.edits(of_rename(host.analysis, at, new_name))
     if edits is None:
-        raise RenameRefused("a part of a name stands outside of the string, or comes from a macro")
+        raise RenameRefused("a part of the name is outside of the string, or comes from a macro")
     return edits
 
 
@@ -168,9 +168,9 @@ def _rename_operand(host: HostText, at: int, known: tuple[Unit, OperandName, Spa
     unit, name, _ = known
     old = name.operand.name
     if not old or name.operand.constraint is None:
-        raise RenameRefused("an operand without a name is called by its number")
+        raise RenameRefused("an operand without a name has only its number")
     if not NAME.fullmatch(new_name):
-        raise RenameRefused(f"`{new_name}` is no name of an operand")
+        raise RenameRefused(f"`{new_name}` is not a valid name of an operand")
     block = unit.source.blocks[_block_number(name.name)]
     if any(o.name == new_name for o in block.operands if o.name != old):
         raise RenameRefused(f"there is already an operand `{new_name}` in this statement")

@@ -78,5 +78,5 @@ def _wrong(block: AsmBlock, operand: Operand, known: KnownType) -> str:
     if not scalar and not (of_vectors and block.compiler is Compiler.EITHER):
         return _SCALAR_WORDS.format(constraint, _LISTS[operand.written])
     if known.varies:
-        return f"the constraint `{constraint}` takes a number that is known when the kernel is compiled, and `{operand.expression}` is none"
+        return f"the constraint `{constraint}` takes a number that is known when the kernel is compiled, but `{operand.expression}` is known only when it runs"
     return ""

@@ -47,7 +47,7 @@ def edits_of(host: HostText, number: int, called: str, before: str, text: str) -
         document = document.edit(edit.span.start, edit.span.end, edit.new_text)
     after = host.edited(document)
     if known.number >= len(blocks_of(after)) or block_text(after, known.number, called).lines != wanted:
-        raise BlockRefused(f"this cannot be written into the strings of {called}: change it there")
+        raise BlockRefused(f"this change cannot be expressed in the strings of {called}: make it there")
     return edits
 
 
@@ -58,7 +58,7 @@ def _meant(host: HostText, number: int, called: str, lines: str) -> BlockText:
             known = block_text(host, other, called)
             if known.lines == lines:
                 return known
-    raise BlockRefused(f"the block has changed in {called} meanwhile: open it again")
+    raise BlockRefused(f"the block has changed in {called}: open it again")
 
 
 class _StringWriter:
@@ -143,12 +143,12 @@ class _StringWriter:
                 span = Span(span.start, whole.end)
         parts = list(self._parts(span))
         if not parts:
-            raise BlockRefused("a line that the host does not tell here cannot be changed: change it there")
+            raise BlockRefused("a line that is not known from the host cannot be changed here: change it there")
         for number, part in enumerate(parts):
             literal = self._literal_around(part)
             if literal is None:
                 raise BlockRefused(
-                    f"`{self._text[part.start : part.end]}` stands for a part of the line: change it in the host"
+                    f"`{self._text[part.start : part.end]}` replaces a part of the line: change it in the host"
                 )
             text = self._quoted(literal, new if number == 0 else "")
             yield Edit(self._with_its_string(part) if not text else part, text)

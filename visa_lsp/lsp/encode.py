@@ -76,7 +76,7 @@ def finding_values(found: Findings, view: FindingView) -> list[Value]:
 
 def count_value(document: Text, left: int) -> Value:
     """Return the diagnostic, at the start of the text, that counts the findings that are not sent."""
-    message = f"{left} more findings are not shown; `visa-lsp check` lists all of them"
+    message = f"{left} more findings are hidden; `visa-lsp check` lists all"
     span = raw_range(document, Span(0, 0), "utf-32")
     return {"range": span, "message": message, "severity": 3, "source": SOURCE}
 

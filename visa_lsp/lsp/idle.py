@@ -1,7 +1,7 @@
-"""Idle time, without a request, is spent on preparing answers to the requests that are likely to follow.
+"""Preparation of likely answers in idle time.
 
-One timer, no task: there is nothing to be waited for when the server ends. A slice is short, and the first message ends
-the work until it has been quiet again, so that a keystroke waits for one slice at most.
+One timer, no task, so that the end of the server waits for nothing. A slice is short, and a message stops the work until
+the next idle period, so that a keystroke waits for one slice at most.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# Seconds: how long it has to be quiet, how long a slice works, and how long it rests behind it.
+# Seconds without a message before work begins, of a slice of work, and of the pause after it.
 _QUIET: Final = 0.4
 _SLICE: Final = 0.001
 _REST: Final = 0.002
@@ -39,7 +39,7 @@ class Idle:
         self._serials: tuple[int, ...] = ()
 
     def poke(self) -> None:
-        """Something has changed: there may be work when it is quiet."""
+        """Schedule work for the next idle time, after a change."""
         if self._timer is None:
             self._again(_QUIET)
 
@@ -76,7 +76,7 @@ class Idle:
             self._steps = None
             return
         except Exception:
-            logger.exception("what was begun in a quiet time failed")
+            logger.exception("idle work failed")
             self._steps = None
             return
         self._again(_REST)

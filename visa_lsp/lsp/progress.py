@@ -69,7 +69,7 @@ async def working(
             async with asyncio.timeout(_PATIENCE):
                 await ls.window_work_done_progress_create_async(types.WorkDoneProgressCreateParams(token))
         except (JsonRpcException, TimeoutError):  # a client that does not answer, or refuses, sees no progress
-            logger.info("the client makes no progress token")
+            logger.info("the client refused a progress token")
             token = None
     work = Work(ls, token)
     if token is not None:

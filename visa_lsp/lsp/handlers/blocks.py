@@ -156,7 +156,7 @@ def _host(ls: VisaServer, options: dict[str, str]) -> tuple[OpenDocument, HostTe
 
 def _is_kernel(options: dict[str, str]) -> bool:
     if options.get("as", _KERNEL) != _KERNEL:
-        raise BadArgument(f"`as` can be `{_KERNEL}`, and nothing else")
+        raise BadArgument(f"`as` must be `{_KERNEL}`")
     return "as" in options
 
 
@@ -192,7 +192,7 @@ def _at(ls: VisaServer, opened: OpenDocument, host: HostText, options: dict[str,
     for number, (span, _, _) in enumerate(blocks_of(host)):
         if span.start <= end and start <= span.end:
             return number
-    raise BadArgument(f"there is no vISA at line {line + 1} of {_name(opened.key)}")
+    raise BadArgument(f"no vISA at line {line + 1} of {_name(opened.key)}")
 
 
 def _name(uri: str) -> str:

@@ -1,8 +1,8 @@
 """The server's commands: they work on the open text, saved or not, and answer with values.
 
-Arguments: a document's URI, or an object with ``uri`` and what the command knows besides. The work is done off the event
-loop. A failure is an answer with ``ok`` false and ``error``. What writes files or runs kernels is refused in an
-untrusted workspace.
+Arguments: a document's URI, or an object with ``uri`` and further options. The work is done off the event loop. A failure
+is an answer with ``ok`` false and ``error``. Commands that write files or run kernels are refused in an untrusted
+workspace.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ logger = logging.getLogger(__name__)
 QUICK: Final = "quick"
 DISASSEMBLY: Final = "visa/disassembly"
 SCHEME: Final = "visa-disassembly"
-UNTRUSTED: Final = "the workspace is not trusted: nothing is written or run in it"
+UNTRUSTED: Final = "the workspace is not trusted: files cannot be written and kernels cannot be run"
 _LAUNCH: Final = (".launch.yaml", ".launch.yml")
 _MAX_VALUES: Final = 8
 _LOOK_FOR_EDITS: Final = 0.1  # seconds
@@ -98,11 +98,11 @@ def register(server: VisaServer) -> None:
 
 
 class BadArgument(ValueError):  # noqa: N818 - a mistake of the caller, answered with words
-    """What a command was given is of no use."""
+    """The arguments of a command are invalid."""
 
 
 def options_of(arguments: Any, needed: str = "uri", second: str = "launch") -> dict[str, str]:
-    """Return the named options of a call: of an object, or the needed one alone with another behind it. Raises BadArgument."""
+    """Return the named options of a call: of an object, or of one or two positional arguments. Raises BadArgument."""
     first = arguments[0] if isinstance(arguments, list) and arguments else arguments
     options: dict[str, Any]
     if isinstance(first, str):
@@ -116,7 +116,7 @@ def options_of(arguments: Any, needed: str = "uri", second: str = "launch") -> d
     elif first is not None and hasattr(first, "__dict__"):
         options = dict(vars(first))
     else:
-        raise BadArgument(f"the first argument is `{needed}`, or an object with `{needed}`")
+        raise BadArgument(f"the first argument must be `{needed}`, or an object with `{needed}`")
     kept = {key: value for key, value in options.items() if value is not None and key != QUICK}
     for key, value in kept.items():
         if isinstance(value, bool) or not isinstance(value, (str, int)):
@@ -138,7 +138,7 @@ def _quick(arguments: list[Any]) -> dict[str, Any]:
 
 
 def _json(value: Any, depth: int = 0) -> Any:
-    """Return a value as it travelled: nothing but dictionaries, lists and scalars."""
+    """Return a value as plain dictionaries, lists and scalars."""
     if depth > _MAX_DEPTH:
         raise BadArgument(f"`{QUICK}` is nested too deeply")
     if hasattr(value, "_asdict"):
@@ -151,13 +151,13 @@ def _json(value: Any, depth: int = 0) -> Any:
 
 
 def _text(ls: VisaServer, uri: str) -> str:
-    """Return the text of a document as it is open, else as its file has it."""
+    """Return the text of an open document, else of its file."""
     opened = ls.documents.get(uri)
     if opened is not None:
         return opened.document.text
     path = ls.files.path_of(uri)
     if path is None:
-        raise BadArgument(f"`{uri}` is not open and no file")
+        raise BadArgument(f"`{uri}` is neither open nor a file")
     try:
         return read_file(path).decode("utf-8")
     except (OSError, ValueError) as error:
@@ -184,7 +184,7 @@ async def _answer(ls: VisaServer, title: str, token: Any, prepare: Callable[[], 
 async def _answer_or_stop(
     ls: VisaServer, title: str, token: Any, prepare: Callable[[], Callable[[], Result]], stop: Stop
 ) -> Result:
-    """Return the answer of work that only a trusted folder may start; a cancelled request asks it to stop."""
+    """Return the answer of work that only a trusted folder may start; cancelling the request stops it."""
     try:
         return _refused(ls) or await _answer(ls, title, token, prepare)
     except asyncio.CancelledError:
@@ -211,7 +211,7 @@ async def on_assemble(ls: VisaServer, arguments: list[Any], token: Any) -> Resul
 
 
 async def on_disassemble(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
-    """Give an object's file as text; a text as what its object says."""
+    """Return an object's file as text; for a text, that of its object."""
     return await _disassemble(ls, arguments, token)
 
 
@@ -225,7 +225,7 @@ async def _disassemble(ls: VisaServer, arguments: Any, token: Any) -> Result:
         is_object = uri.lower().endswith(".isa")
         text = None if is_object else _text(ls, uri)
         platform = _platform(ls, {**options, "uri": uri})
-        # What is shown is a document of its own: it has the object's path, and a suffix that says what it is.
+        # A separate document with the object's path, and a suffix of its kind.
         shown = f"{SCHEME}:{uri.partition(':')[2]}.visaasm"
         return lambda: {**answers.disassemble(text, path, platform), "uri": shown}
 
@@ -233,20 +233,20 @@ async def _disassemble(ls: VisaServer, arguments: Any, token: Any) -> Result:
 
 
 async def on_zebin(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
-    """Tell what is in a zebin: sections, kernels, ze_info, and its vISA as text."""
+    """Return the contents of a zebin: sections, kernels, ze_info, and its vISA as text."""
 
     def prepare() -> Callable[[], Result]:
         options = options_of(arguments)
         path, platform = ls.files.path_of(options["uri"]), _platform(ls, options)
         if path is None:
-            raise BadArgument("a zebin has to be a file")
+            raise BadArgument("a zebin must be a file")
         return lambda: answers.zebin(path, platform)
 
     return await _answer(ls, "vISA: reading the zebin", token, prepare)
 
 
 async def on_diff(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
-    """Compare a text or an object (``uri``) with another one (``other``), as they are open, else as their files have them.
+    """Compare a text or an object (``uri``) with another one (``other``), open documents or else files.
 
     The answer has ``kernels`` as ``visa-lsp diff --format json`` has them, ``a`` and ``b``, the texts of both with the names of the
     first, and ``rows``, the pairs of lines that stand beside each other.
@@ -256,7 +256,7 @@ async def on_diff(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
         options = options_of(arguments, second="other")
         other = options.get("other")
         if other is None:
-            raise BadArgument("the object has no `other`: the document that the first is compared with")
+            raise BadArgument("the object has no `other`, the document to compare with")
         platform = _platform(ls, options)
         one, its = ((_source(ls, uri), ls.files.path_of(uri) or uri) for uri in (options["uri"], other))
         return lambda: answers.diff(one, its, platform)
@@ -265,7 +265,7 @@ async def on_diff(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
 
 
 def _source(ls: VisaServer, uri: str) -> str | bytes:
-    """Return a text as it is open, else the bytes of its file."""
+    """Return the text of an open document, else the bytes of its file."""
     opened, path = ls.documents.get(uri), ls.files.path_of(uri)
     if opened is not None:
         return opened.analysis.document.text
@@ -294,10 +294,10 @@ async def on_text_content(
 
 
 async def on_run(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
-    """Run a text, an object, or what a launch file names.
+    """Run a text, an object, or the program of a launch file.
 
-    A text or an object is run as its launch file says, as ``launchText`` does, the text of one, or as ``quick`` does, an
-    object with the keys of one, completed from ze_info. A cancelled request ends the run.
+    The launch of a text or an object is its launch file, ``launchText``, the text of one, or ``quick``, an object with the
+    keys of one, completed from ze_info. Cancelling the request ends the run.
     """
     uri, stop = "", Stop()
 
@@ -367,11 +367,11 @@ def _complete_launch_options(ls: VisaServer, options: dict[str, Any]) -> None:
     """Put into the options of a run what a launch file describes: its text, and that of the kernel, as they are open."""
     path = ls.files.path_of(options["uri"])
     if not options["uri"].endswith(_LAUNCH):
-        raise BadArgument(f"`{options['uri']}` is no launch file: their names end in {_LAUNCH[0]}")
+        raise BadArgument(f"`{options['uri']}` is not a launch file: expected a name that ends in {_LAUNCH[0]}")
     if QUICK in options:
-        raise BadArgument(f"a launch file is run as it says: `{QUICK}` goes with a text")
+        raise BadArgument(f"`{QUICK}` requires a text or an object, not a launch file")
     if path is None:
-        raise BadArgument("a launch file has to be a file: what it names lies beside it")
+        raise BadArgument("a launch file must be a file: its paths are relative to it")
     opened = ls.documents.get(options["uri"])
     if opened is not None:
         options["launchText"] = opened.analysis.document.text
@@ -380,7 +380,7 @@ def _complete_launch_options(ls: VisaServer, options: dict[str, Any]) -> None:
 
 
 async def on_stats(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
-    """Count what the kernels of a text or an object hold, and the registers that they take, line by line.
+    """Count instructions, variables and registers of the kernels of a text or an object, line by line.
 
     With ``lives`` the answer also has the lines where each variable is live.
 
@@ -417,8 +417,8 @@ async def on_stats(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
 async def on_run_all(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
     """Run launch files one after another in one process: ``uris``, and the options of ``visa.run`` for all of them.
 
-    Each answer is told as soon as it is there: as progress of ``partialResultToken`` where that is given, else in ``runs``.
-    ``timeout`` is a number of seconds for each. A cancelled request ends the run that is under way and begins no other.
+    Each answer is sent as soon as it is ready: as progress of ``partialResultToken`` where that is given, else in ``runs``.
+    ``timeout`` is a number of seconds for each. Cancelling the request ends the current run and starts no other.
     """
     stop = Stop()
     runs: list[Result] = []
@@ -457,12 +457,12 @@ def _batch(arguments: list[Any]) -> tuple[list[str], float | None, str | int | N
     options = dict(value) if isinstance(value, dict) else {}
     uris, seconds, partial = (options.pop(key, None) for key in ("uris", "timeout", "partialResultToken"))
     if not isinstance(uris, list) or not all(isinstance(uri, str) for uri in uris):
-        raise BadArgument("the argument is an object with `uris`, a list of launch files")
+        raise BadArgument("the argument must be an object with `uris`, a list of launch files")
     number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
     if seconds is not None and not (number and 0 < seconds <= _MAX_TIMEOUT_SECONDS):
-        raise BadArgument(f"`timeout` is a number of seconds, at most {_MAX_TIMEOUT_SECONDS}")
+        raise BadArgument(f"`timeout` must be a number of seconds, at most {_MAX_TIMEOUT_SECONDS}")
     if partial is not None and (isinstance(partial, bool) or not isinstance(partial, str | int)):
-        raise BadArgument("`partialResultToken` is a string or a number")
+        raise BadArgument("`partialResultToken` must be a string or a number")
     return uris, seconds, partial, options
 
 
@@ -482,7 +482,7 @@ def _beside(ls: VisaServer, path: str | None) -> dict[str, str]:
 
 
 def _remember(ls: VisaServer, uri: str, answer: Result) -> None:
-    """Keep what a run has left, for the inline values of its text."""
+    """Store the results of a run, for the inline values of its text."""
     source = answer.get("source")
     opened = ls.documents.get(uri)
     if uri.endswith(_LAUNCH):
@@ -503,7 +503,7 @@ def _remember(ls: VisaServer, uri: str, answer: Result) -> None:
 
 
 def _values_of(answer: Result, arguments: dict[str, HeldArgument]) -> RunValues:
-    """Return what is kept of a run for inline values."""
+    """Return the results of a run for inline values."""
     variables: dict[str, str] = {}
 
     def keep(entry: Result, text: str) -> None:
@@ -577,7 +577,7 @@ async def on_compile(ls: VisaServer, arguments: list[Any], token: Any) -> Result
         options = options_of(arguments)
         path = ls.files.path_of(options["uri"])
         if path is None:
-            raise BadArgument(f"`{options['uri']}` is no file")
+            raise BadArgument(f"`{options['uri']}` is not a file")
         if platform := _platform(ls, options):
             options["platform"] = platform
         return lambda: answers.compiled(path, dict(options), stop)
@@ -600,7 +600,7 @@ async def on_check_with_compiler(ls: VisaServer, arguments: list[Any], token: An
             options["platform"] = platform
         text, path = _text(ls, uri), ls.files.path_of(uri)
         if host_of(path or uri) is not Host.OPENCL:
-            raise BadArgument(f"`{uri}` is no OpenCL source: the compiler reads those alone")
+            raise BadArgument(f"`{uri}` is not an OpenCL source, the only language that the compiler accepts")
         texts.append(Document.parse(text))
         return lambda: answers.compiler_check(text, path, dict(options), stop)
 
@@ -649,7 +649,7 @@ async def on_control_flow(ls: VisaServer, arguments: list[Any], token: Any) -> R
 def _flow(analysis: Analysis, kernel: str | None, line: int | None) -> Result:
     flow = flow_at(analysis, kernel, line)
     if flow is None:
-        return {"ok": False, "error": f"there is no kernel or function `{kernel}`" if kernel else "there is no kernel"}
+        return {"ok": False, "error": f"unknown kernel or function `{kernel}`" if kernel else "the text has no kernel"}
     document = analysis.document
     return {"ok": True, "dot": dot(document, flow), "mermaid": mermaid(document, flow), **values(document, flow)}
 
@@ -695,7 +695,7 @@ def _source_line(ls: VisaServer, arguments: list[Any]) -> tuple[str, int | None]
     options = options_of(arguments, second="line")
     path, line = ls.files.path_of(options["uri"]), options.get("line")
     if path is None:
-        raise BadArgument(f"`{options['uri']}` is no file")
+        raise BadArgument(f"`{options['uri']}` is not a file")
     if line is not None and not (line.isdecimal() and len(line) < _DIGITS):
         raise BadArgument("`line` must be a number from 0")
     return path, None if line is None else int(line)

@@ -258,14 +258,14 @@ async def on_folding_range(ls: VisaServer, params: types.FoldingRangeParams) -> 
     most = text.folding_range.range_limit if text and text.folding_range else None
     folds = requests.folds(host[1]) if host is not None else folding_ranges(opened.analysis)
     if most is not None and len(folds) > most:
-        # Those that open folded, then the longest, are the most useful ones.
+        # Initially folded ones, then the longest, are the most useful.
         folds = tuple(sorted(sorted(folds, key=lambda f: (not f.header, f.first - f.last))[:most]))
     closed = ls.documents.settings_for(opened.key).fold_header
     return Raw([_folding_range(fold, closed=closed) for fold in folds])
 
 
 def _folding_range(fold: Fold, *, closed: bool) -> dict[str, Any]:
-    """Return a fold as JSON has it: what is to open folded is of the kind that editors fold by themselves when a text opens."""
+    """Return a fold as JSON has it: an initially folded one has the kind that editors fold when a text opens."""
     value: dict[str, Any] = {"startLine": fold.first, "endLine": fold.last}
     if fold.header and closed:
         value["kind"] = types.FoldingRangeKind.Imports.value
@@ -279,13 +279,13 @@ def _folding_range(fold: Fold, *, closed: bool) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class SentTokens:
-    """What a result id stands for: pieces, each with the line distance of its first token as it was sent."""
+    """The tokens of a result id: pieces, each with the sent line distance of its first token."""
 
     pieces: tuple[tuple[Piece, int], ...]
 
 
 _ids = itertools.count(1)
-# Changes over more pieces than this are sent as they are: looking for what is equal in them would take long.
+# Larger changes are sent without a search for equal pieces, which would take long.
 _MAX_COMPARED_PIECES: Final = 64
 
 
@@ -311,7 +311,7 @@ def _whole(result_id: str, sent: SentTokens) -> Encoded:
 
 @guarded
 async def on_tokens_delta(ls: VisaServer, params: types.SemanticTokensDeltaParams) -> Any:
-    """Colour the whole text by what is different from the last time."""
+    """Colour the whole text by the difference to the previous result."""
     opened = _coloured(ls, params.text_document)
     if opened is None:
         return None
@@ -364,7 +364,7 @@ def _edit(old: tuple[tuple[Piece, int], ...], new: tuple[tuple[Piece, int], ...]
 
 
 async def _tokens(ls: VisaServer, opened: OpenDocument) -> SentTokens:
-    """Return the tokens of a text, chunk by chunk; what an earlier request made of an untouched chunk is used again."""
+    """Return the tokens of a text, chunk by chunk; pieces of unchanged chunks are reused."""
     host = ls.host(types.TextDocumentIdentifier(opened.key))
     if host is not None:
         inside = requests.tokens(host[1], ls.encoding)
@@ -394,7 +394,7 @@ async def _tokens(ls: VisaServer, opened: OpenDocument) -> SentTokens:
 
 @guarded
 async def on_tokens_range(ls: VisaServer, params: types.SemanticTokensRangeParams) -> Any:
-    """Colour the lines that are seen; of another language with vISA inside, all of it."""
+    """Colour the visible lines; for another language with vISA inside, the whole text."""
     host = ls.host(params.text_document)
     if host is not None:
         piece = requests.tokens(host[1], ls.encoding)

@@ -261,7 +261,7 @@ def explain(word: str, platform: str | None) -> Result:
     if text is None:
         meant = nearest(word, known_words())
         hint = f"; did you mean `{meant}`?" if meant else ""
-        return {"ok": False, "error": f"nothing is known of `{word}`{hint}", "suggestion": meant}
+        return {"ok": False, "error": f"unknown word `{word}`{hint}", "suggestion": meant}
     return {"ok": True, "word": word, "markdown": text}
 
 

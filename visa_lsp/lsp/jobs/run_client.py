@@ -66,7 +66,7 @@ class RunProcess:
             child = self._child = self._child or self._started()
         except OSError as error:
             self.number = 0
-            return {"ok": False, "error": f"a process for the run cannot be started: {error.strerror or error}"}
+            return {"ok": False, "error": f"cannot start a process for the run: {error.strerror or error}"}
         self.number = child.number
         job = json.dumps({"text": text, "path": path, "options": options}).encode()
         try:

@@ -125,7 +125,7 @@ def _read(launch: Path, options: dict[str, Any]) -> LaunchFile:
     text = options.get("launchText")
     if not text:
         if not launch.is_file():
-            raise _LaunchMissing(f"there is no launch file '{launch}'")
+            raise _LaunchMissing(f"no launch file '{launch}'")
         return read_launch_file(launch)
     return parse_launch(text, launch)
 
@@ -133,7 +133,7 @@ def _read(launch: Path, options: dict[str, Any]) -> LaunchFile:
 def _program(read: LaunchFile, options: dict[str, Any]) -> tuple[str | None, Path]:
     """Return the program that a launch file names: the text as it is open, else its file's; None for an object."""
     if read.file is None:
-        raise ValueError(f"{read.path}:1:1: no program: say which with file: NAME.visaasm")
+        raise ValueError(f"{read.path}:1:1: no program: name one with file: NAME.visaasm")
     opened = options.get("opened") or {}
     if str(read.file) in opened:
         return opened[str(read.file)], read.file

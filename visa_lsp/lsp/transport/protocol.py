@@ -97,18 +97,18 @@ class Protocol(LanguageServerProtocol):
                 self.handle_message(item)
             return
         if not isinstance(message, dict):
-            self._refuse(None, _INVALID, "a message is an object")
+            self._refuse(None, _INVALID, "a message must be an object")
             return
         ident, method = message.get("id"), message.get("method")
         is_request = "id" in message and "method" in message
         if is_request and (isinstance(ident, bool) or not isinstance(ident, (int, str))):
-            self._refuse(None, _INVALID, "an id is a number or a string")
+            self._refuse(None, _INVALID, "an id must be a number or a string")
             return
         if message.get("jsonrpc") != self.VERSION or ("method" in message and not isinstance(method, str)):
             if is_request:
-                self._refuse(ident, _INVALID, "a message has jsonrpc 2.0 and a method's name")
+                self._refuse(ident, _INVALID, "a message must have jsonrpc 2.0 and a method name")
             elif "method" not in message and "id" not in message:
-                self._refuse(None, _INVALID, "this is neither a request nor an answer")
+                self._refuse(None, _INVALID, "the message is neither a request nor a response")
             return
         if "method" not in message:
             self._answered(message)
@@ -129,13 +129,13 @@ class Protocol(LanguageServerProtocol):
         elif ident in self._request_futures:
             self._refuse(ident, _INVALID, "a request with this id is not answered yet")
         elif method not in self.fm.builtin_features and method not in self.fm.features:
-            self._refuse(ident, _UNKNOWN, f"there is no method {method}")
+            self._refuse(ident, _UNKNOWN, f"unknown method {method}")
         elif (wrong := _wrong_token(message.get("params"))) is not None:
-            self._refuse(ident, _PARAMS, f"`{wrong}` is a number or a string")
+            self._refuse(ident, _PARAMS, f"`{wrong}` must be a number or a string")
         else:
             whole = self._read_greeting(message) if method == types.INITIALIZE else self._read(message)
             if whole is None:
-                self._refuse(ident, _PARAMS, f"the parameters of {method} cannot be read")
+                self._refuse(ident, _PARAMS, f"invalid parameters of {method}")
                 return
             if method == types.INITIALIZE:
                 self._greeted = True
@@ -172,7 +172,7 @@ class Protocol(LanguageServerProtocol):
             super().handle_message(whole)
 
     def _answered(self, message: dict[str, Any]) -> None:
-        """Take an answer to a request of ours; others are nothing to us."""
+        """Take an answer to a request of ours; unknown ids are ignored."""
         ident = message.get("id")
         if isinstance(ident, bool) or not isinstance(ident, (int, str)) or ident not in self._asked:
             return
@@ -215,7 +215,7 @@ class Protocol(LanguageServerProtocol):
             return True
 
         if not reads(params):
-            logger.warning("a part of what the client says of itself cannot be read")
+            logger.warning("ignored malformed client capabilities")
             params = {"capabilities": {}, **_readable(params, reads)}
         return self._read({**message, "params": params})
 
@@ -239,7 +239,7 @@ class Protocol(LanguageServerProtocol):
         callback: Callable[[Any], None] | None = None,
         msg_id: str | int | None = None,
     ) -> Future[Any]:
-        """Ask the client, and remember that it was asked."""
+        """Send a request to the client, and remember it."""
         ident = msg_id if msg_id is not None else str(uuid.uuid4())
         self._asked.add(ident)
         return super().send_request(method, params, callback, ident)
@@ -287,7 +287,7 @@ class Protocol(LanguageServerProtocol):
             self._server._report_server_error(failure, JsonRpcInternalError)  # noqa: SLF001 - as pygls does it
 
     def _send_handler_result(self, future: Any, *, msg_id: Any) -> None:
-        """Answer a request; a refusal in words is no fault of ours and is not logged as one."""
+        """Answer a request; a refusal with a message is not logged as an error."""
         if not future.cancelled() and isinstance(future.exception(), JsonRpcInvalidParams):
             self._request_futures.pop(msg_id, None)
             self._send_response(msg_id, error=future.exception().to_response_error())
@@ -322,17 +322,17 @@ class Protocol(LanguageServerProtocol):
 
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> Handled:
-        """Hand on an opened document."""
+        """Pass an opened document to the handlers."""
         yield from self._pass_on(types.TEXT_DOCUMENT_DID_OPEN, params)
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
     def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Handled:
-        """Hand on an edit."""
+        """Pass an edit to the handlers."""
         yield from self._pass_on(types.TEXT_DOCUMENT_DID_CHANGE, params)
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
     def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> Handled:
-        """Hand on a closed document."""
+        """Pass a closed document to the handlers."""
         yield from self._pass_on(types.TEXT_DOCUMENT_DID_CLOSE, params)
 
     # pygls, whose own is a generator, calls generators and coroutines; only the latter can be cancelled.
@@ -341,7 +341,7 @@ class Protocol(LanguageServerProtocol):
         """Call a command with its arguments as one list of JSON values; a cancelled request ends the command too."""
         handler = self.fm.commands.get(params.command)
         if handler is None:
-            raise JsonRpcInvalidParams.of(ValueError(f"there is no command {params.command!r}"))
+            raise JsonRpcInvalidParams.of(ValueError(f"unknown command {params.command!r}"))
         return await handler(list(params.arguments or []), params.work_done_token)
 
 
@@ -374,5 +374,5 @@ def _readable(value: dict[str, Any], reads: Callable[[dict[str, Any]], bool]) ->
 
 
 async def pause() -> None:
-    """Let other messages in: the next of them may cancel this work."""
+    """Handle other messages, which may cancel this work."""
     await asyncio.sleep(0)
