@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 KINDS = ("opcode", "operand", "immediate", "delete")
 _DRAWS = 12
 # What is longer, in lines or instructions, is left out, so that this ends in minutes.
-_LONGEST = 800
+_MAX_LINES = 800
 _OPTIONS = RunOptions(engine="interp", checks="none", budget=50_000)
 
 
@@ -65,7 +65,7 @@ def kernels(count: int, seed: int) -> list[Path]:
 
 
 def _is_fit(text: str) -> bool:
-    return ".kernel" in text and text.count("\n") < _LONGEST
+    return ".kernel" in text and text.count("\n") < _MAX_LINES
 
 
 def leaves(program: Path, launch: GridLaunch, point: SweepPoint) -> list[bytes] | None:

@@ -32,9 +32,9 @@ _PATIENCE = 300.0
 # Every look at a text is compared with a full one: a difference is an error that the log tells.
 _VERIFYING = {**os.environ, VERIFY: "1"}
 # The largest number that the protocol has; beyond it a message is invalid and changes nothing.
-_MOST = 2**31 - 1
+_MAX_INT32 = 2**31 - 1
 
-SMALL = """.version 4.1
+SMALL_TEXT = """.version 4.1
 .kernel "k"
 .decl V32 v_type=G type=d num_elts=16 align=GRF
 .decl V33 v_type=G type=f num_elts=16 align=GRF alias=<V32, 0>
@@ -196,12 +196,12 @@ GARBAGE: tuple[Any, ...] = (
 )
 
 
-_BIG = 20 << 30
+_HUGE_FILE_BYTES = 20 << 30
 
 
 def strange_files(folder: Path) -> None:
     """A workspace with what is no text under the names of texts; nobody writes to the FIFOs."""
-    (folder / "good.visaasm").write_text(SMALL)
+    (folder / "good.visaasm").write_text(SMALL_TEXT)
     (folder / "sub").mkdir()
     for name in (
         "pipe.visaasm",
@@ -221,14 +221,14 @@ def strange_files(folder: Path) -> None:
     (folder / "sub" / "up").symlink_to(folder)
     (folder / "folder.visaasm").mkdir()
     with (folder / "huge.visaasm").open("wb") as file:
-        file.truncate(_BIG)
+        file.truncate(_HUGE_FILE_BYTES)
     with (folder / "huge.isa").open("wb") as file:
         file.write(b"CISA\4\1")
-        file.truncate(_BIG)
-    (folder / "secret.visaasm").write_text(SMALL)
+        file.truncate(_HUGE_FILE_BYTES)
+    (folder / "secret.visaasm").write_text(SMALL_TEXT)
     (folder / "secret.visaasm").chmod(0)
     (folder / "bytes.visaasm").write_bytes(bytes(range(256)) * 40)
-    (folder / "returns.visaasm").write_bytes(SMALL.replace("\n", "\r").encode())
+    (folder / "returns.visaasm").write_bytes(SMALL_TEXT.replace("\n", "\r").encode())
 
 
 class Fuzz:
@@ -239,7 +239,7 @@ class Fuzz:
         self.texts: dict[str, tuple[int, str]] = {}
         self.wanted: set[str] = set()
         self.number = 0
-        self.sources = [SMALL]
+        self.sources = [SMALL_TEXT]
         for path in sorted(CORPUS.glob("dev/*/*.visaasm"))[:400]:
             text = path.read_text(encoding="utf-8")
             if text.count("\n") < 700:
@@ -323,7 +323,7 @@ class Fuzz:
 
     def open(self, uri: str) -> None:
         """Open a document, perhaps again."""
-        text = self.draw.choice(self.sources) if self.draw.random() < 0.6 else SMALL
+        text = self.draw.choice(self.sources) if self.draw.random() < 0.6 else SMALL_TEXT
         language = language_of(uri)
         if language in HOSTS.values():
             text = HOST
@@ -345,7 +345,7 @@ class Fuzz:
             text = apply(text, change)
             changes.append(change)
         if len(text) > 200_000:
-            text = SMALL
+            text = SMALL_TEXT
             changes.append({"text": text})
         self.texts[uri] = (version + 1, text)
         self.notify(
@@ -369,19 +369,22 @@ class Fuzz:
         if self.draw.random() < 0.6:
             return {
                 "start": start,
-                "end": {"line": start["line"], "character": min(_MOST, start["character"] + self.draw.randrange(4))},
+                "end": {
+                    "line": start["line"],
+                    "character": min(_MAX_INT32, start["character"] + self.draw.randrange(4)),
+                },
             }
         end = (
             self.place(text)
             if self.draw.random() < 0.05
-            else {"line": min(_MOST, start["line"] + self.draw.randrange(3)), "character": self.draw.randrange(40)}
+            else {"line": min(_MAX_INT32, start["line"] + self.draw.randrange(3)), "character": self.draw.randrange(40)}
         )
         first, last = sorted((start, end), key=lambda p: (p["line"], p["character"]))
         return {"start": first, "end": last}
 
     def at_place(self, uri: str) -> None:
         """Ask about a place."""
-        text = self.texts.get(uri, (0, SMALL))[1]
+        text = self.texts.get(uri, (0, SMALL_TEXT))[1]
         where = self.place(text)
         if self.draw.random() < 0.05:
             uri = self.draw.choice(self.strange)
@@ -393,7 +396,7 @@ class Fuzz:
 
     def whole(self, uri: str) -> None:
         """Ask about a text or a range."""
-        text = self.texts.get(uri, (0, SMALL))[1]
+        text = self.texts.get(uri, (0, SMALL_TEXT))[1]
         params = {
             "textDocument": {"uri": uri}, "range": self.range(text), "previousResultId": str(self.draw.randrange(50)),
             "context": {"diagnostics": [], "frameId": 0, "stoppedLocation": self.range(text)},

@@ -37,7 +37,7 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 REQUIRED_SHARE: Final = 0.9
 # How many tests a first and a second try take: most mutants are killed by a few, and to collect all takes half a minute.
 STAGES: Final = (25, 250, None)
-MOST_SECONDS: Final = 200  # of recorded cost
+MAX_COST_SECONDS: Final = 200  # of recorded cost
 
 # The module that the copy gets as `visa_lsp.mutants`: the switch, and the plugin for pytest that records results.
 SWITCH: Final = """\
@@ -270,7 +270,7 @@ def judge(folder: Path, mutant: Mutant, tests: list[str], cost: dict[str, float]
     )
     # What is reached while modules are loaded is reached by all tests: as many as take so long have to do.
     total = list(accumulate(cost[test] for test in ordered))
-    ordered = ordered[: bisect_right(total, MOST_SECONDS)]
+    ordered = ordered[: bisect_right(total, MAX_COST_SECONDS)]
     done = 0
     for stage in STAGES:
         part = ordered[done:stage]

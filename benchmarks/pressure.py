@@ -36,7 +36,7 @@ _ROOT: Final = Path(__file__).resolve().parents[1]
 CORPORA: Final = (_ROOT.parent / "shared" / "corpus" / "dev", _ROOT / "tests" / "own" / "dev")
 PASSES: Final = {"as it comes": (), "no rewriting": ("-nocopyprop", "-nodefhoist")}
 NEAR, NEAR_ROWS = 0.1, 4
-_LEAST_LINES: Final = 5
+_MIN_LINES: Final = 5
 # Of a pass: the share of peaks that agree, their rank correlation, that of lines: the median and the lowest tenth.
 LIMITS: Final = {"as it comes": (0.88, 0.98, 0.92, 0.75), "no rewriting": (0.94, 0.98, 0.92, 0.75)}
 _FILE_NAMED: Final = re.compile(r"(?m)^\s*\.kernel_attr\s+OutputAsmPath\b.*$")  # the finalizer would write there
@@ -150,7 +150,7 @@ def ours(text: str, platform: str) -> list[int] | None:
 def compare(path: Path, rows: list[int], theirs: Estimate) -> Compared:
     """Both figures of a text."""
     both = [(rows[number], found) for number, found in theirs.rows.items() if number < len(rows)]
-    lines = correlation([a for a, _ in both], [b for _, b in both]) if len(both) >= _LEAST_LINES else None
+    lines = correlation([a for a, _ in both], [b for _, b in both]) if len(both) >= _MIN_LINES else None
     return Compared(path, max(rows, default=0), theirs.peak, lines)
 
 

@@ -118,9 +118,9 @@ def test_a_large_folder_is_read_once(folder, monkeypatch):
 def test_no_more_than_a_bound_is_read(folder, monkeypatch):
     for number in range(5):
         folder(f"{number}.zeinfo.yaml", "k")
-    monkeypatch.setattr(beside, "_MOST_READ", 300)
+    monkeypatch.setattr(beside, "_MAX_READ_BYTES", 300)
     assert len(list(Beside().descriptions("k", folder.place))) == 2
-    monkeypatch.setattr(beside, "_MOST_READ", 1 << 20)
+    monkeypatch.setattr(beside, "_MAX_READ_BYTES", 1 << 20)
     monkeypatch.setattr(beside, "MAX_DOCUMENTS", 3)
     assert len(list(Beside().descriptions("k", folder.place))) == 3
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from visa_lsp.reading import MIB, MOST_OBJECT, is_regular, opened_file, read_file
+from visa_lsp.reading import MAX_OBJECT_BYTES, MIB, is_regular, opened_file, read_file
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
 from visa_lsp.zeinfo.source import ZeInfoSource
 from visa_lsp.zeinfo.zebin import MACHINE, ZebinError, is_elf, read_zebin
@@ -34,11 +34,11 @@ LAUNCH: Final = (".launch.yaml", ".launch.yml")
 MAX_ENTRIES: Final = 100_000  # names of a folder that are looked at
 MAX_DOCUMENTS: Final = 1000  # documents of a folder that are looked into, and as many zebins
 MAX_SNIFFED: Final = 200
-_MOST_DOCUMENT: Final = 16 * MIB
-_MOST_ZEBIN: Final = 64 * MIB
-_MOST_READ: Final = 128 * MIB  # bytes that one question may read
-_MOST_NAMES: Final = 20_000  # names of a document that are remembered
-_MOST_KEPT: Final = 4096
+_MAX_DOCUMENT_BYTES: Final = 16 * MIB
+_MAX_ZEBIN_BYTES: Final = 64 * MIB
+_MAX_READ_BYTES: Final = 128 * MIB  # bytes that one question may read
+_MAX_NAMES: Final = 20_000  # names of a document that are remembered
+_MAX_CACHED_FILES: Final = 4096
 # A folder that has just changed may change again within one tick of its clock, unseen.
 _SETTLED: Final = 2_000_000_000
 
@@ -137,7 +137,7 @@ class Beside:
         with the kernel's name, then those that a place's name begins with, as a dump's do, then the others of the folders of
         the places by name; ze_info before zebins.
         """
-        room = [_MOST_READ]
+        room = [_MAX_READ_BYTES]
         for path in self._in_order(places, kernel):
             found = self._speaks(path, kernel, room)
             if found is not None:
@@ -165,7 +165,7 @@ class Beside:
     def texts_by_body(self, place: Path) -> dict[str, list[Path]]:
         """Return the same for every body, by its name."""
         found: dict[str, list[Path]] = {}
-        room = [_MOST_READ]
+        room = [_MAX_READ_BYTES]
         for path in [path for path in self.programs(place) if path.name.endswith(TEXTS)][:MAX_DOCUMENTS]:
             for name in self._text_names(path, room).bodies:
                 found.setdefault(name, []).append(path)
@@ -173,7 +173,7 @@ class Beside:
 
     def kernels_in(self, path: Path) -> tuple[str, ...]:
         """Return the names of the kernels of a text, in order; none of what cannot be read."""
-        return self._text_names(path, [_MOST_READ]).kernels
+        return self._text_names(path, [_MAX_READ_BYTES]).kernels
 
     def _text_names(self, path: Path, room: list[int]) -> TextNames:
         """Return the names of the bodies of a text; ``room`` is how many bytes may still be read."""
@@ -239,7 +239,7 @@ class Beside:
 
     def _is_zebin(self, path: Path) -> bool:
         try:
-            with opened_file(path, MOST_OBJECT) as (stream, _):
+            with opened_file(path, MAX_OBJECT_BYTES) as (stream, _):
                 head = stream.read(_HEADER)
         except (OSError, ValueError):
             return False
@@ -264,7 +264,7 @@ class Beside:
             return None
         zebin = is_elf(data)
         names = frozenset(b"".join(m.groups(b"")).strip() for m in _NAMES.finditer(data))
-        if len(names) <= _MOST_NAMES:
+        if len(names) <= _MAX_NAMES:
             _keep(self._words, path, (stamp, names))
         if word not in data:
             return None
@@ -315,7 +315,7 @@ def _listed(folder: Path) -> FolderNames:
 
 
 def _most(path: Path) -> int:
-    return _MOST_DOCUMENT if path.name.endswith(ENDINGS) else _MOST_ZEBIN
+    return _MAX_DOCUMENT_BYTES if path.name.endswith(ENDINGS) else _MAX_ZEBIN_BYTES
 
 
 def _stamp(path: Path) -> Stamp | None:
@@ -345,6 +345,6 @@ def _ze_info_of(data: bytes) -> str:
 
 def _keep(kept: dict[Path, T], path: Path, value: T) -> None:
     """Remember a value; what is kept for more files than a few folders have is forgotten."""
-    if len(kept) >= _MOST_KEPT:
+    if len(kept) >= _MAX_CACHED_FILES:
         kept.clear()
     kept[path] = value

@@ -1,7 +1,8 @@
-"""What is said about a text: findings, their severity, the other places they point at, and their fixes.
+"""Findings about a text: their severity, related places, and fixes.
 
 Frozen values only. A rule's code is stable and never used twice; hundreds name the family:
-0 syntax, 1 names, 2 operands, 3 regions, 4 types, 5 flow, 6 memory, 7 ze_info, 8 launch files, 9 what other programs say.
+0 syntax, 1 names, 2 operands, 3 regions, 4 types, 5 flow, 6 memory, 7 ze_info, 8 launch files, 9 messages of other
+programs.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class Edit(Struct, frozen=True):
 
 
 class Fix(Struct, frozen=True):
-    """One way to mend a finding. ``safe`` means that it may be applied without asking."""
+    """One fix of a finding. ``safe`` means that it may be applied without confirmation."""
 
     title: str
     edits: tuple[Edit, ...]
@@ -58,7 +59,7 @@ class Fix(Struct, frozen=True):
 class Rule(Struct, frozen=True):
     """The identity of a kind of finding.
 
-    ``name`` is the slug of the bad thing (``undeclared-name``); ``doc`` is the page that
+    ``name`` is the slug of the mistake (``undeclared-name``); ``doc`` is the page that
     ``explain`` prints: What / Why / Example / Instead, taken from the rule module's docstring.
     """
 
@@ -68,7 +69,7 @@ class Rule(Struct, frozen=True):
     doc: str
 
     def is_meant(self, selector: str) -> bool:
-        """Return whether a selector means this rule: its code, the head of that, its name, or ``ALL``, in any case."""
+        """Return whether a selector selects this rule: its code, a prefix of it, its name, or ``ALL``, in any case."""
         wanted = selector.upper()
         return wanted == ALL_RULES or self.code.upper().startswith(wanted) or wanted == self.name.upper()
 

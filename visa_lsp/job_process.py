@@ -1,7 +1,7 @@
-"""A child process of our own code that does one job after another: ``JobProcess`` is the parent's side, ``answer_jobs`` the child's.
+"""A child process of our own code for a sequence of jobs: ``JobProcess`` is the parent's side, ``answer_jobs`` the child's.
 
-Jobs and answers are byte strings. Invariant: each job has an answer or a ``JobLost`` with the reason, nothing that the child prints
-stands between two answers, and the child ends when its parent does.
+Jobs and answers are byte strings. Invariant: each job has an answer or a ``JobLost`` with the reason, output of the child does
+not mix with answers, and the child ends when its parent does.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import BinaryIO
 
-_LOOK_SECONDS: Final = 0.2  # between two looks at whether an answer is still wanted
+_LOOK_SECONDS: Final = 0.2  # between two polls of ``is_wanted``
 _LENGTH_BYTES: Final = 8
 
 
 class JobLost(Exception):  # noqa: N818
-    """The process ended, or had to be ended, before it answered."""
+    """The end of the process before its answer."""
 
 
 class JobProcess:
@@ -35,7 +35,7 @@ class JobProcess:
     def __init__(self, module: str, environment: Mapping[str, str] | None = None) -> None:
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
         self._answers: SimpleQueue[bytes | None] = SimpleQueue()
-        # A session of its own: Ctrl-C is for the program that waits for the answer.
+        # A session of its own, because Ctrl-C must only reach the parent.
         self._child = subprocess.Popen(
             command_of(module), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, env=environment,
             start_new_session=True,
@@ -50,7 +50,7 @@ class JobProcess:
         self.end()
 
     def ask(self, job: bytes, seconds: float = math.inf, is_wanted: Callable[[], bool] = lambda: True) -> bytes:
-        """Return the answer to a job. Raises JobLost, with the process ended, where there is none within so many seconds."""
+        """Return the answer to a job. Raises JobLost, with the process ended, where there is none within ``seconds``."""
         end = time.monotonic() + seconds
         try:
             assert self._child.stdin is not None
@@ -72,11 +72,11 @@ class JobProcess:
         raise JobLost(self._last_words())
 
     def kill(self) -> None:
-        """End the process from any thread: the job that it does is lost."""
+        """End the process from any thread; its current job is lost."""
         self._child.kill()
 
     def end(self) -> None:
-        """End the process, whatever it does, and free what belongs to it."""
+        """End the process and free its resources."""
         self._child.kill()
         self._child.wait()
         self._errors.close()
@@ -96,14 +96,14 @@ class JobProcess:
 
 
 def answer_jobs(answer: Callable[[bytes], bytes]) -> NoReturn:
-    """Answer each job that comes on standard input, until that or the parent ends. What ``answer`` prints goes nowhere."""
+    """Answer each job on standard input, until it or the parent ends. Output of ``answer`` is discarded."""
     end_with_parent()
     source, sink = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
     os.dup2(nowhere, 1)
     jobs: SimpleQueue[bytes] = SimpleQueue()
-    # A thread reads, so that the process ends at once when there is nobody to answer.
+    # A thread reads, so that the process ends at once when the parent is gone.
     threading.Thread(target=_take_jobs, args=(source, jobs), daemon=True).start()
     while True:
         _write(sink, answer(jobs.get()))

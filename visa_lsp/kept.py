@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 MAX_BYTES: Final = 16 << 20
-_MANY: Final = 64
+_FLUSH_ENTRIES: Final = 64
 # A FIFO that stands in a file's place is not waited for; a link in its place is not followed.
 _CAREFUL: Final = getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
 
@@ -71,7 +71,7 @@ class Kept:
         except (ValueError, TypeError, OverflowError, RecursionError):
             return
         self._fresh.append(b"%08x\t%s\n" % (zlib.crc32(rest), rest))
-        if len(self._fresh) >= _MANY:
+        if len(self._fresh) >= _FLUSH_ENTRIES:
             self.flush()
 
     def flush(self) -> None:

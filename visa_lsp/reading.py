@@ -1,4 +1,4 @@
-"""Reading files that others made: never without a bound, and unasked only regular ones.
+"""Bounded reading of untrusted files; files not named by the user must be regular.
 
 Two kinds of files are told apart. One that was *named* on a command line may be anything that gives bytes, such as the
 pipe of a shell's ``<(...)``. One that was *found* (below a folder, beside another file, by a name inside a file) has to be
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 MIB: Final = 1 << 20
-MOST_TEXT: Final = 64 * MIB  # twenty times the longest text a compiler has printed for us
-MOST_OBJECT: Final = 256 * MIB
-MOST_SETTINGS: Final = 4 * MIB
+MAX_TEXT_BYTES: Final = 64 * MIB  # twenty times the longest text of a compiler seen so far
+MAX_OBJECT_BYTES: Final = 256 * MIB
+MAX_SETTINGS_BYTES: Final = 4 * MIB
 _PIECE: Final = 64 << 10  # bytes: what a pipe holds
-# Seconds that a FIFO, named on a command line, may stay without anybody at its other end.
+# Seconds to wait for a writer of a FIFO that was named on a command line.
 PATIENCE: Final = 10.0
 
 
@@ -32,14 +32,14 @@ class TooLargeError(OSError):
     """A file has more bytes than are read of its kind."""
 
     def __init__(self, most: int) -> None:
-        super().__init__(f"this has more than the {most // MIB} MiB that are read of such a file")
+        super().__init__(f"larger than {most // MIB} MiB, the limit for such a file")
 
 
 class NotRegularError(OSError):
-    """Something that is no regular file stands where one is expected."""
+    """A path that should be a regular file is something else."""
 
 
-def read_file(path: str | Path, most: int = MOST_TEXT, *, named: bool = False) -> bytes:
+def read_file(path: str | Path, most: int = MAX_TEXT_BYTES, *, named: bool = False) -> bytes:
     """Return all bytes of a file, at most ``most``; ``OSError`` where it has more, or cannot be read.
 
     ``named``: the user named it, so that it may be a pipe or a device.
@@ -50,9 +50,9 @@ def read_file(path: str | Path, most: int = MOST_TEXT, *, named: bool = False) -
 
 @contextlib.contextmanager
 def opened_file(path: str | Path, most: int, *, named: bool = False) -> Iterator[tuple[BinaryIO, os.stat_result]]:
-    """A file opened for reading, with what the system says of it; ``OSError`` as for ``read_file``."""
-    # Opening a FIFO waits for its other end, if it is not said that it is not to. What was opened is what is judged:
-    # it may be another thing than what stood there a moment ago.
+    """Open a file for reading, and yield it with its status; ``OSError`` as for ``read_file``."""
+    # Non-blocking, because opening a FIFO waits for its other end. The opened file is checked, not the path, because the
+    # path may have been replaced in between.
     handle = os.open(
         path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOCTTY", 0)
     )
@@ -80,13 +80,13 @@ def _judge(about: os.stat_result, most: int, *, named: bool) -> None:
         raise NotRegularError(f"this is {kind_of(about.st_mode)}, not a regular file")
 
 
-def read_stream(stream: BinaryIO, most: int = MOST_TEXT, expected: int = 0) -> bytes:
-    """Return all that a stream gives, at most ``most`` bytes; ``TooLargeError`` where there is more.
+def read_stream(stream: BinaryIO, most: int = MAX_TEXT_BYTES, expected: int = 0) -> bytes:
+    """Return all bytes of a stream, at most ``most``. Raises TooLargeError for more.
 
-    ``expected``: how many bytes there are said to be. As much room is taken, and no more where that is true.
+    ``expected`` is the reported number of bytes, used to allocate the buffer.
     """
     parts, left, ask = [], most, max(expected + 1, _PIECE)
-    # Some files, such as those of /proc, say that they are empty and are not.
+    # Some files, such as those of /proc, report size 0 and are not empty.
     while part := stream.read(min(left + 1, ask)):
         left -= len(part)
         if left < 0:
@@ -97,7 +97,7 @@ def read_stream(stream: BinaryIO, most: int = MOST_TEXT, expected: int = 0) -> b
 
 
 def is_regular(path: str | Path) -> bool:
-    """Return whether there is a regular file, also behind links; never an error."""
+    """Return whether a path is a regular file, also through links; never raises."""
     try:
         return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116 - a Path for each of many names costs
     except (OSError, ValueError):
@@ -105,7 +105,7 @@ def is_regular(path: str | Path) -> bool:
 
 
 def kind_of(mode: int) -> str:
-    """Return what something that is no regular file is, in words for a message."""
+    """Return the kind of a file that is not regular, in words for a message."""
     kinds = (
         (stat.S_ISDIR, "a directory"), (stat.S_ISFIFO, "a FIFO"), (stat.S_ISSOCK, "a socket"),
         (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"),
@@ -114,7 +114,7 @@ def kind_of(mode: int) -> str:
 
 
 def _wait_for_writer(handle: int, mode: int) -> None:
-    """Wait until a process writes into a FIFO, as opening it would, but not for ever."""
+    """Wait until a process writes into a FIFO, but at most ``PATIENCE`` seconds."""
     if not stat.S_ISFIFO(mode):
         return
     import select
@@ -122,4 +122,4 @@ def _wait_for_writer(handle: int, mode: int) -> None:
     poll = select.poll()
     poll.register(handle, select.POLLIN)
     if not poll.poll(PATIENCE * 1000):
-        raise OSError(f"this is a FIFO, and nobody has written into it for {PATIENCE:.0f} seconds")
+        raise OSError(f"no process has written into this FIFO for {PATIENCE:.0f} seconds")

@@ -1,7 +1,7 @@
 """Suggestions for misspelt words: the one measure of likeness behind every "did you mean".
 
 Knows no vISA. Words are compared without case by their edits: a letter added, dropped or changed, or two neighbours
-swapped, counts 1. Where no word is near, one that the word begins is meant. Invariant: the answer does not depend on the order of the candidates.
+swapped, counts 1. If no word is near, a word that starts with the misspelt one is suggested. Invariant: the answer does not depend on the order of the candidates.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _MAX_CHARS: Final = 255
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str | None:
-    """Return the candidate that a misspelt word most likely means, or None where none is near.
+    """Return the candidate that a misspelt word most likely means, or None if none is near.
 
-    A candidate that is the word itself is none; one that differs in the case of its letters only is the nearest.
+    The word itself is not a candidate; a candidate that differs only in the case of its letters is the nearest.
     """
     pool, shapes = _pool(frozenset(candidates))
     low = word.lower()
@@ -55,7 +55,7 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
 
 
 def edit_distance(one: str, other: str, limit: int) -> int:
-    """Return how many edits make one word of the other; ``limit + 1`` where that takes more than ``limit``."""
+    """Return the number of edits between two words; ``limit + 1`` if it is greater than ``limit``."""
     before: list[int] = []
     row = list(range(len(other) + 1))
     for i, letter in enumerate(one, 1):

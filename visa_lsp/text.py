@@ -1,9 +1,9 @@
-"""Places in a text: offsets, spans, lines, and the column units that editors count in.
+"""Places in a text: offsets, spans, lines, and the column units of editors.
 
-Everything below the protocol rim speaks of code-point offsets from the start of the text.
+Everything below the protocol rim uses code-point offsets from the start of the text.
 This module knows nothing of vISA and nothing of any protocol.
-Invariant: a line ends with a newline, with a carriage return and a newline, or with a carriage return alone, as editors
-count lines; nothing else ends one, whatever Unicode calls it.
+Invariant: a line ends with a newline, with a carriage return and a newline, or with a carriage return alone, as in
+editors; no other character ends one, whatever Unicode calls it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LONE_RETURN: Final = re.compile(r"\r(?!\n)")
 
 
 def stored(text: str) -> bytes:
-    """Return a text as files and objects hold it: bytes that are no UTF-8, which ``surrogateescape`` has read, as they were."""
+    """Return a text as bytes; those that are not UTF-8, read with ``surrogateescape``, are the original ones."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -29,7 +29,7 @@ def stored(text: str) -> bytes:
 
 
 def shown(text: str) -> str:
-    """Return a text for people and for JSON: where bytes are no UTF-8 stands the replacement character."""
+    """Return a text for display and JSON, with the replacement character for bytes that are not UTF-8."""
     return text if text.isascii() else stored(text).decode("utf-8", "replace")
 
 
@@ -52,9 +52,9 @@ class Span(Struct, frozen=True, order=True):
 
 
 def with_newlines(text: str) -> str:
-    """Return the text with a newline for each carriage return that ends a line by itself: offsets and lines stay what they are.
+    """Return the text with a newline for each carriage return that ends a line by itself; offsets and lines stay the same.
 
-    Behind it only a newline ends a line, with or without a carriage return before it.
+    In the result only a newline ends a line, with or without a carriage return before it.
     """
     if "\r" not in text or text.count("\r") == text.count("\r\n"):
         return text
@@ -68,7 +68,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def units(text: str, encoding: Encoding) -> int:
-    """Length of ``text`` in the units of ``encoding`` (bytes, 16-bit words, code points)."""
+    """Return the length of ``text`` in the units of ``encoding`` (bytes, 16-bit words, code points)."""
     if encoding == "utf-32" or text.isascii():
         return len(text)
     if encoding == "utf-16":
@@ -77,7 +77,7 @@ def units(text: str, encoding: Encoding) -> int:
 
 
 def code_points(line: str, column: int, encoding: Encoding) -> int:
-    """Code points of ``line`` that lie before the client's ``column``; a column past the end is the end."""
+    """Return the code points of ``line`` before the client's ``column``; a column past the end is the end."""
     if encoding == "utf-32" or line.isascii():
         return max(0, min(column, len(line)))
     seen = 0
@@ -89,7 +89,7 @@ def code_points(line: str, column: int, encoding: Encoding) -> int:
 
 
 class LineIndex:
-    """Where the lines of one text start: offsets to (line, column) and back, both from 0."""
+    """The starts of the lines of one text: offsets to (line, column) and back, both from 0."""
 
     __slots__ = ("_length", "_starts")
 
@@ -105,13 +105,13 @@ class LineIndex:
         return len(self._starts)
 
     def position(self, offset: int) -> tuple[int, int]:
-        """(line, column) of an offset; an offset past the end is the end of the text."""
+        """Return (line, column) of an offset; an offset past the end is the end of the text."""
         offset = max(0, min(offset, self._length))
         line = bisect_right(self._starts, offset) - 1
         return line, offset - self._starts[line]
 
     def start(self, line: int) -> int:
-        """Offset of the first character of ``line``; a line past the last is the end of the text."""
+        """Return the offset of the first character of ``line``; a line past the last is the end of the text."""
         if line >= len(self._starts):
             return self._length
         return self._starts[max(0, line)]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 URI: Final = "untitled:case"
 OTHER: Final = "file:///nowhere/other.visaasm"
-_MOST: Final = 2**31 - 1
+_MAX_INT32: Final = 2**31 - 1
 _OTHERS: Final = (
     *asked.OTHER,
     "visa/disassembly",
@@ -201,11 +201,11 @@ class Conversation:
         """A position, mostly in the text."""
         pick = self.draw
         lines = (self.text or "").splitlines() or [""]
-        line = pick.choice((pick.randrange(len(lines) + 1), pick.randrange(len(lines) + 1), 0, len(lines), _MOST))
+        line = pick.choice((pick.randrange(len(lines) + 1), pick.randrange(len(lines) + 1), 0, len(lines), _MAX_INT32))
         width = len(lines[line]) if line < len(lines) else 0
         return {
             "line": line,
-            "character": pick.choice((0, pick.randrange(width + 2), pick.randrange(width + 2), width, _MOST)),
+            "character": pick.choice((0, pick.randrange(width + 2), pick.randrange(width + 2), width, _MAX_INT32)),
         }
 
     def range(self) -> dict[str, Any]:
@@ -214,7 +214,7 @@ class Conversation:
         start = self.place()
         if pick.random() < 0.5:
             return {"start": start, "end": dict(start)}
-        near = {"line": min(_MOST, start["line"] + pick.randrange(3)), "character": pick.choice((0, 1, 5, 40))}
+        near = {"line": min(_MAX_INT32, start["line"] + pick.randrange(3)), "character": pick.choice((0, 1, 5, 40))}
         first, last = sorted(
             (start, near if pick.random() < 0.8 else self.place()), key=lambda p: (p["line"], p["character"])
         )

@@ -129,7 +129,7 @@ def test_scalars_have_their_own_type_or_that_of_the_parameter(saxpy, x, y):
         ({"a": [[1], [2, 3]]}, "a number, or a list of numbers"),
         ({"x": np.array([object()])}, "has no bytes for a kernel"),
         ({"x": np.zeros(3, "V0")}, "has no bytes for a kernel"),
-        ({"a": visa_lsp.Sampler()}, "sampler does not fit"),
+        ({"a": visa_lsp.Sampler()}, "kind sampler does not fit"),
         ({"a": np.zeros(3)}, "the address of a buffer needs 8"),
         ({"x": visa_lsp.Local(0)}, "1 to 16777216 bytes"),
         ({"x": visa_lsp.Local("16")}, "1 to 16777216 bytes"),

@@ -52,7 +52,7 @@ def test_every_version_has_the_same_names(name, version, more):
     analysis = Analysis.of(text)
     for found in (analysis.full_diagnostics, analysis.incremental_diagnostics()):
         assert [d.message for d in found if d.code == "V136"] == [
-            f"`{name}` is no name of a variable; it has letters, digits and `_` only"
+            f"`{name}` is not a variable name; a name has letters, digits and `_` only"
         ]
 
 

@@ -83,18 +83,18 @@ def test_a_region_that_no_text_says(region: Region, said: str) -> None:
         (MOV, {"src0": General(33, 0, 0, Region(1, 1, 0), OperandModifier.SAT)}, "cannot be saturated, but is"),
         (MOV, {"src0": PredicateOperand(1)}, r"\(M1, 16\) where there can only be \(M1_NM, 1\)"),
         ("L:\n    jmp (M1, 1) L", {"exec": ExecControl(16)}, r"\(M1, 16\) where there can only be \(M1, 1\)"),
-        ("    nbarrier.wait 0x0:ud", {"count": General(33, 0, 0, SCALAR_REGION)}, "not the operand before it"),
+        ("    nbarrier.wait 0x0:ud", {"count": General(33, 0, 0, SCALAR_REGION)}, "differs from the operand before it"),
         ("    lifetime.start V32", {"prop": 0x40}, "64 has bits without meaning"),
         ("    lifetime.start V32", {"prop": 0x30}, "48 has bits without meaning"),
-        (LOAD, {"surface": Immediate(UB, 0)}, "a number of type ub, where the text can only say ud"),
-        (LOAD, {"surface": General(33, 0, 0, Region(1, 1, 0))}, "no text can say it"),
-        (LOAD, {"surface": PredicateOperand(1)}, "no text can say it"),
-        (LOAD, {"surface": State(False, 6, 1)}, "no text can say it"),
+        (LOAD, {"surface": Immediate(UB, 0)}, "a number of type ub, but the text can express ud only"),
+        (LOAD, {"surface": General(33, 0, 0, Region(1, 1, 0))}, "no text can express it"),
+        (LOAD, {"surface": PredicateOperand(1)}, "no text can express it"),
+        (LOAD, {"surface": State(False, 6, 1)}, "no text can express it"),
         (LOAD, {"order": 3}, "order: code 3 has no meaning"),
         (LOAD, {"datasize": 0}, "datasize: code 0 has no meaning"),
         (LOAD, {"elems": 16}, "elems: code 16 has no meaning"),
         (LOAD, {"elems": 15, "chmask": 15, "order": 2}, "order: a mask cannot be transposed"),
-        (LOAD, {"chmask": 2}, "2 is not what the data shape says, 1"),
+        (LOAD, {"chmask": 2}, "2 contradicts the data shape, which has 1"),
         (LOAD, {"addrsize": 9}, "addrsize: code 9 has no meaning"),
         (STRIDED, {"unused": 1}, "unused: code 1 has no meaning"),
     ],
@@ -135,9 +135,7 @@ def test_a_label_that_the_body_does_not_have(label: int) -> None:
     (kernel,) = module.kernels
     jump = replace(kernel.instructions[1], values=(*kernel.instructions[1].values[:-1], label))
     data = encode(replace(module, kernels=(replace(kernel, instructions=(kernel.instructions[0], jump)),)))
-    with pytest.raises(
-        CodecError, match=rf"instructions\[1\]\.\w+: there is no label {label}: the numbers end before 1"
-    ):
+    with pytest.raises(CodecError, match=rf"instructions\[1\]\.\w+: there is no label {label}; there are 1"):
         decode(data)
     assert decode(older(data)).kernels[0].instructions[1].values[-1] == label
 
@@ -152,7 +150,7 @@ def older(data: bytes) -> bytes:
     [
         (
             {"variables": (Variable(99, UB, 0, 1),)},
-            r"variables\[0\].name_index: there is no string 99: the numbers end before",
+            r"variables\[0\].name_index: there is no string 99; there are",
         ),
         ({"predicates": (StateVariable(99, 1),)}, r"predicates\[0\].name_index: there is no string 99"),
         ({"labels": (LabelEntry(99, 0),)}, r"labels\[0\].name_index: there is no string 99"),
@@ -174,7 +172,7 @@ def test_an_attribute_is_named_by_a_word(name: str, version: tuple[int, int]) ->
     kernel = small_kernel()
     odd = replace(kernel, strings=(*kernel.strings, name), attributes=(Attribute(len(kernel.strings), 0, b""),))
     data = encode(Module(kernels=(odd,)))
-    with pytest.raises(CodecError, match=r"attributes\[0\].name_index: .* is no name of an attribute"):
+    with pytest.raises(CodecError, match=r"attributes\[0\].name_index: .* is not the name of an attribute"):
         decode(data[:4] + bytes(version) + data[6:])
 
 
@@ -275,7 +273,7 @@ def test_an_alias_of_nothing_is_shown() -> None:
 
 def test_a_type_of_text_4_2_is_not_written() -> None:
     """No reader of objects knows its code."""
-    with pytest.raises(CodecError, match=r"the type tf32 is of text 4\.2: it has no code in an object"):
+    with pytest.raises(CodecError, match=r"the type tf32 is of text 4\.2 and has no code in an object"):
         changed(inst(MOV), src0=Immediate(TF32, 0))
 
 

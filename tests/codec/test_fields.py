@@ -128,19 +128,19 @@ def test_values_that_the_tools_cut_are_cut(spec: str, value: object, kept: objec
         ("x:b", 256, "256 does not fit into 1 bytes"),
         ("x:w", 1 << 16, "does not fit"),
         ("x:s", 300, "does not fit"),
-        ("x:b", None, "None is no number"),
+        ("x:b", None, "None is not a number"),
         ("x:r", RawOperand(32, 70000), "does not fit"),
-        ("x:r", 3, "is no raw operand"),
-        ("x:v", NULL_RAW, "is no vector operand"),
+        ("x:r", 3, "is not a raw operand"),
+        ("x:v", NULL_RAW, "is not a vector operand"),
         ("x:v", General(32, 0, 0, Region(3, 1, 0)), "region <3;1,0> cannot be written: 3 has no code"),
         ("x:v", Address(0, 0, 32), "width 32 of an address operand"),
         ("x:v", Address(0, 256, 1), "does not fit"),
         ("x:v", Indirect(0, 0, 40000, W, DST), "does not fit"),
         ("x:code", ExecControl(4), "execution size 4 is not 1, 8 or 16"),
-        ("E", ExecControl(3), "is no execution size"),
-        ("E", 3, "is no execution size"),
-        ("P", 1, "is no predicate"),
-        ("x:b?7", 8, "8 has no place in an object: it can hold only 7 here"),
+        ("E", ExecControl(3), "is not an execution size"),
+        ("E", 3, "is not an execution size"),
+        ("P", 1, "is not a predicate"),
+        ("x:b?7", 8, "an object cannot hold 8; it can hold only 7 here"),
     ],
 )
 def test_values_without_bytes_are_refused(spec: str, value: object, message: str) -> None:
@@ -156,13 +156,13 @@ def test_values_without_bytes_are_refused(spec: str, value: object, message: str
         ("E", "06", "size code 6"),
         ("P", "0060", "reserved bits"),
         ("P", "0010", "reserved bits"),
-        ("x:v", "04", "no operand class 4"),
-        ("x:v", "07", "no operand class 7"),
-        ("x:v", "30 20000000 00 00 0002", "no such modifier"),
-        ("x:v", "0a 0100", "no such modifier"),
+        ("x:v", "04", "unknown operand class 4"),
+        ("x:v", "07", "unknown operand class 7"),
+        ("x:v", "30 20000000 00 00 0002", "the modifier is not allowed here"),
+        ("x:v", "0a 0100", "the modifier is not allowed here"),
         ("x:v", "00 20000000 00 00 0080", "region 0x8000"),
         ("x:v", "01 0000 00 05", "width code 5"),
-        ("x:v", "05 10 00000000", "no data type 16"),
+        ("x:v", "05 10 00000000", "unknown data type 16"),
         ("x:v", "06 02 0600 00", "state class 2"),
         ("x:code", "03", "lane code 3"),
         ("x:log2", "06", "size code 6"),
@@ -206,7 +206,7 @@ def test_a_constant_behind_an_operand_tells_rows_apart() -> None:
     )
     code = bytes.fromhex(f"{FREE_OPCODE:02x} 05 00 01000000 02")
     assert read(code, table)[0].row.mnemonic == "m2"
-    with pytest.raises(CodecError, match=r"no form with these bytes; it is one of m0 \(kind=0\)"):
+    with pytest.raises(CodecError, match=r"no form with these bytes; expected one of m0 \(kind=0\)"):
         read(code[:-1] + b"\3", table)
 
 
@@ -252,7 +252,7 @@ def test_equal_operands_are_one_object() -> None:
 
 def test_a_form_without_opcode_has_no_place() -> None:
     row = made_up("E", "tanh", None).rows[0]
-    with pytest.raises(CodecError, match="'tanh' has no opcode: this form has no place in an object"):
+    with pytest.raises(CodecError, match="'tanh' has no opcode; an object cannot hold this form"):
         write(Inst(row, (ExecControl(1),)))
 
 

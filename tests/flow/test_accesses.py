@@ -7,7 +7,7 @@ from visa_lsp.checks.support.body_flow import steps_of_body, storage_of_body
 from visa_lsp.flow.accesses import accesses_of, touches_indirectly
 from visa_lsp.flow.program_steps import steps_of
 from visa_lsp.flow.steps import Access, AccessPurpose, Space, number_of, space_of, variable_key
-from visa_lsp.flow.storage import MOST_BITS, place, storage_of
+from visa_lsp.flow.storage import MAX_VARIABLE_BITS, place, storage_of
 from visa_lsp.flow.usage import usage_of
 from visa_lsp.program.model import Kernel
 from visa_lsp.sema.bind import bind
@@ -98,9 +98,9 @@ def test_numbers_of_any_size_take_no_room():
     body = body_of(
         "    mov (M1, 16) A(999999999,0)<1> D1(999999999)<1>\n    mov (M1, 8) r[D1(99999999),0]<1>:d B.999999999\n    ret (M1, 1)\n"
     )
-    assert all(a.possible.bit_length() <= MOST_BITS for step in steps_of_body(body) for a in step.accesses)
+    assert all(a.possible.bit_length() <= MAX_VARIABLE_BITS for step in steps_of_body(body) for a in step.accesses)
     huge = place({32: (1 << 40, 4)}, {33: (32, 1 << 50)}, 32)
-    assert huge.room[32] == MOST_BITS
+    assert huge.room[32] == MAX_VARIABLE_BITS
 
 
 def test_aliases_in_a_circle_end():

@@ -61,7 +61,7 @@ def test_a_text_that_takes_long_is_not_judged(folder):
     document = LaunchDocument(TEXT + "# ,\n" * 20_000, folder)
     (found,) = document.diagnostics
     assert found.severity is Severity.INFORMATION
-    assert "`visa-lsp check` judges it" in found.message
+    assert "`visa-lsp check` checks it" in found.message
     assert document.symbols() == document.links() == ()
     assert document.hover(TEXT.index("local_size") + 2) is not None
 

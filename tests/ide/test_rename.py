@@ -31,12 +31,12 @@ def test_rename_keeps_the_program(source, name, expected):
     [
         ("mov (M1, 8) ^B(0,0)<1> A(0,0)<1;1,0>", "A", "already a variable"),
         ("mov (M1, 8) ^B(0,0)<1> A(0,0)<1;1,0>", "V7", "predefined"),
-        ("mov (M1, 8) ^B(0,0)<1> A(0,0)<1;1,0>", "%r0", "no name"),
-        ("mov (M1, 8) ^B(0,0)<1> A(0,0)<1;1,0>", "mad", "word of the language"),
-        ("mov (M1, 8) ^B(0,0)<1> A(0,0)<1;1,0>", "r", "word of the language"),
-        ("mov (M1, 8) ^%r0(0,0)<1> A(0,0)<1;1,0>", "C", "no name here"),
+        ("mov (M1, 8) ^B(0,0)<1> A(0,0)<1;1,0>", "%r0", "not a valid name"),
+        ("mov (M1, 8) ^B(0,0)<1> A(0,0)<1;1,0>", "mad", "keyword of vISA"),
+        ("mov (M1, 8) ^B(0,0)<1> A(0,0)<1;1,0>", "r", "keyword of vISA"),
+        ("mov (M1, 8) ^%r0(0,0)<1> A(0,0)<1;1,0>", "C", "nothing here can be renamed"),
         ("goto (M1, 1) ^L\nL:\nM:", "M", "already a label"),
-        ("^mov (M1, 8) B(0,0)<1> A(0,0)<1;1,0>", "C", "no name here"),
+        ("^mov (M1, 8) B(0,0)<1> A(0,0)<1;1,0>", "C", "nothing here can be renamed"),
     ],
 )
 def test_rename_refuses(source, name, reason):

@@ -83,4 +83,4 @@ def test_a_small_launch_runs_on_one_thread(monkeypatch):
 def test_a_budget_ends_all_of_them():
     report = launched("again:\n    jmp (M1, 1) again\n", 600, budget=1_000_000)
     (fault,) = report.faults
-    assert "1000000 instructions, its budget" in fault.message
+    assert "its budget of 1000000 instructions" in fault.message

@@ -111,7 +111,7 @@ BROKEN: Final = (
     Broken(f"{_arg('{value: 1}')}\nexpect: [{{reference: gone.visaasm}}]", "V808", "3:22", "there is no file", seen=False),
     # What no schema can tell.
     Broken("groups: [1", "V800", "1:10", "expected", seen=False),
-    Broken("groups: [1]\ngroups: [2]", "V800", "2:1", "stands here twice", seen=False),
+    Broken("groups: [1]\ngroups: [2]", "V800", "2:1", "duplicate key 'groups'", seen=False),
     Broken(f"{G}file: nowhere.visaasm", "V808", "2:7", "there is no file", seen=False),
     Broken(_arg("{buffer: {npy: gone.npy}}"), "V808", "2:23", "there is no file", seen=False),
     Broken(_arg("{buffer: {npy: text.npy}}"), "V809", "2:23", "does not begin as a .npy file does", seen=False),

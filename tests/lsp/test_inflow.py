@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from visa_lsp.lsp.transport.inflow import MOST, Inflow, inflow_of
+from visa_lsp.lsp.transport.inflow import MAX_MESSAGE_BYTES, Inflow, inflow_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +68,7 @@ def test_what_is_left_of_the_last_message_counts(pipe: tuple[Inflow, int]) -> No
     assert drained(inflow) == [b"half"]
 
 
-@pytest.mark.parametrize("size", [b"%d" % (MOST + 1), b"9" * 30_000])
+@pytest.mark.parametrize("size", [b"%d" % (MAX_MESSAGE_BYTES + 1), b"9" * 30_000])
 def test_a_message_that_is_too_long_ends_the_conversation(size: bytes, pipe: tuple[Inflow, int], caplog) -> None:
     inflow, writes = pipe
     os.write(writes, b"Content-Length: %b\r\n\r\nx" % size + framed(b"never read"))

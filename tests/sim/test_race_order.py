@@ -71,7 +71,7 @@ def test_places_order_groups_and_chains_of_them():
 
 
 def test_beyond_the_limit_of_places_everything_counts_as_ordered(monkeypatch):
-    monkeypatch.setattr(happens_before, "MOST_PLACES", 2)
+    monkeypatch.setattr(happens_before, "MAX_ATOMIC_PLACES", 2)
     clocks = Clocks()
     clocks.group(0)
     clocks.fence(0, 2)
@@ -80,7 +80,7 @@ def test_beyond_the_limit_of_places_everything_counts_as_ordered(monkeypatch):
     assert clocks.ordered(5, 0, 1, 1)
 
 
-@pytest.mark.parametrize(("limit", "value"), [("MAX_PAGES", 1), ("MOST_PARTIES", 2)])
+@pytest.mark.parametrize(("limit", "value"), [("MAX_PAGES", 1), ("MAX_ACCESSES", 2)])
 def test_what_was_forgotten_is_told(monkeypatch, limit, value):
     monkeypatch.setattr(races, limit, value)
     text = (CASES / "race_far.visaasm").read_text()

@@ -189,7 +189,7 @@ def test_functions_from_other_files(command, capsys):
     assert "note: function 'steps' is that of steps.visaasm" in capsys.readouterr().out
     Path("steps.visaasm").unlink()
     assert command("climb.visaasm") == 1
-    assert "bad-call: fcall: no function steps is part of the program" in capsys.readouterr().out
+    assert "bad-call: fcall: the program has no function steps" in capsys.readouterr().out
 
 
 def test_written_image_comes_back(command, capsys):

@@ -184,16 +184,16 @@ def test_a_struct_by_value_is_taken_in_parts():
     [
         (PayloadArgument("arg_byvalue", 0, 16, 0), (ValueArg(np.zeros(3, np.float32)),), "a vector of three has four"),
         (PayloadArgument("arg_byvalue", 0, 4, 0), (ValueArg(np.zeros(1)),), "takes 4 bytes, 1 x float64 are 8"),
-        (PayloadArgument("arg_byvalue", 0, 4, 0), (BUFFER,), "argument 0 is passed by value, a buffer is given"),
+        (PayloadArgument("arg_byvalue", 0, 4, 0), (BUFFER,), "argument 0 is passed by value; got a buffer"),
         (
             PayloadArgument("arg_bypointer", 0, 8, 0, "stateless", "global"),
             (LocalArg(4),),
-            "is a buffer, local is given",
+            "is a buffer; got local memory",
         ),
-        (PayloadArgument("arg_bypointer", 0, 0, 0, "stateful", "image"), (BUFFER,), "is an image, a buffer is given"),
-        (PayloadArgument("arg_byvalue", 0, 4, 0), (), "takes 1 arguments, 0 are given"),
-        (PayloadArgument("arg_byvalue", 0, 4, 0), (BUFFER, BUFFER), "takes 1 arguments, 2 are given"),
-        (PayloadArgument("rtdq", 0, 4), (), "'rtdq', which a launch cannot give"),
+        (PayloadArgument("arg_bypointer", 0, 0, 0, "stateful", "image"), (BUFFER,), "is an image; got a buffer"),
+        (PayloadArgument("arg_byvalue", 0, 4, 0), (), "takes 1 arguments, got 0"),
+        (PayloadArgument("arg_byvalue", 0, 4, 0), (BUFFER, BUFFER), "takes 1 arguments, got 2"),
+        (PayloadArgument("rtdq", 0, 4), (), "'rtdq', which launches do not support"),
     ],
 )
 def test_arguments_that_do_not_fit_are_refused(entry, args, words):
@@ -223,7 +223,7 @@ def test_group_sizes_that_the_kernel_requires():
         prepare(module(), said, LaunchConfig(local_size=(8, 1, 1)), TGLLP)
     with pytest.raises(LaunchError, match="local_size is missing"):
         prepare(module(), None, LaunchConfig(), TGLLP)
-    with pytest.raises(LaunchError, match="more than 16777216 threads"):
+    with pytest.raises(LaunchError, match="exceed the limit of 16777216 threads"):
         prepare(module(), None, LaunchConfig(groups=(1 << 20, 1 << 20, 1), local_size=(8, 1, 1)), TGLLP)
 
 
@@ -264,12 +264,12 @@ def test_binding_table_entries_have_a_name_too():
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        ({"a": BUFFER}, "nothing is given for .input p (offset=72 size=8)"),
+        ({"a": BUFFER}, "no argument for .input p (offset=72 size=8)"),
         ({"a": BUFFER, "q": BUFFER}, "no .input 'q'; its inputs are"),
         ({"locl_size": BUFFER}, "did you mean 'local_size'?"),
-        ((BUFFER,), "has 3 inputs to fill (a, p, n), 1 arguments are given"),
-        ({"a": BUFFER, "p": BUFFER, "n": BUFFER}, "has 4 bytes, the address of a buffer needs 8"),
-        ({"a": SamplerArg(), "p": BUFFER, "n": LocalArg(4)}, ".input a is a general variable, sampler does not fit"),
+        ((BUFFER,), "has 3 inputs (a, p, n), got 1 arguments"),
+        ({"a": BUFFER, "p": BUFFER, "n": BUFFER}, "has 4 bytes; the address of a buffer needs 8"),
+        ({"a": SamplerArg(), "p": BUFFER, "n": LocalArg(4)}, ".input a is a general variable; an argument of kind sampler does not fit"),
     ],
 )
 def test_inputs_that_cannot_be_filled_are_named(args, words):

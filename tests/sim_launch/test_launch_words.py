@@ -98,11 +98,11 @@ def test_a_value_of_another_kind_is_refused(launched, named, n, x, message):
 def test_too_few_arguments_list_those_that_are_expected(launched):
     with pytest.raises(LaunchError) as caught:
         launched(f"args: [{OUT}]")
-    assert "takes 3 arguments, 1 are given; expected are 0 out: int*, 1 n: int, 2 x: float" in str(caught.value)
+    assert "takes 3 arguments, got 1; expected: 0 out: int*, 1 n: int, 2 x: float" in str(caught.value)
 
 
 def test_missing_names_are_listed_all(launched):
-    with pytest.raises(LaunchError, match=r"needs arguments 1 n: int, 2 x: float, not given"):
+    with pytest.raises(LaunchError, match=r"lacks arguments 1 n: int, 2 x: float"):
         launched(f"args: {{out: {OUT}}}")
 
 
@@ -139,7 +139,7 @@ def test_a_trace_of_a_thread_that_is_not_there_is_refused(tmp_path, capsys, who)
     (tmp_path / "k.visaasm").write_text(TEXT)
     (tmp_path / "k.launch.yaml").write_text(f"{HEAD}args: {{out: {OUT}, n: {{value: 1}}, x: {{value: 1.0}}}}\n")
     assert main(["run", str(tmp_path / "k.visaasm"), "--trace", who]) == 2
-    assert f"--trace {who}: there is no such thread" in capsys.readouterr().err
+    assert f"--trace {who}: no such thread" in capsys.readouterr().err
 
 
 def test_a_function_in_two_files_names_both(tmp_path):
@@ -162,7 +162,7 @@ def test_a_function_in_two_files_names_both(tmp_path):
         ("pvc", "pvc", "pvc", "dg2", "registers of 64 bytes"),
         ("icllp", "icllp", "bdw", "pvc", "threads of 8 lanes, those of PVCXT have 16 or 32"),
         ("acm-g10", "acm-g10", "acm-g10", "pvc", "threads of 8 lanes, those of PVCXT have 16 or 32"),
-        ("xe_hp_sdv", "xe_hp_sdv", "xe_hp_sdv", "tgllp", "takes the thread's number from %sr0"),
+        ("xe_hp_sdv", "xe_hp_sdv", "xe_hp_sdv", "tgllp", "reads the thread's number from %sr0"),
     ],
 )
 def test_a_text_that_does_not_fit_its_platform_is_told_before_the_run(text, ids, ze_info, platform, message):

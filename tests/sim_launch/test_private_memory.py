@@ -115,5 +115,5 @@ def test_the_number_of_ponte_vecchio_skips_the_reserved_bits():
 
 def test_a_group_with_more_threads_than_numbers_is_refused():
     text, launched = launch("acm-g10", 65536)
-    with pytest.raises(LaunchError, match="more than DG2 tells apart"):
+    with pytest.raises(LaunchError, match="needs more thread numbers than DG2 has"):
         run_text(text, launched, RunOptions(HERE / "x.visaasm"))

@@ -93,7 +93,7 @@ def test_a_function_that_is_called_is_found_in_the_folder(command, capsys):
     launch.write_text(launch.read_text().replace("files: [again.visaasm]\n", ""))
     Path("OCL_asm0_simd16_f0.visaasm").unlink()
     assert command("main.visaasm") == 1
-    assert "fcall: no function twice is part of the program" in capsys.readouterr().out
+    assert "fcall: the program has no function twice" in capsys.readouterr().out
 
 
 def test_without_a_launch_file_the_text_with_the_kernel_is_the_program(command, capsys):

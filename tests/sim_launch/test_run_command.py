@@ -167,7 +167,7 @@ def test_the_example_that_is_wrong_is_found_out_with_both_parties(run, capsys):
     faults = [line for line in lines if line.startswith("  fault: ")]
     assert [fault.partition(" (")[0] for fault in faults] == [
         "  fault: out-of-bounds: reads bytes 128-131, element 32 of `x`, which has 128 bytes",
-        "  fault: data-race: writes what was read by a thread of another group: bytes 64-67, element 16 of `x`",
+        "  fault: data-race: writes bytes read by a thread of another group: bytes 64-67, element 16 of `x`",
     ]
     assert f"group (1, 0, 0), thread 0, lane 15, instruction 5, line {read})" in faults[0]
     assert f"group (1, 0, 0), thread 0, lane 0, instruction 8, line {write})" in faults[1]
@@ -211,7 +211,7 @@ def test_more_faults_than_are_kept_are_told_of(run, capsys):
     assert run("average.visaasm", "--max-errors", "3", "--format", "json") == 1
     report = json.loads(capsys.readouterr().out)
     assert (len(report["faults"]), report["more_faults"]) == (3, 197)
-    assert report["notes"] == ["no more than 200 faults and notes are kept of a run; there were more"]
+    assert report["notes"] == ["only the first 200 faults and notes of the run are kept"]
 
 
 def test_a_fault_that_stops_a_thread_is_the_first_one_too(run, capsys):
@@ -252,7 +252,7 @@ def test_a_text_with_errors_is_told_with_place(run, capsys):
             "--launch goes with the files of one",
         ),
         (("saxpy.visaasm", "saxpy.visaasm", "--launch", "saxpy.launch.yaml"), "defined in two files of the program"),
-        (("wrong.launch.yaml",), "wrong.launch.yaml:5:4: .input a has 4 bytes, the address of a buffer needs 8"),
+        (("wrong.launch.yaml",), "wrong.launch.yaml:5:4: .input a has 4 bytes; the address of a buffer needs 8"),
         (("zebin.launch.yaml",), "not a zebin that can be read"),
     ],
 )

@@ -153,7 +153,7 @@ def test_emit_takes_hints_by_name():
         (
             "offset=32 size=32",
             "offset=96 size=32",
-            "in ze_info local ids are words directly behind r0: local_id_x offset=32 size=32",
+            "in ze_info local ids are words directly after r0: local_id_x offset=32 size=32",
         ),
         (
             "local_size offset=64",

@@ -61,50 +61,50 @@ def test_a_right_document_has_no_finding():
 
 
 CASES = [
-    ("'1.14'", "1.20", "1:10 V701 version is a text, 1.20 without quotes is the number 1.2"),
+    ("'1.14'", "1.20", "1:10 V701 version must be a text, but 1.20 without quotes is the number 1.2"),
     ("'1.14'", "'2.0'", "1:10 V705 major version 2 is newer than 1: its keys may mean anything"),
     (
         "'1.14'",
         "'1.99'",
-        "1:10 V705 version 1.99 is newer than 1.73, the newest that is known; new keys are passed over",
+        "1:10 V705 version 1.99 is newer than 1.73, the newest known version; unknown keys are ignored",
     ),
-    ("'1.14'", "'one'", "1:10 V705 'one' is no version: two numbers with a point between, '1.14'"),
+    ("'1.14'", "'one'", "1:10 V705 invalid version 'one'; expected two numbers with a point between, such as '1.14'"),
     ("simd_size: 16", "simd_sise: 16\n      simd_size: 16", "6:7 V703 unknown key 'simd_sise' in ExecutionEnv"),
     ("grf_count", "grf_cuont", "5:7 V703 unknown key 'grf_cuont' in ExecutionEnv; did you mean 'grf_count'?"),
-    ("simd_size: 16", "simd_size: 12", "6:18 V710 simd_size is 1, 8, 16 or 32, not 12"),
+    ("simd_size: 16", "simd_size: 12", "6:18 V710 simd_size must be 1, 8, 16 or 32, not 12"),
     (
         "grf_count: 128",
         "grf_count: 100",
-        "5:18 V710 grf_count is a multiple of 32 up to 512 (128 or 256 mostly), not 100",
+        "5:18 V710 grf_count must be a multiple of 32 up to 512 (usually 128 or 256), not 100",
     ),
-    ("grf_count: 128", "grf_count: 128\n      slm_size: -1", "6:17 V710 slm_size is -1, it is at least 0"),
+    ("grf_count: 128", "grf_count: 128\n      slm_size: -1", "6:17 V710 slm_size is -1, but must be at least 0"),
     (
         "grf_count: 128",
         "grf_count: 99999999999",
-        "5:18 V710 grf_count is a whole number of 32 bits, 99999999999 does not fit",
+        "5:18 V710 grf_count must be a whole number of 32 bits; 99999999999 does not fit",
     ),
     (
         "grf_count: 128",
         "grf_count: 128\n      work_group_walk_order_dimensions: [2, 2, 2]",
-        "6:41 V710 the walk order is [0, 0, 0], [0, 1, 0], [0, 1, 2], [1, 0, 0] or [2, 1, 0], not [2, 2, 2]",
+        "6:41 V710 the walk order must be [0, 0, 0], [0, 1, 0], [0, 1, 2], [1, 0, 0] or [2, 1, 0], not [2, 2, 2]",
     ),
     (
         "grf_count: 128",
         "grf_count: 128\n      required_work_group_size: [16, 0, 1]",
-        "6:33 V710 required_work_group_size has three numbers above 0, or three zeros",
+        "6:33 V710 required_work_group_size must have three numbers above 0, or three zeros",
     ),
     (
         "grf_count: 128",
         "grf_count: 128\n      required_sub_group_size: 8",
-        "6:32 V710 required_sub_group_size is 8, simd_size is 16",
+        "6:32 V710 required_sub_group_size is 8, but simd_size is 16",
     ),
-    ("offset: 40, size: 4", "offset: 36, size: 4", "10:41 V708 bytes 36 to 39 are also those of arg_bypointer"),
+    ("offset: 40, size: 4", "offset: 36, size: 4", "10:41 V708 bytes 36 to 39 also belong to arg_bypointer"),
     (
         "offset: 40, size: 4",
         "offset: 9000, size: 4",
         "10:41 V712 bytes 9000 to 9003 lie past the end of the payload: 128 registers hold at most 8192 bytes",
     ),
-    ("offset: 40", "offset: -4", "10:41 V710 offset is -4, it is at least 0"),
+    ("offset: 40", "offset: -4", "10:41 V710 offset is -4, but must be at least 0"),
     (
         "bti_value: 0, arg_index: 0",
         "bti_value: 0, arg_index: 7",
@@ -113,7 +113,7 @@ CASES = [
     (
         "bti_value: 0, arg_index: 0",
         "bti_value: 0, arg_index: 1",
-        "14:35 V709 argument 1 is not stateful: its addrmode is stateless",
+        "14:35 V709 argument 1 is not stateful; its addrmode is stateless",
     ),
     (
         "      - {bti_value: 0, arg_index: 0}\n",
@@ -125,28 +125,28 @@ CASES = [
         "- {bti_value: 0, arg_index: 0}\n      - {bti_value: 0",
         "15:21 V707 binding_table_indices has two entries with bti_value 0",
     ),
-    ("size: 8,", "size: 6,", "9:53 V710 a stateless pointer has 8 bytes, not 6"),
-    ("size: 96", "size: 80", "12:47 V710 local_id of 16 lanes has one to three times 32 or 64 bytes, not 80"),
+    ("size: 8,", "size: 6,", "9:53 V710 a stateless pointer must have 8 bytes, not 6"),
+    ("size: 96", "size: 80", "12:47 V710 local_id of 16 lanes must have one to three times 32 or 64 bytes, not 80"),
     (
         "arg_type: local_id",
         "arg_type: local_size",
-        "12:20 V706 local_size is no per-thread argument; those are local_id and packed_local_ids",
+        "12:20 V706 local_size is not a per-thread argument; expected local_id or packed_local_ids",
     ),
-    ("arg_type: local_id", "arg_type: packed_local_ids", "12:20 V706 packed_local_ids are for simd_size 1, this is 16"),
+    ("arg_type: local_id", "arg_type: packed_local_ids", "12:20 V706 packed_local_ids needs simd_size 1, not 16"),
     ("arg_type: arg_byvalue", "arg_type: local_id", "10:20 V706 local_id belongs to per_thread_payload_arguments"),
-    (", arg_index: 2}", "}", "10:9 V706 arg_byvalue has an arg_index: the number of the kernel argument"),
-    ("addrmode: stateless, ", "", "9:9 V706 arg_bypointer has an addrmode"),
+    (", arg_index: 2}", "}", "10:9 V706 arg_byvalue needs an arg_index, the number of the kernel argument"),
+    ("addrmode: stateless, ", "", "9:9 V706 arg_bypointer needs an addrmode"),
     (
         "addrmode: stateless",
         "addrmode: shared_local_memory",
-        "9:80 V711 'shared_local_memory' was removed by version 1.0, it is called slm now",
+        "9:80 V711 'shared_local_memory' was removed by version 1.0; it is now called slm",
     ),
     (
         "type: scratch, usage: single_space",
         "type: global, usage: spill_fill_space",
-        "16:31 V706 a global buffer is for private_space only",
+        "16:31 V706 only private_space can have a global buffer",
     ),
-    ("size: 1024", "size: 0", "16:52 V710 size is 0, it is at least 1"),
+    ("size: 1024", "size: 0", "16:52 V710 size is 0, but must be at least 1"),
     (
         "kernels:",
         "kernels_misc_info: [{name: other}]\nkernels:",
@@ -305,7 +305,7 @@ def test_hostile_texts_take_little_memory(tmp_path):
 def test_tab_has_a_fix():
     text = "version: '1.14'\nkernels:\n\t- name: k\n"
     (found,) = validate(text)
-    assert (found.code, found.message) == ("V700", "a tab indents this line; YAML takes spaces")
+    assert (found.code, found.message) == ("V700", "a tab indents this line; YAML requires spaces")
     (edit,) = found.fixes[0].edits
     mended = text[: edit.span.start] + edit.new_text + text[edit.span.end :]
     assert ZeInfoSource.of(mended).root is not None

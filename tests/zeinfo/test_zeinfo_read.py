@@ -49,11 +49,11 @@ def test_read_gives_no_kernel_where_there_is_none():
 @pytest.mark.parametrize(
     ("text", "place", "words"),
     [
-        ("", (1, 1), "ze_info is a map"),
-        ("kernels: 3", (1, 10), "kernels is a list, this is the number 3"),
+        ("", (1, 1), "ze_info must be a map"),
+        ("kernels: 3", (1, 10), "kernels must be a list, not the number 3"),
         ("kernels:\n  - execution_env: {simd_size: 8}", (2, 5), "'name' is missing"),
         ("kernels:\n  - name: k", (2, 5), "'k' has no execution_env"),
-        ("kernels:\n  - name: k\n    execution_env: {simd_size: wide}", (3, 32), "simd_size is a whole number"),
+        ("kernels:\n  - name: k\n    execution_env: {simd_size: wide}", (3, 32), "simd_size must be a whole number"),
         ("kernels:\n  - {name: k, execution_env: {simd_size: 99999999999999999999}}", (2, 42), "64 bits"),
         (
             "kernels:\n  - name: k\n    execution_env: {simd_size: 8}\n    payload_arguments: [{arg_type: x, offset: -1}]",
@@ -61,7 +61,7 @@ def test_read_gives_no_kernel_where_there_is_none():
             "offset is -1",
         ),
         ("a: [1, 2", (1, 9), "expected"),
-        ("a: 1\na: 2", (2, 1), "stands here twice, first in line 1"),
+        ("a: 1\na: 2", (2, 1), "duplicate key 'a', first in line 1"),
         ("? [1]\n: 2", (1, 3), "a key must be a word"),
         ("a: &x [*x]", (1, 4), "nested too deeply"),
         pytest.param("[" * 5000, (1, 1), "nested too deeply", marks=pytest.mark.full),

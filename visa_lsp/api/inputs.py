@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from visa_lsp.isa.platforms import PLATFORMS, platform_named
-from visa_lsp.reading import MOST_OBJECT, read_file
+from visa_lsp.reading import MAX_OBJECT_BYTES, read_file
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -46,7 +46,7 @@ def material(given: Source) -> Material:
     """Read what was given. Raises OSError where a file cannot be read, and TypeError for what is no input."""
     path = path_of(given)
     if path is not None:
-        return Material(read_file(path, MOST_OBJECT, named=True), path)
+        return Material(read_file(path, MAX_OBJECT_BYTES, named=True), path)
     assert isinstance(given, str | bytes | bytearray)
     return Material(given.encode("utf-8", "surrogateescape") if isinstance(given, str) else bytes(given))
 

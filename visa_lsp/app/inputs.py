@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from visa_lsp.app.errors import UserError, reason
-from visa_lsp.reading import MOST_OBJECT, MOST_TEXT, read_file, read_stream
+from visa_lsp.reading import MAX_OBJECT_BYTES, MAX_TEXT_BYTES, read_file, read_stream
 
 STDIN: Final = "-"
 STDIN_NAME: Final = "<stdin>"
@@ -73,13 +73,13 @@ def read_source(
     if path == STDIN:
         name = stdin_filename or STDIN_NAME
         try:
-            return decode(name, read_stream(sys.stdin.buffer, MOST_TEXT), embedded=embedded)
+            return decode(name, read_stream(sys.stdin.buffer, MAX_TEXT_BYTES), embedded=embedded)
         except (OSError, ValueError) as error:
             raise UserError(f"{name}: {reason(error)}") from None
     if not path:
         raise UserError("an empty path names no file")
     try:
-        return decode(path, read_file(path, MOST_TEXT, named=named), embedded=embedded)
+        return decode(path, read_file(path, MAX_TEXT_BYTES, named=named), embedded=embedded)
     except (OSError, ValueError) as error:
         raise UserError(f"{path}: {reason(error)}") from None
 
@@ -136,8 +136,8 @@ def read_bytes(path: str, *, named: bool = True) -> bytes:
     """
     try:
         if path == STDIN:
-            return read_stream(sys.stdin.buffer, MOST_OBJECT)
-        return read_file(path, MOST_OBJECT, named=named)
+            return read_stream(sys.stdin.buffer, MAX_OBJECT_BYTES)
+        return read_file(path, MAX_OBJECT_BYTES, named=named)
     except (OSError, ValueError) as error:
         name = "<stdin>" if path == STDIN else path
         raise UserError(f"{name}: {reason(error)}") from None

@@ -16,7 +16,7 @@ from visa_lsp.app.check.suppress import FileIgnore, validate
 from visa_lsp.app.errors import UserError, reason
 from visa_lsp.app.suggestions import did_you_mean, platform_problem
 from visa_lsp.isa.platforms import platform_named
-from visa_lsp.reading import MOST_SETTINGS, read_file
+from visa_lsp.reading import MAX_SETTINGS_BYTES, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -113,7 +113,7 @@ def _load(path: Path) -> dict[str, Any]:
     import tomllib
 
     try:
-        return tomllib.loads(read_file(path, MOST_SETTINGS).decode("utf-8"))
+        return tomllib.loads(read_file(path, MAX_SETTINGS_BYTES).decode("utf-8"))
     except OSError as error:
         raise UserError(f"{path}: {reason(error)}") from None
     except ValueError as error:  # wrong TOML, or no UTF-8

@@ -1,6 +1,6 @@
-"""What a rule module hands to the collector: its identity, the problems it explains, the visits it wants.
+"""The interface of a rule module: its identity, the problems it explains, the visits it requests.
 
-A rule never knows another one. Everything a rule looks at is read only.
+Rules do not know each other, and must not change what they inspect.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Visit = Callable[[CheckContext, Body, Bound], Iterable[Diagnostic]]
 
 
 class Scope(Enum):
-    """What the findings of a rule in one line depend on, besides the line and the declarations of its names."""
+    """The inputs of a rule's findings in one line, besides the line and the declarations of its names."""
 
     LINE = "line"  # nothing; with ``CheckContext.first_use`` also on which lines before it have the same subject
     OUTLINE = "outline"  # the directives of the body, its first instruction, the last ones of each of its parts
@@ -32,18 +32,17 @@ class Scope(Enum):
 
 
 class Check(Struct, frozen=True):
-    """A rule and how it finds: by problems of binding, by instruction, by body, by text.
+    """A rule and its hooks: by problems of binding, by instruction, by body, by text.
 
-    ``wants`` picks the rows whose instructions are shown; ``default`` is False for rules that only an option turns on.
-    A rule that is on by default says here all that it looks at, for an edit has only those lines checked again whose
-    findings it can have changed: ``scope``, and ``reads_values`` where it asks for more of an immediate of three digits
-    and more than its length, its bit length, and whether it is a power of two ("is it zero" needs no flag, "is it 255"
-    does). In a body, a rule of scope LINE sees only some of the lines; one that reports the first of several lines asks
-    ``CheckContext.first_use`` in each of them, one that judges declarations each by itself goes through
-    ``CheckContext.declared``.
-    ``attributes`` names the attributes of the kernel that a rule of scope LINE or BODY asks for; ``attribute_words`` the words,
-    each with a digit in it, of the lines in which one of scope LINE does: none where it may be any line. No rule but those
-    about problems of binding tells declared names, or the names of kernels, from others of the same length.
+    ``wants`` selects the rows whose instructions the rule visits; ``default`` is False for rules that only an option turns on.
+    A rule that is on by default declares all of its inputs here, because an edit checks only those lines again whose
+    findings may have changed: ``scope``, and ``reads_values`` if it depends on more of an immediate of three or more digits
+    than its length, its bit length and whether it is a power of two ("is it zero" needs no flag, "is it 255" does). In a
+    body, a rule of scope LINE sees a part of the lines: a rule that reports the first of several lines calls
+    ``CheckContext.first_use`` in each of them, and a rule that judges single declarations iterates ``CheckContext.declared``.
+    ``attributes`` names the attributes of the kernel that a rule of scope LINE or BODY reads; ``attribute_words`` the words,
+    each with a digit in it, of the lines in which a rule of scope LINE reads them; empty if that may be any line. Only rules
+    about problems of binding distinguish declared names, or names of kernels, from others of the same length.
     """
 
     rule: Rule

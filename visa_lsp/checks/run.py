@@ -1,4 +1,4 @@
-"""The one function that runs the rules, on the problems that binding found and on what they look for by themselves."""
+"""The one function that runs the rules, on the problems of binding and on their own visits."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _of_problems(ctx: CheckContext, scopes: frozenset[Scope]) -> Iterator[Diagno
 
 
 class _Chosen(dict["Instruction", "tuple[Visit, ...]"]):
-    """Rules that run together, and by row the visits of those that want its instructions."""
+    """Rules that run together, and by row the visits of the rules that select its instructions."""
 
     def __init__(self, checks: list[Check]) -> None:
         super().__init__()
@@ -75,7 +75,7 @@ def _visits(row: Instruction) -> list[tuple[str, Visit]]:
 
 @lru_cache(maxsize=16)
 def _chosen(extra: frozenset[str], scopes: frozenset[Scope]) -> _Chosen:
-    """Return the rules that are always on and these more, of some scopes; what they want is asked once per process."""
+    """Return the default and the extra rules of the scopes; ``wants`` is evaluated once per process."""
     wanted = [c for c in CHECKS if c.scope in scopes]
     return _Chosen([c for c in wanted if c.default or c.rule.code in extra or c.rule.name in extra])
 

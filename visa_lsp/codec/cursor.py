@@ -1,7 +1,7 @@
-"""Reading and writing the plain records of an object, by declaration.
+"""Declarative reading and writing of the plain records of an object.
 
-A ``Record`` is a list of named integers. ``Cursor`` walks the bytes, never past its end, and knows the path of what it
-reads, so that every failure names its byte and its field. Nothing here knows which records an object has.
+A ``Record`` is a list of named integers. ``Cursor`` walks the bytes, never past its end, and tracks the path of the
+current field, so that every failure names its byte and its field. Knows no records of objects.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ class Record:
             for name, code, value in zip(self.names, self.codes, values, strict=True):
                 low, high = _RANGES[code]
                 if not low <= value <= high:
-                    raise CodecError(f"{value} does not fit: {low} to {high}", None, f"{path}.{name}") from None
+                    raise CodecError(
+                        f"{value} is out of range; expected {low} to {high}", None, f"{path}.{name}"
+                    ) from None
             raise
 
 
@@ -42,7 +44,7 @@ class Cursor:
     """A place in ``data``: ``pos`` and ``end`` are bytes from its start.
 
     ``path`` names what is being read; loops keep its last part up to date. Every method that reads raises CodecError,
-    with the byte offset and the field, where the bytes up to ``end`` are too few.
+    with the byte offset and the field, if too few bytes are left before ``end``.
     """
 
     __slots__ = ("data", "end", "path", "pos")
@@ -71,7 +73,7 @@ class Cursor:
         """Step over ``size`` bytes and return the offset of the first. Raises CodecError where fewer are left."""
         start = self.pos
         if size > self.end - start:
-            raise self.error(f"{size} bytes are needed, {max(self.end - start, 0)} are left", name)
+            raise self.error(f"expected {size} bytes, but only {max(self.end - start, 0)} are left", name)
         self.pos = start + size
         return start
 
@@ -109,13 +111,11 @@ class Cursor:
         start = self.pos
         value = self.integer(code, name)
         if value * item_size > self.end - self.pos:
-            raise self.error(
-                f"{value} entries are announced, but only {self.end - self.pos} bytes are left", name, start
-            )
+            raise self.error(f"the count is {value}, but only {self.end - self.pos} bytes are left", name, start)
         return value
 
     def text(self, size: int, name: str) -> str:
-        """``size`` bytes as text; bytes that are no UTF-8 survive a round trip.
+        """Read ``size`` bytes as text; bytes that are not UTF-8 survive a round trip.
 
         Raises CodecError where fewer are left.
         """

@@ -1,6 +1,6 @@
 """A ``Module`` to the bytes of an object, version 4.1 as Intel's tools write it (docs/format.md, "The object").
 
-Symbols already have their numbers, so that encoding is a walk. What has no place in an object raises ``CodecError``.
+Symbols already have their numbers, so encoding is a walk. Values that an object cannot hold raise ``CodecError``.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class _Body:
         self.data = b"" if self.is_external else self._body(instructions)
 
     def record(self, start: int) -> bytes:
-        """kernel_info or function_info."""
+        """Return the bytes of kernel_info or function_info."""
         kernel, path = self.kernel, self.path
         name = _count(len(self.name), "H", f"{path}.name_len") + self.name
         relocs = _relocations(kernel.variable_relocs, f"{path}.variable_relocs") + _relocations(
@@ -134,7 +134,7 @@ class _Body:
             self.input_offset = sum(map(len, parts))
             # The tools cut this number to one byte, which makes the object unreadable.
             if len(kernel.inputs) > 0xFF:
-                raise CodecError(f"{len(kernel.inputs)} inputs: an object holds at most 255", None, f"{path}.inputs")
+                raise CodecError(f"{len(kernel.inputs)} inputs; an object holds at most 255", None, f"{path}.inputs")
             parts.append(_count(len(kernel.inputs), "I", f"{path}.num_inputs"))
             parts += [
                 _LAYOUT.input.pack(f"{path}.inputs[{i}]", item.kind, item.id, item.offset, item.size)
@@ -148,7 +148,7 @@ class _Body:
 
 
 def _each(items: Iterable[Item], write: Callable[[Item], bytes], path: str) -> list[bytes]:
-    """Return the bytes of many items; an error says which of them it is about."""
+    """Return the bytes of a list of items; an error names the index of its item."""
     found: list[bytes] = []
     try:
         # In this order, so that as many are written as the number of the one that cannot be.
@@ -196,7 +196,7 @@ def _attributes(attributes: Sequence[Attribute], path: str) -> bytes:
 def _type_code(type_: DataType, path: str) -> int:
     """Return the four bits of a type."""
     if type_.code > 15:
-        raise CodecError(f"the type {type_.name} is of text 4.2: it has no code in an object", None, f"{path}.type")
+        raise CodecError(f"the type {type_.name} is of text 4.2 and has no code in an object", None, f"{path}.type")
     return type_.code
 
 

@@ -1,7 +1,7 @@
-"""Errors of the codec: where in the bytes, and in which field.
+"""Errors of the codec, with byte offset and field.
 
-``CodecError`` is what callers see. ``MalformedValueError`` is raised by code that sees only a few bytes of a record and does
-not know where they lie; the reader of the record turns it into a ``CodecError``.
+Callers see ``CodecError``. Code that has only a few bytes of a record and not their offset raises ``MalformedValueError``;
+the reader of the record converts it to a ``CodecError``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class CodecError(Exception):
         super().__init__(f"{where}: {message}" if where else message)
 
     def within(self, path: str) -> CodecError:
-        """Return the same error, with what its field is part of."""
+        """Return the same error with the path of the part that holds its field."""
         return CodecError(
             self.message, self.offset, f"{path}.{self.path.removeprefix('.')}" if self.path else path, self.line
         )

@@ -1,8 +1,8 @@
 """Readers and writers of instruction fields: one closure per field kind, made once per object.
 
-A reader takes ``(code, at, values)`` and gives ``(value, next at)``; ``values`` are the fields read before it. Reading
-behind the end raises ``IndexError`` or ``struct.error``, a value without meaning ``MalformedValueError``; the record's reader
-knows the place and makes a ``CodecError`` of them. No mnemonic and no opcode stands here. Equal operands are one object.
+A reader takes ``(code, at, values)`` and returns ``(value, next at)``; ``values`` are the fields read before it. Reading
+past the end raises ``IndexError`` or ``struct.error``, a value without meaning ``MalformedValueError``; the record's reader
+converts them to a ``CodecError`` with the offset. Knows no mnemonics and no opcodes. Equal operands are one object.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def default_value(field: Field) -> Value:
 
 
 class Readers:
-    """The readers of one object. ``version`` decides how wide ids are and what mask codes mean."""
+    """The readers of one object. ``version`` determines the width of ids and the meaning of mask codes."""
 
     def __init__(self, version: tuple[int, int]) -> None:
         self.version = version
@@ -228,7 +228,7 @@ def _predicate(word: int) -> Value:
 
 
 def _no_operand(tag: int) -> VectorOperand:
-    raise MalformedValueError(f"operand tag 0x{tag:02x}: there is no operand class {tag & 7}")
+    raise MalformedValueError(f"operand tag 0x{tag:02x}: unknown operand class {tag & 7}")
 
 
 def _region(word: int) -> Region:
@@ -245,7 +245,7 @@ def _region(word: int) -> Region:
 
 def _type(code: int) -> DataType:
     if code not in TYPE_BY_CODE:
-        raise MalformedValueError(f"there is no data type {code}")
+        raise MalformedValueError(f"unknown data type {code}")
     return TYPE_BY_CODE[code]
 
 
@@ -253,7 +253,7 @@ def _operand(chunk: bytes, cls: int, general: Callable[[bytes], tuple[int, ...]]
     tag = chunk[0]
     modifier = _MODIFIERS.get(tag >> 3)
     if modifier is None or (cls in _PLAIN and modifier is not OperandModifier.NONE):
-        raise MalformedValueError(f"operand tag 0x{tag:02x}: there is no such modifier here")
+        raise MalformedValueError(f"operand tag 0x{tag:02x}: the modifier is not allowed here")
     match cls:
         case 0:
             var, row, col, region = general(chunk[1:])
@@ -283,7 +283,7 @@ def read_word_immediate(code: bytes, at: int, _values: list[Value]) -> tuple[Val
 
 
 def read_sampler_byte(code: bytes, at: int, _values: list[Value]) -> tuple[Value, int]:
-    """Return the one-byte sampler operation of 3.x: its three flags stand above five bits, now above eight."""
+    """Return the one-byte sampler operation of 3.x, with its three flags moved from above five bits to above eight."""
     byte = code[at]
     return byte & 0x1F | (byte & 0xE0) << 3, at + 1
 
@@ -294,7 +294,7 @@ def read_old_channels(code: bytes, at: int, _values: list[Value]) -> tuple[Value
 
 
 def read_old_eight_lanes(code: bytes, at: int, _values: list[Value]) -> tuple[Value, int]:
-    """Return an exec byte of versions before 3.2 whose size code 0 stands for 8 lanes, the only size there was.
+    """Return an exec byte of versions before 3.2, whose size code 0 means 8 lanes, the only size then.
 
     Raises MalformedValueError for every other size code.
     """

@@ -1,6 +1,6 @@
-"""Fields that the assembler fills by itself: an object with another value there has no text.
+"""Fields that the assembler fills by itself, so that an object with another value has no text.
 
-It does so where the text says nothing, and where the real tool writes the same whatever the text says.
+The assembler fills a field that the text cannot express, and one for which Intel's tool ignores the text.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _always(at: int, wanted: Value, predicate: int | None = None, *, hidden: int
 
 
 def _repeated(row: Instruction) -> list[tuple[int, Check]]:
-    """Operands that stand twice in the record and once in the text."""
+    """Return the checks of operands that are twice in the record and once in the text."""
     named = {slot.name for slot in row.slots}
     if not all(slot.shape is Shape.VECTOR for slot in row.slots):
         return []
@@ -94,13 +94,17 @@ def _repeated(row: Instruction) -> list[tuple[int, Check]]:
 
 def _same(at: int, other: int) -> Check:
     def check(values: list[Value]) -> str:
-        return "" if values[at] == values[other] else "not the operand before it, which the text says once for both"
+        return (
+            ""
+            if values[at] == values[other]
+            else "differs from the operand before it, but the text has one operand for both"
+        )
 
     return check
 
 
 def _unsaid(row: Instruction) -> list[tuple[int, Check]]:
-    """Numbers that neither an operand nor a word behind the mnemonic says."""
+    """Return the checks of numbers that neither an operand nor a word after the mnemonic gives."""
     if row.family == "lsc" or not row.slots:
         return []
     said = {name for slot in row.slots for name in slot.name.split(",")} | {m.field for m in row.modifiers}
@@ -116,7 +120,7 @@ def _unsaid(row: Instruction) -> list[tuple[int, Check]]:
 
 
 def _unsaid_bits(row: Instruction) -> list[tuple[int, Check]]:
-    """Numbers of which the row fixes some bits, where nothing says the others."""
+    """Return the checks of numbers of which the row fixes a part of the bits and the text gives none of the others."""
     said = {name for slot in row.slots for name in slot.name.split(",")} | {m.field for m in row.modifiers} | {"prop"}
     return [
         (index, _always(index, field.const, hidden=field.hidden))
@@ -126,7 +130,7 @@ def _unsaid_bits(row: Instruction) -> list[tuple[int, Check]]:
 
 
 def _saturations(row: Instruction) -> list[tuple[int, Check]]:
-    """Saturation is a word behind the mnemonic, and of the result alone."""
+    """Return the checks that only the result is saturated, because the text has one word for all operands."""
     saturated = "dst" if any(modifier.field == "sat" for modifier in row.modifiers) else ""
     kinds = (FieldKind.VECTOR, FieldKind.VECTORS)
     return [
@@ -148,7 +152,7 @@ def _unsaturated(at: int) -> Check:
 
 
 def _classes(row: Instruction) -> list[tuple[int, Check]]:
-    """Return the field that tells the class of what a bare name names: bits 4 and 5; the text says no other bit."""
+    """Return the check of the field with the class of a bare name in bits 4 and 5; the text gives no other bit."""
     if not any(field.kind is FieldKind.VARIABLE for field in row.fields) or "prop" not in row.index:
         return []
     at = row.index["prop"]

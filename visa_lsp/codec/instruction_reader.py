@@ -1,6 +1,6 @@
 """Reads instruction records: a row's fields compiled into steps, its constants into checks, older versions included.
 
-Rows of one opcode are told apart by their constants. Fields that older versions lack or store otherwise are listed here by field name; no mnemonic and no opcode is.
+The constants of rows distinguish rows of one opcode. Fields that older versions lack or store otherwise are listed here by field name; no mnemonic and no opcode is.
 """
 
 from __future__ import annotations
@@ -141,7 +141,8 @@ class InstructionReader:
     def read_all(
         self, data: bytes, start: int, end: int, path: str, limits: BodyLimits | None = None
     ) -> tuple[Inst, ...]:
-        """Return the instructions of the bytes ``data[start:end]``, which they fill exactly, and which name nothing beyond the limits.
+        """Return the instructions that fill the bytes ``data[start:end]`` exactly, with all names inside of the
+        limits.
 
         Raises CodecError, with the byte of the file and the field, where an opcode is not known, a value has no
         meaning, or the last instruction is cut off.
@@ -167,7 +168,7 @@ class InstructionReader:
             rows = self.table.by_opcode.get(opcode, ())
             candidates = self.forms[opcode] = forms(rows, self.readers)
         if not candidates:
-            raise _InstructionError(f"there is no opcode 0x{opcode:02x}", at)
+            raise _InstructionError(f"unknown opcode 0x{opcode:02x}", at)
         for form in candidates:
             if not form.matches(code, at + 1):
                 continue
@@ -190,7 +191,7 @@ class InstructionReader:
             return Inst(form.row, tuple(values)), now
         known = list(dict.fromkeys(form.describe() for form in candidates))
         shown = ", ".join(known[:4]) + (", ..." if len(known) > 4 else "")
-        raise _InstructionError(f"opcode 0x{opcode:02x} has no form with these bytes; it is one of {shown}", at)
+        raise _InstructionError(f"opcode 0x{opcode:02x} has no form with these bytes; expected one of {shown}", at)
 
 
 def _in_limits(inst: Inst, at: int, limits: BodyLimits | None) -> None:
@@ -200,7 +201,7 @@ def _in_limits(inst: Inst, at: int, limits: BodyLimits | None) -> None:
 
 
 def forms(rows: Iterable[Instruction], readers: Readers) -> tuple[Form, ...]:
-    """Return the forms of one opcode: those that fix more bits first, then those of the dialect that has objects."""
+    """Return the forms of one opcode, sorted by more fixed bits first, then the dialect that has objects first."""
 
     def rank(row: Instruction) -> tuple[int, bool]:
         masks = ((f.const_mask, _FIXED_SIZES.get(f.kind, 4)) for f in row.fields if f.const is not None)
@@ -243,7 +244,7 @@ def _form(row: Instruction, readers: Readers) -> Form:
 
 
 def _unsaid(row: Instruction) -> frozenset[str]:
-    """Registers that the record has a place for, but no operand of the text: a message has them all, and uses some."""
+    """Return the registers of the record that no operand of the text names; a message has all of them and uses some."""
     if row.family != "lsc":
         return frozenset()
     said = {name for slot in row.slots for name in (*slot.name.split(","), *_FILLED.get(slot.shape, ()))}
@@ -261,7 +262,7 @@ def _null(row: Instruction, read: Reader) -> Reader:
 
 
 def _said(row: Instruction, index: int, read: Reader, version: tuple[int, int]) -> Reader:
-    """``read``, refusing bits that no word of the row says: the text would be that of another instruction.
+    """Return ``read`` that refuses bits without a word of the row, whose text would mean another instruction.
 
     Before version 4 such bits may hold anything.
     """
@@ -309,7 +310,7 @@ def _reader(row: Instruction, index: int, readers: Readers) -> Reader:
 
 
 def _with_bits(row: Instruction, index: int, read: Reader) -> Reader:
-    """``read`` for a size byte that also has the hidden bits of words of the row."""
+    """Return ``read`` for a size byte that also has the hidden bits of words of the row."""
     field = row.fields[index]
     heard = [(row.index[m.field], m.heard[1]) for m in row.modifiers if m.heard and m.heard[0] == field.name]
 
@@ -341,7 +342,7 @@ def _checked(read: Reader, const: int, mask: int) -> Reader:
 
 
 def _address_of(row: Instruction, index: int, read: Reader) -> Reader:
-    """``read``, giving ``AddressOf`` where the first source may be the address of a variable and an address is computed.
+    """Return ``read`` with ``AddressOf`` for a first source of address arithmetic that may be a variable's address.
 
     In the bytes such an operand is a general operand with region <0;1,0>. It is one where the slot takes no general
     operand, or where the destination is an address.

@@ -1,6 +1,6 @@
 """Writes instruction records by the fields of their rows, with the writers of ``writers``.
 
-What an object cannot say is refused in words: forms without an opcode, and values of fields that are not stored.
+Refuses with a message what an object cannot hold: forms without an opcode, and values of fields that are not stored.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TEXT_ONLY: Final[dict[str, frozenset[int]]] = {
 
 
 class _Plan(Struct, frozen=True):
-    """How the records of a row are written: the opcode, a writer for each field, and where counts and their lists are."""
+    """The plan for writing a row's records: opcode, a writer for each field, positions of counts and lists."""
 
     opcode: bytes
     writers: tuple[Writer, ...]
@@ -57,7 +57,7 @@ class InstructionWriter:
         plan = self.plans.get(row)
         if plan is None:
             if row.opcode is None:
-                message = f"'{row.mnemonic}' has no opcode: this form has no place in an object"
+                message = f"'{row.mnemonic}' has no opcode; an object cannot hold this form"
                 raise CodecError(message, line=inst.line)
             bits = _bits(row)
             words = {word for _, word, _ in bits}
@@ -82,7 +82,7 @@ class InstructionWriter:
 
 
 def _refusal(inst: Inst, plan: _Plan) -> CodecError:
-    """Return what is wrong with an instruction of which some value has no form."""
+    """Return the error about the value of an instruction that has no form."""
     for field, write, value in zip(inst.row.fields, plan.writers, inst.values, strict=True):
         message = ""
         try:
@@ -97,7 +97,7 @@ def _refusal(inst: Inst, plan: _Plan) -> CodecError:
 
 
 def _lists(row: Instruction) -> tuple[tuple[int, int], ...]:
-    """Positions of each list and of the count before it."""
+    """Return the positions of each list and of the count before it."""
     pairs, count = [], None
     for index, field in enumerate(row.fields):
         if field.kind is FieldKind.COUNT:
@@ -108,7 +108,7 @@ def _lists(row: Instruction) -> tuple[tuple[int, int], ...]:
 
 
 def _bits(row: Instruction) -> tuple[tuple[int, int, int], ...]:
-    """Positions of size bytes and of the words that are hidden bits of them."""
+    """Return the positions of size bytes and of the words that are hidden bits in them."""
     return tuple([
         (row.index[m.heard[0]], row.index[m.field], m.heard[1])
         for m in row.modifiers
@@ -133,11 +133,11 @@ def _field_writer(field: Field) -> Writer:
 
 
 def _of_text_only(codes: frozenset[int], write: Writer) -> Writer:
-    """``write``, refusing codes that only newer text has: no reader of objects knows them."""
+    """Return ``write`` with a check that refuses codes of newer text, which no reader of objects knows."""
 
     def write_known(value: Value) -> bytes:
         if value in codes:
-            raise MalformedValueError("this is a form of text 4.2: it has no code in an object")
+            raise MalformedValueError("this is a form of text 4.2 and has no code in an object")
         return write(value)
 
     return write_known
@@ -148,14 +148,14 @@ def _unstored(field: Field) -> Writer:
 
     def write(value: Value) -> bytes:
         if value is not None and value != default and not field.lossy:
-            raise MalformedValueError(f"{value} has no place in an object: it can hold only {default} here")
+            raise MalformedValueError(f"an object cannot hold {value}; it can hold only {default} here")
         return b""
 
     return write
 
 
 def _constant(const: int, mask: int, write: Writer) -> Writer:
-    """``write`` with the bits of the mask set as the row says; the others come from the value."""
+    """Return ``write`` with the bits of the mask set to the constant of the row; the value gives the others."""
 
     def write_constant(value: Value) -> bytes:
         free = value if isinstance(value, int) else 0

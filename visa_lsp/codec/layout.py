@@ -1,7 +1,6 @@
 """Reads everything of an object but its instructions: the header, the declarations, and ``summary`` of both.
 
-Places and sizes are checked against the file before they are used; a count is checked against the bytes that are left.
-What an instruction looks like is not known here.
+Checks offsets and sizes against the file before it uses them, and counts against the bytes that are left. Knows no instructions.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from visa_lsp.program.operand_text import IDENTIFIER
 def read_header(data: bytes) -> Header:
     """Return the file header; offsets and sizes in it, all in bytes, are checked against the file.
 
-    Raises CodecError where the bytes are no vISA object of version 3.0 to 4.x, are cut off, or name bytes behind their
+    Raises CodecError if the bytes are not a vISA object of version 3.0 to 4.x, are cut off, or name bytes past their
     end.
     """
     cursor = Cursor(data)
@@ -43,7 +42,7 @@ def read_header(data: bytes) -> Header:
         raise cursor.error("not a vISA object: the file does not begin with CISA", "magic")
     _, major, minor = cursor.record(FILE_HEADER)
     if not OLDEST_VERSION <= (major, minor) < (5, 0):
-        raise cursor.error(f"version {major}.{minor} is not known: 3.0 to 4.x are", "version", 4)
+        raise cursor.error(f"unknown version {major}.{minor}; expected 3.0 to 4.x", "version", 4)
     layout = ObjectLayout((major, minor))
     smallest = PLACE.size + 2 * 2  # a place and two empty relocation tables
     kernels = _entries(cursor, layout, "kernels", smallest, is_kernel=True)
@@ -69,7 +68,7 @@ def _entries(
         at = cursor.pos
         offset, size, *rest = cursor.record(KERNEL_PLACE if is_kernel else PLACE)
         if offset + size > len(cursor.data):
-            raise cursor.error(f"the body ends at 0x{offset + size:x}, behind the end of the file", "size", at)
+            raise cursor.error(f"the body ends at 0x{offset + size:x}, past the end of the file", "size", at)
         relocs = _relocations(cursor, "variable_reloc"), _relocations(cursor, "function_reloc")
         binaries = _binaries(cursor) if is_kernel else ()
         entries.append(
@@ -93,7 +92,7 @@ def _binaries(cursor: Cursor) -> tuple[BinaryPlace, ...]:
         at = cursor.pos
         place = BinaryPlace(*cursor.record(GEN_BINARY))
         if place.offset + place.size > len(cursor.data):
-            raise cursor.error("the Gen binary ends behind the end of the file", f"gen_binaries[{i}]", at)
+            raise cursor.error("the Gen binary ends past the end of the file", f"gen_binaries[{i}]", at)
         places.append(place)
     return tuple(places)
 
@@ -114,14 +113,14 @@ def _file_variables(cursor: Cursor, layout: ObjectLayout) -> tuple[FileVariable,
 
 
 def read_attributes(cursor: Cursor, layout: ObjectLayout, count: int, pool: _Pool | None) -> tuple[Attribute, ...]:
-    """``count`` attributes; those of file variables have no pool that is known.
+    """Read ``count`` attributes; those of file variables have no known string pool.
 
     Raises CodecError where the bytes up to the end of the cursor are too few, or a name is none.
     """
     if not count:
         return ()
     if count * layout.attribute.size > cursor.end - cursor.pos:
-        raise cursor.error(f"{count} attributes are announced, but too few bytes are left", "attribute_count")
+        raise cursor.error(f"the count of attributes is {count}, but too few bytes are left", "attribute_count")
     cursor.path += ["attributes", 0]
     attributes = []
     for i in range(count):
@@ -168,7 +167,7 @@ def read_body(data: bytes, header: Header, entry: BodyEntry) -> ObjectBody:
     if entry.offset + start < cursor.pos:
         raise cursor.error(f"instructions begin at 0x{start:x}, inside the declarations", "entry", at + 4)
     if start + size > entry.size:
-        raise cursor.error("instructions end behind the end of their kernel", "size", at)
+        raise cursor.error("instructions end past the end of their kernel", "size", at)
     kernel = Kernel(
         entry.is_kernel,
         tuple(strings),
@@ -191,7 +190,7 @@ def read_body(data: bytes, header: Header, entry: BodyEntry) -> ObjectBody:
 
 
 class _Pool:
-    """The strings of a body, for what names one by its number."""
+    """The strings of a body, by number."""
 
     def __init__(self, strings: list[str], *, is_strict: bool) -> None:
         self.strings = strings
@@ -200,15 +199,13 @@ class _Pool:
     def check(self, cursor: Cursor, index: int, at: int) -> None:
         """Refuse a number that no string has, of the record at ``at``."""
         if self._is_strict and index >= len(self.strings):
-            raise cursor.error(
-                f"there is no string {index}: the numbers end before {len(self.strings)}", "name_index", at
-            )
+            raise cursor.error(f"there is no string {index}; there are {len(self.strings)}", "name_index", at)
 
     def check_word(self, cursor: Cursor, index: int, at: int) -> None:
-        """Refuse the name of an attribute that no text can say, or that would be another line of it."""
+        """Refuse the name of an attribute that no text can express, or that would start another line of it."""
         name = self.strings[index] if index < len(self.strings) else ""
         if not IDENTIFIER.match(name):
-            raise cursor.error(f"{name!r} is no name of an attribute", "name_index", at)
+            raise cursor.error(f"{name!r} is not the name of an attribute", "name_index", at)
 
 
 def _variables(cursor: Cursor, layout: ObjectLayout, pool: _Pool) -> tuple[Variable, ...]:
@@ -276,7 +273,7 @@ def _inputs(cursor: Cursor, layout: ObjectLayout) -> tuple[Input, ...]:
 
 @dataclass(frozen=True, slots=True)
 class BodySummary:
-    """What ``dis --summary`` prints of a kernel or function. ``kernel`` has its declarations and no instructions."""
+    """The entry of a kernel or function in ``dis --summary``. ``kernel`` has its declarations and no instructions."""
 
     kernel: Kernel
     offset: int
@@ -303,7 +300,7 @@ class BodySummary:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What is in an object, without its instructions."""
+    """The contents of an object without its instructions."""
 
     version: tuple[int, int]
     size: int
@@ -313,7 +310,7 @@ class Summary:
 
 
 def summary(data: bytes) -> Summary:
-    """Version, kernels, functions, inputs, attributes, sizes and Gen binaries of an object.
+    """Return version, kernels, functions, inputs, attributes, sizes and Gen binaries of an object.
 
     Raises CodecError where the bytes are no object that can be read.
     """

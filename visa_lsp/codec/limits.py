@@ -1,6 +1,6 @@
-"""What the instructions of a body may name: labels and strings that it has.
+"""Limits of the labels and strings that the instructions of a body may name.
 
-An assembler gives what is named and not there a number of its own, so that a text could not say the object.
+An assembler gives a missing label or string a number of its own, so that no text could express such an object.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 class Absent(NamedTuple):
-    """What an instruction names and its body does not have, and the field that names it."""
+    """A label or string that an instruction names and its body lacks, and the field that names it."""
 
     message: str
     field: str
 
 
 class BodyLimits:
-    """How many labels and strings a body has."""
+    """The numbers of labels and strings of a body."""
 
     def __init__(self, labels: int, strings: int) -> None:
         self._labels = labels
@@ -39,7 +39,7 @@ class BodyLimits:
             limit, what = (self._labels, "label") if is_label else (self._strings, "string")
             for number in value if isinstance(value, tuple) else (value,):
                 if isinstance(number, int) and number >= limit:
-                    message = f"there is no {what} {number}: the numbers end before {limit}"
+                    message = f"there is no {what} {number}; there are {limit}"
                     return Absent(message, inst.row.fields[index].name)
         return None
 

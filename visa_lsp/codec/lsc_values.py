@@ -1,4 +1,4 @@
-"""What the fields of a load/store message may hold in an object: what its text has words for.
+"""Checks that the text of a load/store message can express the fields of its record.
 
 The text of such a message is shorter than its record. A number there has no type and a variable no region, a code without
 a word would be printed as that of another message, and the data shape is in the record twice.
@@ -65,7 +65,7 @@ def _code(index: int, known: frozenset[int]) -> Check:
 
 
 def _plain(index: int, elems: int, *, always: bool) -> Check:
-    """Return only a count can be transposed: a mask, which is what is no code of a count, has no word for it."""
+    """Return the check that only a count is transposed, because a mask of channels has no word for it."""
 
     def check(values: list[Value]) -> str:
         is_mask = always or values[elems] not in lsc_codes.ELEMS_VALUE
@@ -77,7 +77,7 @@ def _plain(index: int, elems: int, *, always: bool) -> Check:
 def _twice(index: int, other: int) -> Check:
     def check(values: list[Value]) -> str:
         same = values[index] == values[other]
-        return "" if same else f"{values[index]} is not what the data shape says, {values[other]}"
+        return "" if same else f"{values[index]} contradicts the data shape, which has {values[other]}"
 
     return check
 
@@ -101,12 +101,14 @@ def _scalar(index: int, wide: Callable[[list[Value], Immediate], bool]) -> Check
             case Immediate() as number:
                 wanted = UQ if wide(values, number) else UD
                 said = number.type is wanted
-                return "" if said else f"a number of type {number.type.name}, where the text can only say {wanted.name}"
+                return (
+                    "" if said else f"a number of type {number.type.name}, but the text can express {wanted.name} only"
+                )
             case General(_, _, _, region, modifier) if region == SCALAR_REGION and modifier is OperandModifier.NONE:
                 return ""
             case State(_, _, 0):
                 return ""
             case _:
-                return "neither a number, nor one element of a variable, nor a whole surface: no text can say it"
+                return "neither a number, nor one element of a variable, nor a whole surface, so no text can express it"
 
     return check

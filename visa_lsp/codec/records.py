@@ -1,4 +1,4 @@
-"""Which records an object of a version has: data only, shared by reading and writing (writing is always 4.1).
+"""The records of an object by version: data only, shared by reading and writing (writing is always 4.1).
 
 Sources: seed 000, objects of Intel's tools and, for 3.x, objects in public drivers (docs/format.md, "The object").
 """
@@ -38,7 +38,7 @@ class ObjectLayout(Struct, frozen=True, dict=True):
 
     @property
     def is_strict(self) -> bool:
-        """Whether what has no meaning is damage."""
+        """True if values without meaning count as damage."""
         return self.version >= STRICT_FROM
 
     @property
@@ -91,7 +91,7 @@ class ObjectLayout(Struct, frozen=True, dict=True):
 
 
 class BinaryPlace(Struct, frozen=True):
-    """Where a Gen binary lies."""
+    """The offset and size of a Gen binary."""
 
     platform: int
     offset: int
@@ -133,7 +133,7 @@ class Header(Struct, frozen=True):
 
 
 class ObjectBody(Struct, frozen=True):
-    """A kernel object without its instructions, and where those lie in the file."""
+    """A kernel object without its instructions, and their range in the file."""
 
     kernel: Kernel
     code_start: int

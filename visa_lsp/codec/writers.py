@@ -1,6 +1,6 @@
 """Writers of instruction fields: the counterpart of ``fields``, always for version 4.1.
 
-What Intel's tools cut silently is cut here too (row and column of an operand to 8 bits, numbers of labels
+Cuts what Intel's tools cut silently (row and column of an operand to 8 bits, numbers of labels
 and strings to 16, predicates to 12, immediates to 32 or 64). Every other value that does not fit is a ``MalformedValueError``.
 """
 
@@ -48,7 +48,7 @@ def writer(kind: FieldKind) -> Writer:
 
 
 def write_operand(value: Value) -> bytes:
-    """Return the bytes of a vector operand: its tag and what follows.
+    """Return the bytes of a vector operand: its tag and its value.
 
     Raises MalformedValueError where ``value`` is none, or its width or region has no code.
     """
@@ -78,7 +78,7 @@ def write_operand(value: Value) -> bytes:
         case State(sampler, var, offset):
             return struct.pack("<BBHB", 6, sampler, var, offset)
         case _:
-            raise MalformedValueError(f"{value!r} is no vector operand")
+            raise MalformedValueError(f"{value!r} is not a vector operand")
 
 
 # What was written for regions, and for sizes with their masks; there are few of either that have a code.
@@ -98,22 +98,22 @@ def _region(region: Region) -> int:
 
 
 def _type(data_type: DataType) -> int:
-    """Return the code of a type; none of those that an object knows has more than four bits."""
+    """Return the code of a type; the codes of objects have at most four bits."""
     if data_type.code > 15:
-        raise MalformedValueError(f"the type {data_type.name} is of text 4.2: it has no code in an object")
+        raise MalformedValueError(f"the type {data_type.name} is of text 4.2 and has no code in an object")
     return data_type.code
 
 
 def _raw(value: Value) -> bytes:
     if not isinstance(value, RawOperand):
-        raise MalformedValueError(f"{value!r} is no raw operand")
+        raise MalformedValueError(f"{value!r} is not a raw operand")
     return _RAW.pack(value.var, value.offset)
 
 
 def _control(value: Value) -> ExecControl:
     if isinstance(value, ExecControl) and value.exec_size in EXEC_SIZES and value.mask_offset in range(0, 32, 4):
         return value
-    raise MalformedValueError(f"{value} is no execution size and mask")
+    raise MalformedValueError(f"{value} is not an execution size and mask")
 
 
 def _exec(value: Value) -> bytes:
@@ -138,7 +138,7 @@ def _predicate(value: Value) -> bytes:
     if value is None:
         return b"\0\0"
     if not isinstance(value, Predicate):
-        raise MalformedValueError(f"{value!r} is no predicate")
+        raise MalformedValueError(f"{value!r} is not a predicate")
     return (value.var & 0xFFF | value.combine.value << 13 | value.inverse << 15).to_bytes(2, "little")
 
 
@@ -156,7 +156,7 @@ def _labels(value: Value) -> bytes:
 
 def _sequence(value: Value) -> tuple[ListItem, ...]:
     if not isinstance(value, tuple):
-        raise MalformedValueError(f"{value!r} is no list")
+        raise MalformedValueError(f"{value!r} is not a list")
     return value
 
 
@@ -166,7 +166,7 @@ def _integer_writer(code: str, *, cut: bool = False) -> Writer:
 
     def write(value: Value) -> bytes:
         if not isinstance(value, int):
-            raise MalformedValueError(f"{value!r} is no number")
+            raise MalformedValueError(f"{value!r} is not a number")
         if not cut and not lowest <= value <= limit:
             raise MalformedValueError(f"{value} does not fit into {size} bytes")
         return (value & limit).to_bytes(size, "little")

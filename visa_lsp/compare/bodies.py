@@ -1,7 +1,7 @@
-"""How two bodies differ, told line by line: the matching of their code and declarations as changes.
+"""The differences of two bodies line by line: the matching of their code and declarations as changes.
 
-Invariant: the changes are in the order of the first body's lines, and comparing the other way round gives the same ones with
-sides exchanged.
+Invariant: the changes are in the order of the first body's lines, and comparing in the other direction gives the same ones
+with sides exchanged.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from visa_lsp.compare.declarations import declaration_findings, entry_pairs
 from visa_lsp.compare.matching import matched
 from visa_lsp.compare.model import ChangeKind, Difference, Figures, KernelDiff, Lines
 from visa_lsp.compare.refs import refs_of
-from visa_lsp.compare.words import arrow, changed, is_said, listed, name_in, names_of_second, stretch
+from visa_lsp.compare.words import arrow, changed, instruction_text, listed, name_in, names_of_second, stretch
 from visa_lsp.isa.model import SENDING
 
 if TYPE_CHECKING:
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Kernel
     from visa_lsp.program.operand_text import OperandNames
 
-# Of differences at one place: what went is told before what came.
+# At one place removed lines are listed before added ones.
 _ORDER: Final = (ChangeKind.DELETE, ChangeKind.CHANGE, ChangeKind.MOVE, ChangeKind.INSERT)
 _DONE: Final = {ChangeKind.INSERT: "inserted", ChangeKind.DELETE: "deleted", ChangeKind.MOVE: "moved"}
 
 
 def figures_of(kernel: Kernel) -> Figures:
-    """Count of a body."""
+    """Return the counts of a body."""
     code = [inst for inst in kernel.instructions if not inst.row.opens_label and inst.row.marks_source is None]
     sends = sum(inst.row.family in SENDING for inst in code)
     return Figures(len(code), sends, len(kernel.variables), kernel.int_attribute("SimdSize"))
 
 
 def compare_bodies(a: ComparedBody, b: ComparedBody) -> KernelDiff:
-    """Return how the second body differs from the first."""
+    """Return the differences of the second body from the first."""
     match = matched(a, b)
     renaming = match.renaming
     its_names = names_of_second(a, b, renaming)
@@ -66,7 +66,7 @@ def _line_pairs(a: ComparedBody, b: ComparedBody, match: Matching) -> list[tuple
 
 
 class _Places:
-    """Where what one body does not have would stand in it: behind the counterpart of the line before."""
+    """The places of missing lines in the other body: behind the counterpart of the line before."""
 
     def __init__(self, pairs: Sequence[tuple[int, int]]) -> None:
         self._of_a = list(pairs)
@@ -112,7 +112,7 @@ def _declarations(
 
 
 def _blocks(entries: Iterable[tuple[int | None, str, str]]) -> Iterator[tuple[Lines, str, list[str]]]:
-    """Entries of one noun on neighbouring lines, with what is said of each."""
+    """Yield entries of one noun on neighbouring lines, with their findings."""
     block: list[tuple[int, str, str]] = []
     for line, noun, what in sorted((line or 0, noun, what) for line, noun, what in entries):
         if block and (noun != block[-1][1] or line != block[-1][0] + 1):
@@ -159,7 +159,7 @@ def _code(
 
 def _stretch(kind: ChangeKind, a: Lines, b: Lines, items: Sequence[Item], names: OperandNames) -> Difference:
     instructions = [item.inst for item in items]
-    listing = tuple(is_said(inst, names) for inst in instructions) if len(items) > 1 else ()
+    listing = tuple(instruction_text(inst, names) for inst in instructions) if len(items) > 1 else ()
     return Difference(kind, a, b, f"{_DONE[kind]} {stretch(instructions, names)}", listing, in_code=True)
 
 
@@ -168,7 +168,7 @@ def _span(body: ComparedBody, items: Sequence[Item]) -> Lines:
 
 
 def _runs(items: Sequence[Item], settled: set[int]) -> Iterator[list[Item]]:
-    """Yield the stretches of what is not settled."""
+    """Yield the stretches of unsettled items."""
     run: list[Item] = []
     for at, item in enumerate(items):
         if at in settled:
@@ -182,7 +182,7 @@ def _runs(items: Sequence[Item], settled: set[int]) -> Iterator[list[Item]]:
 
 
 def _merged(changes: Iterable[Difference]) -> Iterator[Difference]:
-    """Change of neighbouring lines of which the same is said, as one."""
+    """Return the changes with equal words on neighbouring lines merged."""
     last: Difference | None = None
     count = 1
     for change in changes:

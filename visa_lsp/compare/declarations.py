@@ -1,6 +1,6 @@
-"""What differs above the code: declarations, inputs, attributes.
+"""The differences above the code: declarations, inputs, attributes.
 
-Order counts for nothing: declarations are found by the renaming, inputs by the variable that they fill, attributes by name.
+Order is ignored: declarations are found by the renaming, inputs by the variable that they fill, attributes by name.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NONE: Final = "none"
 
 
 class HeadDifference(NamedTuple):
-    """A line of the first body or none, one of the second or none, what kind of line it is, and what is said of it."""
+    """A difference: the line of the first body or none, that of the second or none, the kind of line, and the words."""
 
     a: int | None
     b: int | None
@@ -49,7 +49,7 @@ def _variables(
     taken = set(renaming.values())
     for ref in refs_of(a.kernel):
         if ref[0] == LABEL:
-            continue  # a label's line is one of the code
+            continue  # labels are compared with the code
         other, line = renaming.get(ref), a.lines.get(ref, a.first)
         if other is None:
             yield HeadDifference(line, None, "declaration", f"{a.name(ref)}: {_said(a.kernel, ref, a.names)}")
@@ -73,7 +73,7 @@ def _said(kernel: Kernel, ref: Ref, names: OperandNames) -> str:
 
 
 def _properties(kernel: Kernel, ref: Ref, names: OperandNames) -> dict[str, str]:
-    """Return what a declaration says, by the words of the text."""
+    """Return the properties of a declaration, by the words of the text."""
     letter, number = ref
     out: dict[str, str] = {}
     if letter == "G":
@@ -125,7 +125,7 @@ def _inputs(a: ComparedBody, b: ComparedBody, renaming: Renaming, its_names: Ope
 
 
 def _same_inputs(a: Kernel, b: Kernel, renaming: Renaming) -> dict[int, int]:
-    """Inputs of corresponding variables, by their places."""
+    """Return the places of inputs of corresponding variables."""
     theirs = _by_variable(b)
     found = {
         place: theirs.get((renaming.get(ref, ref), nth))
@@ -136,7 +136,7 @@ def _same_inputs(a: Kernel, b: Kernel, renaming: Renaming) -> dict[int, int]:
 
 
 def _same_attributes(a: Kernel, b: Kernel) -> dict[int, int]:
-    """Attributes of one name, by their places."""
+    """Return the places of attributes of one name."""
     theirs = _by_name(b)
     return {place: theirs[key] for key, place in _by_name(a).items() if key in theirs}
 
@@ -188,7 +188,7 @@ def _by_name(kernel: Kernel) -> dict[tuple[str, int], int]:
 
 
 def _attribute(kernel: Kernel, place: int) -> tuple[str, str]:
-    """Name and value of an attribute as the text has them; a flag has none."""
+    """Return name and value of an attribute in the form of the text; a flag has no value."""
     attribute = kernel.attributes[place]
     value = attribute_text(kernel, attribute, comments=False).partition("=")[2]
     return kernel.string(attribute.name_index), value or "set"

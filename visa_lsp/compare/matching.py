@@ -1,9 +1,9 @@
-"""Two bodies laid side by side: which instruction is which, up to renaming, which were moved, which were changed.
+"""The alignment of two bodies: corresponding instructions up to renaming, moved ones and changed ones.
 
-Names are not known at first. Variables are told apart by how they are used: a few rounds of colouring by their instructions,
-those by their variables. The finest colours make the first pairs, coarser ones fill the gaps; the pairs vote for a renaming,
-which makes better pairs, until nothing changes. Where names were kept, they are a second beginning; the better end counts.
-Invariant: ``matched(b, a)`` is ``matched(a, b)`` with its sides exchanged.
+The renaming is unknown at first. Variables are distinguished by their use: a few rounds colour them by their instructions, and
+instructions by their variables. The finest colours give the first pairs, coarser ones fill the gaps; the pairs vote for a
+renaming, which gives better pairs, until nothing changes. Names that were kept are a second starting point; the better result
+counts. Invariant: ``matched(b, a)`` is ``matched(a, b)`` with its sides exchanged.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 Tokens: TypeAlias = tuple[list[int], list[int]]  # a number for each instruction of both bodies, equal for equal ones
 
 _COLOURINGS: Final = 2
-_ROUNDS: Final = 5
-_MOST_PLACES: Final = 40  # at which a moved line is looked for
+_MAX_ROUNDS: Final = 5
+_MAX_CANDIDATES: Final = 40  # at which a moved line is searched
 
 
 class Matching(Struct, frozen=True):
-    """Items by their places in ``a`` and ``b``. What is in none of the pairs and runs is in one body only."""
+    """The matched items by their places in ``a`` and ``b``. Items in none of the pairs and runs are in one body only."""
 
     a: Sequence[Item]
     b: Sequence[Item]
@@ -44,7 +44,7 @@ class Matching(Struct, frozen=True):
     moved: list[MovedRun] = []
 
     def exchanged(self) -> Matching:
-        """Return the same seen from the other body."""
+        """Return the matching with its sides exchanged."""
         return Matching(
             self.b,
             self.a,
@@ -56,12 +56,12 @@ class Matching(Struct, frozen=True):
 
 
 def matched(a: ComparedBody, b: ComparedBody) -> Matching:
-    """Lay two bodies side by side."""
+    """Return the alignment of two bodies."""
     items_a, items_b = items_of(a.kernel), items_of(b.kernel)
     found = in_order(items_a, items_b)
     if found is not None:
         renaming = completed(a, b, found)
-        # Else another renaming, which leaves an instruction to be told, may leave less to be told of declarations.
+        # Otherwise another renaming may leave a difference of instructions, but fewer differences of declarations.
         if agreeing(a.kernel, b.kernel, renaming) == len(renaming) + len(a.kernel.inputs):
             return Matching(items_a, items_b, renaming, [(n, n) for n in range(len(items_a))])
     if _precedes(b, a, items_b, items_a):
@@ -70,7 +70,7 @@ def matched(a: ComparedBody, b: ComparedBody) -> Matching:
 
 
 def _precedes(a: ComparedBody, b: ComparedBody, items_a: Sequence[Item], items_b: Sequence[Item]) -> bool:
-    """Return whether ``a`` is the one that is looked at first, whichever is given first: by length, else by what differs first."""
+    """Return whether ``a`` is first in an order independent of the arguments' order: by length, else by the first difference."""
     if len(items_a) != len(items_b):
         return len(items_a) < len(items_b)
     for one, other in zip(items_a, items_b, strict=True):
@@ -90,23 +90,23 @@ def _matched(a: ComparedBody, b: ComparedBody, items_a: Sequence[Item], items_b:
     by_use = by_votes(a, b, _items(aligned([*colours, *coarse]), items_a, items_b), {})
 
     def tokens(renaming: Renaming) -> Tokens:
-        """Instructions with their names, those of the second as the first names them."""
+        """Return instructions with their names, those of the second body renamed to those of the first."""
         back = {other: ref for ref, other in renaming.items()}
         ours = numbers.of((shape, item.refs) for shape, item in zip(shapes[0], items_a, strict=True))
         named = (tuple([back.get(ref, ("b", ref)) for ref in item.refs]) for item in items_b)
         return ours, numbers.of(zip(shapes[1], named, strict=True))
 
     def end_of(start: Renaming, assumed: Renaming) -> Matching:
-        """Return what a beginning leads to: pairs make a better renaming, and that better pairs, until nothing changes."""
+        """Return the fixpoint from a starting point: pairs give a better renaming, which gives better pairs."""
         renaming = start
-        for _ in range(_ROUNDS):
+        for _ in range(_MAX_ROUNDS):
             pairs = aligned([tokens(renaming), *coarse])
             found = by_votes(a, b, _items(pairs, items_a, items_b), assumed)
             if found == renaming:
                 break
             renaming = found
         match = settled(renaming)
-        # Once more with what is known of names only now: which of several alike instructions was changed, which moved.
+        # The final names decide which of several similar instructions was changed or moved.
         better = _items([*match.equal, *_told_by_some_names(match)], items_a, items_b)
         return max(match, settled(by_votes(a, b, better, assumed)), key=explained)
 
@@ -118,7 +118,7 @@ def _matched(a: ComparedBody, b: ComparedBody, items_a: Sequence[Item], items_b:
         return Matching(items_a, items_b, completed(a, b, renaming), equal, changed, moved)
 
     def explained(match: Matching) -> tuple[int, int]:
-        """Return how much of two bodies a matching explains: lines that need no word, of code and declarations; what was moved."""
+        """Return how much of two bodies a matching explains: equal lines of code and declarations, and moved lines."""
         unsaid = len(match.equal) + agreeing(a.kernel, b.kernel, match.renaming)
         return unsaid, sum(run.length for run in match.moved)
 
@@ -131,7 +131,7 @@ def _items(pairs: Iterable[tuple[int, ...]], a: Sequence[Item], b: Sequence[Item
 
 
 def _told_by_some_names(match: Matching) -> Iterator[tuple[int, int]]:
-    """Pairs of what is not equal: lines that are the only ones with their known names, wherever they stand; then changes."""
+    """Return pairs of unequal lines: those with unique known names, anywhere; then changes."""
     back = {other: ref for ref, other in match.renaming.items()}
     ours = _only(match.a, {i for i, _ in match.equal}, {ref: ref for ref in match.renaming})
     theirs = _only(match.b, {j for _, j in match.equal}, back)
@@ -142,7 +142,7 @@ def _told_by_some_names(match: Matching) -> Iterator[tuple[int, int]]:
 
 
 def _only(items: Sequence[Item], equal: set[int], names: Mapping[Ref, Ref]) -> dict[Hashable, int]:
-    """Return the places of items that are not equal to any, by shape and what is known of their names, where no two are alike."""
+    """Return the places of unmatched items by shape and known names, where these are unique."""
     found: dict[Hashable, int] = {}
     several: set[Hashable] = set()
     for at, item in enumerate(items):
@@ -155,7 +155,7 @@ def _only(items: Sequence[Item], equal: set[int], names: Mapping[Ref, Ref]) -> d
 
 
 class _Numbers(dict["Hashable", int]):
-    """A number for each value that is asked for."""
+    """A number for each value, assigned on first use."""
 
     def __missing__(self, key: Hashable) -> int:
         self[key] = number = len(self)
@@ -168,7 +168,7 @@ class _Numbers(dict["Hashable", int]):
 def _colours(
     a: ComparedBody, b: ComparedBody, items_a: Sequence[Item], items_b: Sequence[Item], numbers: _Numbers
 ) -> list[Tokens]:
-    """Colours of instructions, the finest first; the last are shapes with the declarations of what they name."""
+    """Return colours of instructions, the finest first; the last are shapes with the declarations of their names."""
     names_a = {ref: numbers["declared", ref[0], declaration(a.kernel, ref)] for i in items_a for ref in i.refs}
     names_b = {ref: numbers["declared", ref[0], declaration(b.kernel, ref)] for i in items_b for ref in i.refs}
     out: list[Tokens] = []
@@ -193,7 +193,7 @@ def _by_uses(names: dict[Ref, int], items: Sequence[Item], colours: list[int], n
 
 
 def _moved(tokens: Tokens, equal: list[tuple[int, int]]) -> list[MovedRun]:
-    """Run that stand in both bodies at other places, the longest first; none of their items is in ``equal``."""
+    """Return the runs that are in both bodies at other places, the longest first; none of their items is in ``equal``."""
     a, b = tokens
     free_a = set(range(len(a))) - {i for i, _ in equal}
     free_b = set(range(len(b))) - {j for _, j in equal}
@@ -202,9 +202,9 @@ def _moved(tokens: Tokens, equal: list[tuple[int, int]]) -> list[MovedRun]:
         places[b[j]].append(j)
     candidates = []
     for i in sorted(free_a):
-        for j in places[a[i]][:_MOST_PLACES]:
+        for j in places[a[i]][:_MAX_CANDIDATES]:
             if i - 1 in free_a and j - 1 in free_b and a[i - 1] == b[j - 1]:
-                continue  # the run has begun before
+                continue  # the run begins earlier
             length = 1
             while i + length in free_a and j + length in free_b and a[i + length] == b[j + length]:
                 length += 1

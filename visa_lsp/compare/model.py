@@ -1,6 +1,6 @@
-"""What is compared and what comes of it: bodies with the lines of their text, and how two bodies differ.
+"""The values of a comparison: bodies with the lines of their text, and the differences of two bodies.
 
-Values only. Lines count from 0 here; whoever prints them counts from 1.
+Values only. Lines count from 0 here, and from 1 in print.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LABEL: Final = "L"
 
 
 class ComparedBody(Struct, frozen=True):
-    """A kernel or function in the text that it was read from, or that is printed of its object.
+    """A kernel or function in its text, or in the text printed of its object.
 
     ``lines`` has the line of each declaration (by ``Ref``); ``code`` of each instruction, ``inputs`` and ``attributes`` of each
     entry of the kernel. ``first`` and ``last`` are those of the whole body, ``grf_bytes`` the size of a GRF row there.
@@ -58,7 +58,7 @@ class ComparedBody(Struct, frozen=True):
 
 
 class ChangeKind(Enum):
-    """What happened to lines on the way from the first body to the second."""
+    """The kind of a change from the first body to the second."""
 
     INSERT = "insert"
     DELETE = "delete"
@@ -67,14 +67,14 @@ class ChangeKind(Enum):
 
 
 class Lines(Struct, frozen=True, order=True):
-    """Lines ``first`` to ``last``. Of the side that has none, both are the line before which they would stand."""
+    """Lines ``first`` to ``last``. On the side without any, both are the line before which they would be."""
 
     first: int
     last: int
 
 
 class Difference(Struct, frozen=True):
-    """One difference; ``what`` says it in the names of the first body, ``listing`` are the lines of a stretch of several.
+    """One difference; ``what`` describes it in the names of the first body, ``listing`` are the lines of a stretch of several.
 
     ``in_code`` is false above the code: declarations, inputs, attributes, the line that opens the body.
     """
@@ -97,10 +97,10 @@ class Figures(Struct, frozen=True):
 
 
 class KernelDiff(Struct, frozen=True):
-    """How two bodies differ; one of them is None for a body that the other program does not have.
+    """The differences of two bodies; one of them is None for a body that the other program does not have.
 
-    ``renamed`` counts the variables and labels that have another name; ``names``: by a name of the second body how it is shown
-    among those of the first; ``pairs``: lines that belong together, in the order of the first.
+    ``renamed`` counts the variables and labels with another name; ``names``: by a name of the second body its form among those
+    of the first; ``pairs``: corresponding lines, in the order of the first.
     """
 
     name: str
@@ -113,5 +113,5 @@ class KernelDiff(Struct, frozen=True):
 
     @property
     def same(self) -> bool:
-        """Nothing differs but names, order of declarations and comments."""
+        """True if nothing differs but names, order of declarations and comments."""
         return not self.changes

@@ -1,6 +1,6 @@
-"""Instructions that were changed rather than replaced: between two equal pairs, those that have most in common belong together.
+"""The pairing of changed instructions: between two equal pairs, those with most in common belong together.
 
-Order is kept. Nothing here decides what is equal; it only says which of the rest is told as a change.
+Order is kept. Equality is decided elsewhere; this pairs the unequal rest.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from visa_lsp.compare.renaming import Renaming
     from visa_lsp.compare.shapes import Item
 
-_MOST_CELLS: Final = 4_000  # of a table over two stretches
+_MAX_TABLE_CELLS: Final = 4_000  # of a table over two stretches
 _FULL: Final = 100
-_SAME_WORD: Final = 34  # the least likeness of two instructions of one mnemonic that are told as one that was changed
+_SAME_WORD: Final = 34  # the least likeness of two instructions of one mnemonic that are reported as a change
 _OTHER_WORD: Final = 70
 
 
@@ -35,7 +35,7 @@ def similar_pairs(
     equal: Sequence[tuple[int, int]],
     moved: Sequence[MovedRun],
 ) -> list[tuple[int, int]]:
-    """Pairs of what is neither equal nor moved, each between two neighbouring pairs of ``equal``."""
+    """Return pairs of items that are neither equal nor moved, each between two neighbouring pairs of ``equal``."""
     settled_a = {run.a + n for run in moved for n in range(run.length)}
     settled_b = {run.b + n for run in moved for n in range(run.length)}
     back = {other: ref for ref, other in renaming.items()}
@@ -51,7 +51,7 @@ def similar_pairs(
 
 
 class MovedRun(Struct, frozen=True, order=True):
-    """``length`` items from ``a`` on that stand at ``b`` in the other body."""
+    """A run of ``length`` items from ``a`` on that are at ``b`` in the other body."""
 
     a: int
     b: int
@@ -62,7 +62,7 @@ _NOTHING: Final = (None, ())
 
 
 class _Features:
-    """What one instruction is compared by: its word, and field by field its shape, with and without names."""
+    """The features that an instruction is compared by: its word, and field by field its shape, with and without names."""
 
     __slots__ = ("fields", "is_label", "loose", "word")
 
@@ -77,10 +77,10 @@ class _Features:
 
 
 def _likeness(a: _Features, b: _Features) -> int:
-    """From 0 to 100; 0 for what is not to be told as a change."""
+    """Return the likeness from 0 to 100; 0 for pairs that are not reported as a change."""
     if a.is_label != b.is_label:
         return 0
-    # What neither has, such as a predicate, makes them no more alike.
+    # Parts that both lack, such as a predicate, do not count.
     fields = [pair for pair in zip_longest(a.fields, b.fields, fillvalue=_NOTHING) if pair != (_NOTHING, _NOTHING)]
     count, points = len(fields), 0
     for (shape, names), (its_shape, its_names) in fields:
@@ -90,14 +90,14 @@ def _likeness(a: _Features, b: _Features) -> int:
 
 
 def _paired(a: Sequence[_Features], b: Sequence[_Features]) -> list[tuple[int, int]]:
-    if len(a) * len(b) <= _MOST_CELLS:
+    if len(a) * len(b) <= _MAX_TABLE_CELLS:
         return _best(a, b)
     numbers: dict[Hashable, int] = {}
     tokens = [[numbers.setdefault(one.loose, len(numbers)) for one in side] for side in (a, b)]
     pairs = common(*tokens)
     out = list(pairs)
     for a_first, a_end, b_first, b_end in gaps_between(pairs, (0, len(a), 0, len(b))):
-        if (a_end - a_first) * (b_end - b_first) <= _MOST_CELLS:
+        if (a_end - a_first) * (b_end - b_first) <= _MAX_TABLE_CELLS:
             out += [(a_first + i, b_first + j) for i, j in _best(a[a_first:a_end], b[b_first:b_end])]
     return sorted(out)
 

@@ -1,4 +1,4 @@
-"""How two programs differ: which body is which, by name and then by content, and how each pair differs."""
+"""The differences of two programs: bodies paired by name and then by content, and the differences of each pair."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
     from visa_lsp.compare.model import ComparedBody
 
-_ALIKE: Final = 50  # per cent of the instructions of two bodies of other names that are the same one
+_ALIKE: Final = 50  # per cent of equal instructions in two bodies with different names that count as the same body
 
 
 def compare_programs(
     a: Sequence[ComparedBody], b: Sequence[ComparedBody], end_a: int = 0, end_b: int = 0
 ) -> list[KernelDiff]:
-    """Compare bodies with those of the other program, in the order of the first; those that it does not have come last.
+    """Compare bodies with those of the other program, in the order of the first; bodies of the second only are last.
 
-    ``end_a`` and ``end_b`` are the lines behind each text, where a body that it lacks would stand.
+    ``end_a`` and ``end_b`` are the lines behind each text, where a missing body would be.
     """
     pairs = counterparts(a, b)
     taken = set(pairs.values())
@@ -35,7 +35,7 @@ def compare_programs(
 
 
 def counterparts(a: Sequence[ComparedBody], b: Sequence[ComparedBody]) -> dict[int, int]:
-    """Return which body of ``b`` is which of ``a``, by their places: of one name first, of several the most alike; then by content."""
+    """Return corresponding bodies of ``a`` and ``b`` by their places: by name first, of several the most alike; then by content."""
     named: dict[str, list[int]] = {}
     for j, body in enumerate(b):
         named.setdefault(body.kernel.name, []).append(j)
@@ -73,7 +73,7 @@ def _content(body: ComparedBody) -> Counter[Hashable]:
 
 
 def _likeness(a: Counter[Hashable], b: Counter[Hashable]) -> int:
-    """Return how much of two bodies is alike, in per cent; 0 where their lengths alone say that it is less than half."""
+    """Return the likeness of two bodies in per cent; 0 where their lengths alone imply less than half."""
     shorter, longer = sorted((a.total(), b.total()))
     if longer >= 3 * shorter:
         return 100 * (longer == 0)

@@ -1,4 +1,4 @@
-"""The named things of a body: variables by the letter of their class and their number, labels, and what declares them."""
+"""The named things of a body: variables by the letter of their class and their number, labels, and their declarations."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def input_ref(entry: Input) -> Ref:
 
 
 def state(kernel: Kernel, ref: Ref) -> StateVariable | None:
-    """Return the declaration of an address, predicate, sampler or surface variable; None for what is not declared."""
+    """Return the declaration of an address, predicate, sampler or surface variable; None without one."""
     letter, number = ref
     table, at = _states(kernel, letter), number - FIRST[letter]
     return table[at] if 0 <= at < len(table) else None
 
 
 def declaration(kernel: Kernel, ref: Ref) -> Hashable:
-    """Return what a declaration says besides its name, alias and attributes; None for what the body does not declare."""
+    """Return a declaration without its name, alias and attributes; None where the body does not declare it."""
     letter, number = ref
     if letter == "G":
         variable = kernel.variable(number)

@@ -1,7 +1,7 @@
-"""Which variable and label of one body is which of the other: one to one, within a class, by as much evidence as there is.
+"""The renaming between the variables and labels of two bodies: one to one, within a class, by the most evidence.
 
-Evidence is a vote for each place at which two names stand in corresponding instructions, and one for inputs at the same
-place of the payload. What no instruction names is given away by its declaration at the end.
+Evidence is a vote for each place with two names in corresponding instructions, and one for inputs at the same place of the
+payload. Names that no instruction uses are paired by their declarations at the end.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Renaming: TypeAlias = dict[Ref, Ref]
 
 
 def by_names(a: ComparedBody, b: ComparedBody) -> Renaming:
-    """Return each name is the same name of the other body, where that has it."""
+    """Return the renaming of each name to the same name of the other body, where it exists."""
     there = {(ref[0], b.name(ref)): ref for ref in refs_of(b.kernel)}
     named = ((ref, there.get((ref[0], a.name(ref)))) for ref in refs_of(a.kernel))
     return {ref: other for ref, other in named if other is not None}
@@ -46,9 +46,9 @@ def in_order(a: Sequence[Item], b: Sequence[Item]) -> Renaming | None:
 
 
 def by_votes(a: ComparedBody, b: ComparedBody, pairs: Iterable[tuple[Item, Item]], assumed: Renaming) -> Renaming:
-    """Return the renaming with most places in the pairs behind it, the strongest pair of names first.
+    """Return the renaming with most votes of the pairs, the strongest pair of names first.
 
-    What is ``assumed`` before anything is known has as much weight as one place.
+    An ``assumed`` pair has the weight of one place.
     """
     votes: Counter[tuple[Ref, Ref]] = Counter(assumed.items())
     for one, other in pairs:
@@ -70,7 +70,7 @@ def by_votes(a: ComparedBody, b: ComparedBody, pairs: Iterable[tuple[Item, Item]
 
 
 def _vote_for_bases(votes: Counter[tuple[Ref, Ref]], a: Kernel, b: Kernel) -> None:
-    """What speaks for two aliases speaks for what they are aliases of, and more so: declarations are seldom what changes."""
+    """Add the votes of two aliases to their bases, with more weight, because declarations rarely change."""
     for pair, count in list(votes.items()):
         bases = _bases(a, b, *pair)
         seen = {pair}
@@ -81,7 +81,7 @@ def _vote_for_bases(votes: Counter[tuple[Ref, Ref]], a: Kernel, b: Kernel) -> No
 
 
 def _bases(a: Kernel, b: Kernel, ref: Ref, other: Ref) -> tuple[Ref, Ref] | None:
-    """Return what two variables are aliases of; None where one is none, or the bases are predefined or at other offsets."""
+    """Return the bases of two aliases; None where one is not an alias, or the bases are predefined or at other offsets."""
     one = a.variable(ref[1]) if ref[0] == "G" else None
     its = b.variable(other[1]) if other[0] == "G" else None
     if one is None or its is None or one.alias_offset != its.alias_offset:
@@ -107,7 +107,7 @@ def _same_inputs(a: Kernel, b: Kernel) -> Iterator[tuple[Ref, Ref]]:
 
 
 def agreeing(a: Kernel, b: Kernel, renaming: Renaming) -> int:
-    """Return how many declarations and inputs say the same of what corresponds."""
+    """Return the number of equal declarations and inputs of corresponding variables."""
     inputs = sum(renaming.get(ref) == other for ref, other in _same_inputs(a, b))
     return inputs + sum(
         declaration(a, ref) == declaration(b, other) and _alias(a, ref, renaming) == _alias(b, other, None)
@@ -116,7 +116,7 @@ def agreeing(a: Kernel, b: Kernel, renaming: Renaming) -> int:
 
 
 def _alias(kernel: Kernel, ref: Ref, renaming: Renaming | None) -> tuple[Ref | None, int] | None:
-    """Return what a variable is an alias of, and where in it; as the second body names it, where ``renaming`` leads there."""
+    """Return the base of an alias and its place in it, renamed to the second body where ``renaming`` has it."""
     variable = kernel.variable(ref[1]) if ref[0] == "G" else None
     if variable is None:
         return None
@@ -127,7 +127,7 @@ def _alias(kernel: Kernel, ref: Ref, renaming: Renaming | None) -> tuple[Ref | N
 
 
 def completed(a: ComparedBody, b: ComparedBody, renaming: Renaming) -> Renaming:
-    """Return the renaming with what no instruction names: bases of aliases, inputs of one place, declarations that are alike."""
+    """Return the renaming extended to names that no instruction uses: bases of aliases, inputs of one place, equal declarations."""
     out = dict(renaming)
     taken = set(out.values())
     _through_aliases(a.kernel, b.kernel, out, taken)
@@ -135,7 +135,7 @@ def completed(a: ComparedBody, b: ComparedBody, renaming: Renaming) -> Renaming:
     _add((pair for pair in inputs if declaration(a.kernel, pair[0]) == declaration(b.kernel, pair[1])), out, taken)
     _through_aliases(a.kernel, b.kernel, out, taken)
     for closely in (True, False):
-        # Bases before their aliases: what an alias is of is known by the names of its base.
+        # Bases before their aliases, because an alias is compared by the name of its base.
         before = -1
         while before != len(out):
             before = len(out)
@@ -146,7 +146,7 @@ def completed(a: ComparedBody, b: ComparedBody, renaming: Renaming) -> Renaming:
 
 
 def _add(pairs: Iterable[tuple[Ref, Ref]], out: Renaming, taken: set[Ref]) -> None:
-    """Take up pairs of which neither has another counterpart."""
+    """Add the pairs in which neither has another counterpart."""
     for ref, other in pairs:
         if ref not in out and other not in taken:
             out[ref] = other
@@ -164,7 +164,7 @@ def _through_aliases(a: Kernel, b: Kernel, out: Renaming, taken: set[Ref]) -> No
 
 
 def _alike(a: ComparedBody, b: ComparedBody, out: Renaming, taken: set[Ref], *, closely: bool) -> None:
-    """Give away declarations that say the same, those of one name first, then in order; ``closely`` also by their use."""
+    """Pair equal declarations, those of one name first, then in order; ``closely`` also by their use."""
     ours, theirs = (_Declarations(body.kernel, closely=closely) for body in (a, b))
     waiting = [(ref, ours.said(ref, out)) for ref in refs_of(a.kernel) if ref not in out]
     left = [(ref, theirs.said(ref, None)) for ref in refs_of(b.kernel) if ref not in taken]
@@ -178,7 +178,7 @@ def _alike(a: ComparedBody, b: ComparedBody, out: Renaming, taken: set[Ref], *, 
 
 
 class _Declarations:
-    """What declarations of a body say, in terms that another body shares."""
+    """The declarations of a body, in terms that another body shares."""
 
     def __init__(self, kernel: Kernel, *, closely: bool) -> None:
         self.kernel = kernel
@@ -190,6 +190,6 @@ class _Declarations:
                 self._aliases["G", variable.alias_index].append(said)
 
     def said(self, ref: Ref, renaming: Renaming | None) -> Hashable:
-        """Return a declaration; the base of an alias is named as the second body names it, where ``renaming`` leads there."""
+        """Return a declaration, with the base of an alias renamed to the second body where ``renaming`` has it."""
         whole = ref[0], declaration(self.kernel, ref), ref in self._inputs, tuple(sorted(self._aliases.get(ref, ())))
         return whole, _alias(self.kernel, ref, renaming)

@@ -1,7 +1,7 @@
-"""Two bodies as two columns: which line stands beside which, and what happened to it.
+"""Two bodies as two columns of aligned lines with the kinds of their changes.
 
-Every line of the two bodies that is not blank stands in one row; the first column is in the order of its text, and so is the
-second but for declarations in another order, which stand beside their counterparts.
+Every line of the two bodies that is not blank is in one row; the first column is in the order of its text, and so is the
+second but for declarations in another order, which are beside their counterparts.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PIECE: Final = re.compile(r'"(?:[^"\\]|\\.)*"|//.*|/\*.*?(?:\*/|$)|[^"/]+|/')
 
 
 class AlignedLines(Struct, frozen=True):
-    """A line of each body, from 0, or None; ``kind`` is None where nothing happened to them."""
+    """A line of each body, from 0, or None; ``kind`` is None where they are equal."""
 
     a: int | None
     b: int | None
@@ -76,7 +76,7 @@ def _shown(first: int, last: int, lines: Sequence[str]) -> list[int]:
 
 
 def _behind(paired: set[int], lines: Sequence[int]) -> dict[int, list[int]]:
-    """Return the lines without a counterpart, by the line with one that they stand behind."""
+    """Return the lines without a counterpart, by the line with one before them."""
     out: dict[int, list[int]] = {}
     last = lines[0] if lines else 0
     for line in lines:
@@ -95,7 +95,7 @@ def _between(
     lines_a: Sequence[str],
     lines_b: Sequence[str],
 ) -> Iterator[AlignedLines]:
-    """Yield lines without counterparts: those that no change is about stand beside an equal one, comments mostly."""
+    """Yield lines without counterparts: those outside of changes, comments mostly, are beside an equal one."""
     numbers: dict[str, int] = {}
     plain_a = [n for n in left if n not in kinds_a]
     plain_b = [n for n in right if n not in kinds_b]
@@ -120,7 +120,7 @@ def _between(
 
 
 def rewritten(diff: KernelDiff, lines: Sequence[str]) -> list[str]:
-    """Return the lines of the second text with the names of the first body in the place of its own; comments keep theirs."""
+    """Return the lines of the second text with the names of the first body instead of its own; comments stay the same."""
     out = list(lines)
     if diff.a is None or diff.b is None:
         return out
@@ -138,5 +138,5 @@ def _renamed(piece: str, names: Mapping[str, str]) -> str:
 
 
 def _word(word: str, names: Mapping[str, str]) -> str:
-    """Return a name; only those of labels have a ``-``, elsewhere it is an operator."""
+    """Return a name with its replacement; only names of labels contain ``-``, which is an operator elsewhere."""
     return names[word] if word in names else "-".join(names.get(part, part) for part in word.split("-"))

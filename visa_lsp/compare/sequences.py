@@ -1,8 +1,8 @@
-"""Two sequences of numbers: which of their items belong together, in order.
+"""The alignment of two sequences of numbers, in order.
 
-Items that stand once in both are anchors, of which the longest ordered chain is taken; between anchors the shortest edit is
-searched (Myers, "An O(ND) Difference Algorithm"). Where that takes more than ``_MOST_EDITS`` edits, the stretch has no pairs
-but those at its ends: time and memory stay bounded, and the result is right but longer than it could be.
+Items that occur once in both are anchors, of which the longest ordered chain counts; between anchors the shortest edit is
+searched (Myers, "An O(ND) Difference Algorithm"). Where that takes more than ``_MAX_EDITS`` edits, the stretch has no pairs
+but those at its ends: time and memory are bounded, and the result is correct but not minimal.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
     Pairs = list[tuple[int, int]]
 
-_MOST_EDITS: Final = 400
+_MAX_EDITS: Final = 400
 
 
 def aligned(levels: Sequence[tuple[Sequence[int], Sequence[int]]]) -> list[tuple[int, int, int]]:
-    """Pairs of equal items with the level at which they are: where a level finds none, the next one is asked."""
+    """Return pairs of equal items with their level; gaps of one level are aligned by the next."""
     if not levels:
         return []
     gaps = [(0, len(levels[0][0]), 0, len(levels[0][1]))]
@@ -46,7 +46,7 @@ def gaps_between(pairs: Pairs, whole: tuple[int, int, int, int]) -> list[tuple[i
 
 
 def common(a: Sequence[int], b: Sequence[int]) -> Pairs:
-    """Pairs ``(i, j)`` with ``a[i] == b[j]``, both growing."""
+    """Return pairs ``(i, j)`` with ``a[i] == b[j]``, both growing."""
     out: Pairs = []
     stretches = [(0, len(a), 0, len(b))]
     while stretches:
@@ -73,7 +73,7 @@ def common(a: Sequence[int], b: Sequence[int]) -> Pairs:
 
 
 def _anchors(a: Sequence[int], b: Sequence[int], whole: tuple[int, int, int, int]) -> Pairs:
-    """Return the longest chain of items that stand once in both stretches."""
+    """Return the longest chain of items that occur once in both stretches."""
     a_first, a_end, b_first, b_end = whole
     in_a = _once(a, a_first, a_end)
     in_b = _once(b, b_first, b_end)
@@ -82,7 +82,7 @@ def _anchors(a: Sequence[int], b: Sequence[int], whole: tuple[int, int, int, int
 
 
 def _once(items: Sequence[int], first: int, end: int) -> dict[int, int]:
-    """Return where each item stands; -1 for one that stands twice."""
+    """Return the place of each item; -1 for a repeated one."""
     found: dict[int, int] = {}
     for at in range(first, end):
         found[items[at]] = -1 if items[at] in found else at
@@ -108,11 +108,11 @@ def _chain(pairs: Pairs) -> Pairs:
 
 
 def _shortest(a: Sequence[int], b: Sequence[int]) -> Pairs:
-    """Return the pairs of the shortest edit; none where it is longer than ``_MOST_EDITS``."""
+    """Return the pairs of the shortest edit; none where it is longer than ``_MAX_EDITS``."""
     shared = set(a) & set(b)
     if not shared:
         return []
-    # What the other does not have is an edit in any case.
+    # Items that the other lacks are edits in any case.
     kept_a = [i for i, token in enumerate(a) if token in shared]
     kept_b = [j for j, token in enumerate(b) if token in shared]
     ends = _furthest([a[i] for i in kept_a], [b[j] for j in kept_b])
@@ -134,11 +134,11 @@ def _shortest(a: Sequence[int], b: Sequence[int]) -> Pairs:
 
 
 def _furthest(a: Sequence[int], b: Sequence[int]) -> list[dict[int, int]]:
-    """For each number of edits the furthest place on each diagonal, until both are used up; empty where that takes too many."""
+    """Return for each number of edits the furthest place on each diagonal; empty where more than ``_MAX_EDITS`` are needed."""
     n, m = len(a), len(b)
     furthest = {1: 0}
     history: list[dict[int, int]] = []
-    for edits in range(min(n + m, _MOST_EDITS) + 1):
+    for edits in range(min(n + m, _MAX_EDITS) + 1):
         now = {}
         for k in range(-edits, edits + 1, 2):
             down = k == -edits or (k != edits and furthest.get(k - 1, -1) < furthest.get(k + 1, -1))

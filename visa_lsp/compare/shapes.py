@@ -1,7 +1,7 @@
-"""Instructions without their names: a shape, and the variables and labels that stand in it.
+"""Instructions without their names: a shape, and the variables and labels in it.
 
 Two instructions are equal up to renaming where their shapes are equal and their names correspond. Predefined variables are
-part of the shape. Immediates count with the bits that their type has.
+part of the shape. Immediates count with the bits of their type.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Item(Struct, frozen=True, eq=False):
 
 
 def items_of(kernel: Kernel) -> list[Item]:
-    """Return the instructions that are compared: all but source marks, which say where others come from."""
+    """Return the instructions that are compared: all but source marks."""
     return [_item(n, inst, kernel) for n, inst in enumerate(kernel.instructions) if inst.row.marks_source is None]
 
 
@@ -63,7 +63,7 @@ def _item(number: int, inst: Inst, kernel: Kernel) -> Item:
 
 
 def parts_of(inst: Inst, kernel: Kernel) -> Iterator[Part]:
-    """Shape and names of each field of an instruction."""
+    """Return shape and names of each field of an instruction."""
     for field, value in zip(inst.row.fields, inst.values, strict=True):
         yield _part(field, value, inst, kernel)
 
@@ -122,12 +122,12 @@ def _operand(value: Value | ListItem) -> Part:
 
 
 def _named(letter: str, number: int) -> Part:
-    """Return a variable: what is predefined is known by its number, all others by their names."""
+    """Return shape and name of a variable: predefined ones are identified by number, others by name."""
     if number < FIRST[letter] or (letter == "S" and number in _SAMPLERS):
         return (letter, number), ()
     return letter, ((letter, number),)
 
 
 def is_label(item: Item) -> bool:
-    """Return whether it is the record of a label, which is no instruction."""
+    """Return whether an item is the record of a label, which is not an instruction."""
     return item.inst.row.opens_label

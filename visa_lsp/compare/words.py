@@ -1,4 +1,4 @@
-"""What is said of a difference, in the names of the first body.
+"""The words for a difference, in the names of the first body.
 
 A name of the second body that has no counterpart in the first stays as it is; where the first body has something else of that
 name, it gets a ``'``, which no name has.
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from visa_lsp.program.operand_text import OperandNames
 
 _NONE: Final = "none"
-_MOST_WORDS: Final = 6  # mnemonics of a stretch that are listed
+_MAX_MNEMONICS: Final = 6  # mnemonics of a stretch that are listed
 
 
 def arrow(before: object, after: object) -> str:
-    """``before -> after``."""
+    """Return ``before -> after``."""
     return f"{before} -> {after}"
 
 
 def names_of_second(a: ComparedBody, b: ComparedBody, renaming: Renaming) -> OperandNames:
-    """Return the second body's things as the first names them."""
+    """Return names for the second body's variables and labels in terms of the first."""
     back = {other: ref for ref, other in renaming.items()}
     ours = {a.name(ref) for ref in refs_of(a.kernel)}
     tables: dict[str, dict[int, str]] = {letter: {} for letter in "GAPST" + LABEL}
@@ -63,8 +63,8 @@ def name_in(names: OperandNames, ref: Ref) -> str:
     return table.get(ref[1], f"{ref[0]}{ref[1]}")
 
 
-def is_said(inst: Inst, names: OperandNames) -> str:
-    """Return an instruction as text, or the label that it is the record of."""
+def instruction_text(inst: Inst, names: OperandNames) -> str:
+    """Return an instruction as text, or the label of its record."""
     if not inst.row.opens_label:
         return instruction(names, inst)
     number = inst.values[0]
@@ -72,9 +72,9 @@ def is_said(inst: Inst, names: OperandNames) -> str:
 
 
 def stretch(instructions: Sequence[Inst], names: OperandNames) -> str:
-    """Return what a stretch of instructions and labels consists of."""
+    """Return words for a stretch of instructions and labels."""
     if len(instructions) == 1:
-        return is_said(instructions[0], names)
+        return instruction_text(instructions[0], names)
     code = [inst.row.mnemonic for inst in instructions if not inst.row.opens_label]
     labels = len(instructions) - len(code)
     counts = [
@@ -84,18 +84,18 @@ def stretch(instructions: Sequence[Inst], names: OperandNames) -> str:
 
 
 def listed(words: Sequence[str]) -> str:
-    """Return the first of some words."""
-    return ", ".join(words[:_MOST_WORDS]) + ", ..." * (len(words) > _MOST_WORDS)
+    """Return the first of ``words`` as a list in text."""
+    return ", ".join(words[:_MAX_MNEMONICS]) + ", ..." * (len(words) > _MAX_MNEMONICS)
 
 
 def changed(one: Inst, names: OperandNames, other: Inst, its_names: OperandNames) -> str:
-    """Return what differs between two instructions: word, predicate, lanes, then operand by operand."""
+    """Return words for the differences of two instructions: word, predicate, lanes, then operand by operand."""
     if one.row.opens_label or other.row.opens_label:
-        return arrow(is_said(one, names), is_said(other, its_names))
+        return arrow(instruction_text(one, names), instruction_text(other, its_names))
     words = list(_words(one, names, other, its_names))
     lanes, operands = list(_lanes(one, other)), list(_operands(one, names, other, its_names))
     if lanes and not (words or operands):
-        return "; ".join(lanes)  # the same for whole stretches, whatever they compute
+        return "; ".join(lanes)  # such a difference is common to whole stretches
     said = [*words, *lanes, *operands] or [f"{name} {arrow(value, its)}" for name, value, its in _fields(one, other)]
     return f"{one.row.mnemonic}: {'; '.join(said)}"
 
@@ -144,7 +144,7 @@ def _operands(one: Inst, names: OperandNames, other: Inst, its_names: OperandNam
 
 
 def _fields(one: Inst, other: Inst) -> Iterator[tuple[str, object, object]]:
-    """Yield what no word of the text says."""
+    """Yield the differences without a word in the text."""
     ours = dict(zip((f.name for f in one.row.fields), one.values, strict=True))
     theirs = dict(zip((f.name for f in other.row.fields), other.values, strict=True))
     for name in {**ours, **theirs}:

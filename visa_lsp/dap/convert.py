@@ -1,4 +1,4 @@
-"""Values of the debugger as the protocol has them: sources, lines, stack frames, variables.
+"""Conversion of the debugger's values to the protocol: sources, lines, paths.
 
 The only place that knows whether a client counts from 0 or from 1. Computes nothing.
 """
@@ -39,7 +39,7 @@ def path_in(session: DebugSession, path: str) -> str:
 
 
 def source_in(session: DebugSession, args: Body) -> tuple[str, int]:
-    """Path and number of a listing of the ``source`` of a request, one of them empty. Raises RequestError without either."""
+    """Return path and listing number of a request's ``source``, one of them empty. Raises RequestError without either."""
     source = table(args, "source")
     number = whole(source, "sourceReference", 0)
     if number > 0:
@@ -51,10 +51,10 @@ def source_in(session: DebugSession, args: Body) -> tuple[str, int]:
 
 
 def listing(session: DebugSession, number: int) -> BodyText:
-    """Return the body of a reference to a listing. Raises RequestError for one that is none."""
+    """Return the body of a listing's reference. Raises RequestError for an unknown one."""
     found = next((b for b in session.debugger.places.bodies.values() if b.number + 1 == number and not b.path), None)
     if found is None:
-        raise RequestError(f"there is no source {number}")
+        raise RequestError(f"unknown source {number}")
     return found
 
 

@@ -1,6 +1,6 @@
-"""What the command hands to a session: how a launch request becomes a run, and what came of it.
+"""Values between the command and a session: a launched run, and a refused launch.
 
-Values only; who makes them knows files and the simulator.
+Their maker knows files and the simulator; this module does not.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class LaunchRefused(Exception):  # noqa: N818 - the user's mistake
-    """A launch that cannot be made; ``status`` is the exit status that ``visa-lsp run`` has for it."""
+    """A launch that failed; ``status`` is the exit status of ``visa-lsp run`` for it."""
 
     def __init__(self, message: str, status: int) -> None:
         super().__init__(message)
@@ -27,10 +27,10 @@ class LaunchRefused(Exception):  # noqa: N818 - the user's mistake
 
 @dataclass(frozen=True, slots=True)
 class Launched:
-    """A run that stands before its first instruction.
+    """A run before its first instruction.
 
-    ``notes`` are told to the user; ``printed`` gives what the kernel has printed so far; ``finish`` gives the exit status
-    of ``visa-lsp run`` and the lines of its report, once the run is over.
+    ``notes`` are shown to the user; ``printed`` returns the kernel's output so far; ``finish`` returns the exit status of
+    ``visa-lsp run`` and the lines of its report, once the run is over.
     """
 
     debugger: Debugger

@@ -1,7 +1,7 @@
-"""Requests that look at a run that stands still: threads, stacks, scopes, variables, expressions, lanes, sources.
+"""Requests that inspect a stopped run: threads, stacks, scopes, variables, expressions, lanes, sources.
 
-References are numbers that this module gives out at a stop and takes back when the run goes on. Invariant: looking changes
-nothing; only ``setVariable``, ``setExpression`` and an assignment in the console write.
+References are numbers, valid from a stop until the run continues. Invariant: inspecting changes nothing; only
+``setVariable``, ``setExpression`` and an assignment in the console write.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _WORDS: Final = (
     "count(",
     "slm",
 )
-_MOST_PAGE: Final = 100_000
+_MAX_PAGE_ROWS: Final = 100_000
 
 
 class View:
@@ -57,18 +57,18 @@ class View:
     def __init__(self) -> None:
         self.frames: list[
             tuple[ThreadKey, int, bool]
-        ] = []  # by number: thread, place in the stack, whether of the source
+        ] = []  # by number: thread, place in the stack, whether it is a frame of the source
         self.held: list[Held] = []
         self.targets: dict[int, int] = {}  # of goto
 
     def clear(self) -> None:
-        """The run goes on: what was given out means nothing any more."""
+        """Invalidate all references, because the run continues."""
         self.frames.clear()
         self.held.clear()
         self.targets.clear()
 
     def frame(self, thread: Thread, depth: int, *, source: bool = False) -> int:
-        """Return the number of an activation; the frame of its source has one of its own."""
+        """Return the frame number of an activation; the frame of its source has a number of its own."""
         key = (key_of(thread), depth, source)
         if key not in self.frames:
             self.frames.append(key)
@@ -77,25 +77,25 @@ class View:
     def activation(self, session: DebugSession, args: Body) -> Activation:
         """Return the activation of a request's ``frameId``, else the innermost of its ``threadId`` or of the thread that stopped.
 
-        Raises RequestError where there is none.
+        Raises RequestError for an unknown frame, or when no thread is left.
         """
         debugger = session.debugger
         number = whole(args, "frameId", 0)
         if number:
             if not 0 < number <= len(self.frames):
-                raise RequestError(f"there is no frame {number} now")
+                raise RequestError(f"unknown frame {number}: references end when the run continues")
             key, depth, _ = self.frames[number - 1]
             thread = next((t for t in debugger.threads if key_of(t) == key), None)
             stack = [] if thread is None else debugger.stack(thread)
             if depth >= len(stack):
-                raise RequestError(f"there is no frame {number} now")
+                raise RequestError(f"unknown frame {number}: references end when the run continues")
             return stack[depth]
         if whole(args, "threadId", 0):
             return debugger.stack(debugger.thread(whole(args, "threadId")))[0]
         stopped = None if session.stop is None else session.stop.thread
         live = debugger.threads
         if not live:
-            raise RequestError("no thread is there any more")
+            raise RequestError("no thread is running any more")
         return debugger.stack(stopped if stopped in live and stopped is not None else live[0])[0]
 
     def hold(self, at: Activation, what: str | Row) -> int:
@@ -104,13 +104,13 @@ class View:
         return len(self.held)
 
     def taken(self, number: int) -> Held:
-        """Return what a reference stands for. Raises RequestError where it is none."""
+        """Return the scope or row of a reference. Raises RequestError for an unknown one."""
         if not 0 < number <= len(self.held):
-            raise RequestError(f"there are no variables {number} now")
+            raise RequestError(f"unknown variables reference {number}: references end when the run continues")
         return self.held[number - 1]
 
     def expression(self, debugger: Debugger, number: int, name: str) -> str:
-        """Return the expression for an entry of what a reference stands for. Raises RequestError where it has none."""
+        """Return the expression of an entry of a scope or row. Raises RequestError where it has none."""
         at, what = self.taken(number)
         if isinstance(what, Row) and re.fullmatch(r"\[\d{1,9}\]", name):
             found = what.expression and f"{what.expression}{name}"
@@ -128,7 +128,7 @@ class View:
         """Return the elements that an expression names. Raises RequestError for one that is computed."""
         found = read(expression)
         if found.cells is None:
-            raise RequestError(f"'{expression[:80]}' is computed: only what is in registers or memory has a place")
+            raise RequestError(f"'{expression[:80]}' is computed: only values in registers or memory have a place")
         return found.cells(debugger.cells(at))
 
 
@@ -145,7 +145,7 @@ def threads(session: DebugSession, args: Body) -> Body:
 
 
 def stack_trace(session: DebugSession, args: Body) -> Body:
-    """Return what is open in a thread, innermost first; the source that a text was compiled from has a frame of its own."""
+    """Return a thread's stack, innermost first; the source that a text was compiled from has a frame of its own."""
     debugger = session.debugger
     thread = debugger.thread(whole(args, "threadId"))
     frames = []
@@ -184,7 +184,7 @@ def scopes(session: DebugSession, args: Body) -> Body:
 
 
 def variables(session: DebugSession, args: Body) -> Body:
-    """Return what a scope or row has, as far as it is asked for: ``filter``, ``start``, ``count``."""
+    """Return the entries of a scope or row that ``filter``, ``start`` and ``count`` select."""
     at, what = session.view.taken(whole(args, "variablesReference"))
     style = style_of(args)
     start, count = whole(args, "start", 0, 0), whole(args, "count", 0, 0)
@@ -197,7 +197,7 @@ def variables(session: DebugSession, args: Body) -> Body:
         if wanted == "named":
             rows = rows[start : start + count if count else None]
         else:
-            most = min(count or _MOST_PAGE, _MOST_PAGE)
+            most = min(count or _MAX_PAGE_ROWS, _MAX_PAGE_ROWS)
             rows = [*elements(what, start, most, style), *(rows if start == 0 else [])]
     refer = referrer(session.debugger, at)
     return {"variables": [_variable(session, at, row, refer) for row in rows]}
@@ -268,9 +268,9 @@ def _type_word(value: Any) -> str:
 
 
 def _assign(session: DebugSession, at: Activation, find: Any, name: str, words: str) -> None:
-    """Write a value, or as many as there are elements. Raises RequestError where that cannot be."""
+    """Write one value for each element. Raises RequestError for a wrong number of values, or a computed target."""
     if find is None:
-        raise RequestError(f"'{name[:80]}' is computed, and cannot be written")
+        raise RequestError(f"'{name[:80]}' is computed and cannot be written")
     debugger = session.debugger
     around = debugger.cells(at)
     cells = find(around)
@@ -279,14 +279,14 @@ def _assign(session: DebugSession, at: Activation, find: Any, name: str, words: 
     if len(values) != cells.data.size:
         count = cells.data.size
         raise RequestError(
-            f"{name} has {count} {'element' if count == 1 else 'elements'}, {len(values)} given; say {name}[0] for one of them"
+            f"{name} has {count} {'element' if count == 1 else 'elements'}, got {len(values)} values; {name}[0] names one of them"
         )
     for index, value in enumerate(values):
         debugger.store(at, find(debugger.cells(at)), index, value)
 
 
 def set_variable(session: DebugSession, args: Body) -> Body:
-    """Write an entry of a scope or row. Raises RequestError where that cannot be."""
+    """Write an entry of a scope or row. Raises RequestError for one that cannot be written."""
     number, name = whole(args, "variablesReference"), text(args, "name")
     at, what = session.view.taken(number)
     if what in ("Masks", "Surfaces"):
@@ -296,7 +296,7 @@ def set_variable(session: DebugSession, args: Body) -> Body:
 
 
 def set_expression(session: DebugSession, args: Body) -> Body:
-    """Write what an expression names."""
+    """Write the elements that an expression names."""
     return _set(session, session.view.activation(session, args), text(args, "expression"), args)
 
 
@@ -355,7 +355,7 @@ def lanes(session: DebugSession, args: Body) -> Body:
 
 
 def source(session: DebugSession, args: Body) -> Body:
-    """Return the listing of a body that was not made from a text."""
+    """Return the listing of a body of an object."""
     number = whole(args, "sourceReference", 0) or whole(table(args, "source"), "sourceReference", 0)
     return {"content": "\n".join(listing(session, number).lines) + "\n", "mimeType": "text/x-visa"}
 
@@ -370,11 +370,11 @@ def loaded_sources(session: DebugSession, args: Body) -> Body:
 
 
 def exception_info(session: DebugSession, args: Body) -> Body:
-    """Return the fault that a thread stands at. Raises RequestError where it stands at none."""
+    """Return the fault at which a thread has stopped. Raises RequestError where there is none."""
     whole(args, "threadId")
     stop = session.stop
     if stop is None or stop.fault is None:
-        raise RequestError("the thread does not stand at a fault")
+        raise RequestError("the thread has not stopped at a fault")
     fault = stop.fault
     where = f"group {fault.group} thread {fault.thread}" + (f" lane {fault.lane}" if fault.lane is not None else "")
     return {

@@ -1,6 +1,6 @@
 """Requests that begin, end and move a run: initialize to disconnect, steps forward and back, goto, restart.
 
-Each answers and leaves the moving to the session. Invariant: what is offered in ``initialize`` has a handler.
+Each answers at once; the session moves the run. Invariant: every capability in ``initialize`` has a handler.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ _OFFERED: Final = (
 )  # fmt: skip
 _FILTER_WORDS: Final = {
     "bounds": "Accesses outside of memory or registers",
-    "uninitialised": "Reads of what was never written",
+    "uninitialised": "Reads of values never written",
     "races": "Data races",
     "barriers": "Barriers that some lanes or threads miss",
     "alignment": "Misaligned accesses",
     "division": "Divisions by zero",
     "access": "Accesses that an argument does not allow",
-    "fatal": "What no thread survives: step budget, bad calls and operands",
+    "fatal": "Fatal faults: step budget, bad calls and operands",
 }
-_OFF: Final = frozenset({"division"})  # a note of the run, and no fault
+_OFF: Final = frozenset({"division"})  # a note of the run, not a fault
 
 
 def initialize(session: DebugSession, args: Body) -> Body:
-    """Tell what can be done, and hear how the client counts. Raises RequestError the second time."""
+    """Return the capabilities, and store the client's conventions. Raises RequestError the second time."""
     if session.initialized:
-        raise RequestError("'initialize' was there already")
+        raise RequestError("'initialize' was sent already")
     session.first_line = int(args.get("linesStartAt1") is not False)
     session.first_column = int(args.get("columnsStartAt1") is not False)
     session.uris = args.get("pathFormat") == "uri"
@@ -64,7 +64,7 @@ def initialize(session: DebugSession, args: Body) -> Body:
 
 
 def launch(session: DebugSession, args: Body) -> None:
-    """Make the run of a program; it begins when the configuration is done. Raises RequestError where it cannot be made."""
+    """Prepare the run of a program; it begins when the configuration is done. Raises RequestError if it cannot be prepared."""
     if session.launched is not None:
         raise RequestError("a program was launched already")
     flag(args, "stopOnEntry")
@@ -72,19 +72,19 @@ def launch(session: DebugSession, args: Body) -> None:
 
 
 def attach(session: DebugSession, args: Body) -> None:
-    """Nothing runs that could be attached to. Raises RequestError, which says so."""
+    """Refuse the request: the debugger runs kernels in its own simulator. Raises RequestError always."""
     del session, args
     raise RequestError("attach is not offered: kernels run in the debugger's own simulator; use launch")
 
 
 def configuration_done(session: DebugSession, args: Body) -> None:
-    """The client has said all that it had to say before the run."""
+    """Begin the run: the client has sent its breakpoints."""
     del args
     session.configured = True
 
 
 def beginning(session: DebugSession) -> Callable[[], RunStop]:
-    """Return how the run begins: at its first instruction, or going on from there."""
+    """Return the first movement: stop at the first instruction, or continue from there."""
     session.writer.event(
         "process",
         {"name": session.debugger.launch.dispatch.kernel.name, "startMethod": "launch", "isLocalProcess": True},
@@ -96,11 +96,11 @@ def beginning(session: DebugSession) -> Callable[[], RunStop]:
 
 
 def restart(session: DebugSession, args: Body) -> None:
-    """Begin again, with the program as it is on the disk now; breakpoints stay. Raises RequestError without a program."""
+    """Begin again with the program reread from disk; breakpoints stay. Raises RequestError without a program."""
     given = args.get("arguments")
     old = session.launched
     if old is None:
-        raise RequestError("nothing is launched yet")
+        raise RequestError("no program is launched yet")
     arguments = {**session.launch_arguments, **(given if isinstance(given, dict) else {})}
     session.open(arguments)
     session.started = False
@@ -119,12 +119,12 @@ def terminate(session: DebugSession, args: Body) -> None:
 
 
 def cancel(session: DebugSession, args: Body) -> None:
-    """The reader has noted it; a request that is in work is finished."""
+    """Answer only: the reader has noted the cancellation, and a request in progress is finished."""
     del session, args
 
 
 def pause(session: DebugSession, args: Body) -> None:
-    """Stop soon. Raises RequestError where nothing runs."""
+    """Stop the run soon. Raises RequestError when it is not running."""
     whole(args, "threadId", 0)
     if not session.running:
         raise RequestError("the kernel is not running")
@@ -140,7 +140,7 @@ def _alone(args: Body, thread: Thread) -> Thread | None:
 
 
 def continue_(session: DebugSession, args: Body) -> Body | None:
-    """Go on until something stops the run."""
+    """Continue until something stops the run."""
     number = whole(args, "threadId", 0)
     debugger = session.debugger
     alone = _alone(args, debugger.thread(number)) if flag(args, "singleThread") else None
@@ -161,28 +161,28 @@ def _step(session: DebugSession, args: Body, *, over: bool = False, out: bool = 
 
 
 def next_(session: DebugSession, args: Body) -> None:
-    """One line on, over what is called."""
+    """Step one line, over calls."""
     _step(session, args, over=True)
 
 
 def step_in(session: DebugSession, args: Body) -> None:
-    """One instruction on, into what is called."""
+    """Step one instruction, into calls."""
     _step(session, args)
 
 
 def step_out(session: DebugSession, args: Body) -> None:
-    """On until the subroutine or function has returned."""
+    """Run until the subroutine or function has returned."""
     _step(session, args, out=True)
 
 
 def step_back(session: DebugSession, args: Body) -> None:
-    """To the instruction that the thread executed before."""
+    """Step back to the previous instruction of the thread."""
     debugger, thread = session.debugger, _thread(session, args)
     session.go(lambda: debugger.back(StepGoal(thread, over=True, breaks=False), session.poll))
 
 
 def reverse_continue(session: DebugSession, args: Body) -> None:
-    """Back to the last breakpoint, data breakpoint or fault, else to the start."""
+    """Go back to the last breakpoint, data breakpoint or fault, else to the start."""
     whole(args, "threadId", 0)
     debugger = session.debugger
     session.go(lambda: debugger.back(Goal(), session.poll))
@@ -213,7 +213,7 @@ def last_write(session: DebugSession, args: Body) -> None:
 
 
 def goto_targets(session: DebugSession, args: Body) -> Body:
-    """Return the instructions of a line that a thread can be made to go on at."""
+    """Return the instructions of a line at which a thread can continue."""
     path, number = source_in(session, args)
     line = line_in(session, whole(args, "line"))
     debugger = session.debugger
@@ -233,11 +233,11 @@ def goto_targets(session: DebugSession, args: Body) -> Body:
 
 
 def goto(session: DebugSession, args: Body) -> None:
-    """Have a thread go on somewhere else in its body. Raises RequestError for a target that is none."""
+    """Continue a thread elsewhere in its body. Raises RequestError for an unknown target."""
     debugger, thread = session.debugger, _thread(session, args)
     found = debugger.places.at_address(session.view.targets.get(whole(args, "targetId"), 0))
     if found is None:
-        raise RequestError("there is no such target; ask for gotoTargets first")
+        raise RequestError("unknown target; request gotoTargets first")
     body, pc = found
 
     def move() -> RunStop:

@@ -1,6 +1,6 @@
-"""From the arguments of a debugger's launch request to a run that stands before its first instruction.
+"""A prepared run from the arguments of a debugger's launch request.
 
-A program is made as ``run`` makes it: the same files count, and the same mistakes are told. Prints nothing.
+A program is prepared as by ``run``: from the same files, with the same error messages. Prints nothing.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ _ITEM: Final = re.compile(rf"\s*item\s*{_THREE}\s*\Z")
 
 
 def open_launch(arguments: dict[str, Any], say: Callable[[str], None]) -> Launched:
-    """Make the run of ``program``, a text, an object or a launch file, as the other arguments say.
+    """Prepare the run of ``program``, a text, an object or a launch file.
 
-    ``launch``: a launch file; ``platform``, ``checks``, ``kernel``: as the options of ``run``; ``thread``: the one that
-    breakpoints are about, ``group x,y,z thread n`` or a work item, ``item x,y,z``. Raises LaunchRefused with the message
-    and status that ``run`` has.
+    ``launch``: a launch file; ``platform``, ``checks``, ``kernel``: as the options of ``run``; ``thread``: the only thread
+    that breakpoints stop, ``group x,y,z thread n`` or a work item, ``item x,y,z``. Raises LaunchRefused with the message and
+    status of ``run``.
     """
     try:
         ready, assumed, name = _ready(arguments)
@@ -75,7 +75,7 @@ def open_launch(arguments: dict[str, Any], say: Callable[[str], None]) -> Launch
     )
     notes = [*assumed, *ready.notes]
     if _text(arguments, "engine") not in ("", "auto", "interp"):
-        notes.append("the debugger interprets, whatever the engine: what a kernel computes is the same")
+        notes.append("the debugger always interprets, whatever the engine; the kernel computes the same")
 
     def finish() -> tuple[int, list[str]]:
         report = ready.report(debugger.finish(), "interp").with_assumed(tuple(assumed))
@@ -92,18 +92,18 @@ def _text(arguments: dict[str, Any], name: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise runner.LaunchError(f"'{name}' is a text")
+        raise runner.LaunchError(f"'{name}' must be a text")
     return value
 
 
 def _ready(arguments: dict[str, Any]) -> tuple[ReadyRun, tuple[str, ...], str]:
-    """Return what can be run, what was assumed, and what the report calls it."""
+    """Return the prepared run, the assumptions, and the program's name in the report."""
     program = _text(arguments, "program")
     if not program:
-        raise runner.LaunchError("'program' is missing: a text, an object or a launch file")
+        raise runner.LaunchError("'program' is missing: expected a text, an object or a launch file")
     path = Path(program)
     if not path.exists() or path.is_dir():
-        raise FileNotFoundError(f"{program}: {'is a directory' if path.is_dir() else 'there is no such file'}")
+        raise FileNotFoundError(f"{program}: {'is a directory' if path.is_dir() else 'no such file'}")
     given = _text(arguments, "launch")
     options = runner.RunOptions(
         platform=_text(arguments, "platform") or None, engine="interp", checks=_text(arguments, "checks") or "all"
@@ -134,7 +134,7 @@ def _ready(arguments: dict[str, Any]) -> tuple[ReadyRun, tuple[str, ...], str]:
 def _written(
     path: Path, launch: LaunchFile, options: runner.RunOptions, kernel: str, name: str
 ) -> tuple[ReadyRun, tuple[str, ...], str]:
-    """Return a program as its launch file says."""
+    """Return the prepared run of a program with a launch file."""
     if kernel:
         launch = replace(launch, config=replace(launch.config, kernel=kernel))
     options = replace(options, path=path)
@@ -149,7 +149,7 @@ def _written(
 
 
 def _refuse_foreign(name: str, data: bytes) -> None:
-    """Raise UserError for OpenCL C and the like: no launch file would help it."""
+    """Raise UserError for OpenCL C and the like, for which a launch file would not help."""
     other = foreign(name, data)
     if other:
         raise UserError(f"{name}: {other}")
@@ -170,7 +170,7 @@ def _named(key: int | str) -> str:
 
 
 def _focus(words: str, ready: ReadyRun) -> ThreadKey | None:
-    """Return the thread that the user is about. Raises LaunchError where there is none such."""
+    """Return the thread that the user chose. Raises LaunchError for one outside of the dispatch."""
     if not words:
         return None
     dispatch, geometry = ready.prepared.dispatch, ready.prepared.geometry
@@ -179,10 +179,10 @@ def _focus(words: str, ready: ReadyRun) -> ThreadKey | None:
         group = (x, y, z)
         if any(at >= count for at, count in zip(group, dispatch.groups, strict=True)):
             last = ",".join(str(count - 1) for count in dispatch.groups)
-            raise runner.LaunchError(f"there is no {words.strip()}; the last group is {last}")
+            raise runner.LaunchError(f"no {words.strip()}: the last group is {last}")
         if number >= dispatch.shape(group).threads:
             raise runner.LaunchError(
-                f"there is no {words.strip()}; the last of the group is {dispatch.shape(group).threads - 1}"
+                f"no {words.strip()}: the last thread of the group is {dispatch.shape(group).threads - 1}"
             )
         return group, number
     if found := _ITEM.match(words):
@@ -196,5 +196,5 @@ def _focus(words: str, ready: ReadyRun) -> ThreadKey | None:
                     ids = dispatch.item(group, number, lane)
                     if ids is not None and ids[0] == item:
                         return group, number
-        raise runner.LaunchError(f"there is no work item {','.join(map(str, item))}")
-    raise runner.LaunchError(f"'{words[:80]}' is no thread: say group 0,0,0 thread 3, or item 5,0,0")
+        raise runner.LaunchError(f"no work item {','.join(map(str, item))}")
+    raise runner.LaunchError(f"'{words[:80]}' is not a thread; expected group 0,0,0 thread 3, or item 5,0,0")

@@ -1,6 +1,6 @@
-"""Breakpoints of all kinds as the client has them, and the debugger's made from them.
+"""The client's lists of breakpoints of all kinds, and the debugger's breakpoints made from them.
 
-The client's lists are what counts: the debugger's breakpoints are made anew whenever one of them, or the program, changes.
+The debugger's breakpoints are rebuilt from the lists whenever a list or the program changes.
 Invariant: a breakpoint keeps its number and its hits as long as its list has an equal one.
 """
 
@@ -42,11 +42,11 @@ class Points:
 
     def __init__(self) -> None:
         self.lists: dict[tuple[str, str | int], list[_Entry]] = {}
-        self.data: dict[str, Any] = {}  # what data ids stand for, see ``watching``
+        self.data: dict[str, Any] = {}  # places of data ids, see ``watching``
         self._next = 1
 
     def replace(self, session: DebugSession, key: tuple[str, str | int], said: list[Body]) -> list[Body]:
-        """Put a list in the place of the one before; the protocol's breakpoints for it."""
+        """Replace a list; return the protocol's breakpoints for it."""
         old = self.lists.pop(key, [])
         entries = []
         for item in said:
@@ -63,7 +63,7 @@ class Points:
         return [self.shown(session, entry) for entry in entries]
 
     def rebuild(self, session: DebugSession, told: tuple[str, str | int] | None = None) -> None:
-        """Make the debugger's breakpoints from the lists; the client hears of others than ``told`` that have changed."""
+        """Rebuild the debugger's breakpoints from the lists, and send changes of breakpoints other than ``told``."""
         if session.launched is None or session.runs_through:
             return
         debugger = session.debugger
@@ -86,7 +86,7 @@ class Points:
         debugger.apply()
 
     def shown(self, session: DebugSession, entry: _Entry) -> Body:
-        """Return a breakpoint as the protocol has it."""
+        """Return a breakpoint in the protocol's form."""
         point = entry.point
         body: Body = {"id": entry.number, "verified": point is not None and point.verified}
         message = entry.message if point is None else point.message
@@ -95,7 +95,7 @@ class Points:
             body["reason"] = "pending" if message == _PENDING else "failed"
         if isinstance(point, Breakpoint) and point.places:
             where, pc = point.places[0]
-            if where.path:  # a listing is the source of the request; VS Code takes one without a path for another one
+            if where.path:  # VS Code does not match a source without a path, so return the request's own
                 body["source"] = source_of(session, where)
             body["line"] = line_out(session, point.line if point.line >= 0 else where.place(pc).line)
             body["instructionReference"] = hex(session.debugger.places.address(where, pc))
@@ -122,7 +122,7 @@ def _function(session: DebugSession, key: str | int, entry: _Entry) -> Breakpoin
     places = debugger.places.start_of(name)
     point = debugger.add("function", places, _wish(entry.said), number=entry.number)
     if not places:
-        point.message = f"there is no function '{name[:80]}'; there are {', '.join(debugger.places.names()[:20])}"
+        point.message = f"unknown function '{name[:80]}'; known functions: {', '.join(debugger.places.names()[:20])}"
     return point
 
 
@@ -131,7 +131,7 @@ def _instruction(session: DebugSession, key: str | int, entry: _Entry) -> Breakp
     debugger = session.debugger
     found = debugger.places.at_address(address(entry.said, "instructionReference") + whole(entry.said, "offset", 0))
     if found is None or not 0 <= found[1] < len(found[0].line_of):
-        raise RequestError("there is no instruction at this address")
+        raise RequestError("no instruction at this address")
     return debugger.add("instruction", [found], _wish(entry.said), number=entry.number)
 
 
@@ -143,12 +143,12 @@ def _watch(session: DebugSession, key: str | int, entry: _Entry) -> Watch:
 
 
 def address(args: Body, name: str) -> int:
-    """Return an address as text. Raises RequestError where it is none."""
+    """Return an instruction's address. Raises RequestError for a malformed one."""
     word = text(args, name)
     try:
         return int(word, 0)
     except ValueError:
-        raise RequestError(f"'{word[:80]}' is no address") from None
+        raise RequestError(f"'{word[:80]}' is not an address") from None
 
 
 _MAKERS: Final[dict[str, Callable[[DebugSession, str | int, _Entry], Breakpoint | Watch]]] = {
@@ -163,7 +163,7 @@ _MAKERS: Final[dict[str, Callable[[DebugSession, str | int, _Entry], Breakpoint 
 
 
 def set_breakpoints(session: DebugSession, args: Body) -> Body:
-    """Breakpoints on the lines of a text, of a source that texts name, or of a listing."""
+    """Set breakpoints on the lines of a text, of a source that texts name, or of a listing."""
     path, number = source_in(session, args)
     said = tables(args, "breakpoints")
     if not said and isinstance(args.get("lines"), list):
@@ -174,22 +174,22 @@ def set_breakpoints(session: DebugSession, args: Body) -> Body:
 
 
 def set_function_breakpoints(session: DebugSession, args: Body) -> Body:
-    """Breakpoints on kernels, functions and subroutines by name."""
+    """Set breakpoints on kernels, functions and subroutines by name."""
     return {"breakpoints": session.points.replace(session, ("function", ""), tables(args, "breakpoints"))}
 
 
 def set_instruction_breakpoints(session: DebugSession, args: Body) -> Body:
-    """Breakpoints on instructions by address."""
+    """Set breakpoints on instructions by address."""
     return {"breakpoints": session.points.replace(session, ("instruction", ""), tables(args, "breakpoints"))}
 
 
 def set_data_breakpoints(session: DebugSession, args: Body) -> Body:
-    """Data breakpoints."""
+    """Set data breakpoints."""
     return {"breakpoints": session.points.replace(session, ("data", ""), tables(args, "breakpoints"))}
 
 
 def set_exception_breakpoints(session: DebugSession, args: Body) -> Body:
-    """Return the kinds of faults that the run stops at, each perhaps under a condition."""
+    """Set the kinds of faults that stop the run, each with an optional condition."""
     wanted = dict.fromkeys(texts(args, "filters"), "")
     for option in tables(args, "filterOptions"):
         wanted[text(option, "filterId")] = text(option, "condition", "")
@@ -198,7 +198,9 @@ def set_exception_breakpoints(session: DebugSession, args: Body) -> Body:
     filters: dict[str, Terms | None] = {}
     for name, condition in wanted.items():
         if name not in FILTERS:
-            shown.append({"verified": False, "message": f"'{name[:80]}' is no filter; there are {', '.join(FILTERS)}"})
+            shown.append(
+                {"verified": False, "message": f"'{name[:80]}' is not a filter; known filters: {', '.join(FILTERS)}"}
+            )
             continue
         try:
             filters[name] = Terms(Wish(condition)) if condition else None
@@ -211,7 +213,7 @@ def set_exception_breakpoints(session: DebugSession, args: Body) -> Body:
 
 
 def put_filters(session: DebugSession) -> None:
-    """Have the debugger stop at the faults that the client has chosen."""
+    """Give the debugger the client's kinds of faults."""
     if session.launched is not None and not session.runs_through:
         session.debugger.filters = set(session.filters)
         session.debugger.conditions = {name: terms for name, terms in session.filters.items() if terms is not None}

@@ -1,4 +1,4 @@
-"""Requests about bytes and instructions as such: reading and writing memory, disassembly.
+"""Requests for raw bytes and instructions: reading and writing memory, disassembly.
 
 A memory reference is a text: ``grf:THREAD:DEPTH:BYTE``, ``slm:THREAD:BYTE``, ``buffer:NUMBER:BYTE``, or a plain number,
 which is a flat address. Invariant: no byte outside of what a reference names is touched.
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
     Body = dict[str, Any]
 
-_MOST: Final = 1 << 24
-_MOST_LINES: Final = 100_000
+_MAX_BYTES: Final = 1 << 24
+_MAX_INSTRUCTIONS: Final = 100_000
 
 
 def referrer(debugger: Debugger, at: Activation) -> Callable[[tuple[Any, int] | None], str]:
-    """Return what gives the memory reference of a place (``Cells.where``) seen from an activation; empty where it has none."""
+    """Return a function from a place (``Cells.where``) of an activation to its memory reference, empty where it has none."""
     number, depth = debugger.number(at.thread), debugger.depth(at)
 
     def reference_of(where: tuple[Any, int] | None) -> str:
@@ -49,7 +49,7 @@ def referrer(debugger: Debugger, at: Activation) -> Callable[[tuple[Any, int] | 
 
 @dataclass(frozen=True, slots=True)
 class _Located:
-    """The memory of a reference: its bytes, the offset in them, whose it is, and the address of its first byte."""
+    """The memory of a reference: its bytes, the offset in them, its owner, and the address of its first byte."""
 
     data: Any
     start: int
@@ -59,7 +59,7 @@ class _Located:
 
 
 def _located(session: DebugSession, args: Body) -> _Located:
-    """Return the memory of a request's reference, ``offset`` added. Raises RequestError where the reference is none."""
+    """Return the memory of a request's reference, ``offset`` added. Raises RequestError for a malformed or unknown reference."""
     debugger = session.debugger
     words = text(args, "memoryReference")
     more = whole(args, "offset", 0)
@@ -71,7 +71,7 @@ def _located(session: DebugSession, args: Body) -> _Located:
             if found is not None:
                 at = session.view.activation(session, {})
                 return _Located(found[0].data, found[1] + more, found[0], at, found[0].address)
-            raise RequestError(f"there is no memory at {kind[:80]}")
+            raise RequestError(f"no memory at {kind[:80]}")
         if kind == "grf" and len(places) == 3:
             at = debugger.activation(debugger.thread(places[0]), places[1])
             return _Located(at.frame.regs, places[2] + more, "grf", at)
@@ -85,14 +85,14 @@ def _located(session: DebugSession, args: Body) -> _Located:
                 return _Located(buffers[places[0]].data, places[1] + more, buffers[places[0]], at)
     except ValueError:
         pass
-    raise RequestError(f"'{words[:80]}' is no memory reference")
+    raise RequestError(f"'{words[:80]}' is not a memory reference")
 
 
 def read_memory(session: DebugSession, args: Body) -> Body:
-    """Return bytes of a memory; those outside of it are unreadable. Raises RequestError for what is no memory."""
+    """Return bytes of a memory; those outside of it are unreadable. Raises RequestError for an unknown memory."""
     count = whole(args, "count", least=0)
-    if count > _MOST:
-        raise RequestError(f"'count' is at most {_MOST}")
+    if count > _MAX_BYTES:
+        raise RequestError(f"'count' must be at most {_MAX_BYTES}")
     found = _located(session, args)
     start = found.start
     raw = found.data[start : start + count].tobytes() if start >= 0 else b""
@@ -103,37 +103,37 @@ def read_memory(session: DebugSession, args: Body) -> Body:
 
 
 def write_memory(session: DebugSession, args: Body) -> Body:
-    """Write bytes; with ``allowPartial`` those that lie inside. Raises RequestError where that cannot be."""
+    """Write bytes; with ``allowPartial`` only those inside. Raises RequestError for bytes outside of it."""
     found = _located(session, args)
     try:
         raw = base64.b64decode(text(args, "data"), validate=True)
     except (binascii.Error, ValueError):
-        raise RequestError("'data' is no base64") from None
+        raise RequestError("'data' is not base64") from None
     room = found.data.size - found.start
     if found.start < 0 or room <= 0 or (len(raw) > room and not flag(args, "allowPartial")):
-        raise RequestError(f"{len(raw)} bytes do not lie inside of the memory")
+        raise RequestError(f"{len(raw)} bytes exceed the memory, which has {max(room, 0)} there")
     raw = raw[:room]
     session.debugger.write_raw(found.at, found.owner, found.start, raw)
     return {"offset": 0, "bytesWritten": len(raw)}
 
 
 def disassemble(session: DebugSession, args: Body) -> Body:
-    """Instructions as text, by their numbers; what lies before or behind a body is marked as no instruction.
+    """Return instructions as text by their numbers; entries before or after a body are marked invalid.
 
-    Raises RequestError for an address that is none.
+    Raises RequestError for an address without an instruction.
     """
     places = session.debugger.places
     words = text(args, "memoryReference")
     try:
         address = int(words, 0) + whole(args, "offset", 0)
     except ValueError:
-        raise RequestError(f"'{words[:80]}' is no address of an instruction") from None
+        raise RequestError(f"'{words[:80]}' is not an address of an instruction") from None
     found = places.at_address(address)
     if found is None:
-        raise RequestError(f"there is no instruction at {words[:80]}")
+        raise RequestError(f"no instruction at {words[:80]}")
     count = whole(args, "instructionCount", least=0)
-    if count > _MOST_LINES:
-        raise RequestError(f"'instructionCount' is at most {_MOST_LINES}")
+    if count > _MAX_INSTRUCTIONS:
+        raise RequestError(f"'instructionCount' must be at most {_MAX_INSTRUCTIONS}")
     body, first = found
     first += whole(args, "instructionOffset", 0)
     shown = []

@@ -1,8 +1,8 @@
 """One debug session: requests in, responses and events out, and the run between them.
 
-The main thread handles requests and runs the kernel; another one reads, so that a run hears of what arrives. Knows no
-simulator: the run is a ``Debugger`` of the room ``debug``. Invariant: every request has one response, and the process is
-over within seconds of ``disconnect``, of the end of input, and of the moment when nobody reads its output any more.
+The main thread handles requests and runs the kernel; another one reads, so that requests arrive during a run. Knows no
+simulator: the run is a ``Debugger`` of the room ``debug``. Invariant: every request has one response, and the process
+ends within seconds of ``disconnect``, of the end of input, and of the closing of its output.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from visa_lsp.debug.breakpoints import Terms
     from visa_lsp.debug.debugger import Debugger
 
-GRACE: Final = 2.0  # seconds that a request in work has, when the session is to end
+GRACE: Final = 2.0  # seconds for a request in progress when the session ends
 _REASONS: Final = {
     "function": "function breakpoint",
     "instruction": "instruction breakpoint",
@@ -37,7 +37,7 @@ _REASONS: Final = {
     "barrier": "step",
     "start": "entry",
 }
-# What can be asked while the kernel runs.
+# The requests that are served while the kernel runs.
 _ANY_TIME: Final = frozenset({
     "pause", "disconnect", "terminate", "cancel", "threads", "setBreakpoints", "setFunctionBreakpoints",
     "setInstructionBreakpoints", "setExceptionBreakpoints", "setDataBreakpoints", "source", "loadedSources",
@@ -60,9 +60,9 @@ class DebugSession:
         self.first_line = self.first_column = 1
         self.uris = False  # whether paths are URIs
         self.initialized = self.configured = self.started = False
-        self.over = False  # the session is to end
+        self.over = False  # the session ends
         self.running = False
-        self.filters: dict[str, Terms | None] = {}  # the kinds of faults to stop at, each perhaps with a condition
+        self.filters: dict[str, Terms | None] = {}  # the kinds of faults to stop at, each with an optional condition
         self.stop: RunStop | None = None
         self._then: Callable[[], RunStop] | None = None
         self._pausing = False
@@ -76,14 +76,14 @@ class DebugSession:
 
     @property
     def debugger(self) -> Debugger:
-        """The run. Raises RequestError where nothing is launched."""
+        """The run. Raises RequestError before a launch."""
         if self.launched is None:
-            raise RequestError("nothing is launched yet")
+            raise RequestError("no program is launched yet")
         return self.launched.debugger
 
     @property
     def runs_through(self) -> bool:
-        """Whether the client wants a run and no stops (``noDebug``)."""
+        """Whether the client requested a run without stops (``noDebug``)."""
         return self.launch_arguments.get("noDebug") is True
 
     # ---- the loop
@@ -99,7 +99,7 @@ class DebugSession:
                 self._run()
 
     def _read(self) -> None:
-        """Read messages for the main thread; see to it that the process ends when it is to."""
+        """Read messages for the main thread; end the process when the client disconnects or disappears."""
         while True:
             try:
                 message = self._source.read()
@@ -125,7 +125,7 @@ class DebugSession:
             _leave_soon()
 
     def poll(self) -> bool:
-        """Handle what has arrived while the kernel runs; whether it is to pause, or something else is to run."""
+        """Handle requests that arrived while the kernel runs; return True to stop it, for a pause or another movement."""
         while not self._inbox.empty():
             self._handle(self._inbox.get())
         return self._pausing or self.over or self._then is not None
@@ -135,7 +135,7 @@ class DebugSession:
             self.over = True
             return
         if isinstance(message, BrokenMessage):
-            self.say(f"a message cannot be read: {message}", "important")
+            self.say(f"cannot read a message: {message}", "important")
             return
         if message.get("type") != "request":
             return
@@ -172,20 +172,20 @@ class DebugSession:
             self._cancelled.discard(number)
             raise RequestError("cancelled")
         if not isinstance(command, str):
-            raise RequestError("'command' is a text")
+            raise RequestError("'command' must be a text")
         handler = self._handlers.get(command)
         if handler is None:
-            raise RequestError(f"there is no request '{command[:80]}'")
+            raise RequestError(f"unknown request '{command[:80]}'")
         if arguments is not None and not isinstance(arguments, dict):
-            raise RequestError("'arguments' is an object")
+            raise RequestError("'arguments' must be an object")
         if not self.initialized and command not in ("initialize", "disconnect", "cancel"):
-            raise RequestError("the first request is 'initialize'")
+            raise RequestError("the first request must be 'initialize'")
         if self.running and command not in _ANY_TIME:
-            raise RequestError(f"the kernel is running: '{command}' has to wait until it stops")
+            raise RequestError(f"the kernel is running: '{command}' must wait until it stops")
         return handler(self, arguments or {})
 
     def _after(self, command: object) -> None:
-        """What follows a response."""
+        """Do what a request requires after its response."""
         if command == "initialize" and self.initialized:
             self.writer.event("initialized")
         if self.launched is not None and self.configured and not self.started:
@@ -195,7 +195,7 @@ class DebugSession:
     # ---- running
 
     def go(self, run: Callable[[], RunStop]) -> dict[str, Any] | None:
-        """Have the kernel run when the request is answered. Raises RequestError where it cannot."""
+        """Run the kernel once the request is answered. Raises RequestError when it cannot run."""
         if not self.started:
             raise RequestError("nothing has been started yet")
         if self.stop is not None and self.stop.reason in ("end", "terminated"):
@@ -220,18 +220,18 @@ class DebugSession:
             stop = RunStop("terminated", None)
         finally:
             self.running = False
-        if self._then is not None:  # it is what a pause that has come since is about
+        if self._then is not None:  # a pause that arrived meanwhile refers to this movement
             return
         self._pausing = False
         if not self.over and stop is not None:
             self.stopped(stop)
 
     def pause(self) -> None:
-        """Have the run stop soon."""
+        """Stop the run soon."""
         self._pausing = True
 
     def stopped(self, stop: RunStop) -> None:
-        """Tell that the run stands still, or that it is over."""
+        """Send the event that the run has stopped or ended."""
         self.stop = stop
         self._say_printed()
         if stop.reason == "end":
@@ -265,17 +265,17 @@ class DebugSession:
         self.terminated()
 
     def terminated(self) -> None:
-        """Tell that nothing will run any more."""
+        """Send the event that the session has ended."""
         self.writer.event("terminated")
 
     # ---- words for the user
 
     def say(self, words: str, category: str = "console") -> None:
-        """Show a line in the console."""
+        """Print a line in the console."""
         self.writer.event("output", {"category": category, "output": f"{words}\n"})
 
     def _say_printed(self) -> None:
-        """Show what the kernel has printed since the last stop."""
+        """Send the kernel's output since the last stop."""
         if self.launched is None:
             return
         printed = self.launched.printed()
@@ -284,7 +284,7 @@ class DebugSession:
             self._printed = len(printed)
 
     def open(self, arguments: dict[str, Any]) -> None:
-        """Make a run of what a launch request says. Raises RequestError where it cannot be made, and ends the session then."""
+        """Prepare the run of a launch request. On failure ends the session and raises RequestError."""
         try:
             self.launched = self.open_launch(arguments, self.say)
         except LaunchRefused as error:
@@ -308,12 +308,12 @@ def _words(stop: RunStop) -> str:
 
 
 def _escaped(message: str) -> str:
-    """Return a message for a field in which braces are variables."""
+    """Return a message with its braces escaped, because braces in the field are variables."""
     return message.replace("{", "(").replace("}", ")")
 
 
 def _leave_soon() -> None:
-    """End the process when the grace is over, whatever it does then: its client is gone."""
+    """End the process after the grace period, because its client has disappeared."""
     timer = threading.Timer(GRACE, os._exit, (0,))
     timer.daemon = True
     timer.start()

@@ -1,6 +1,6 @@
-"""What a data breakpoint can be about: the request that asks, and the ids that stand for the answer.
+"""Targets of data breakpoints: the request that names them, and their ids.
 
-Invariant: an id that was given out means the same bytes for the rest of the session.
+Invariant: an id means the same bytes for the rest of the session.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class WatchedPlace:
-    """What a data id stands for: elements, or ``size`` bytes from the first of them on."""
+    """The place of a data id: elements, or ``size`` bytes from the first of them on."""
 
     cells: Cells
     around: FrameCells
@@ -29,10 +29,10 @@ class WatchedPlace:
 
 
 def data_breakpoint_info(session: DebugSession, args: Body) -> Body:
-    """Return whether the run can stop for a variable, an element, or so many ``bytes`` from there on: its id and the ways.
+    """Return the data id and access types of a variable, an element, or ``bytes`` bytes from there on.
 
-    ``name`` is an expression that names elements (``V0051[3]``, ``slm[4]``, ``V32:ub[5]``, ``P1``), or an entry of the row that
-    ``variablesReference`` stands for. Raises RequestError for what has no place.
+    ``name`` is an expression that names elements (``V0051[3]``, ``slm[4]``, ``V32:ub[5]``, ``P1``), or an entry of the row of
+    ``variablesReference``. Raises RequestError for a value without a place.
     """
     view, debugger = session.view, session.debugger
     name = text(args, "name")
@@ -52,10 +52,10 @@ def data_breakpoint_info(session: DebugSession, args: Body) -> Body:
 
 
 def subject(session: DebugSession, data_id: str) -> WatchedPlace:
-    """Return what an id stands for. Raises RequestError for one that was not given out."""
+    """Return the place of an id. Raises RequestError for an unknown id."""
     found: WatchedPlace | None = session.points.data.get(data_id)
     if found is None:
-        raise RequestError("this data id was not given out; ask for dataBreakpointInfo first")
+        raise RequestError("unknown data id; request dataBreakpointInfo first")
     return found
 
 

@@ -1,7 +1,7 @@
 """The base protocol of the Debug Adapter Protocol: messages with a Content-Length, read and written.
 
-Knows no request. Invariant: what is read is a JSON object of bounded size, or one word about what is wrong with it; a
-reader goes on behind a broken message as long as it can tell where the next begins.
+Knows no request. Invariant: each message read is a JSON object of bounded size, or a ``BrokenMessage`` with its fault; the
+reader continues after a broken message as long as it can find the start of the next.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
     Message = dict[str, Any]
 
-MOST_BYTES: Final = 64 << 20
-_MOST_HEADER: Final = 1 << 14
+MAX_MESSAGE_BYTES: Final = 64 << 20
+_MAX_HEADER_BYTES: Final = 1 << 14
 _PART: Final = 1 << 16
 
 
 class BrokenMessage(Exception):  # noqa: N818 - the peer's mistake, told and survived
-    """A message that is none; the next one can be read."""
+    """A malformed message; the next one can be read."""
 
 
 class MessageReader:
     """Messages from an unbuffered stream.
 
-    It keeps the buffer itself: the thread that waits in a buffered stream of Python's holds a lock that the end of the
-    process needs.
+    It has its own buffer, because a thread that waits in a buffered Python stream holds a lock that the end of the process
+    needs.
     """
 
     def __init__(self, stream: RawIOBase) -> None:
@@ -40,7 +40,7 @@ class MessageReader:
         self._held = bytearray()
 
     def _more(self) -> bool:
-        """Take what has arrived; False at the end of input."""
+        """Append the bytes that have arrived; return False at the end of input."""
         data = self._stream.read(_PART)
         self._held += data or b""
         return bool(data)
@@ -56,13 +56,13 @@ class MessageReader:
             size -= len(self._take(min(size, len(self._held))))
 
     def _line(self) -> bytes | None:
-        """Return the next line of a header; None at the end of input. Raises BrokenMessage where it is too long."""
+        """Return the next line of a header; None at the end of input. Raises BrokenMessage for one too long."""
         searched = 0
         while (end := self._held.find(b"\n", searched)) < 0:
             searched = len(self._held)
-            if searched > _MOST_HEADER:
+            if searched > _MAX_HEADER_BYTES:
                 self._held.clear()
-                raise BrokenMessage(f"a header has more than {_MOST_HEADER} bytes")
+                raise BrokenMessage(f"a header has more than {_MAX_HEADER_BYTES} bytes")
             if not self._more():
                 return None
         return self._take(end + 1)
@@ -79,24 +79,24 @@ class MessageReader:
                 if length >= 0:
                     return length
                 if seen > len(line):
-                    raise BrokenMessage("a header without Content-Length")
+                    raise BrokenMessage("a header has no Content-Length")
                 seen = 0  # an empty line between messages
                 continue
             name, _, value = line.partition(b":")
             if name.strip().lower() == b"content-length":
                 digits = value.strip()
                 if not digits.isdigit() or len(digits) > 12:
-                    raise BrokenMessage("Content-Length is no number")
+                    raise BrokenMessage("Content-Length is not a number")
                 length = int(digits)
 
     def read(self) -> Message | None:
-        """Return the next message; None at the end of input. Raises BrokenMessage for one that is no JSON object."""
+        """Return the next message; None at the end of input. Raises BrokenMessage for anything but a JSON object."""
         length = self._length()
         if length is None:
             return None
-        if length > MOST_BYTES:
+        if length > MAX_MESSAGE_BYTES:
             self._skip(length)
-            raise BrokenMessage(f"a message has more than {MOST_BYTES} bytes")
+            raise BrokenMessage(f"a message has more than {MAX_MESSAGE_BYTES} bytes")
         while len(self._held) < length:
             if not self._more():
                 return None
@@ -104,21 +104,21 @@ class MessageReader:
         try:
             message = json.loads(data)
         except (ValueError, RecursionError):
-            raise BrokenMessage("the message is no JSON") from None
+            raise BrokenMessage("the message is not JSON") from None
         if not isinstance(message, dict):
-            raise BrokenMessage("the message is no JSON object")
+            raise BrokenMessage("the message is not a JSON object")
         return message
 
 
 def _encoded(message: Message) -> bytes:
     try:
         return msgspec.json.encode(message)
-    except (OverflowError, UnicodeEncodeError):  # a number or text that came from the client and goes back to it
+    except (OverflowError, UnicodeEncodeError):  # a number or text of the client, returned to it
         return json.dumps(message, ensure_ascii=False).encode("utf-8", "backslashreplace")
 
 
 class MessageWriter:
-    """Writes messages with rising numbers, from any thread."""
+    """Writes messages with increasing numbers, from any thread."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -126,7 +126,7 @@ class MessageWriter:
         self._seq = 0
 
     def send(self, message: Message) -> None:
-        """Send a message; a peer that is gone is none of our trouble."""
+        """Send a message; a closed connection is ignored."""
         with self._lock:
             self._seq += 1
             data = _encoded({"seq": self._seq, **message})
@@ -137,11 +137,11 @@ class MessageWriter:
                 pass
 
     def wait_until_unread(self) -> bool:
-        """Wait until nobody can read what is sent; False at once where the system has no way to tell."""
+        """Wait until the reader has closed the output; return False at once where the system cannot report it."""
         if not hasattr(select, "poll"):
             return False
         watch = select.poll()
-        watch.register(self._stream.fileno(), 0)  # errors only: a pipe whose reader has closed it is one
+        watch.register(self._stream.fileno(), 0)  # errors only: a closed pipe is one
         watch.poll()
         return True
 

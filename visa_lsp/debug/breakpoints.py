@@ -1,7 +1,7 @@
-"""What a run is to stop for: breakpoints on instructions, and watches on registers and memory.
+"""Breakpoints on instructions, and watches on registers and memory.
 
-Both become tests that the machine asks at the instructions or messages in question, and nowhere else. Knows no history:
-who searches the past asks with ``counting`` off. Invariant: a test changes nothing but its own count.
+Both become tests that the machine runs at the instructions or messages in question, and nowhere else. Knows no history:
+a search of the past runs the tests with ``counting`` off. Invariant: a test changes nothing but its own count.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ _COMPARE: Final[dict[str, Callable[[int, int], bool]]] = {
     "": operator.eq, "=": operator.eq, "==": operator.eq, ">=": operator.ge, "<=": operator.le, ">": operator.gt,
     "<": operator.lt, "%": lambda count, n: n > 0 and count % n == 0,
 }  # fmt: skip
-MOST_WATCHED: Final = 1 << 16  # bytes of registers at once
+MAX_WATCHED_BYTES: Final = 1 << 16  # bytes of registers at once
 _LOGGED: Final = re.compile(r"\{([^{}]*)\}")
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a user says of a breakpoint besides its place: texts, empty where nothing is said."""
+    """The conditions and messages of a breakpoint as the user typed them; empty where not given."""
 
     condition: str = ""
     hits: str = ""
@@ -51,10 +51,10 @@ class Wish:
 
 
 class Terms:
-    """A wish, read: when a place that was reached counts."""
+    """The parsed form of a ``Wish``: decides whether reaching the place counts as a hit."""
 
     def __init__(self, wish: Wish) -> None:
-        """Raise DebugError where a text of the wish has no meaning."""
+        """Parse the texts of a wish. Raises DebugError for one that is malformed."""
         self.condition: Expression | None = read(wish.condition) if wish.condition.strip() else None
         self.log = wish.log
         self._parts = [read(part) for part in _LOGGED.findall(wish.log)]
@@ -63,7 +63,7 @@ class Terms:
         if wish.hits.strip():
             found = _HITS.match(wish.hits)
             if found is None:
-                raise DebugError(f"'{wish.hits}' is no hit count: say 3, >= 3, or % 3 for every third time")
+                raise DebugError(f"'{wish.hits}' is not a hit count; expected 3, >= 3, or % 3 for every third hit")
             compare, number = _COMPARE[found[1] or ""], int(found[2])
             self._hits = lambda count: compare(count, number)
 
@@ -96,7 +96,7 @@ class Terms:
 
 
 def truth_or_text(expression: Expression, at: FrameCells) -> None:
-    """Compute an expression for its mistakes."""
+    """Evaluate an expression to find its mistakes."""
     value = expression.get(at)
     if not isinstance(value, list | tuple):
         truth(value)
@@ -104,7 +104,7 @@ def truth_or_text(expression: Expression, at: FrameCells) -> None:
 
 @dataclass(slots=True, eq=False)
 class Breakpoint:
-    """A breakpoint on instructions. ``line`` is where it stands now (from 0), or -1; ``message`` why it is not verified."""
+    """A breakpoint on instructions. ``line`` is its present line (from 0), or -1; ``message`` says why it is not verified."""
 
     id: int
     reason: str
@@ -126,9 +126,9 @@ ACCESSES: Final = ("read", "write", "readWrite", "change")
 class Watch:
     """A watch on ``size`` bytes at ``start`` of an owner: a buffer, ``slm``, or the registers of ``bodies`` in one thread.
 
-    ``access`` is one of ``ACCESSES``; with ``change`` the run stops behind a writer that leaves other bytes there.
-    ``content`` gives what is watched, of an activation, to see whether it has changed; ``depth`` is how many activations lie
-    around the only one that registers are watched in, None for all.
+    ``access`` is one of ``ACCESSES``; with ``change`` the run stops after a writer that changes the bytes.
+    ``content`` returns the watched bytes of an activation, to see whether they have changed; ``depth`` is the number of
+    activations around the only one whose registers are watched, None for all.
     """
 
     id: int
@@ -146,23 +146,23 @@ class Watch:
 
     @property
     def verified(self) -> bool:
-        """Whether it is kept."""
+        """Whether the debugger keeps the watch."""
         return self.terms is not None
 
     @property
     def reads(self) -> bool:
-        """Whether reading counts."""
+        """Whether a read triggers the watch."""
         return self.access in ("read", "readWrite")
 
     @property
     def writes(self) -> bool:
-        """Whether writing counts."""
+        """Whether a write triggers the watch."""
         return self.access != "read"
 
     # ---- memory
 
     def touched(self, access: MemoryAccess) -> bool:
-        """Return whether a message touches what is watched, in the way that counts."""
+        """Return whether a message accesses the watched bytes in the watched way."""
         counts = (self.reads and access.kind != "write") or (self.writes and access.kind != "read")
         if not counts or access.space is None or (self.thread is not None and key_of(access) != self.thread):
             return False
@@ -182,7 +182,7 @@ class Watch:
         found: dict[int, Callable[[Frame], bool]] = {}
         for pc, inst in enumerate(code.kernel.instructions):
             if self.owner == "grf":
-                code.op(pc)  # what it touches is known when it is compiled
+                code.op(pc)  # its registers are known at compile time
                 touches = [t for t in code.touches.get(pc, []) if (self.writes if t.write else self.reads)]
                 touches = [t for t in touches if t.indirect is not None or self._meets(t.places)]
                 if touches:
@@ -239,16 +239,16 @@ def _address(buffer: Buffer) -> int:
 
 
 def watched(cells: Cells, size: int = 0) -> tuple[Any, int, int]:
-    """Return the owner, start and size of what is to be watched: the elements, or ``size`` bytes from the first on.
+    """Return the owner, start and size of the bytes to watch: the elements, or ``size`` bytes from the first on.
 
-    Raises DebugError for what cannot be watched.
+    Raises DebugError for elements that cannot be watched.
     """
     if cells.where is None:
-        raise DebugError(f"{cells.name} is computed, and nothing that is written")
+        raise DebugError(f"{cells.name} is computed, so nothing writes it")
     owner, start = cells.where
     if owner in ("preds", "addr"):
         return owner, start, cells.data.size
-    room = owner.data.size - start if isinstance(owner, Buffer) else MOST_WATCHED
+    room = owner.data.size - start if isinstance(owner, Buffer) else MAX_WATCHED_BYTES
     if size > room:
-        raise DebugError(f"from {cells.name} on there are {room} bytes, not {size}")
+        raise DebugError(f"only {room} bytes follow {cells.name}, not {size}")
     return owner, start, size or cells.data.nbytes

@@ -1,7 +1,7 @@
-"""What a stopped thread holds, by name: variables, predicates, addresses, masks, arguments, surfaces, shared memory.
+"""The state of a stopped thread by name: variables, predicates, addresses, masks, arguments, surfaces, shared memory.
 
-A ``Cells`` is a row of elements of one type that can be read where it lies, and mostly written. Knows the layout of
-frames and no expressions. Invariant: reading changes nothing that a run can see.
+A ``Cells`` is a row of elements of one type, read in place and mostly writable. Knows the layout of frames and no
+expressions. Invariant: reading changes nothing that a run can see.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-MOST_SHOWN: Final = 4096  # elements that a value shows as text
+MAX_SHOWN_ELEMENTS: Final = 4096  # elements that a value shows as text
 
 
 class DebugError(Exception):
-    """What a user asked for cannot be; the message says why."""
+    """A request of the user that cannot be met; the message says why."""
 
 
 TYPES: Final = {type_.name: dtype for type_, dtype in DTYPE.items() if not type_.is_packed and type_.name != "bool"}
 _BF: Final = "bf"
-WHOLE: Final = ("preds", "addr")  # what is watched as a whole, by the number of the variable
+WHOLE: Final = ("preds", "addr")  # watched as a whole, by the number of the variable
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
-    """Elements of one type. ``data`` lies where the run has it, or is a copy where ``put`` writes another way.
+    """Elements of one type. ``data`` is the run's own memory, or a copy where ``put`` does the writing.
 
-    ``where`` names the memory that holds them (``grf``, a buffer) and the byte offset in it, for those who watch it.
+    ``where`` is the memory that holds them (``grf``, a buffer) and the byte offset in it, for watches.
     """
 
     name: str
@@ -56,17 +56,17 @@ class Cells:
         return bf_to_f(self.data) if self.type == _BF else self.data
 
     def value(self, index: int) -> Any:
-        """Return the number that one element is. Raises DebugError where there is none."""
+        """Return the number in one element. Raises DebugError for an index out of range."""
         if not 0 <= index < self.data.size:
             self.element(index)
         return self.values()[index]
 
     def element(self, index: int) -> Cells:
-        """Return one element. Raises DebugError where there is none."""
+        """Return one element. Raises DebugError for an index out of range."""
         if not 0 <= index < self.data.size:
             count = self.data.size
             raise DebugError(
-                f"{self.name} has {count} {'element' if count == 1 else 'elements'}, there is no element {index}"
+                f"{self.name}[{index}] is out of range: {self.name} has {count} {'element' if count == 1 else 'elements'}"
             )
         put, where = self.put, self.where
         return Cells(
@@ -79,22 +79,22 @@ class Cells:
         )
 
     def cast(self, type_: str) -> Cells:
-        """Return the same bytes as elements of another type. Raises DebugError where there are none."""
+        """Return the same bytes as elements of another type. Raises DebugError where they do not fill one."""
         dtype = TYPES[type_]
         if self.put is not None or self.data.dtype == bool:
-            raise DebugError(f"{self.name} has no bytes that could be {type_}")
+            raise DebugError(f"{self.name} cannot be read as {type_}")
         raw = (
             np.frombuffer(self.data.tobytes(), np.uint8) if not self.data.flags.contiguous else self.data.view(np.uint8)
         )
         count = raw.size // dtype.itemsize
         if not count:
-            raise DebugError(f"{self.name} has {raw.size} bytes, one {type_} has {dtype.itemsize}")
+            raise DebugError(f"{self.name} has {raw.size} bytes, too few for a {type_} of {dtype.itemsize}")
         return Cells(
             f"{self.name}:{type_}", self.kind, type_, raw[: count * dtype.itemsize].view(dtype), None, self.where
         )
 
     def store(self, index: int, value: Any) -> None:
-        """Write an element; whole numbers are cut to its type. Raises DebugError where it takes no such value."""
+        """Write an element; whole numbers are truncated to its type. Raises DebugError for a value that it cannot hold."""
         if not 0 <= index < self.data.size:
             self.element(index)
         if self.put is not None:
@@ -110,13 +110,13 @@ class Cells:
                 self.data[index] = float(value)
         else:
             if isinstance(value, float) and not value.is_integer():
-                raise DebugError(f"{value:.9g} is no whole number; {self.name} has type {self.type}")
+                raise DebugError(f"{value:.9g} is not a whole number; {self.name} has type {self.type}")
             bits = int(value) & (1 << 8 * dtype.itemsize) - 1
             self.data[index : index + 1] = np.frombuffer(bits.to_bytes(dtype.itemsize, "little"), dtype)
 
 
 def shown(value: Any, style: str = "", size: int = 0) -> str:
-    """Return a number as text. ``style``: ``x`` bits in hexadecimal, ``d`` signed, ``u`` unsigned, ``f`` the bits as a float, empty as it is."""
+    """Return a number as text. ``style``: ``x`` bits in hexadecimal, ``d`` signed, ``u`` unsigned, ``f`` the bits as a float, empty the number's own form."""
     if isinstance(value, np.generic):
         size = size or value.itemsize
         if style in ("x", "u", "d", "f") and not isinstance(value, np.bool_):
@@ -143,7 +143,7 @@ def _restyled(value: np.generic, style: str) -> str:
 
 
 def texts_of(values: Array, style: str = "") -> list[str]:
-    """Return the text of each number, as ``shown`` has it: in one go where they are shown as they are, for there are many."""
+    """Return the text of each number as ``shown`` prints it; the default style converts all at once for speed."""
     kind, size = values.dtype.kind, values.dtype.itemsize
     if style or kind not in "iuf":
         return [shown(v, style, size) for v in values]
@@ -154,14 +154,14 @@ def texts_of(values: Array, style: str = "") -> list[str]:
 
 
 def text_of(values: Any, style: str = "") -> str:
-    """Elements as text: one as itself, several in brackets, cut where there are too many."""
+    """Return elements as text: one as itself, several in brackets and truncated."""
     if isinstance(values, np.ndarray):
         if values.ndim == 0:
             return shown(values[()], style, values.dtype.itemsize)
-        parts = texts_of(values.reshape(-1)[:MOST_SHOWN], style)
-        return f"[{', '.join(parts)}{', ...' if values.size > MOST_SHOWN else ''}]"
+        parts = texts_of(values.reshape(-1)[:MAX_SHOWN_ELEMENTS], style)
+        return f"[{', '.join(parts)}{', ...' if values.size > MAX_SHOWN_ELEMENTS else ''}]"
     if isinstance(values, list):
-        return f"[{', '.join(text_of(v, style) for v in values[:MOST_SHOWN])}]"
+        return f"[{', '.join(text_of(v, style) for v in values[:MAX_SHOWN_ELEMENTS])}]"
     if isinstance(values, tuple):
         return f"({', '.join(shown(v, style) for v in values)})"
     return shown(values, style)
@@ -189,17 +189,17 @@ class FrameCells:
         self.names = body.names
         self.arguments = arguments
         self._regs = frame.regs
-        self._seen: dict[str, Cells] = {}  # variables that were asked for, while the registers are these
+        self._seen: dict[str, Cells] = {}  # cached variables; valid while the frame has these registers
 
     def shape(self, number: int) -> VariableShape:
-        """Return where a general variable lies. Raises KernelFault for one whose alias leads nowhere."""
+        """Return the placement of a general variable. Raises KernelFault for an alias without a base."""
         shape = self.body.shapes.get(number)
         if shape is None:
             shape = self.body.shapes[number] = self._shape(number)
         return shape
 
     def variable(self, number: int) -> Cells:
-        """Return a general variable as it is declared. Raises KernelFault for one whose alias leads nowhere."""
+        """Return a general variable with its declared type. Raises KernelFault for an alias without a base."""
         shape = self.shape(number)
         data = self.frame.regs[shape.start : shape.end].view(shape.dtype)
         return Cells(shape.name, "variable", shape.type, data, None, ("grf", shape.start), shape.note)
@@ -248,24 +248,24 @@ class FrameCells:
         return Cells(self.names.address[number], "address", "address", data, None, ("addr", number), note)
 
     def surface_value(self, number: int) -> int:
-        """Return what a surface variable holds: a place in the binding table, or a negative number for memory of the thread."""
+        """Return the value of a surface variable: an index of the binding table, or a negative number for the thread's own memory."""
         return self.frame.surfaces[self.code.layout.surface_base[number]]
 
     def surface(self, number: int) -> Cells:
-        """Return the memory that a surface variable stands for. Raises DebugError where that is none, or all addresses."""
+        """Return the memory bound to a surface variable. Raises DebugError where it is none, or all addresses."""
         value, name = self.surface_value(number), self.names.surface[number]
         space = self.thread.machine.space(self.frame, value)
         if space is None:
-            raise DebugError(f"{name} is {value:#x} now, to which nothing is bound")
+            raise DebugError(f"no surface is bound to {value:#x}, the value of {name}")
         if not isinstance(space, Buffer):
-            raise DebugError(f"{name} stands for all addresses; name an argument instead: {self._argument_words()}")
+            raise DebugError(f"{name} covers all addresses; name an argument instead: {self._argument_words()}")
         return self.buffer(space, name)
 
     def _argument_words(self) -> str:
-        return ", ".join(a.name or a.title for a in self.arguments.values()) or "there is none"
+        return ", ".join(a.name or a.title for a in self.arguments.values()) or "the launch has none"
 
     def buffer(self, buffer: Buffer, name: str = "") -> Cells:
-        """Return a buffer, in the type of the argument that it is, else as dwords."""
+        """Return a buffer with the type of its argument, else as dwords."""
         for argument in self.arguments.values():
             if np.shares_memory(argument.array, buffer.data):
                 data = argument.array.reshape(-1)
@@ -300,7 +300,7 @@ class FrameCells:
         return self.thread.machine.dispatch.buffers
 
     def mask(self, name: str, bits: int) -> Cells:
-        """Lanes as bits."""
+        """Return lanes as bits."""
         simd = self.thread.machine.dispatch.simd
         return Cells(
             name, "mask", "bool", np.array([bits >> n & 1 for n in range(simd)], np.uint8), None, None, f"{bits:#x}"
@@ -320,7 +320,7 @@ class FrameCells:
         return [None if ids is None else ids[which] for ids in found]
 
     def cells(self, name: str) -> Cells:
-        """Return what a name means. Raises DebugError where it means nothing here."""
+        """Return the cells of a name. Raises DebugError for an unknown name."""
         if self._regs is not self.frame.regs:
             self._regs = self.frame.regs
             self._seen.clear()
@@ -330,14 +330,14 @@ class FrameCells:
         found = self.find(name)
         if found is None:
             raise DebugError(
-                f"'{name}' is no variable, predicate, address, surface or argument of {self.code.kernel.name}"
+                f"'{name}' is not a variable, predicate, address, surface or argument of {self.code.kernel.name}"
             )
         if found.kind == "variable":
             self._seen[name] = found
         return found
 
     def find(self, name: str) -> Cells | None:
-        """Return what a name of the text means here: a variable of any kind, ``slm``, or an argument."""
+        """Return the cells of a name of the text, a variable of any kind, ``slm`` or an argument; None for an unknown name."""
         kind, number = self.body.ids.get(name, ("", 0))
         make = {"general": self.variable, "predicate": self.predicate, "address": self.address, "surface": self.surface}
         if kind in make and (kind, number) != ("general", 0):
@@ -349,5 +349,5 @@ class FrameCells:
 
 
 def _type_of(dtype: np.dtype[Any]) -> str:
-    """Return the type of this language that a NumPy type is; those it has no word for are shown by NumPy's name."""
+    """Return the vISA name of a NumPy type, or NumPy's own name where vISA has none."""
     return next((name for name, known in TYPES.items() if known == dtype and name != _BF), dtype.name)

@@ -1,8 +1,8 @@
-"""A run under a debugger: how it goes on and back, and how it is changed.
+"""A run under a debugger: moves it forward and back, and changes it.
 
-What it stops for is in ``stopping``, how it is looked at in ``standing``. Knows no protocol: a stop is a value. The run is
-that of the reference interpreter, in its order; what is changed from outside (a variable, the thread that runs alone) is
-kept by time and made again in every replay. Invariant: the state at a time does not depend on the way there.
+``stopping`` holds the reasons to stop, ``standing`` reads the state of a stopped run. Knows no protocol: a stop is a value.
+The run is that of the reference interpreter, in its order; changes from outside (a variable, the thread that runs alone)
+are kept by time and repeated in every replay. Invariant: the state at a time does not depend on the path to it.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from visa_lsp.sim.interp import Thread
     from visa_lsp.sim.registers import Frame
 
-MOST_AHEAD: Final = 500_000  # instructions in which the cause of a fault is looked for
-_SHORT_WAYS: Final = (16, 240)  # instructions back that a search for a step looks through first, from the last on
-MOST_REBUILT: Final = 2_000_000  # instructions that are executed again for the checkers when the past is changed
+MAX_INSTRUCTIONS_AHEAD: Final = 500_000  # searched for the cause of a fault
+_SHORT_WAYS: Final = (16, 240)  # instructions searched first when stepping back: nearly all single steps back end there
+MAX_INSTRUCTIONS_REBUILT: Final = 2_000_000  # executed again for the checkers after a change of the past
 
 
 @dataclass(slots=True)
@@ -44,31 +44,31 @@ class _Edit:
 
 
 def never() -> bool:
-    """Nobody asks for a pause."""
+    """Return False: no pause is requested."""
     return False
 
 
 @dataclass(slots=True)
 class _KnownFuture:
-    """What is known of a run up to its furthest point while it stands before it."""
+    """Facts about a run up to its furthest point, kept while it is at an earlier time."""
 
     frontier: Snapshot | None = None
-    faults: list[tuple[int, Fault]] = field(default_factory=list)  # where the run has stopped for faults, by time
+    faults: list[tuple[int, Fault]] = field(default_factory=list)  # faults that stopped the run, by time
 
 
 class Debugger(StoppingRun):
-    """One launch in the hands of a user. It stands before its first instruction when it is made."""
+    """One launch under a user's control. A new one is before its first instruction."""
 
     def __init__(self, launch: Launch, say: Callable[[str], None] = lambda _text: None) -> None:
         super().__init__(launch, say)
         self.machine.stops_at = self._hears
         self._edits: list[_Edit] = []
-        self._made = 0  # how many of them have been made
+        self._made = 0  # number of edits made so far
         self.history = History(captured(self.stepper, 0))
         self._future = _KnownFuture()
 
     def _hears(self, fault: Fault) -> bool:
-        """Return whether the run stops for a finding; one that is met while it looks ahead is kept for later."""
+        """Return whether the run stops for a finding; one met while looking ahead is kept for later."""
         name = filter_of(fault)
         if self._ahead is not None and name in self._ahead and name not in self.filters:
             self._future.faults.append((self.machine.executed(self.stepper.threads[0].frame) - 1, fault))
@@ -77,7 +77,7 @@ class Debugger(StoppingRun):
     # ---- going on
 
     def go(self, goal: Goal, poll: Callable[[], bool] = never) -> RunStop:
-        """Go on until the goal is reached or something stops the run; ``poll`` says now and then whether to pause."""
+        """Run until the goal is reached or something stops the run; ``poll`` returns True to request a pause."""
         self.remember()
         if goal.alone is not None:
             self._run_alone(goal.alone.number)
@@ -93,7 +93,7 @@ class Debugger(StoppingRun):
 
     def _forward(self, goal: Goal, poll: Callable[[], bool]) -> RunStop:
         stepper, machine = self.stepper, self.machine
-        machine.told.update(self.breakpoints)  # the run goes on from where it stands, whatever stands there
+        machine.told.update(self.breakpoints)  # a breakpoint at the present place must not stop the run again
         self.counting = True
         while True:
             if stepper.over:
@@ -122,7 +122,7 @@ class Debugger(StoppingRun):
                 return self._paused()
 
     def _over(self) -> RunStop:
-        """Return the last instruction is executed: what observers have still to say may lie in the past."""
+        """Return the stop after the last instruction; findings that observers report only now may lie in the past."""
         if self._future.frontier is None and not self.stepper.broken:
             try:
                 self.machine.ask_for_rest()
@@ -144,7 +144,7 @@ class Debugger(StoppingRun):
         return RunStop("pause", thread)
 
     def _attend(self) -> int:
-        """Let observers hear of what is executed for the first time; the number of instructions until that changes."""
+        """Attach observers to instructions executed for the first time; return the number of instructions until that changes."""
         frontier = self._future.frontier
         if frontier is None:
             if not self.machine.attended:
@@ -156,7 +156,7 @@ class Debugger(StoppingRun):
         return max(1, min(times) - self.time)
 
     def _catch_up(self) -> None:
-        """Make the changes of this time, be where the run was furthest if this is that place, take a snapshot if one is due."""
+        """Repeat the edits of this time, end a replay at the furthest point, and take a snapshot if one is due."""
         while self._made < len(self._edits) and self._edits[self._made].time <= self.time:
             self._made += 1
             self._edits[self._made - 1].make()
@@ -169,11 +169,11 @@ class Debugger(StoppingRun):
             self.history.add(self.stepper, self._made)
 
     def _known_fault(self) -> Fault | None:
-        """Return the fault that the run has stopped at before at this time."""
+        """Return the fault that stopped the run at this time before."""
         return next((fault for time, fault in self._future.faults if time == self.time and self._hears(fault)), None)
 
     def _stopped(self, found: Trap | FaultFound | KernelFault, thread: Thread | None) -> RunStop | None:
-        """Return what a thread that can not simply go on means; None where it goes on."""
+        """Return the stop for a thread that cannot continue; None where it continues."""
         if isinstance(found, FaultFound):
             return self._fault(found.fault)
         if thread is None:
@@ -188,7 +188,7 @@ class Debugger(StoppingRun):
         return RunStop("end", None)
 
     def _ended_by(self, error: KernelFault, thread: Thread) -> Fault | None:
-        """Return a fault that no thread survives: the run is over behind it."""
+        """Return the stop for a fatal fault, after which the run is over."""
         self.stepper.broken = True
         known = len(self.machine.faults)
         self.machine.report(thread, error.kind, error.message, lane=error.lane, address=error.address)
@@ -196,7 +196,7 @@ class Debugger(StoppingRun):
         return self.machine.faults[-1] if len(self.machine.faults) > known else None
 
     def _fault(self, fault: Fault) -> RunStop:
-        """Return a finding of an observer: stand where it says, which may be in the past."""
+        """Return the stop for an observer's finding, and move to its time, which may be in the past."""
         cause = self._cause(fault)
         if cause is not None:
             return cause
@@ -217,7 +217,7 @@ class Debugger(StoppingRun):
     def _cause(self, fault: Fault) -> RunStop | None:
         """Return the race that leaves memory unwritten where ``fault`` reads it: a run's report has it first.
 
-        Looks ahead, no further than ``MOST_AHEAD`` instructions; without a race the run stands where it stood.
+        Looks ahead by at most ``MAX_INSTRUCTIONS_AHEAD`` instructions; without a race the run returns to its present time.
         """
         if fault.kind is not FaultKind.UNINITIALISED or fault.variable or "races" not in self.filters:
             return None
@@ -226,7 +226,7 @@ class Debugger(StoppingRun):
             return None
         self._ahead, self.filters, machine.armed = filters, {"races"}, False
         try:
-            stop = self._forward(Goal(), lambda: self.time > here + MOST_AHEAD)
+            stop = self._forward(Goal(), lambda: self.time > here + MAX_INSTRUCTIONS_AHEAD)
         finally:
             self._ahead, self.filters, machine.armed = None, filters, True
         if stop.reason == "exception":
@@ -237,9 +237,9 @@ class Debugger(StoppingRun):
     _ahead: set[str] | None = None  # the filters that the user has, while the run looks ahead with others
 
     def _sprung(self, hits: tuple[Any, ...], thread: Thread) -> RunStop | None:
-        """Breakpoints and watches at the next instruction: whether the run stops for them."""
+        """Return the stop for breakpoints and watches at the next instruction; None where none counts."""
         machine = self.machine
-        machine.told.update(hits, self.breakpoints)  # all breakpoints of the place have been asked
+        machine.told.update(hits, self.breakpoints)  # all breakpoints of the place have been tested
         points, watches = self.apart(hits, thread)
         waiting = [watch for watch in watches if watch.access == "change"]
         now = [watch for watch in watches if watch not in waiting]
@@ -262,7 +262,7 @@ class Debugger(StoppingRun):
     def _changed_by_next(
         self, watches: list[Watch], thread: Thread
     ) -> tuple[list[Watch], Trap | FaultFound | KernelFault | None]:
-        """Execute the next instruction: which watched bytes are others behind it, or why it could not be executed."""
+        """Execute the next instruction; return the watched bytes that it changed, or why it could not be executed."""
         frame = thread.frame
         before = [watch.content(frame) for watch in watches]
         try:
@@ -275,7 +275,7 @@ class Debugger(StoppingRun):
     # ---- going back
 
     def _leave_frontier(self) -> None:
-        """Keep where the run was furthest before it goes back."""
+        """Store the furthest point of the run before it goes back."""
         if self._future.frontier is None:
             self._future.frontier = captured(self.stepper, self._made)
         self.machine.attend(wanted=False)
@@ -286,7 +286,7 @@ class Debugger(StoppingRun):
         self._made = snapshot.edits
 
     def to_time(self, time: int) -> None:
-        """Stand where ``time`` instructions were executed; it is not behind the furthest place."""
+        """Move to the time after ``time`` instructions, which is at most the furthest time."""
         frontier = self._future.frontier
         if frontier is None:
             if time >= self.time:
@@ -306,7 +306,7 @@ class Debugger(StoppingRun):
         self._replay(time)
 
     def _replay(self, time: int, goal: Goal | None = None) -> None:
-        """Execute again, without a stop, until a time of the past, or until a goal is met before."""
+        """Execute again, without stopping, up to a time of the past or until the goal is met."""
         machine = self.machine
         machine.armed = False
         try:
@@ -355,7 +355,7 @@ class Debugger(StoppingRun):
         )
 
     def _to_entry(self, end: int) -> RunStop:
-        """Stand where the run, or the chosen thread if it has begun by the time ``end``, has its first instruction."""
+        """Move to the first instruction of the run, or of the chosen thread if it has begun by the time ``end``."""
         for focus in dict.fromkeys((self.focus, None)):
             self.to_time(0)
             goal = Entry(focus)
@@ -366,12 +366,12 @@ class Debugger(StoppingRun):
         return RunStop("start", self.stepper.current, f"this is the start of {words}")
 
     def back_to_writer(self, cells: Cells, at: FrameCells, poll: Callable[[], bool] = never) -> RunStop:
-        """Go back to the instruction that last wrote some elements. Raises DebugError for what cannot be watched."""
+        """Go back to the instruction that last wrote some elements. Raises DebugError for elements that cannot be watched."""
         points, watches = self.breakpoints, self.watches
         self.breakpoints, self.watches = [], []
         try:
             watch = self.watch(cells, at, "write", Wish())
-            if len(watch.bodies) == 1:  # what another activation of the body has written is not what this one holds
+            if len(watch.bodies) == 1:  # a write of another activation of the body does not change this one
                 watch.depth = [*at.thread.frames, at.thread.frame].index(at.frame)
             self.apply()
             filters, self.filters = self.filters, set()
@@ -383,7 +383,7 @@ class Debugger(StoppingRun):
             self.breakpoints, self.watches = points, watches
             self.apply()
 
-    _why: RunStop | None = None  # what ``_last`` has found, where it is not the goal
+    _why: RunStop | None = None  # the reason that ``_last`` found, where it is not the goal
 
     def _last(self, end: int, goal: Goal, poll: Callable[[], bool], *, breaks: bool) -> int | None:
         """Return the last time before ``end`` that the goal was reached or something stopped; raises InterruptedError for a pause."""
@@ -422,9 +422,9 @@ class Debugger(StoppingRun):
             machine.told.clear()
 
     def _windows(self, end: int, *, narrow: bool) -> Iterator[int]:
-        """Stand at earlier and earlier times before ``end``, each the start of what is searched up to the one before it.
+        """Move to earlier and earlier times before ``end``; each is the start of a window that ends at the one before it.
 
-        ``narrow`` begins with short ways, which are reached at full speed: most single steps back lie there.
+        ``narrow`` begins with short windows, because most single steps back end there.
         """
         for back in _SHORT_WAYS if narrow else ():
             if end > 0:
@@ -437,7 +437,7 @@ class Debugger(StoppingRun):
                 yield snapshot.time
 
     def _past_stop(self, hits: tuple[Any, ...], thread: Thread) -> RunStop | None:
-        """Return what sprang in a replay; None for a watch whose bytes stay as they are."""
+        """Return the stop for a trap met in a replay; None for a watch whose bytes do not change."""
         self.machine.told.update(hits, self.breakpoints)
         points, watches = self.apart(hits, thread)
         if points:
@@ -450,10 +450,10 @@ class Debugger(StoppingRun):
     # ---- changes from outside
 
     def change(self, make: Callable[[], None]) -> None:
-        """Change something where the run stands; what was executed behind this time is forgotten."""
+        """Make an edit at the present time, and forget everything executed after it."""
         if self._future.frontier is not None:
             self._forget_future()
-            if self.stepper.alone is not None:  # until a time that will not come again
+            if self.stepper.alone is not None:  # the edit ends the known future
                 self._make_edit(lambda: self.stepper.run_alone(None))
         self._make_edit(make)
 
@@ -468,14 +468,14 @@ class Debugger(StoppingRun):
             self.history = History(captured(self.stepper, self._made))
 
     def _forget_future(self) -> None:
-        """Go on from here as if the run had never been further: the checkers hear of it from the start again."""
+        """Forget the run after this time; the checkers see it again from the start."""
         time = self.time
         del self._edits[self._made :]
         self.history.forget_from(time + 1)
         self._future = _KnownFuture(None, [(at, fault) for at, fault in self._future.faults if at < time])
-        if time > MOST_REBUILT:
+        if time > MAX_INSTRUCTIONS_REBUILT:
             self.machine.listen(())
-            self.say("the run was changed in its past: from here on nothing is checked")
+            self.say("the run was changed in its past: nothing is checked from here on")
             return
         stops = self.machine.stops_at
         self.machine.stops_at = lambda _fault: False
@@ -487,7 +487,7 @@ class Debugger(StoppingRun):
         self.machine.stops_at = stops
 
     def store(self, at: Activation, cells: Cells, index: int, value: Any) -> None:
-        """Write an element. Raises DebugError where it takes no such value."""
+        """Write an element. Raises DebugError for a value that it cannot hold."""
         cells.store(index, value)
         if cells.where is None:
             return
@@ -502,7 +502,7 @@ class Debugger(StoppingRun):
         self.write(at, owner, start, written)
 
     def write(self, at: Activation, owner: Any, start: int, written: Any) -> None:
-        """Put bytes into a buffer, or something into an activation, wherever that is in a replay."""
+        """Write to a buffer or an activation, also in replays."""
         key, depth = key_of(at.thread), self.depth(at)
         if owner is at.thread.group.slm:
             owner = "slm"
@@ -528,7 +528,7 @@ class Debugger(StoppingRun):
         Raises DebugError where it cannot.
         """
         if thread.frame.code.kernel is not body.kernel:
-            raise DebugError(f"the thread is in {thread.frame.code.kernel.name}, the line is in {body.name}")
+            raise DebugError(f"the line is in {body.name}, but the thread is in {thread.frame.code.kernel.name}")
         if thread.number in self.stepper.waits:
             raise DebugError("the thread waits at a barrier")
         key = key_of(thread)
@@ -543,19 +543,19 @@ class Debugger(StoppingRun):
     # ---- the end
 
     def finish(self) -> RunResult:
-        """Return what came of the run; it has reached its end."""
+        """Return the result of the run, which has reached its end."""
         if self._future.frontier is not None:
             self.to_time(self._future.frontier.time)
         return self.machine.finish()
 
 
 def _ids(found: Sequence[Breakpoint] | Sequence[Watch]) -> tuple[int, ...]:
-    """Return the numbers by which the user knows them."""
+    """Return the user-visible numbers of breakpoints and watches."""
     return tuple(one.id for one in found if one.id)
 
 
 def _write(frame: Frame, owner: str, start: int, written: Any) -> None:
-    """Put what a user wrote into registers."""
+    """Write a user's value into registers."""
     if owner == "preds":
         frame.preds[start] = written
     elif owner == "addr":

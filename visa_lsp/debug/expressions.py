@@ -24,8 +24,8 @@ from visa_lsp.program.regions import origin, strided_elements
 
 Get = Callable[[FrameCells], Any]
 
-MOST_TEXT: Final = 2000
-_DEEP: Final = 40
+MAX_TEXT_CHARS: Final = 2000
+_MAX_DEPTH: Final = 40
 _TOKEN: Final = re.compile(
     r"\s*(?:(?P<number>0[xX][0-9a-fA-F]+|\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)"
     r"|(?P<name>%?[A-Za-z_$@?][\w$@?]*)|(?P<sign>\|\||&&|[=!<>]=|<<|>>|[-+*/%&|^~!<>()\[\],:;]))"
@@ -38,7 +38,7 @@ _STYLE: Final = re.compile(r",\s*([xduf])\s*\Z")
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """An expression that was read. ``cells`` gives the elements that it names, where it names some that can be written."""
+    """A parsed expression. ``cells`` returns the elements that it names, or is None for computed values."""
 
     text: str
     get: Get
@@ -46,7 +46,7 @@ class Expression:
     style: str = ""
 
     def holds(self, at: FrameCells) -> bool:
-        """Return whether it is true: of several elements, whether one is."""
+        """Return whether the value, or one of its elements, is true."""
         return truth(self.get(at))
 
 
@@ -55,12 +55,12 @@ def truth(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return bool(value.any())
     if isinstance(value, list | tuple):
-        raise DebugError("work items are compared, such as item == (3,0,0)")
+        raise DebugError("work items can only be compared, such as item == (3,0,0)")
     return bool(value)
 
 
 def number_of(value: Any, text: str) -> int | float:
-    """Return a value as one number. Raises DebugError where it is none."""
+    """Return a value as one number. Raises DebugError for anything else."""
     if isinstance(value, np.ndarray) and value.size == 1:
         value = value.reshape(-1)[0]
     if isinstance(value, np.generic):
@@ -71,9 +71,9 @@ def number_of(value: Any, text: str) -> int | float:
 
 
 def read(text: str) -> Expression:
-    """Read an expression; ``,x`` ``,d`` ``,u`` ``,f`` at its end choose how it is shown. Raises DebugError where it is none."""
-    if len(text) > MOST_TEXT:
-        raise DebugError(f"the expression has more than {MOST_TEXT} characters")
+    """Read an expression; ``,x`` ``,d`` ``,u`` ``,f`` at its end choose the number format. Raises DebugError for a malformed text."""
+    if len(text) > MAX_TEXT_CHARS:
+        raise DebugError(f"the expression has more than {MAX_TEXT_CHARS} characters")
     style = _STYLE.search(text)
     body = text[: style.start()] if style else text
     reader = _Reader(body)
@@ -94,7 +94,7 @@ def _of_cells(cells: Callable[[FrameCells], Cells], *, one: bool = False) -> _No
 
 
 def _divided(a: Any, b: Any) -> Any:
-    """Division as in C: whole numbers are cut towards zero."""
+    """Divide as in C: whole numbers are truncated towards zero."""
     if np.issubdtype(np.asarray(a).dtype, np.floating) or np.issubdtype(np.asarray(b).dtype, np.floating):
         return np.divide(a, b)
     _no_zero(b)
@@ -114,20 +114,20 @@ def _rest(a: Any, b: Any) -> Any:
 
 def _no_zero(b: Any) -> None:
     if not np.all(b):
-        raise DebugError("a division by zero")
+        raise DebugError("division by zero")
 
 
 def _shift(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def shift(a: Any, b: Any) -> Any:
         if not np.all((np.asarray(b) >= 0) & (np.asarray(b) < 64)):
-            raise DebugError("a shift is by 0 to 63 bits")
+            raise DebugError("a shift must be by 0 to 63 bits")
         return function(_whole(a), _whole(b))
 
     return shift
 
 
 def _whole(value: Any) -> Any:
-    """Integers as 64-bit ones. Raises DebugError for what is no integer."""
+    """Return integers as 64-bit ones. Raises DebugError for other values."""
     if isinstance(value, np.ndarray | np.generic):
         if value.dtype.kind not in "iub":
             raise DebugError("bits are those of whole numbers")
@@ -144,7 +144,7 @@ def _wide(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, list | tuple):
-        raise DebugError("work items are compared, and not computed with")
+        raise DebugError("work items can only be compared")
     return value
 
 
@@ -178,11 +178,11 @@ _WORDS: Final[dict[str, Get]] = {
 
 
 def _equal(a: Any, b: Any, at: FrameCells) -> Any:
-    """Equality; work items are compared lane by lane, and only active lanes are equal to anything."""
+    """Return equality; work items are compared lane by lane, and only active lanes are equal to anything."""
     if isinstance(a, list) or isinstance(b, list):
         items, other = (a, b) if isinstance(a, list) else (b, a)
         if not isinstance(other, tuple):
-            raise DebugError("a work item is compared with three numbers, such as item == (3,0,0)")
+            raise DebugError("a work item can only be compared with three numbers, such as item == (3,0,0)")
         active = at.frame.emask
         wanted = tuple(other) + (0,) * (3 - len(other))
         return np.array([found == wanted and bool(active >> lane & 1) for lane, found in enumerate(items)])
@@ -208,7 +208,7 @@ class _Reader:
         if found is None:
             rest = self.text[self.at :].strip()
             if rest:
-                raise DebugError(f"'{rest[0]}' is no part of an expression")
+                raise DebugError(f"unexpected character '{rest[0]}' in the expression")
             self.kind = self.word = ""
             self.start = self.at = len(self.text)
             return
@@ -220,12 +220,12 @@ class _Reader:
     def whole(self) -> _Node:
         node = self.level(0)
         if self.kind:
-            raise DebugError(f"'{self.text[self.start :].strip()[:40]}' is left over behind the expression")
+            raise DebugError(f"'{self.text[self.start :].strip()[:40]}' is left over after the expression")
         return node
 
     def want(self, sign: str) -> None:
         if self.word != sign or self.kind != "sign":
-            raise DebugError(f"'{sign}' is missing" + (f" before '{self.word}'" if self.kind else " at the end"))
+            raise DebugError(f"expected '{sign}', found " + (f"'{self.word}'" if self.kind else "the end"))
         self.next()
 
     def level(self, number: int) -> _Node:
@@ -233,7 +233,7 @@ class _Reader:
             return self.prefix()
         if number == 0:
             self.depth += 1
-            if self.depth > _DEEP:
+            if self.depth > _MAX_DEPTH:
                 raise DebugError("the expression is nested too deeply")
         left = self.level(number + 1)
         while self.kind == "sign" and self.word in _LEVELS[number]:
@@ -269,10 +269,10 @@ class _Reader:
     def cast(self, node: _Node) -> _Node:
         type_, cells = self.word, node.cells
         if type_ not in TYPES:
-            raise DebugError(f"'{type_}' is no type; types are {', '.join(TYPES)}")
+            raise DebugError(f"'{type_}' is not a type; expected one of {', '.join(TYPES)}")
         self.next()
         if cells is None:
-            raise DebugError(f"only what is in memory or registers can be taken as {type_}")
+            raise DebugError(f"only values in memory or registers can be read as {type_}")
         return _of_cells(lambda at: cells(at).cast(type_))
 
     def primary(self) -> _Node:
@@ -286,7 +286,7 @@ class _Reader:
             return self.named(word)
         if kind == "sign" and word == "(":
             return self.parenthesis()
-        raise DebugError(f"a value is missing before '{word}'" if word else "a value is missing at the end")
+        raise DebugError("expected a value, found " + (f"'{word}'" if word else "the end"))
 
     def parenthesis(self) -> _Node:
         self.want("(")
@@ -314,14 +314,14 @@ class _Reader:
     def region(self, name: str) -> _Node:
         found = _REGION.match(self.text, self.start)
         if found is None:
-            raise DebugError(f"'{name}' is no function; behind a variable stands (row,column)<region>")
+            raise DebugError(f"'{name}' is not a function; expected (row,column)<region> after a variable")
         row, col = int(found[1]), int(found[2])
         shape = None
         if found[3]:
             vert, width, horz = (int(found[n]) for n in (3, 4, 5)) if found[4] else (0, 64, int(found[3]))
             shape = (vert, width, horz)
             if not width:
-                raise DebugError("a region has at least one element in a row")
+                raise DebugError("a region must have at least one element in a row")
         self.at = found.end()
         self.next()
         type_ = ""
@@ -329,7 +329,7 @@ class _Reader:
             self.next()
             type_ = self.word
             if type_ not in TYPES:
-                raise DebugError(f"'{type_}' is no type; types are {', '.join(TYPES)}")
+                raise DebugError(f"'{type_}' is not a type; expected one of {', '.join(TYPES)}")
             self.next()
         return _of_cells(lambda at: _region(at, name, row, col, shape, type_), one=shape is None)
 
@@ -338,7 +338,7 @@ def _region(at: FrameCells, name: str, row: int, col: int, shape: tuple[int, int
     """Return the elements that a region touches, as many as the thread has lanes and the variable has room for."""
     cells = at.cells(name)
     if cells.kind != "variable":
-        raise DebugError(f"{name} is no general variable: it has no rows and columns")
+        raise DebugError(f"{name} is not a general variable: it has no rows and columns")
     if type_:
         cells = cells.cast(type_)
     size, count = cells.data.itemsize, cells.data.size
@@ -350,7 +350,7 @@ def _region(at: FrameCells, name: str, row: int, col: int, shape: tuple[int, int
     if len(inside) < len(elements) and (not inside or first + elements[len(inside) - 1] != inside[-1]):
         raise DebugError(f"the region leaves {name}, which has {count} elements")
     if not inside:
-        raise DebugError(f"{name} has {count} elements, the region begins at element {first}")
+        raise DebugError(f"the region begins at element {first}, but {name} has {count} elements")
     words = f"{name}({row},{col})"
     data = cells.data[inside]
     data.flags.writeable = False
@@ -359,7 +359,7 @@ def _region(at: FrameCells, name: str, row: int, col: int, shape: tuple[int, int
 
 def _no_items(value: Any) -> Any:
     if isinstance(value, list | tuple):
-        raise DebugError("work items are compared, such as item == (3,0,0)")
+        raise DebugError("work items can only be compared, such as item == (3,0,0)")
     return value
 
 
@@ -367,7 +367,7 @@ def _element(node: _Node, index: Get) -> _Node:
     def number(at: FrameCells) -> int:
         value = _wide(index(at))
         if not isinstance(value, int):
-            raise DebugError("an index is one whole number")
+            raise DebugError("an index must be one whole number")
         return value
 
     if node.cells is not None:
@@ -377,9 +377,9 @@ def _element(node: _Node, index: Get) -> _Node:
     def get(at: FrameCells) -> Any:
         values, place = node.get(at), number(at)
         if not isinstance(values, np.ndarray | list | tuple):
-            raise DebugError("only what has elements has an index")
+            raise DebugError("only a value with elements can be indexed")
         if not 0 <= place < len(values):
-            raise DebugError(f"there are {len(values)} elements, there is no element {place}")
+            raise DebugError(f"index {place} is out of range: there are {len(values)} elements")
         return values[place]
 
     return _Node(get)
@@ -398,12 +398,14 @@ def _joined(sign: str, left: Get, right: Get) -> _Node:
     def get(at: FrameCells) -> Any:
         a, b = _wide(left(at)), _wide(right(at))
         try:
-            if type(a) is int and type(b) is int:  # what most conditions compare: NumPy's care would cost more than it
+            if (
+                type(a) is int and type(b) is int
+            ):  # the common case: NumPy's error state would cost more than the operation
                 return function(a, b)
             with np.errstate(all="ignore"):
                 return function(a, b)
         except (TypeError, OverflowError):
-            raise DebugError(f"{sign} does not go with these values") from None
+            raise DebugError(f"{sign} does not apply to these values") from None
         except ValueError:
             raise DebugError(f"the two sides of {sign} have different numbers of elements") from None
 

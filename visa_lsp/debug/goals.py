@@ -1,7 +1,7 @@
-"""When a run that goes on, or back, has come where the user wants it.
+"""Goals of a moving run: the places where a step forward or back ends.
 
-A goal is asked between two instructions. Knows places and depths, no breakpoints. Invariant: only a thread that a goal is
-about executes one instruction at a time; the others run on at full speed.
+A goal is tested between two instructions. Knows places and depths, no breakpoints. Invariant: only a goal's own thread
+executes one instruction at a time; the other threads run at full speed.
 """
 
 from __future__ import annotations
@@ -16,59 +16,59 @@ if TYPE_CHECKING:
     from visa_lsp.debug.stepper import Stepper
     from visa_lsp.sim.interp import Thread
 
-CHUNK: Final = 10_000  # instructions between two looks at whether a pause is wanted
+CHUNK: Final = 10_000  # instructions between two checks for a pause
 
 
 def key_of(thread: Thread) -> ThreadKey:
-    """Group and number of a thread: what is the same after a replay."""
+    """Return group and number of a thread, which are the same after a replay."""
     return thread.group.id, thread.number
 
 
 def depth_of(thread: Thread) -> int:
-    """Return how many functions and subroutines are open in a thread."""
+    """Return the call depth of a thread, functions and subroutines."""
     return len(thread.frames) + sum(len(frame.calls) for frame in (thread.frame, *thread.frames))
 
 
 class Goal:
-    """Run until something stops it: there is no goal of its own."""
+    """The base goal: run until something else stops the run."""
 
     reason = "step"
     breaks = True  # on the way back: whether breakpoints, watches and faults count
-    hands_over = False  # on the way back: whether another thread's instruction will do where the thread has none
+    hands_over = False  # on the way back: whether another thread's instruction serves where the thread has none
 
     def __init__(self, thread: Thread | None = None, alone: Thread | None = None) -> None:
-        """``thread`` is whom the goal is about, None for nobody; ``alone`` the only one that runs meanwhile."""
+        """Create a goal of ``thread`` (None: of no thread); ``alone`` is the only thread that runs meanwhile."""
         self.key = None if thread is None else key_of(thread)
         self.alone = alone
         self.depth = 0 if thread is None else depth_of(thread)
 
     @staticmethod
     def at(key: ThreadKey, body: str, pc: int) -> Goal:
-        """That a thread stands at an instruction."""
+        """Return whether a thread is at an instruction."""
         goal = AtInstruction(body, pc)
         goal.key = key
         return goal
 
     def own(self, stepper: Stepper) -> Thread | None:
-        """Return the thread that the goal is about, if it executes the next instruction."""
+        """Return the goal's own thread if it executes the next instruction."""
         thread = stepper.current
         return thread if thread is not None and self.key is not None and key_of(thread) == self.key else None
 
     def most(self, stepper: Stepper) -> int:
-        """Return how many instructions may be executed before the goal is asked again."""
+        """Return the number of instructions that may run before the goal is tested again."""
         return 1 if self.own(stepper) is not None or self.ended(stepper) else CHUNK
 
     def ended(self, stepper: Stepper) -> bool:
-        """Return whether the thread has ended: it will not reach anything."""
+        """Return whether the thread has ended and cannot reach the goal."""
         return self.key is not None and all(key_of(thread) != self.key for thread in stepper.live)
 
     def meets(self, stepper: Stepper) -> bool:
-        """Return whether the thread stands where it is wanted."""
+        """Return whether the thread is at a place of the goal."""
         thread = self.own(stepper)
         return thread is not None and self.fits(thread)
 
     def fits(self, thread: Thread) -> bool:
-        """Return whether the place of the goal's own thread is one where it is wanted."""
+        """Return whether the goal's own thread is at a place of the goal."""
         del thread
         return False
 
@@ -79,12 +79,12 @@ class Goal:
         return self.meets(stepper)
 
     def thread_at(self, stepper: Stepper) -> Thread | None:
-        """Whom the stop is about."""
+        """Return the thread that the stop reports."""
         return self.own(stepper) or stepper.current
 
 
 def stands(thread: Thread) -> bool:
-    """Return whether a thread is before something that is executed: no label, no mark, and not behind the end."""
+    """Return whether a thread is before an executed instruction, not before a label or mark or at the end."""
     frame = thread.frame
     instructions = frame.code.kernel.instructions
     if frame.pc >= len(instructions):
@@ -94,7 +94,7 @@ def stands(thread: Thread) -> bool:
 
 
 class Entry(Goal):
-    """To the first instruction: of a thread, or of the run."""
+    """Reach the first instruction of a thread, or of the run."""
 
     reason = "entry"
 
@@ -103,22 +103,22 @@ class Entry(Goal):
         self.key = key
 
     def fits(self, thread: Thread) -> bool:
-        """Return any instruction will do."""
+        """Return whether the thread is before any executed instruction."""
         return stands(thread)
 
     def own(self, stepper: Stepper) -> Thread | None:
-        """Return any thread, where none is chosen."""
+        """Return the chosen thread, or any thread where none is chosen."""
         thread = stepper.current
         return thread if thread is not None and self.key in (None, key_of(thread)) else None
 
     def ended(self, stepper: Stepper) -> bool:
-        """Return its group may still have to begin."""
+        """Return False: the group of the thread may still have to begin."""
         del stepper
         return False
 
 
 class StepGoal(Goal):
-    """To the next instruction of a thread; with ``over`` none of what it calls, with ``out`` behind what it is in."""
+    """Reach the next instruction of a thread; ``over`` skips calls, ``out`` leaves the current function or subroutine."""
 
     hands_over = True
 
@@ -131,7 +131,7 @@ class StepGoal(Goal):
         self.breaks = breaks
 
     def fits(self, thread: Thread) -> bool:
-        """Return any instruction at a depth that is wanted."""
+        """Return whether the call depth is one of the goal."""
         depth = depth_of(thread)
         if self.out:
             return depth < self.depth and stands(thread)
@@ -139,7 +139,7 @@ class StepGoal(Goal):
 
 
 class SourceStepGoal(StepGoal):
-    """To another line of the source that a text was compiled from; where there is none, to the next instruction."""
+    """Reach another line of the source that a text was compiled from, or the next instruction where there is no source."""
 
     def __init__(
         self, thread: Thread, places: Places, here: CodePlace, alone: Thread | None = None, *, over: bool
@@ -149,7 +149,7 @@ class SourceStepGoal(StepGoal):
         self.here = here
 
     def fits(self, thread: Thread) -> bool:
-        """Return the first instruction of another line."""
+        """Return whether the thread is at the first instruction of another line."""
         if not super().fits(thread):
             return False
         place = self.places.of(thread.frame.code.kernel).place(thread.frame.pc)
@@ -159,17 +159,17 @@ class SourceStepGoal(StepGoal):
 
 
 class ToBarrier(Goal):
-    """Until a thread is about to come to a barrier."""
+    """Reach a barrier with a thread."""
 
     reason = "barrier"
 
     def fits(self, thread: Thread) -> bool:
-        """Return a barrier of any kind."""
+        """Return whether the thread is at a barrier of any kind."""
         return stands(thread) and thread.frame.code.kernel.instructions[thread.frame.pc].row.has(Trait.BARRIER)
 
 
 class AtInstruction(Goal):
-    """That a thread stands at an instruction."""
+    """Reach an instruction with a thread."""
 
     def __init__(self, body: str, pc: int) -> None:
         super().__init__()
@@ -177,5 +177,5 @@ class AtInstruction(Goal):
         self.pc = pc
 
     def fits(self, thread: Thread) -> bool:
-        """That instruction, in any activation."""
+        """Return whether the thread is at that instruction, in any activation."""
         return thread.frame.pc == self.pc and thread.frame.code.kernel.name == self.body

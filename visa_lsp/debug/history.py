@@ -1,8 +1,8 @@
-"""Going back in time: snapshots of a run every so many instructions, and replay from the last one before a place.
+"""Snapshots of a run at intervals, from which replays start.
 
-A snapshot holds what instructions can change, by copies that share pages with the snapshot before. Where there are too
-many, or they hold too much, every second one is dropped and the distance doubles, so that memory stays bounded and a
-replay short against the run. Invariant: restoring changes contents only, never which objects there are.
+A snapshot holds the state that instructions can change, in copies that share pages with the snapshot before. When there
+are too many, or they hold too much, every second one is dropped and the interval doubles, so that memory stays bounded and
+a replay short against the run. Invariant: restoring changes contents only, never the identity of objects.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, np.dtype[Any]]
 
 FIRST_DISTANCE: Final = 20_000  # instructions
-MOST_SNAPSHOTS: Final = 400
-MOST_BYTES: Final = 512 << 20
-NEAR: Final = 1_000  # instructions before a place that was gone back to, where another snapshot is put
+MAX_SNAPSHOTS: Final = 400
+MAX_SNAPSHOT_BYTES: Final = 512 << 20
+NEAR: Final = 1_000  # instructions before the target of a step back, where another snapshot is taken
 _PAGE: Final = 1 << 14
 
 Pages = tuple[bytes, ...]
@@ -55,10 +55,10 @@ class _ThreadState:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Snapshot:
-    """A run between two instructions. ``size`` is what it holds in bytes beyond the snapshot before it."""
+    """A run between two instructions. ``size`` is the number of bytes that it does not share with the snapshot before it."""
 
     time: int
-    edits: int  # how many changes from outside have been made before
+    edits: int  # number of edits made before
     stepper: tuple[Any, ...]
     lists: tuple[list[Thread], list[Thread], list[Thread], dict[int, Wait]]
     result: tuple[Any, ...]
@@ -81,7 +81,7 @@ _BARRIER: Final = ("expected", "producers", "arrived", "produced", "generation")
 
 
 class _Copier:
-    """Copies of arrays that share the pages which are as in another snapshot."""
+    """Copies arrays; pages equal to those of another snapshot are shared with it."""
 
     def __init__(self, before: Snapshot | None) -> None:
         self.known: dict[int, Pages] = {}
@@ -104,7 +104,7 @@ class _Copier:
 
 
 def _put(pages: Pages, data: Array) -> None:
-    """Write pages back; what lies behind them is zero, as it was when it did not exist."""
+    """Write pages back; memory behind them is zeroed, because it did not exist at that time."""
     start = 0
     for page in pages:
         data[start : start + len(page)].data[:] = page
@@ -113,7 +113,7 @@ def _put(pages: Pages, data: Array) -> None:
 
 
 def captured(stepper: Stepper, edits: int, before: Snapshot | None = None) -> Snapshot:
-    """Return the state of a run; pages that are as in ``before`` are shared with it."""
+    """Return the state of a run; pages equal to those of ``before`` are shared with it."""
     machine, copier = stepper.machine, _Copier(before)
     group = stepper.threads[0].group if stepper.threads else None
     threads = tuple(_ThreadState(t, t.frame, tuple(t.frames), t.pending, t.scratch) for t in stepper.live)
@@ -155,7 +155,7 @@ def _buffers(stepper: Stepper, group: ThreadGroup | None) -> Iterator[Buffer]:
 
 
 def restore(stepper: Stepper, snapshot: Snapshot) -> None:
-    """Put a run back to where it was."""
+    """Restore the state of a run."""
     machine = stepper.machine
     for name, value in zip(_STEPPER, snapshot.stepper, strict=True):
         setattr(stepper, name, value)
@@ -200,7 +200,7 @@ def _restore_frame(state: _FrameState) -> None:
 
 
 class History:
-    """Snapshots by time. The first is that of the start, which is never dropped."""
+    """Snapshots by time. The first, at the start of the run, is never dropped."""
 
     def __init__(self, first: Snapshot) -> None:
         self._kept = [first]
@@ -209,33 +209,33 @@ class History:
 
     @property
     def start(self) -> Snapshot:
-        """The snapshot of the start."""
+        """The snapshot at the start of the run."""
         return self._kept[0]
 
     @property
     def due(self) -> int:
-        """The time from which on another snapshot is wanted."""
+        """The time at which the next snapshot is due."""
         return self._kept[-1].time + self.distance
 
     def add(self, stepper: Stepper, edits: int) -> None:
-        """Take a snapshot of a run that is further than all before."""
+        """Take a snapshot at a time later than all others."""
         self._kept.append(captured(stepper, edits, self._kept[-1]))
-        if len(self._kept) > MOST_SNAPSHOTS or sum(kept.size for kept in self._kept[1:]) > MOST_BYTES:
+        if len(self._kept) > MAX_SNAPSHOTS or sum(kept.size for kept in self._kept[1:]) > MAX_SNAPSHOT_BYTES:
             self._kept[1:] = self._kept[2::2]
             self.distance *= 2
 
     def add_near(self, stepper: Stepper, edits: int) -> None:
-        """Take a snapshot in the past, for steps back that are likely to follow."""
+        """Take a snapshot in the past, because more steps back are likely to follow."""
         self._near = captured(stepper, edits, self.before(stepper.time + 1)[0])
 
     def before(self, time: int) -> list[Snapshot]:
-        """Return the snapshots before a time, latest first; that of the start always."""
+        """Return the snapshots before a time, latest first; always with that of the start."""
         found = self._kept[: max(1, bisect_right(self._kept, time - 1, key=lambda kept: kept.time))]
         if self._near is not None and found[-1].time < self._near.time < time:
             found = [*found, self._near]
         return found[::-1]
 
     def forget_from(self, time: int) -> None:
-        """Drop what lies at a time and behind it: it will not come again as it was."""
+        """Drop the snapshots at a time and later, which an edit has made invalid."""
         self._kept[1:] = [kept for kept in self._kept[1:] if kept.time < time]
         self._near = None

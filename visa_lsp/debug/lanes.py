@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def lanes_table(debugger: Debugger, at: Activation, style: str = "") -> dict[str, Any]:
-    """Return the table of an activation: ``lanes``, ``active`` and ``rows`` as the custom request has them."""
+    """Return the table of an activation: ``lanes``, ``active`` and ``rows`` of the custom request."""
     cells = debugger.cells(at)
     count = debugger.launch.dispatch.simd
     before, now = debugger.before(at.frame), at.frame.regs.tobytes()

@@ -1,8 +1,8 @@
 """The interpreter's machine with traps: it can be stopped before any instruction, access or fault.
 
-A trap stands in the list of ops of its instruction, so that an instruction without one costs what it costs in a plain
-run. Invariant: while nobody attends (a replay), observers hear nothing, no fault is kept and nothing stops; what the
-kernel computes is the same.
+A trap is one of the ops of its instruction, so that an instruction without one costs the same as in a plain run.
+Invariant: while observers are detached (a replay), they see nothing, no fault is kept and nothing stops; the kernel
+computes the same.
 """
 
 from __future__ import annotations
@@ -24,13 +24,15 @@ if TYPE_CHECKING:
     from visa_lsp.sim.operands import Op
     from visa_lsp.sim.registers import Frame
 
-    # What is asked before an instruction: whether the trap springs for this activation.
+    # The test before an instruction: whether the trap stops this activation.
     Test = Callable[[Frame], bool]
-    Traps = dict[tuple[int, int], dict[Any, Test]]  # (id of the code, instruction) -> tests by who set them
+    Traps = dict[
+        tuple[int, int], dict[Any, Test]
+    ]  # (id of the code, instruction) -> tests by the number of their breakpoint
 
 
 class Trap(Exception):  # noqa: N818 - what was asked for has happened
-    """The thread stands before something that ``hits`` wait for; nothing of the instruction has happened."""
+    """The thread is before an instruction or access of the tests ``hits``; nothing of the instruction has happened."""
 
     def __init__(self, hits: tuple[Any, ...]) -> None:
         super().__init__()
@@ -38,7 +40,7 @@ class Trap(Exception):  # noqa: N818 - what was asked for has happened
 
 
 class FaultFound(Exception):  # noqa: N818 - what was asked for has happened
-    """An observer has a finding that the run is to stop at, before the effect."""
+    """An observer has a finding that stops the run, before the instruction takes effect."""
 
     def __init__(self, fault: Fault) -> None:
         super().__init__()
@@ -51,9 +53,9 @@ class TrappedMachine(Machine):
     def __init__(self, dispatch: Dispatch, observers: Sequence[Observer] = ()) -> None:
         super().__init__(dispatch, observers)
         self.stops_at: Callable[[Fault], bool] = lambda _fault: False
-        self.watches: dict[Any, Callable[[MemoryAccess], bool]] = {}  # by who set them
-        self.armed = True  # whether traps and watches spring
-        self.told: set[Any] = set()  # who need not be asked before the next instruction: it was stopped at
+        self.watches: dict[Any, Callable[[MemoryAccess], bool]] = {}  # by the number of their watch
+        self.armed = True  # whether traps and watches are active
+        self.told: set[Any] = set()  # tests that the next instruction skips, because the run stopped for them already
         self._listeners = self.observers
         self._traces = self._trace
         self._traps: Traps = {}
@@ -61,20 +63,20 @@ class TrappedMachine(Machine):
         self._heard: dict[tuple[int, int], Op] = {}
         self._caught: Fault | None = None
 
-    # ---- who hears
+    # ---- observers
 
     @property
     def attended(self) -> bool:
-        """Whether observers hear of the run."""
+        """Whether observers see the run."""
         return self.observers is self._listeners
 
     def attend(self, *, wanted: bool) -> None:
-        """Let observers hear of what comes, or not."""
+        """Attach or detach the observers."""
         self.observers = self._listeners if wanted else ()
         self.watched = bool(self.observers or self.watches)
 
     def listen(self, observers: Sequence[Observer]) -> None:
-        """Put other observers in the place of those that there were; nothing is found yet."""
+        """Replace the observers, and drop all findings."""
         self._listeners = tuple(observers)
         self._traces = any(o.wants_instructions for o in observers)
         self._trace = self._traces
@@ -86,22 +88,22 @@ class TrappedMachine(Machine):
 
     @property
     def faults(self) -> tuple[Fault, ...]:
-        """What was found so far, notes among it."""
+        """The findings so far, including notes."""
         return tuple(self._faults)
 
     # ---- traps
 
     @property
     def codes(self) -> tuple[Code, ...]:
-        """The bodies that have a compiled form."""
+        """The compiled bodies."""
         return tuple(self._codes.values())
 
     def bodies(self) -> tuple[Kernel, ...]:
-        """Return the kernel that runs and every function of the program."""
+        """Return the running kernel and every function of the program."""
         return (self.dispatch.kernel, *self.dispatch.functions.values())
 
     def trap(self, traps: Traps) -> None:
-        """Have these traps and no others."""
+        """Replace all traps."""
         changed = {key for key in {*self._traps, *traps} if self._traps.get(key) != traps.get(key)}
         self._traps = traps
         codes = {id(code): code for code in self.codes}
@@ -113,12 +115,12 @@ class TrappedMachine(Machine):
                     ops[key[1]] = self._made(code, key[1], attended=attended)
 
     def watch(self, watches: dict[Any, Callable[[MemoryAccess], bool]]) -> None:
-        """Ask these, and no others, of each message to memory."""
+        """Replace the tests of each message to memory."""
         self.watches = watches
         self.attend(wanted=self.attended)
 
     def ops_of(self, code: Code) -> list[Op]:
-        """Return the ops of a body, with its traps; each tells the observers first where one attends."""
+        """Return the ops of a body with its traps; each notifies the attached observers first."""
         attended = self.attended
         found = self._lists.get((id(code), attended))
         if found is None:
@@ -144,16 +146,16 @@ class TrappedMachine(Machine):
         return code.joined(trapped, pc)
 
     def _told_of(self, code: Code, pc: int, op: Op) -> Op:
-        """Return an op that tells the observers first; each is asked once whether an instruction concerns it."""
+        """Return an op that notifies the observers first; each observer chooses its instructions once."""
         found = self._heard.get((id(code), pc))
         if found is None:
-            observers, self.observers = self.observers, self._listeners  # also where nobody attends just now
+            observers, self.observers = self.observers, self._listeners  # also while observers are detached
             found = self._heard[id(code), pc] = self._announced(code, op, pc)
             self.observers = observers
         return found
 
     def accessed(self, access: MemoryAccess) -> None:
-        """Ask the watches, then tell the observers. Raises Trap and FaultFound where the run is to stop."""
+        """Test the watches, then notify the observers. Raises Trap and FaultFound to stop the run."""
         if self.watches and self.armed:
             hits = tuple(who for who, test in self.watches.items() if who not in self.told and test(access))
             if hits:
@@ -166,7 +168,7 @@ class TrappedMachine(Machine):
             raise
 
     def _uncount(self, access: MemoryAccess) -> None:
-        """Take a message out of the books that will be sent again when the run goes on."""
+        """Uncount a message, because it is sent again when the run continues."""
         size = access.at.size * access.size
         if access.kind != "write":
             self.result.reads -= size
@@ -174,7 +176,7 @@ class TrappedMachine(Machine):
             self.result.writes -= size
 
     def at_barrier(self, thread: Thread) -> None:
-        """A thread has arrived at a barrier; it arrives again where the run stops before."""
+        """Count a thread's arrival at a barrier; it arrives again if the run stops first."""
         try:
             super().at_barrier(thread)
         except FaultFound:
@@ -196,31 +198,31 @@ class TrappedMachine(Machine):
         self.raise_caught()
 
     def note(self, thread: Thread, kind: FaultKind, message: str) -> None:
-        """Something that only observers of this kind of fault want to hear of."""
+        """Notify the observers of this kind of fault."""
         super().note(thread, kind, message)
         self.raise_caught()
 
     def raise_caught(self) -> None:
-        """Raise FaultFound where a fault was found that the run stops at."""
+        """Raise FaultFound for a finding that stops the run."""
         if self._caught is not None:
             fault, self._caught = self._caught, None
             raise FaultFound(fault)
 
     def ask_for_rest(self) -> None:
-        """Take the findings that observers kept for the end of the run. Raises FaultFound for one that is stopped at."""
+        """Collect the findings that observers report only at the end. Raises FaultFound for one that stops the run."""
         for observer in self.observers:
             observer.finished()
         self._take()
 
     def caught(self) -> Fault | None:
-        """Return the fault that was found and is to be stopped at; it counts as told then."""
+        """Return the finding that stops the run, and mark it as reported."""
         fault, self._caught = self._caught, None
         return fault
 
     # ---- threads
 
     def begin(self, number: tuple[int, int, int]) -> list[Thread]:
-        """Start a group and tell the observers; its threads."""
+        """Start a group and notify the observers; return its threads."""
         _, threads = self.start(number)
         for observer in self.observers:
             observer.group(number)
@@ -228,26 +230,26 @@ class TrappedMachine(Machine):
         return threads
 
     def retire(self, thread: Thread) -> None:
-        """Take back the frames of a thread that has ended."""
+        """Release the frames of a thread that has ended."""
         self._retire(thread)
 
     def unlock(self, live: Iterable[Thread], waits: dict[int, Wait], total: int) -> None:
-        """All threads wait and none can go on: that is a fault of each, and they go on."""
+        """Report a deadlock as a fault of each waiting thread, and let all continue."""
         self._unlock([(thread, iter(())) for thread in live], waits, total)
         self.raise_caught()
 
     def sent_counts(self) -> dict[tuple[str, int], tuple[RecordedMessages, int]]:
-        """Return the recorded messages of each instruction, and how many there are now."""
+        """Return the recorded messages of each instruction, and their present number."""
         return {key: (sent, sent.count) for key, sent in self._sent.items()}
 
     def put_sent_counts(self, counts: dict[tuple[str, int], tuple[RecordedMessages, int]]) -> None:
-        """Have only so many messages recorded."""
+        """Truncate the recorded messages to the counts."""
         self._sent = {key: sent for key, (sent, _) in counts.items()}
         for sent, count in counts.values():
             sent.count = count
 
     def free_all_but(self, live: Iterable[Frame]) -> None:
-        """Have every frame but those in use free for the next activation."""
+        """Free every frame that is not in use."""
         used = {id(frame) for frame in live}
         for code in self.codes:
             free = [frame for frame in code.frames if id(frame) not in used]
@@ -256,7 +258,7 @@ class TrappedMachine(Machine):
             self._free[id(code)] = free
 
     def finish(self) -> RunResult:
-        """Close the books; nothing stops any more."""
+        """Finish the run without further stops."""
         self.stops_at = lambda _fault: False
         self._caught = None
         return super().finish()

@@ -1,7 +1,7 @@
-"""Where instructions stand: lines of texts, lines of the sources that texts were compiled from, listings of objects.
+"""Places of instructions: lines of texts, lines of the sources that texts were compiled from, listings of objects.
 
-Knows programs and texts, no run. Lines count from 0 here. Invariant: what is no instruction (labels, marks) is never
-given as a place to stop at.
+Knows programs and texts, no run. Lines count from 0 here. Invariant: labels and marks, which are not executed, are never
+a place to stop at.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _BODY: Final = 32  # bits of the number of an instruction
 
 
 class BodyLines(Protocol):
-    """The text that a body comes from."""
+    """The text of a body."""
 
     @property
     def path(self) -> str:
@@ -52,7 +52,7 @@ class CodePlace:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VariableShape:
-    """Where a variable lies in the registers of a body, in bytes, and how it is shown."""
+    """Byte range of a variable in the registers of a body, and its display format."""
 
     name: str
     type: str
@@ -64,7 +64,7 @@ class VariableShape:
 
 
 class BodyText:
-    """A body and its text; one that was not made from a text has a listing, whose ``path`` is empty."""
+    """A body and its text; a body of an object has a listing, whose ``path`` is empty."""
 
     def __init__(self, number: int, kernel: Kernel, names: OperandNames, text: BodyLines | None) -> None:
         self.number = number
@@ -79,14 +79,14 @@ class BodyText:
             self.lines = text.lines
             self.line_of = [inst.line for inst in kernel.instructions]
         self._sources = list(self._marks())
-        self.shapes: dict[int, VariableShape] = {}  # of variables by number, as far as they were looked at
-        # What a variable is shown as, by number and style: its bytes, text, type and number of elements.
+        self.shapes: dict[int, VariableShape] = {}  # cache, by number of the variable
+        # Cache of displayed variables, by number and style: bytes, text, type and number of elements.
         self.rows: dict[tuple[int, str], tuple[bytes, str, str, int]] = {}
         self.declared = [number for number in names.general if kernel.variable(number) is not None]
 
     @cached_property
     def ids(self) -> dict[str, tuple[str, int]]:
-        """What each name of the text is: its kind and number."""
+        """Kind and number of each name of the text."""
         names = self.names
         tables = {
             "surface": names.surface, "address": names.address, "predicate": names.predicate, "general": names.general,
@@ -120,16 +120,16 @@ class BodyText:
             yield (os.path.join(folder, file), line) if file and line >= 0 else None  # noqa: PTH118
 
     def is_instruction(self, pc: int) -> bool:
-        """Return whether something is executed there."""
+        """Return whether an index is that of an executed instruction."""
         instructions = self.kernel.instructions
         return pc < len(instructions) and executes(instructions[pc])
 
     def following(self, pc: int) -> int | None:
-        """Return the first instruction at or behind a place."""
+        """Return the first executed instruction at or after an index."""
         return next((at for at in range(pc, len(self.kernel.instructions)) if self.is_instruction(at)), None)
 
     def place(self, pc: int) -> CodePlace:
-        """Return where an instruction stands; the end of the body counts as its last one."""
+        """Return the place of an instruction; the end of the body has that of its last one."""
         at = min(pc, len(self.line_of) - 1)
         if at < 0:
             return CodePlace(self.name, 0, 0, None)
@@ -149,12 +149,12 @@ class BodyText:
 
 
 def executes(inst: Inst) -> bool:
-    """Return whether an item of a body is executed, and is neither a label nor a mark."""
+    """Return whether an item of a body is executed, not a label or a mark."""
     return not inst.row.opens_label and not inst.row.marks_source
 
 
 class Places:
-    """The texts of all bodies of a program, and what is found in them."""
+    """The texts of all bodies of a program, with their lookups."""
 
     def __init__(self, dispatch: Dispatch, texts: Mapping[str, BodyLines]) -> None:
         bodies = {id(body): body for body in (dispatch.kernel, *dispatch.functions.values())}.values()
@@ -168,9 +168,9 @@ class Places:
         return self.bodies[kernel.name]
 
     def at_line(self, path: str, line: int) -> tuple[int, list[tuple[BodyText, int]]]:
-        """Return the instructions where a run stops for a line: those of the first line at or behind it that has any.
+        """Return the line and instructions where a breakpoint on a line stops: the first line at or after it that has any.
 
-        ``path`` is a text, or a source that texts name. Gives that line and the instructions, none where nothing follows.
+        ``path`` is a text, or a source that texts name. No instructions are returned where none follow.
         """
         found: dict[int, list[tuple[BodyText, int]]] = {}
         for body, pc, at in self._lines(path):
@@ -186,7 +186,7 @@ class Places:
         return sorted({at for _, _, at in self._lines(path)})
 
     def at_listing(self, body: str, line: int) -> tuple[int, list[tuple[BodyText, int]]]:
-        """Return the same for a line of a listing, which is the number of an instruction."""
+        """Return the same for a line of a listing, whose lines are instruction numbers."""
         text = self.bodies.get(body)
         at = text.following(line) if text is not None and 0 <= line < len(text.line_of) else None
         return (line, []) if text is None or at is None else (at, [(text, at)])
@@ -210,7 +210,7 @@ class Places:
                     before = place
 
     def start_of(self, name: str) -> list[tuple[BodyText, int]]:
-        """Return where functions, kernels and subroutines of a name begin."""
+        """Return the starts of functions, kernels and subroutines of a name."""
         return [(body, at) for body in self.bodies.values() if (at := body.starts().get(name)) is not None]
 
     def names(self) -> list[str]:
@@ -218,11 +218,11 @@ class Places:
         return sorted({name for body in self.bodies.values() for name in body.starts()})
 
     def address(self, body: BodyText, pc: int) -> int:
-        """Return a number for an instruction, such as editors count with."""
+        """Return an instruction's address for editors."""
         return _CODE + (body.number << _BODY) + pc
 
     def at_address(self, address: int) -> tuple[BodyText, int] | None:
-        """Return the instruction of a number; one behind the end of its body counts, None where there is no body."""
+        """Return the instruction at an address, also after the end of its body; None where no body has it."""
         number, pc = address - _CODE >> _BODY, address & (1 << _BODY) - 1
         body = (
             next((body for body in self.bodies.values() if body.number == number), None) if address >= _CODE else None
@@ -231,7 +231,7 @@ class Places:
 
 
 def same_source(named: str, wanted: str) -> bool:
-    """Return whether a file that a text names is a file of the editor; compilers note paths of their own machine."""
+    """Return whether a file named in a text is a file of the editor; the text may have the path of another machine."""
     return os.path.realpath(named) == wanted or (
         not os.path.exists(named) and os.path.basename(named) == os.path.basename(wanted)  # noqa: PTH110, PTH119
     )

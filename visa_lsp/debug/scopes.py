@@ -1,7 +1,6 @@
-"""What a user sees of a stopped thread, as a tree of rows: scopes, variables with their aliases, elements.
+"""The tree of rows that shows a stopped thread: scopes, variables with their aliases, elements.
 
-Knows cells and no protocol: whoever shows the rows pages them. Invariant: a row is made when it is asked for, and its
-elements are read only then.
+Knows cells and no protocol; the caller pages the rows. Invariant: a row is made, and its elements are read, only on demand.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ if TYPE_CHECKING:
     from visa_lsp.debug.stops import Activation
 
 SCOPES: Final = ("Variables", "Predicates", "Addresses", "Predefined", "Masks", "Arguments", "Surfaces", "SLM")
-_HEAD: Final = 64  # elements that a row shows of many
+_HEAD: Final = 64  # elements that a row shows at most
 
 
 @dataclass(slots=True, eq=False)
 class Row:
-    """One line of a tree: it has ``count`` elements, which ``find`` gives, and ``rows`` stand below it by name.
+    """One line of the tree: ``find`` returns its ``count`` elements; ``rows`` are its children by name.
 
     ``where`` is that of its cells.
     """
@@ -40,11 +39,11 @@ class Row:
     where: tuple[Any, int] | None = None
     rows: list[Row] = field(default_factory=list)
     changed: bool = False
-    expression: str = ""  # what gives it again when it is evaluated
+    expression: str = ""  # evaluates to the row's value
 
 
 def rows_of(debugger: Debugger, at: Activation, scope: str, style: str = "") -> list[Row]:
-    """Return the rows of a scope. ``style`` says how numbers are shown, as in ``cells.shown``."""
+    """Return the rows of a scope. ``style`` is the number format of ``cells.shown``."""
     made = _Rows(debugger, at, style)
     makers: dict[str, Callable[[], Iterator[Row]]] = {
         "Variables": made.variables, "Predicates": made.predicates, "Addresses": made.addresses,
@@ -103,7 +102,7 @@ class _Rows:
         return row_of(cells.name, cells, self.style, changed=changed)
 
     def variables(self) -> Iterator[Row]:
-        """Declared variables; aliases stand beneath the variable that they lie in."""
+        """Return the declared variables; aliases are children of their base."""
         shapes: dict[int, VariableShape] = {}
         for number in self.cells.body.declared:
             try:
@@ -120,7 +119,7 @@ class _Rows:
         yield from (row for number, row in made.items() if number not in beneath)
 
     def _variable(self, number: int, shape: VariableShape, held: bytes) -> Row:
-        """Return the row of a variable; what it shows is kept from stop to stop, for there can be thousands and few change."""
+        """Return the row of a variable; its text is cached between stops, because there can be thousands and few change."""
         raw, kept = held[shape.start : shape.end], self.cells.body.rows
         known = kept.get((number, self.style))
         if known is None or known[0] != raw:
@@ -132,24 +131,24 @@ class _Rows:
         return Row(shape.name, value, type_, count, find, ("grf", shape.start), [], changed, shape.name)
 
     def predefined(self) -> Iterator[Row]:
-        """Yield what every kernel has; the null variable holds nothing."""
+        """Yield the predefined variables, except the null variable, which has no value."""
         kernel = self.cells.code.kernel
         for number in self.cells.names.general:
             if number and kernel.variable(number) is None:
                 yield self._row(self.cells.variable(number))
 
     def predicates(self) -> Iterator[Row]:
-        """Predicates as lanes."""
+        """Return the predicates by lane."""
         for number in range(1, len(self.cells.code.kernel.predicates) + 1):
             yield self._row(self.cells.predicate(number))
 
     def addresses(self) -> Iterator[Row]:
-        """Address variables as byte numbers, and what lies there."""
+        """Return address variables as byte numbers, with the variable at that byte."""
         for number in range(len(self.cells.code.kernel.addresses)):
             yield self._row(self.cells.address(number))
 
     def masks(self) -> Iterator[Row]:
-        """Active lanes, those that the thread and the subroutine began with, and who waits where."""
+        """Return the active lanes, the masks of thread and subroutine at their start, and the waiting lanes."""
         frame, thread = self.at.frame, self.at.thread
         found = {"active": frame.emask, "call mask": frame.call_mask, "dispatched": thread.dispatch_mask}
         found |= {f"waiting at {self._where(pc)}": lanes for pc, lanes in sorted(frame.waiting.items())}
@@ -157,7 +156,7 @@ class _Rows:
             found[f"caller {depth}, goes on at {self._where(back)}"] = active
         for name, lanes in found.items():
             row = self._row(self.cells.mask(name, lanes))
-            row.expression = ""  # only that of the active lanes has a name, and it is a number: emask
+            row.expression = ""  # only the mask of active lanes has a name in expressions: emask, a number
             yield row
 
     def _where(self, pc: int) -> str:
@@ -165,14 +164,14 @@ class _Rows:
         return f"line {body.place(pc).line + 1}" if pc < len(body.line_of) else "the end"
 
     def arguments(self) -> Iterator[Row]:
-        """Yield what the launch gives, buffers with their contents."""
+        """Yield the arguments of the launch, buffers with their contents."""
         for key, argument in self.cells.arguments.items():
             row = row_of(argument.title, self.cells.argument(key), self.style)
             row.expression = argument.name or f"arg{key}"
             yield row
 
     def surfaces(self) -> Iterator[Row]:
-        """Surface variables, and the memory that they stand for."""
+        """Return the surface variables, and the memory bound to them."""
         for number, name in self.cells.names.surface.items():
             value = self.cells.surface_value(number)
             try:

@@ -1,6 +1,6 @@
-"""A run that stands still: which threads are there, where each is, what is open in it, what can be looked at.
+"""The state of a stopped run: its threads, their places, stacks and cells.
 
-Knows no stops and no way on or back. Invariant: nothing here changes the run.
+Knows no stops and no movement. Invariant: nothing here changes the run.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
 
 
 class StandingRun:
-    """One launch; it stands before its first instruction when it is made."""
+    """One launch; a new one is before its first instruction."""
 
     def __init__(self, launch: Launch) -> None:
         self.launch = launch
         self.places = Places(launch.dispatch, launch.texts)
         self.machine = TrappedMachine(launch.dispatch, launch.observers())
         self.stepper = Stepper(self.machine)
-        self._looked: dict[int, FrameCells] = {}  # what conditions look at again and again, by id of the frame
+        self._looked: dict[int, FrameCells] = {}  # cells by id of the frame; conditions read them repeatedly
         self._before: dict[int, bytes] = {}  # registers at the last stop, by id of the frame
 
     @property
     def time(self) -> int:
-        """Instructions that all threads have executed."""
+        """The number of instructions that all threads have executed."""
         return self.stepper.time
 
     @property
     def at_end(self) -> bool:
-        """Whether nothing is left to execute."""
+        """Whether the run has executed its last instruction."""
         return self.stepper.over
 
     @property
@@ -47,21 +47,21 @@ class StandingRun:
         return list(self.stepper.live)
 
     def number(self, thread: Thread) -> int:
-        """Return a number for a thread that no other thread of the launch has, from 1."""
+        """Return a thread's number, unique in the launch, from 1."""
         dispatch = self.launch.dispatch
         x, y, z = thread.group.id
         gx, gy, _ = dispatch.groups
         return ((z * gy + y) * gx + x) * dispatch.threads_per_group + thread.number + 1
 
     def thread(self, number: int) -> Thread:
-        """Return the thread of a number. Raises DebugError where it is not there now."""
+        """Return the thread of a number. Raises DebugError for a thread that is not running."""
         found = next((thread for thread in self.stepper.live if self.number(thread) == number), None)
         if found is None:
-            raise DebugError(f"there is no thread {number} now: it has ended, or its group has not begun")
+            raise DebugError(f"thread {number} is not running: it has ended, or its group has not begun")
         return found
 
     def title(self, thread: Thread) -> str:
-        """Group, thread and work items in words."""
+        """Return group, thread and work items in words."""
         group = ",".join(map(str, thread.group.id))
         items = thread.work_items(None)
         words = f"group {group} thread {thread.number}"
@@ -77,7 +77,7 @@ class StandingRun:
         return body.place(pc)
 
     def stack(self, thread: Thread) -> list[Activation]:
-        """Return what is open in a thread, innermost first: subroutines and functions, then the kernel."""
+        """Return the call stack of a thread, innermost first: subroutines and functions, then the kernel."""
         found: list[Activation] = []
         pc = self.stepper.place(thread)
         for frame in (thread.frame, *reversed(thread.frames)):
@@ -91,11 +91,11 @@ class StandingRun:
         return found
 
     def cells(self, at: Activation) -> FrameCells:
-        """Return what can be looked at from an activation."""
+        """Return the cells that an activation sees."""
         return self.cells_of(at.thread, at.frame)
 
     def cells_of(self, thread: Thread, frame: Frame) -> FrameCells:
-        """Return what can be looked at in a frame of a thread."""
+        """Return the cells of a frame of a thread."""
         found = self._looked.get(id(frame))
         if found is None or found.frame is not frame or found.thread is not thread:
             found = FrameCells(thread, frame, self.places.of(frame.code.kernel), self.launch.arguments)
@@ -103,17 +103,17 @@ class StandingRun:
         return found
 
     def before(self, frame: Frame) -> bytes:
-        """Return what an activation's registers held at the stop before; empty where it was not there."""
+        """Return an activation's registers at the previous stop; empty for a new activation."""
         return self._before.get(id(frame), b"")
 
     def remember(self) -> None:
-        """Keep what registers hold, for ``before``."""
+        """Store the registers, for ``before``."""
         self._before = {
             id(frame): frame.regs.tobytes() for thread in self.stepper.live for frame in (thread.frame, *thread.frames)
         }
 
     def depth(self, at: Activation) -> int:
-        """Return how many functions are open inside of an activation."""
+        """Return the number of calls inside of an activation."""
         frames = [at.thread.frame, *reversed(at.thread.frames)]
         return next((n for n, frame in enumerate(frames) if frame is at.frame), 0)
 
@@ -121,5 +121,5 @@ class StandingRun:
         """Return the innermost activation of that depth. Raises DebugError where there is none."""
         found = next((at for at in self.stack(thread) if self.depth(at) == depth), None)
         if found is None:
-            raise DebugError("there is no such activation now")
+            raise DebugError("the activation has ended")
         return found

@@ -1,7 +1,7 @@
-"""The threads of a run in the order in which ``Machine.run`` has them, to be stopped and gone on with anywhere.
+"""The threads of a run in the order of ``Machine.run``, interruptible between any two instructions.
 
 Knows no breakpoints and no history. Time is the number of instructions that all threads have executed. Invariant: without
-``alone``, any sequence of ``advance`` executes what a plain run executes, in its order.
+``alone``, any sequence of ``advance`` executes the instructions of a plain run, in its order.
 """
 
 from __future__ import annotations
@@ -21,37 +21,37 @@ if TYPE_CHECKING:
 
 
 class Stepper:
-    """Where a run stands between two instructions.
+    """The schedule of a run between two instructions.
 
-    ``current`` is the thread whose turn it is: it executes the next instruction. It is None where the run is over, or the
-    thread that runs ``alone`` waits for others.
+    ``current`` is the thread that executes the next instruction. It is None when the run is over, or while the thread that
+    runs ``alone`` waits for others.
     """
 
     def __init__(self, machine: TrappedMachine) -> None:
         self.machine = machine
         self.groups = tuple(machine.group_ids())
-        self.group = -1  # place of the running one in ``groups``
+        self.group = -1  # index of the running one in ``groups``
         self.threads: list[Thread] = []
         self.live: list[Thread] = []
         self.waits: dict[int, Wait] = {}
-        self.queue: list[Thread] = []  # whose turn comes before each has had one
+        self.queue: list[Thread] = []  # threads whose turn is still due in this round
         self.current: Thread | None = None
-        self.moved = True  # somebody had a turn in this round
+        self.moved = True  # a thread had a turn in this round
         self.used = 0  # instructions of the current turn
         self.alone: int | None = None  # the number of the only thread of the group that runs
         self.time = 0
-        self.broken = False  # a fault that no thread survives
+        self.broken = False  # a fatal fault has ended the run
         self.settle()
 
     @property
     def over(self) -> bool:
-        """Whether there is nothing left to execute."""
+        """Whether the run has executed its last instruction."""
         return self.broken or (not self.live and self.group >= len(self.groups) - 1)
 
     def settle(self) -> None:
-        """Find whose turn it is; a group that has ended is followed by the next.
+        """Choose the thread of the next turn; the next group begins after the end of one.
 
-        Raises FaultFound where all threads of the group wait for each other.
+        Raises FaultFound when all threads of the group wait for each other.
         """
         while self.current is None and not self.over:
             if not self.live:
@@ -96,7 +96,7 @@ class Stepper:
         return self.current is not None
 
     def run_alone(self, number: int | None) -> None:
-        """Let only one thread of the group run from now on; all of them with None."""
+        """Run only one thread of the group from now on; all of them with None."""
         self.alone = number
         if number is not None and (self.current is None or self.current.number != number):
             if self.current is not None:
@@ -107,8 +107,7 @@ class Stepper:
     def advance(self, most: int) -> None:
         """Execute up to ``most`` instructions of the current thread, fewer where its turn ends.
 
-        Raises Trap and FaultFound where the thread stands before what was waited for, and KernelFault where it can
-        execute no more.
+        Raises Trap and FaultFound when the thread is before a trap or finding, and KernelFault when it cannot continue.
         """
         thread, machine = self.current, self.machine
         if thread is None:
@@ -120,7 +119,7 @@ class Stepper:
             with np.errstate(all="ignore"):
                 signal, used = thread.slice(machine.quantum - self.used, most)
         except (Trap, FaultFound, KernelFault):
-            frame = thread.frame  # the instruction where it stands has been counted, and has not happened
+            frame = thread.frame  # the present instruction has been counted, and has not happened
             frame.code.counts[frame.pc] -= 1
             self._count(machine.executed(frame) - before if most > 1 else 0)
             raise
@@ -134,7 +133,7 @@ class Stepper:
         self.used += used
 
     def _hand_over(self, thread: Thread, signal: int | None) -> None:
-        """A slice has ended: what ``Thread.run`` and ``Machine.go_on`` do then."""
+        """End a thread's slice, as ``Thread.run`` and ``Machine.go_on`` do."""
         used, self.used = self.used, 0
         self.machine.spend(used)
         if signal == SWITCH:
@@ -151,6 +150,6 @@ class Stepper:
         self.settle()
 
     def place(self, thread: Thread) -> int:
-        """Return the instruction that a thread stands at; one that waits stands at its barrier still."""
+        """Return the present instruction of a thread; that of a waiting one is its barrier."""
         pc = thread.frame.pc
         return pc - 1 if thread.number in self.waits and thread in self.live else pc

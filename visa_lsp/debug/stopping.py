@@ -1,7 +1,7 @@
-"""What a run stops for: breakpoints, watches and kinds of faults, and the tests that they put before instructions.
+"""The reasons to stop a run: breakpoints, watches and kinds of faults, and their tests before instructions.
 
-Knows no way on or back: whoever moves the run hears of what has sprung, and asks here whether it counts. Invariant: a
-test changes nothing but counts of hits, and those only while ``counting``.
+Knows no movement: the code that moves the run meets a trap, and calls this module to decide whether it counts.
+Invariant: a test changes nothing but counts of hits, and those only while ``counting``.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 
 class StoppingRun(StandingRun):
-    """A run with what it is to stop for."""
+    """A run with its breakpoints and watches."""
 
     def __init__(self, launch: Launch, say: Callable[[str], None]) -> None:
         super().__init__(launch)
-        self.say = say  # told what breakpoints log and what the user should know
-        self.focus: ThreadKey | None = None  # the only thread that breakpoints and pauses are about
+        self.say = say  # shows log messages of breakpoints and notes to the user
+        self.focus: ThreadKey | None = None  # the only thread that breakpoints and pauses apply to
         self.filters: set[str] = set()
         self.conditions: dict[str, Terms] = {}  # of filters
         self.breakpoints: list[Breakpoint] = []
@@ -42,11 +42,11 @@ class StoppingRun(StandingRun):
     def add(
         self, reason: str, places: list[tuple[BodyText, int]], wish: Wish, line: int = -1, number: int = 0
     ) -> Breakpoint:
-        """Add a breakpoint; one that cannot be says why. ``apply`` makes it count."""
+        """Add a breakpoint; its message says why it is not verified. ``apply`` activates it."""
         point = Breakpoint(number, reason, places, line)
         self.breakpoints.append(point)
         if not places:
-            point.message = "there is no instruction here or below"
+            point.message = "no instruction follows this place"
             return point
         try:
             terms = Terms(wish)
@@ -59,12 +59,12 @@ class StoppingRun(StandingRun):
         return point
 
     def watch(self, cells: Cells, at: FrameCells, access: str, wish: Wish, size: int = 0, number: int = 0) -> Watch:
-        """Add a watch on elements, or so many bytes from there; registers are watched in the thread and body of ``at``.
+        """Add a watch on elements, or on ``size`` bytes from there; registers are watched in the thread and body of ``at``.
 
-        Raises DebugError for what cannot be watched.
+        Raises DebugError for elements that cannot be watched.
         """
         if access not in ACCESSES:
-            raise DebugError(f"'{access}' is no access; it is one of {', '.join(ACCESSES)}")
+            raise DebugError(f"'{access}' is not an access; expected one of {', '.join(ACCESSES)}")
         owner, start, size = watched(cells, size)
         if at.thread.machine is not self.machine:
             owner = self._taken_over(owner, at)
@@ -78,7 +78,7 @@ class StoppingRun(StandingRun):
         else:
             made.content = lambda _frame: owner.data[start : start + size].tobytes()
         if owner in ("grf", "preds", "addr"):
-            # What every body has comes and goes with calls; the rest is an activation's own.
+            # Predefined variables are saved around calls; all others belong to one activation.
             shared = owner == "grf" and start < at.code.layout.predefined_end
             made.bodies = tuple(self.places.bodies) if shared else (at.code.kernel.name,)
             made.thread = at.thread.group.id, at.thread.number
@@ -95,19 +95,19 @@ class StoppingRun(StandingRun):
         return made
 
     def _taken_over(self, owner: Any, at: FrameCells) -> Any:
-        """Return what stands for an owner that ``at`` knows from a run before this one. Raises DebugError where nothing does."""
+        """Return this run's counterpart of an owner from an earlier run. Raises DebugError where it has none."""
         if isinstance(owner, str):
             if at.code.kernel.name not in self.places.bodies:
-                raise DebugError(f"there is no {at.code.kernel.name} any more")
+                raise DebugError(f"the program no longer has {at.code.kernel.name}")
             return owner
         pairs = zip(at.buffers(), self.launch.dispatch.buffers, strict=False)
         found = next((new for old, new in pairs if old is owner), owner)
         if found is owner and owner is not at.thread.group.slm:
-            raise DebugError("there is no such buffer any more")
+            raise DebugError("the launch no longer has the buffer")
         return found
 
     def apply(self) -> None:
-        """Put the tests of all breakpoints and watches where they belong."""
+        """Install the tests of all breakpoints and watches."""
         traps: dict[tuple[int, int], dict[Any, Callable[[Frame], bool]]] = {}
 
         def put(code: Code, pc: int, who: object, test: Callable[[Frame], bool]) -> None:
@@ -144,7 +144,7 @@ class StoppingRun(StandingRun):
                 if not terms.hold(at, counting=self.counting):
                     return False
             except DebugError:
-                return True  # it is told at the stop
+                return True  # the stop reports it
             if terms.log:
                 if self.counting:
                     self.say(terms.message(at, text_of))
@@ -170,11 +170,11 @@ class StoppingRun(StandingRun):
             return True
 
     def concerns(self, thread: Thread | None) -> bool:
-        """Return whether a thread is the one that the user is about, or there is none such."""
+        """Return whether breakpoints apply to a thread: it is the focus, or there is no focus."""
         return self.focus is None or (thread is not None and key_of(thread) == self.focus)
 
     def counts(self, watch: Watch, thread: Thread) -> bool:
-        """Return whether the run stops for a watch that a thread has touched."""
+        """Return whether the run stops for a thread's access to a watch."""
         if self.focus is not None and watch.thread is None and key_of(thread) != self.focus:
             return False
         assert watch.terms is not None
@@ -184,17 +184,17 @@ class StoppingRun(StandingRun):
             return True
 
     def trouble(self, points: list[Breakpoint], thread: Thread) -> str:
-        """Why a condition cannot be computed, where that is why the run stops."""
+        """Return the message of a failing condition that stops the run; empty where none fails."""
         for point in points:
             if point.terms is not None and point.terms.condition is not None:
                 try:
                     point.terms.condition.holds(self.cells_of(thread, thread.frame))
                 except DebugError as error:
-                    return f"the condition cannot be computed: {error}"
+                    return f"cannot evaluate the condition: {error}"
         return ""
 
     def apart(self, hits: tuple[Any, ...], thread: Thread) -> tuple[list[Breakpoint], list[Watch]]:
-        """Return the breakpoints among what has sprung, and the watches whose terms hold."""
+        """Return the breakpoints, and the watches whose terms hold, among the hits."""
         points = [hit for hit in hits if isinstance(hit, Breakpoint)]
         return points, [hit for hit in hits if isinstance(hit, Watch) and self.counts(hit, thread)]
 

@@ -1,6 +1,6 @@
-"""Values of a debugged run: what is debugged, why it stands still, what is open in a thread, the words for kinds of faults.
+"""Values of a debugged run: the launch, stops, activations, and the words for kinds of faults.
 
-Computes nothing. Invariant: a stop holds no state of the run; what it names may be gone when the run has gone on.
+Computes nothing. Invariant: a stop holds no state of the run; the objects that it names may be gone when the run continues.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _FILTERS: Final = {
     FaultKind.ACCESS: "access",
     FaultKind.DIVISION: "division",
 }
-# The words for which a run can stop at a fault: the checks, and what no thread survives.
+# The words for kinds of faults that can stop a run: the checks, and fatal faults.
 FILTERS: Final = (*(name for name in CHECKERS if name in _FILTERS.values()), FATAL)
 
 
@@ -43,7 +43,7 @@ def filter_of(fault: Fault) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What is debugged: the order to run, texts of bodies by name, buffer arguments, and what watches the run."""
+    """A launch to debug: the dispatch, texts of bodies by name, buffer arguments, and the observers."""
 
     dispatch: Dispatch
     texts: Mapping[str, BodyLines]
@@ -53,7 +53,7 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class RunStop:
-    """Why a run stands still. ``thread`` is None at its end; ``hits`` are the numbers of breakpoints and watches."""
+    """Why a run has stopped. ``thread`` is None at its end; ``hits`` are the numbers of breakpoints and watches."""
 
     reason: str  # entry step breakpoint function instruction data exception pause goto barrier end start
     thread: Thread | None
@@ -64,7 +64,7 @@ class RunStop:
 
 @dataclass(frozen=True, slots=True)
 class Activation:
-    """One line of a thread's stack: a body or subroutine that is open, and the instruction where it stands."""
+    """One line of a thread's stack: an active body or subroutine, and its present instruction."""
 
     name: str
     place: CodePlace

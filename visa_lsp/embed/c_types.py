@@ -63,7 +63,7 @@ _NOT_TYPES: Final = re.compile(
 )
 _LOCAL: Final = re.compile(r"\b(?:__)?local\b")
 _VECTOR: Final = re.compile(r"(?P<base>[a-z]+)(?P<count>2|4|8|16)")
-_MOST_ELEMENTS: Final = 1024
+_MAX_ELEMENTS: Final = 1024
 _TEMPLATE: Final = re.compile(
     r"(?:\w+::)*(?:vec|marray|simd|vector|vector_ref)\s*<\s*(?P<base>[\w: ]+?)\s*,\s*(?P<count>\d{1,3})\s*>"
 )
@@ -78,7 +78,7 @@ _CPP_CAST: Final = re.compile(
 _PATH: Final = re.compile(r"[A-Za-z_]\w*")
 _ELEMENT: Final = re.compile(r"\.(?:[xyzw]|s[0-9a-fA-F]|[rgba])(?!\w)")
 _WHOLE: Final = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]{1,16}|\d{1,19})")
-_LONGEST: Final = 400
+_MAX_TYPE_CHARS: Final = 400
 
 
 def type_named(written: str, depth: int, host: Host, names: Mapping[str, str], *, deep: int = 4) -> CType | None:
@@ -97,7 +97,7 @@ def type_named(written: str, depth: int, host: Host, names: Mapping[str, str], *
     bare = _NOT_TYPES.sub(" ", written)
     depth += bare.count("*")
     bare = bare.replace("*", " ").replace("&", " ").strip()
-    if len(bare) > _LONGEST:
+    if len(bare) > _MAX_TYPE_CHARS:
         return None
     template = _TEMPLATE.fullmatch(bare)
     if template is not None:
@@ -139,7 +139,7 @@ def _vector(base: CType, attribute: re.Match[str]) -> CType | None:
     if base.count != 1 or base.visa not in TYPE_BY_NAME or not (size.isdigit() and len(size) < 6):
         return None
     count = int(size) // (1 if "ext" in attribute["how"] else TYPE_BY_NAME[base.visa].size)
-    return CType(base.visa, count) if 0 < count <= _MOST_ELEMENTS else None
+    return CType(base.visa, count) if 0 < count <= _MAX_ELEMENTS else None
 
 
 def _filled(template: str, given: str) -> str | None:
@@ -165,7 +165,7 @@ def type_of(
 ) -> CType | None:
     """Return the type of an expression; None where it is not one of the forms that are understood."""
     text = expression.strip()
-    if not text or len(text) > _LONGEST:
+    if not text or len(text) > _MAX_TYPE_CHARS:
         return None
     while text.startswith("(") and _closes(text, 0) == len(text) - 1:
         text = text[1:-1].strip()

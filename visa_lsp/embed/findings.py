@@ -45,7 +45,11 @@ _OF_OTHER_BODIES: Final = {
     "missing-label": re.compile(r"(?m)^\s*([A-Za-z_][\w$@?]*):"),
 }
 _MARK: Final = "visa:"
-_FARTHEST, _LONGEST, _MOST_LINES = 400, 1000, 1000  # characters before a comment, in a line of it; lines of a comment
+_MAX_CHARS_BEFORE, _MAX_LINE_CHARS, _MAX_LINES = (
+    400,
+    1000,
+    1000,
+)  # characters before a comment, in a line of it; lines of a comment
 
 
 def findings(host: HostText, extra: Collection[str] = ()) -> tuple[Diagnostic, ...]:
@@ -136,13 +140,13 @@ def _suppressions(host: HostText) -> Iterator[Suppression]:
     index = LineIndex(text)
     for comment in host.comments:
         at = comment.start
-        before = text[max(0, at - _FARTHEST) : at]
+        before = text[max(0, at - _MAX_CHARS_BEFORE) : at]
         # Behind code that is further away than anyone writes a comment, a comment stands behind code.
         blank = before[before.rfind("\n") + 1 :].isspace() or before[-1:] in ("\n", "")
         alone = blank and ("\n" in before or len(before) == at)
         at -= len(before) - len(before.rstrip(" \t"))  # the blanks before a comment go with it
-        for part in text[at : comment.end].split("\n")[:_MOST_LINES]:
-            if _MARK in part and len(part) <= _LONGEST:
+        for part in text[at : comment.end].split("\n")[:_MAX_LINES]:
+            if _MARK in part and len(part) <= _MAX_LINE_CHARS:
                 code = " " * len(part) + ("" if alone else "x")
                 yield from suppressions_in(part, code, index.position(at)[0], at)
             at += len(part) + 1

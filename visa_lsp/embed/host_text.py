@@ -45,8 +45,8 @@ _OPEN: Final = re.compile(r"[\"']")
 _NAMES: Final = re.compile(r"^\s*#|typedef|using", re.MULTILINE)
 _BRACKET: Final = {")": "(", "]": "[", "}": "{"}
 _ENDS: Final = re.compile(r"[;}]")
-_HEAD: Final = 2000  # characters: no head of a function is longer
-_MOST_LINES: Final = 40  # an edit of more lines is no typing
+_MAX_HEAD_CHARS: Final = 2000  # characters: no head of a function is longer
+_MAX_EDIT_LINES: Final = 40  # an edit of more lines is no typing
 
 
 class HostText:
@@ -127,8 +127,8 @@ class HostText:
         if any(p.zone.start <= change.span.end and change.span.start <= p.zone.end for p in self.placed):
             return None
         after = min((p.zone.start for p in self.placed if p.zone.start >= change.span.end), default=len(self.document))
-        ahead = self.document.slice(Span(change.span.end, min(after, change.span.end + _HEAD)))
-        if len(ahead) < _HEAD and after < len(self.document) and not _ENDS.search(ahead):
+        ahead = self.document.slice(Span(change.span.end, min(after, change.span.end + _MAX_HEAD_CHARS)))
+        if len(ahead) < _MAX_HEAD_CHARS and after < len(self.document) and not _ENDS.search(ahead):
             return None  # this may be the head of the function
         if not change.by:
             return before
@@ -278,7 +278,7 @@ def _is_loud(document: Document, span: Span, *, quotes: bool) -> bool:
     ``quotes``: a quote and the sign of a directive do.
     """
     first, last = document.position(span.start)[0], document.position(span.end)[0]
-    if last - first > _MOST_LINES or document.line_text(first - 1).rstrip().endswith("\\"):
+    if last - first > _MAX_EDIT_LINES or document.line_text(first - 1).rstrip().endswith("\\"):
         return True
     lines = [document.line_text(line) for line in range(first, last + 1)]
     return any(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.embed.languages import LONGEST_QUALIFIER, Host, parse, readable
+from visa_lsp.embed.languages import MAX_QUALIFIER_CHARS, Host, parse, readable
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class HostTree(Struct, frozen=True):
     def edited(self, change: HostChange, before: Document, after: Document) -> HostTree:
         """Return the tree with its nodes moved by an edit that leads from one state of the text to the next."""
         # An edit may make or unmake a word that is read as blanks.
-        more = LONGEST_QUALIFIER if self.host is Host.OPENCL else 0
+        more = MAX_QUALIFIER_CHARS if self.host is Host.OPENCL else 0
         start = max(0, change.span.start - more)
         old = Span(start, min(len(before), change.span.end + more))
         new = Span(start, old.end + change.by)

@@ -45,7 +45,7 @@ _NUMBER: Final = re.compile(r"i\d+\s+(?P<value>-?\d{1,18})\s*")
 _ARGUMENTS: Final = re.compile(r"\s*\(")
 _MLIR_TYPES: Final = re.compile(r"[^:\n]*:\s*\((?P<given>[^()\n]*)\)\s*->\s*(?P<result>[^\n]*)")
 _FOR_VECTORS: Final = re.compile(r"genx", re.IGNORECASE)
-_LONGEST: Final = 100_000
+_MAX_CALL_CHARS: Final = 100_000
 
 
 def sources_in(text: str, host: Host) -> Iterator[UnitSource]:
@@ -129,7 +129,7 @@ def _arguments(text: str, at: int) -> list[str]:
     if opened is None:
         return []
     depth = 1
-    for place in range(opened.end(), min(len(text), opened.end() + _LONGEST)):
+    for place in range(opened.end(), min(len(text), opened.end() + _MAX_CALL_CHARS)):
         depth += (text[place] == "(") - (text[place] == ")")
         if depth == 0:
             return _split(text[opened.end() : place])

@@ -83,11 +83,11 @@ _MODULES: Final = {
 _QUALIFIERS: Final = re.compile(
     r"\b(?:__kernel|kernel|(?:__)?(?:global|local|constant|private|generic|read_only|write_only|read_write))\b"
 )
-LONGEST_QUALIFIER: Final = 16  # characters, with what stands beside the word
+MAX_QUALIFIER_CHARS: Final = 16  # characters, with what stands beside the word
 _NO_LINE_END: Final = re.compile(r"(?!\\\r?\n)[^\r\n]")
 _BLANK_BEFORE_END: Final = re.compile(r" (?=\r?\n)")
 _OTHER: Final = re.compile(r"[^\x01-\x7f]")
-_LONGEST_CHAIN: Final = (
+_MAX_CHAIN_LINKS: Final = (
     64  # lines that splices join; the scanner of Python looks through all of a chain for each word in it
 )
 
@@ -221,7 +221,7 @@ def _without_long_chains(text: str) -> str:
         if line.endswith("\\") and number < len(lines) - 1:
             continue
         chain, first = lines[first : number + 1], number + 1
-        if len(chain) > _LONGEST_CHAIN:
+        if len(chain) > _MAX_CHAIN_LINKS:
             out.append("  ".join([*(part[:-1] for part in chain[:-1]), chain[-1]]))
         else:
             out.extend(chain)

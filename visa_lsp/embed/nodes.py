@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from visa_lsp.embed.languages import Host
     from visa_lsp.text import Span
 
-_MOST_CHILDREN: Final = 2000
+_MAX_CHILDREN: Final = 2000
 
 # The types of nodes that are wanted, each with the name of the list that it goes into.
 Kinds = tuple[tuple[str, str], ...]
@@ -82,7 +82,7 @@ def is_hard(root: Node) -> bool:
     waiting = [root] if root.has_error else []
     while waiting:
         node = waiting.pop()
-        if node.child_count > _MOST_CHILDREN and _longest_run(node) > _MOST_CHILDREN:
+        if node.child_count > _MAX_CHILDREN and _longest_run(node) > _MAX_CHILDREN:
             return True
         waiting.extend(child for child in node.children if child.has_error)
     return False

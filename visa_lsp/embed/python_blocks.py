@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Tree
 
 _STRINGS: Final = (("comment", "comment"), ("string", "string"), ("concatenated_string", "string"))
-_LONGEST: Final = 2000
+_MAX_VALUE_BYTES: Final = 2000
 _CONSTRAINT: Final = re.compile(r"[=+&]*(?:rw(?:\.u)?|i|n|P|\d{1,2})")
 _ANY_CONSTRAINT: Final = re.compile(r"[=+&%]*[\w.]+|~\{\w+\}")
 # What takes a template by name, and what gives back the text that it is given.
@@ -33,7 +33,7 @@ _KEEPS_TEXT: Final = re.compile(r"(?:\w+\.)*(?:dedent|cleandoc)")
 _KEEPS_METHOD: Final = re.compile(r"\.(?:strip|lstrip|rstrip)")
 _TAKES_ASSEMBLY: Final = "inline_asm"
 _KINDS: Final = (("call", "call"), ("assignment", "assignment"))
-_DEEPEST: Final = 50
+_MAX_DEPTH: Final = 50
 
 
 class PythonText:
@@ -168,7 +168,7 @@ class PythonText:
 
     def _operands(self, node: Node, allowed: re.Pattern[str]) -> tuple[Operand, ...]:
         """Return the operands that a string of constraints names; none where it is something else."""
-        if node.end_byte - node.start_byte > _LONGEST:
+        if node.end_byte - node.start_byte > _MAX_VALUE_BYTES:
             return ()
         words = [word.strip() for word in "".join(p.text for p in self._pieces(node)).split(",")]
         if not all(allowed.fullmatch(word) for word in words):
@@ -224,7 +224,7 @@ def _flat(node: Node) -> Iterator[Node]:
 def _is_in_sight(assignment: Node, use: Node) -> bool:
     """Return whether an assignment stands in a function around a use of its name, or in none."""
     around: Node | None = assignment.parent
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_DEPTH):
         if around is None or around.type == "module":
             return True
         if around.type in ("function_definition", "lambda", "class_definition"):

@@ -31,7 +31,7 @@ _DECLARED: Final = re.compile(
     r"\s*\.decl\s+(?P<name>\S+)\s+v_type=G\s+type=(?P<type>\w+)\s+num_elts=(?P<count>\d+)\s+align=GRF"
 )
 _OWORD: Final = 16  # bytes
-_MOST_OWORDS: Final = 8  # of one message
+_MAX_OWORDS: Final = 8  # of one message
 _FIRST_ARGUMENT: Final = 64  # bytes: where the payload begins that is the same for all threads
 _WORD: Final = re.compile(r"\w+")
 
@@ -198,7 +198,7 @@ def _moves(operand: BlockOperand, *, store: bool) -> Iterator[str]:
     )  # fmt: skip
     done, owords = 0, -(-operand.bytes // _OWORD)
     while done < owords:
-        size = next(n for n in (_MOST_OWORDS, 4, 2, 1) if done + n <= owords)
+        size = next(n for n in (_MAX_OWORDS, 4, 2, 1) if done + n <= owords)
         yield f"{row.mnemonic} ({size}) {operand.buffer} 0x{done:x}:ud {operand.name}.{done * _OWORD}\n"
         done += size
 

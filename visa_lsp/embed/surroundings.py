@@ -35,10 +35,10 @@ _LOCALS: Final = (
     ("compound_statement", "scope"), ("for_statement", "scope"), ("function_definition", "scope"),
 )  # fmt: skip
 _WIDTH: Final = re.compile(r"reqd_sub_group_size\s*\(\s*(\d{1,3})\s*\)|\bSIMD\s*=\s*(\d{1,3})\b")
-_FARTHEST: Final = 64  # so many declarations of one name are looked at for the one that holds
+_MAX_DECLARATIONS: Final = 64  # so many declarations of one name are looked at for the one that holds
 _BEFORE: Final = re.compile(r"\b(?:__)?(?:global|local|constant|private|generic)\s+\Z")
-_MOST_BEFORE: Final = 40
-_LONGEST_ATTRIBUTE: Final = 200
+_MAX_CHARS_BEFORE: Final = 40
+_MAX_ATTRIBUTE_CHARS: Final = 200
 _VECTOR_BEFORE: Final = re.compile(VECTOR.pattern + r"\s*\Z")
 _WIDTHS: Final = frozenset({8, 16, 32})
 # What only functions for the vector compiler have, and what files have in which there are some.
@@ -170,7 +170,7 @@ class Surroundings:
             return Compiler.VECTOR
         if number >= 0:
             span = self.functions[number].span
-            if _OF_VECTORS.search(self.text, max(0, span.start - _MOST_BEFORE), span.end):
+            if _OF_VECTORS.search(self.text, max(0, span.start - _MAX_CHARS_BEFORE), span.end):
                 return Compiler.VECTOR
             if self.width(number, offset):
                 return Compiler.SCALAR
@@ -220,7 +220,7 @@ class Surroundings:
             self._locals[number] = self._declarations(number)
         known = self._locals[number].get(name, [])
         at = bisect_right(known, offset, key=lambda d: d.span.start)
-        return next((d for d in reversed(known[max(0, at - _FARTHEST) : at]) if offset in d.scope), None)
+        return next((d for d in reversed(known[max(0, at - _MAX_DECLARATIONS) : at]) if offset in d.scope), None)
 
     def _declarations(self, number: int) -> dict[str, list[Declared]]:
         captured = nodes_of(self._nodes[number], self.host, _LOCALS)
@@ -243,12 +243,12 @@ class Surroundings:
         if kind is None or first is None:
             return []
         # Words before the type count: which memory a pointer goes to is one of them, and the grammar does not see it.
-        before = _BEFORE.search(self.text, max(0, node.start_byte - _MOST_BEFORE), node.start_byte)
+        before = _BEFORE.search(self.text, max(0, node.start_byte - _MAX_CHARS_BEFORE), node.start_byte)
         written = (before[0] if before else "") + self.text[
             node.start_byte : min(first.start_byte, node.start_byte + 200)
         ]
         # An attribute that makes a vector may stand before, where the tree has blanks.
-        ahead = _VECTOR_BEFORE.search(self.text, max(0, node.start_byte - _LONGEST_ATTRIBUTE), node.start_byte)
+        ahead = _VECTOR_BEFORE.search(self.text, max(0, node.start_byte - _MAX_ATTRIBUTE_CHARS), node.start_byte)
         written = (ahead[0] if ahead else "") + written
         out = []
         for declarator in node.children_by_field_name("declarator"):

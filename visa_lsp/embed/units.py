@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 WIDEST: Final = 32  # lanes: of a function that does not say how many it has
 _ROOM: Final = 4096  # bytes: of an operand whose type is not known
-_LONGEST_NAME: Final = 60
+_MAX_NAME_CHARS: Final = 60
 # What an operand may be whose type is not known, and a number that is not: the type, its bytes, a number.
 CHOICES: Final = (
     ("d", 4, "0x1:d"),
@@ -164,7 +164,7 @@ class _UnitMaker:
     def unit(self) -> Unit:
         """Put the body together."""
         bodies = [list(self._lines(number, block)) for number, block in enumerate(self._source.blocks)]
-        name = re.sub(r"\W", "_", self._source.name, flags=re.ASCII)[:_LONGEST_NAME] or "asm"
+        name = re.sub(r"\W", "_", self._source.name, flags=re.ASCII)[:_MAX_NAME_CHARS] or "asm"
         target = "cm" if all(block.is_of_vectors for block in self._source.blocks) else "3d"
         head = [f'.kernel "{name}"', f'.kernel_attr Target="{target}"']
         if self._source.width:

@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _GAP: Final = re.compile(r"(?:\s|\\\r?\n)*")
-_SHORT: Final = 400  # lines: of longer blocks only what lies between the first and the last difference is compared
-_NEAR: Final = 50  # blocks that may have come before one, or gone, since it was opened
+_MAX_COMPARED_LINES: Final = (
+    400  # lines: of longer blocks only what lies between the first and the last difference is compared
+)
+_MAX_BLOCKS_MOVED: Final = 50  # blocks that may have come before one, or gone, since it was opened
 
 
 def edits_of(host: HostText, number: int, called: str, before: str, text: str) -> tuple[Edit, ...]:
@@ -51,7 +53,7 @@ def edits_of(host: HostText, number: int, called: str, before: str, text: str) -
 
 def _meant(host: HostText, number: int, called: str, lines: str) -> BlockText:
     """Return the block with these lines: the one of that number, else the only one near it; others may have come before it."""
-    for other in (number, *(number + by * sign for by in range(1, _NEAR) for sign in (1, -1))):
+    for other in (number, *(number + by * sign for by in range(1, _MAX_BLOCKS_MOVED) for sign in (1, -1))):
         if 0 <= other < len(blocks_of(host)):
             known = block_text(host, other, called)
             if known.lines == lines:
@@ -88,7 +90,7 @@ class _StringWriter:
         starts = [self._first_line()]
         for line in old:
             starts.append(starts[-1] + len(line) + 1)
-        short = max(len(some), len(others)) <= _SHORT
+        short = max(len(some), len(others)) <= _MAX_COMPARED_LINES
         codes = SequenceMatcher(None, some, others, autojunk=False).get_opcodes() if short else None
         for tag, i1, i2, j1, j2 in codes or [("replace", 0, len(some), 0, len(others))]:
             if tag != "equal":

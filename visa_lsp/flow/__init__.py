@@ -1,21 +1,20 @@
-"""Where control goes in a body, and what its instructions read and write: once, for everybody who asks.
+"""Control flow and data flow of a body: computed once, for all rooms.
 
-The room knows rows and values of the program, no text and no machine. Bound text and resolved programs are both made into
-``Step``s first (``steps``, ``program_steps``); everything behind that sees steps only:
+The room knows rows and values of the program, no text and no machine. Bound text and resolved programs are both converted to
+``Step``s first (``steps``, ``program_steps``); all analyses work on steps only:
 
-* ``structure``: which of the appendix's structured words belong together;
+* ``structure``: matching of the appendix's structured words;
 * ``graph``: basic blocks, kinds of edges, subroutines, dominators; ``loops``: natural loops and their depth;
-  ``divergence``: blocks that some of the lanes run while others wait;
-* ``storage``, ``accesses``: where variables lie, and which bytes of them an instruction reads and writes;
-* ``masks``: sets of bytes of many variables as one integer; ``liveness``, ``reaching``: what is read later, what was
-  written before; ``values``: whose values may become part of which variable; ``usage``: what is read or written at all;
-* ``registers``: how many registers a body takes at each step, by the rules of life of ``pressure``; ``pointers``: what
-  indirect operands may touch;
-* ``solve``: the only place where something is repeated until it no longer changes.
+  ``divergence``: blocks that a part of the lanes runs while others wait;
+* ``storage``, ``accesses``: the places of variables, and the bytes of them that an instruction reads and writes;
+* ``masks``: sets of bytes of many variables as one integer; ``liveness``, ``reaching``: later reads,
+  earlier definitions; ``values``: flow of values between variables; ``usage``: variables read or written anywhere;
+* ``registers``: the number of registers at each step, by the live ranges of ``pressure``; ``pointers``: the variables
+  that indirect operands may touch;
+* ``solve``: the only fixpoint loop.
 
 Invariants. Every step is in exactly one block. An access covers at least the bytes that the instruction may touch
-(``possible``) and at most those that it touches whenever all its lanes run (``certain``); so a variable that is called dead
-is dead, and a definition that is said not to arrive does not. A write kills only what it certainly overwrites: a guarded
-write kills nothing, a masked write kills nothing where some lanes wait elsewhere. Nothing here judges: what is an error
-is for rules to say.
+(``possible``) and at most those that it touches whenever all its lanes run (``certain``); so a variable reported dead is
+dead, and a definition reported not to reach does not. A write kills only what it certainly overwrites: a guarded
+write kills nothing, a masked write kills nothing where some lanes wait elsewhere. Rules decide what is an error.
 """

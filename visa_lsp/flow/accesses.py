@@ -1,7 +1,7 @@
-"""Which bits of which variables an instruction reads and writes, read off its row and operands.
+"""The bits of variables that an instruction reads and writes, from its row and operands.
 
-Regions give exact bytes. How much of a register a message moves is not looked at here: its raw operands may touch all that
-lies behind their start and certainly touch nothing, unless ``moved`` tells the bytes.
+Regions give exact bytes. The sizes of messages are not modelled here: a raw operand may touch all bytes behind its start and
+certainly touches none, unless ``moved`` has the bytes.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.flow.steps import Access, AccessPurpose, Space, variable_key
-from visa_lsp.flow.storage import MOST_BITS
+from visa_lsp.flow.storage import MAX_VARIABLE_BITS
 from visa_lsp.isa.model import FieldKind, FlowClass, PredicateUse, Role, Shape, Trait
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program import regions
@@ -42,7 +42,7 @@ _ALL_LANES: Final = (1 << 32) - 1
 
 @cache
 def slots_of(row: Instruction) -> Mapping[str, Slot]:
-    """Return the slot that fills a field, by the field's name; of fields that several slots fill the register's."""
+    """Return the slot that fills each field, by field name; the register's slot where several fill one field."""
     return {name: slot for slot in reversed(row.slots) for name in slot.name.split(",")}
 
 
@@ -53,12 +53,12 @@ def exec_control_of(inst: Inst) -> ExecControl:
 
 
 def accesses_of(inst: Inst, storage: Storage, moved: Mapping[str, int] | None = None) -> tuple[Access, ...]:
-    """Return what an instruction does to variables. ``moved``: the bytes that a message moves of a raw operand, by field."""
+    """Return the accesses of an instruction. ``moved``: the bytes that a message moves of a raw operand, by field."""
     return tuple(_accesses(inst, storage, moved or {}))
 
 
 def touches_indirectly(inst: Inst) -> tuple[bool, bool]:
-    """Return whether an instruction reads, and whether it writes, registers that are known only when it runs."""
+    """Return whether an instruction reads, and whether it writes, registers that are known only at run time."""
     reads = writes = False
     for number, value in enumerate(inst.values):
         if type(value) is Indirect or (type(value) is tuple and any(type(v) is Indirect for v in value)):
@@ -82,14 +82,14 @@ def _accesses(inst: Inst, storage: Storage, moved: Mapping[str, int]) -> Iterato
             if value.var:
                 yield _guard(row, value, control)
         elif isinstance(value, int):
-            # Newer messages may also find their surface by the value of a general operand.
+            # In newer messages the value of a general operand may also select the surface.
             if spec.kind in _HANDLES:
                 key = variable_key(_HANDLES[spec.kind], value)
                 yield Access(name, key, writes=False, possible=1, purpose=AccessPurpose.HANDLE)
         elif value is None or isinstance(value, ExecControl):
             continue
         elif isinstance(value, PredicateOperand) and not isinstance(inst.get("dst"), PredicateOperand):
-            # A number is made of it: all of its lanes, whatever the execution size.
+            # The predicate is read as a number: all of its lanes, whatever the execution size.
             key, lanes = variable_key(Space.PREDICATE, value.var), (1 << control.exec_size) - 1 << control.mask_offset
             yield Access(name, key, writes=False, possible=_ALL_LANES, certain=lanes)
         else:
@@ -114,7 +114,7 @@ def _guard(row: Instruction, value: Predicate, control: ExecControl) -> Access:
 def _operand(
     row: Instruction, name: str, value: Value, control: ExecControl, storage: Storage, moved: Mapping[str, int]
 ) -> Iterator[Access]:
-    """Yield what a vector or raw operand does."""
+    """Yield the accesses of a vector or raw operand."""
     role, lanes = _role(row, name), control.exec_size
     match value:
         case General():
@@ -129,7 +129,7 @@ def _operand(
             bits = (1 << lanes) - 1 << control.mask_offset
             yield from _both(name, role, variable_key(Space.PREDICATE, value.var), bits, bits)
         case Address():
-            width = lanes if role is Role.WRITE else max(1, min(value.width, MOST_BITS))
+            width = lanes if role is Role.WRITE else max(1, min(value.width, MAX_VARIABLE_BITS))
             bits = _shift((1 << width) - 1, value.offset)
             yield from _both(name, role, variable_key(Space.ADDRESS, value.var), bits, bits)
         case Indirect():
@@ -158,7 +158,7 @@ def _root(number: int, storage: Storage) -> tuple[int, int]:
 
 
 def _general(row: Instruction, name: str, value: General, lanes: int, storage: Storage) -> tuple[int, int, int]:
-    """Key, possible and certain bytes of a general operand."""
+    """Return key, possible and certain bytes of a general operand."""
     here = storage.general.get(value.var)
     if here is None or value.var == 0:
         return variable_key(Space.GENERAL, storage.root(value.var)), 0, 0
@@ -173,7 +173,7 @@ def _general(row: Instruction, name: str, value: General, lanes: int, storage: S
 
 @cache
 def _shape(row: Instruction, name: str) -> tuple[bool, bool]:
-    """Return whether the region of an operand says what is touched, and whether it is that of one lane."""
+    """Return whether the region of an operand determines the touched bytes, and whether it is that of one lane."""
     slot = slots_of(row).get(name)
     if slot is None:
         return False, False
@@ -181,7 +181,7 @@ def _shape(row: Instruction, name: str) -> tuple[bool, bool]:
 
 
 def _raw(value: RawOperand, storage: Storage, count: int | None) -> tuple[int, int, int]:
-    """Key, possible and certain bytes of a raw operand of which a message moves ``count``."""
+    """Return key, possible and certain bytes of a raw operand of which a message moves ``count``."""
     key, room = _root(value.var, storage)
     here = storage.general.get(value.var)
     if here is None or value.var == 0:
@@ -189,12 +189,12 @@ def _raw(value: RawOperand, storage: Storage, count: int | None) -> tuple[int, i
     start = here.offset + value.offset
     if count is None:
         return key, _behind(start, room), 0
-    touched = _shift((1 << min(count, MOST_BITS)) - 1, start) & room
+    touched = _shift((1 << min(count, MAX_VARIABLE_BITS)) - 1, start) & room
     return key, touched, touched
 
 
 def _arguments(inst: Inst, storage: Storage) -> Iterator[Access]:
-    """Yield what a call of a function takes and gives in predefined variables."""
+    """Yield the accesses of a function call to predefined variables."""
     for field, number, writes in (("argsize", _ARG, False), ("retsize", _RETVAL, True)):
         count = inst.get(field)
         if isinstance(count, int) and count:
@@ -205,24 +205,24 @@ def _arguments(inst: Inst, storage: Storage) -> Iterator[Access]:
 
 
 def _behind(start: int, room: int) -> int:
-    """Return the bits of a variable from one on."""
+    """Return the bits of a variable from ``start`` on."""
     return room >> max(0, start) << max(0, start)
 
 
 def _shift(bits: int, by: int) -> int:
-    """Bits moved up; what lies beyond all variables is dropped, since a text may hold any number."""
-    return bits >> -by if by < 0 else bits << by if by < MOST_BITS else 0
+    """Return bits shifted up; those beyond all variables are dropped, because a text may hold any number."""
+    return bits >> -by if by < 0 else bits << by if by < MAX_VARIABLE_BITS else 0
 
 
 @lru_cache(4096)
 def _placed(region: Region, lanes: int, size: int, start: int, room: int) -> int:
-    """Return the bytes of a region whose first element stands at byte ``start`` of ``room``."""
+    """Return the bytes of a region whose first element is at byte ``start`` of ``room``."""
     return _shift(_region(region, lanes, size), start) & (1 << room) - 1
 
 
 @lru_cache(1024)
 def _region(region: Region, lanes: int, size: int) -> int:
-    """Return the bytes of a region whose first element stands at byte 0."""
+    """Return the bytes of a region whose first element is at byte 0."""
     if region.width is None:
         elements = regions.destination_elements(region.horz_stride or 1, lanes)
     else:

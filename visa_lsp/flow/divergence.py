@@ -1,8 +1,8 @@
-"""Blocks that some lanes of the thread run while others wait elsewhere for them.
+"""Divergent blocks: a part of the thread's lanes runs them while others wait elsewhere.
 
-Control always goes on at the lowest place with active lanes, and lanes join in the order of the body: whoever branches
-forward is away up to the target, whoever stays behind a backward branch is away as long as the loop runs. Lanes that end the
-thread are away for good and count as no lanes. Over-approximated: whether a predicate differs between lanes is not looked at.
+Control always continues at the lowest place with active lanes, and lanes join in the order of the body: lanes that branch
+forward are away up to the target, lanes that stay behind a backward branch are away as long as the loop runs. Lanes that end
+the thread no longer count. Over-approximated: every predicate counts as different between lanes.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _TOGETHER: Final = frozenset({FlowClass.JUMP, FlowClass.SWITCH})
 
 
 class _Bodies:
-    """Which blocks become divergent by a block that splits the lanes, or that is divergent itself."""
+    """The blocks that become divergent by a block that splits the lanes, or that is divergent itself."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        # Each block is told once. For each the next one, itself included, that has not been told, or a block on the way there.
+        # Each block is yielded once. By block: the next one, itself included, that is not yielded yet, or a block on the way there.
         self._untold = list(range(len(graph.blocks) + 1))
         self._reported_bodies: set[int] = set()
         self._members: dict[int, frozenset[int]] = {}
@@ -52,9 +52,9 @@ class _Bodies:
         return found
 
     def split(self, block: Block) -> Iterator[int]:
-        """Yield the blocks in which lanes are away because a block sends some of its own away."""
+        """Yield the blocks in which lanes are away because ``block`` splits them."""
         for step in self.graph.code(block):
-            # With one lane, and by a jump, all go or none.
+            # With one lane, and by a jump, all lanes branch or none.
             if step.condition and step.lanes > 1 and step.flow not in _TOGETHER:
                 yield from self._away(block, step.flow)
 
@@ -77,7 +77,7 @@ class _Bodies:
             case FlowClass.IF | FlowClass.ELSE | FlowClass.BREAK:
                 yield from self._between(here, self._edges(here, EdgeKind.BRANCH))
             case FlowClass.RETURN | FlowClass.FUNCTION_RETURN if here in self._called or flow is not FlowClass.RETURN:
-                # Lanes that go back to the caller come back to life there.
+                # Lanes that return to the caller become active there.
                 if here + 1 < len(self.graph.blocks):
                     yield from self._all_of(here + 1)
             case _:
@@ -87,7 +87,7 @@ class _Bodies:
         return [e.target for e in self.graph.edges_from[source] if e.kind in kinds]
 
     def _past(self, here: int, targets: Iterable[int]) -> Iterator[int]:
-        """Yield where a jump of the whole thread leads: forward it may pass lanes that wait, which are then away for good."""
+        """Yield the blocks after a jump of the whole thread: forward it may pass waiting lanes, which are then away."""
         for target in targets:
             if target <= here:
                 yield from self._range(target, here + 1)
@@ -104,7 +104,7 @@ class _Bodies:
             yield from self.members(entry)
 
     def _range(self, first: int, end: int) -> Iterator[int]:
-        """Yield the blocks of a range that have not been told."""
+        """Yield the blocks of a range that have not been yielded."""
         untold = self._untold
         number = first
         while True:

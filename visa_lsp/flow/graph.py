@@ -1,9 +1,9 @@
-"""The control-flow graph of a body: basic blocks, the edges between them, and what follows from these alone.
+"""The control-flow graph of a body: basic blocks, the edges between them, dominators and orders.
 
-Lanes are not followed: an edge says that some lane may go there. A label, and what stands behind a branch, begins a block;
+Lanes are not followed: an edge means that some lane may take it. A label, and the step behind a branch, begins a block;
 blocks are in the order of the body, block 0 is where it starts. A call does not end a block unless ``calls_end_blocks``: then
-control goes over a CALL edge to the subroutine and comes back over a RETURN edge, and the RESUME edge between the two blocks
-of the caller is for those who follow one subroutine at a time. Targets that no step defines have no edge.
+control follows a CALL edge to the subroutine and a RETURN edge back, and the RESUME edge between the two blocks of the
+caller is for analyses of one subroutine at a time. Targets that no step defines have no edge.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class EdgeKind(Enum):
-    """Why control goes from one block to another."""
+    """The reason of an edge between blocks."""
 
     FALL = "falls through"
     BRANCH = "branches"
@@ -36,7 +36,7 @@ class EdgeKind(Enum):
 
 
 class Edge(Struct, frozen=True):
-    """From block ``source`` to block ``target``; ``condition`` is the predicate that it depends on."""
+    """An edge from block ``source`` to block ``target``; ``condition`` is the predicate that it depends on."""
 
     source: int
     target: int
@@ -45,9 +45,9 @@ class Edge(Struct, frozen=True):
 
 
 class Block(Struct, frozen=True):
-    """The steps ``first`` to ``last``, which run one after the other.
+    """A basic block: the steps ``first`` to ``last``.
 
-    ``labels`` stand in it; ``ends``: it closes with a return, so that the thread may end; ``unresolved``: it closes with a
+    ``labels`` are in it; ``ends``: its last step is a return, so that the thread may end; ``unresolved``: its last step is a
     jump to a label that no step defines.
     """
 
@@ -83,7 +83,7 @@ class Graph(Struct, frozen=True, dict=True):
 
     @cached_property
     def at_label(self) -> dict[LabelKey, int]:
-        """The block of each label; of a label that stands twice the later."""
+        """The block of each label; the later one of a repeated label."""
         return {label: block.number for block in self.blocks for label in block.labels}
 
     @cached_property
@@ -101,22 +101,22 @@ class Graph(Struct, frozen=True, dict=True):
 
     @cached_property
     def successors(self) -> list[list[int]]:
-        """For each block those that control may go to next within its subroutine; calls come back and do not count."""
+        """The successors of each block within its subroutine; calls do not count."""
         return self._lists(_WITHIN)
 
     @cached_property
     def predecessors(self) -> list[list[int]]:
-        """The same against the edges."""
+        """The predecessors, against the edges."""
         return self._lists(_WITHIN, back=True)
 
     @cached_property
     def flow_successors(self) -> list[list[int]]:
-        """For each block those that values go to next, into subroutines and back."""
+        """The successors of each block for values, into subroutines and back."""
         return self._lists(frozenset(EdgeKind) - {EdgeKind.RESUME})
 
     @cached_property
     def flow_predecessors(self) -> list[list[int]]:
-        """The same against the edges."""
+        """The predecessors, against the edges."""
         return self._lists(frozenset(EdgeKind) - {EdgeKind.RESUME}, back=True)
 
     def _lists(self, kinds: frozenset[EdgeKind], *, back: bool = False) -> list[list[int]]:
@@ -135,39 +135,39 @@ class Graph(Struct, frozen=True, dict=True):
         return tuple(sorted({*opened, *called, *((0,) if self.blocks else ())}))
 
     def reachable(self) -> frozenset[int]:
-        """Return the blocks that some path from the start, calls included, leads to."""
+        """Return the blocks that a path from the start, calls included, reaches."""
         ahead = self._lists(frozenset(EdgeKind) - {EdgeKind.RETURN})
         return frozenset(closure([0] if self.blocks else [], lambda block: ahead[block]))
 
     @cached_property
     def order(self) -> list[int]:
-        """All blocks in reverse postorder from the entries; blocks that no entry leads to stand at the end."""
+        """All blocks in reverse postorder from the entries; unreachable blocks are at the end."""
         above = len(self.blocks)
         found = _postorder(above, [*self.successors, list(reversed(self.entries))])[-2::-1]
         return [*found, *sorted(set(range(above)).difference(found))]
 
     @cached_property
     def dominators(self) -> list[int]:
-        """For each block its immediate dominator within its subroutine.
+        """The immediate dominator of each block within its subroutine.
 
-        -1: an entry, a block that several entries lead to by ways of their own, or one that none leads to.
+        -1: an entry, a block that several entries reach on separate paths, or an unreachable one.
         """
         return _tree(len(self.blocks), self.entries, self.successors, self.predecessors)
 
     @cached_property
     def post_dominators(self) -> list[int]:
-        """For each block its immediate post-dominator; -1 where only the end comes behind it, or no way leads to an end."""
+        """The immediate post-dominator of each block; -1 where only the end follows, or no path reaches an end."""
         exits = [b.number for b in self.blocks if b.ends or not self.successors[b.number]]
         return _tree(len(self.blocks), exits, self.predecessors, self.successors)
 
     def dominates(self, one: int, other: int) -> bool:
-        """Return whether every way from an entry to a block goes through another one; each block dominates itself."""
+        """Return whether every path from an entry to ``other`` passes ``one``; each block dominates itself."""
         first, last = self._spans[one]
         return first <= self._spans[other][0] <= last
 
     @cached_property
     def _spans(self) -> list[tuple[int, int]]:
-        """For each block its number in a walk over the tree of dominators, and the last number below it."""
+        """The number of each block in a walk over the tree of dominators, and the last number below it."""
         below: list[list[int]] = [[] for _ in self.blocks]
         for block, above in enumerate(self.dominators):
             if above != -1:
@@ -190,7 +190,7 @@ class Graph(Struct, frozen=True, dict=True):
 def _tree(
     count: int, roots: Sequence[int], ahead: Sequence[Sequence[int]], behind: Sequence[Sequence[int]]
 ) -> list[int]:
-    """Immediate dominators with a root above all roots, whose number is ``count`` while it is worked on."""
+    """Return immediate dominators, computed with a root ``count`` above all roots."""
     above = count
     ahead_ = [*ahead, list(roots)]
     order = _postorder(above, ahead_)
@@ -207,7 +207,7 @@ def _tree(
             found[node] = best
         return found
 
-    # What is above a block changes with all that is above those, not only with the blocks before it: all are one equation.
+    # The dominators of a block depend on those of all blocks above it, not only on its predecessors, so that all are one equation.
     values = [[-1] * count + [above]]
     solve(values, [0], [[0]], sweep)
     return [-1 if value == above else value for value in values[0][:count]]
@@ -287,7 +287,7 @@ def _resolved(block: Block, last: Step, at_label: dict[LabelKey, int]) -> Block:
 def _leaving(
     block: Block, steps: Sequence[Step], at_label: dict[LabelKey, int], structured: Iterable[int], count: int
 ) -> Iterator[Edge]:
-    """Yield the edges out of a block, those back from subroutines left out."""
+    """Yield the edges out of a block, without returns from subroutines."""
     here, last = block.number, steps[block.last]
     for step in steps[block.first : block.last + 1]:
         if step.flow in _CALLS:
@@ -311,7 +311,7 @@ def _kind(source: int, target: int) -> EdgeKind:
 
 
 def _returns(blocks: Sequence[Block], steps: Sequence[Step], edges: dict[tuple[int, int, EdgeKind], Edge]) -> None:
-    """Turn what falls through from a call into the way over the subroutine, and lead returns back."""
+    """Replace the fall-through edge of a call by edges through the subroutine and back."""
     ahead: list[list[int]] = [[] for _ in blocks]
     for edge in edges.values():
         if edge.kind is not EdgeKind.CALL:

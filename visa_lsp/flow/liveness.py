@@ -1,8 +1,8 @@
-"""Which bits of variables are read later before they are certainly overwritten.
+"""Liveness: the bits of variables that are read later before they are certainly overwritten.
 
-Values follow calls into subroutines and back (a return leads to all callers), so the graph must have been made with
-``calls_end_blocks`` where that matters; without, a call is looked through as if it touched nothing. Only variables that some
-block reads before it overwrites them can be live between blocks: all others are settled within their block.
+Values follow calls into subroutines and back (a return leads to all callers), so the graph must be built with
+``calls_end_blocks`` where that matters; without, a call counts as if it touched nothing. Only variables that some block reads
+before it overwrites them can be live between blocks: all others are local to their block.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 class Liveness:
-    """What is live at the edges of blocks, and on demand at each step.
+    """The live bits at the edges of blocks, and on demand at each step.
 
-    ``at_end``: what is read behind the body, by variable (results of a function). ``masked_writes_kill``: count masked writes
-    as if no lane ever waited, as the finalizer does when it counts registers. ``waiting``: the blocks in which lanes wait, where
-    others are meant than are found.
+    ``at_end``: the bits that are read behind the body, by variable (results of a function). ``masked_writes_kill``: count
+    masked writes as if no lane ever waited, as the finalizer does when it counts registers. ``waiting``: overrides the blocks
+    in which lanes wait.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Liveness:
         return {v: self._atoms.decode(v, code) for v, code in self.numbering.unpack(packed).items()}
 
     def _summary(self, number: int) -> tuple[dict[int, int], dict[int, int]]:
-        """By variable: the bits that a block reads before it overwrites them, and those that it overwrites."""
+        """Return by variable the bits that a block reads before it overwrites them, and those that it overwrites."""
         needed: dict[int, int] = {}
         overwritten: dict[int, int] = {}
         divergent = number in self._divergent
@@ -98,9 +98,9 @@ class Liveness:
         return self._unpack(self._at_exit(block))
 
     def behind_steps(self, block: int) -> Iterator[tuple[int, Mapping[int, int]]]:
-        """From the last step of a block to its first: the number of the step, and the live bits by variable behind it.
+        """Yield from the last step of a block to its first the number of the step, and the live bits by variable behind it.
 
-        The mapping is the working state: it holds until the next one is asked for.
+        The mapping is the working state, valid until the next iteration.
         """
         live = self.at_exit(block)
         divergent = block in self._divergent

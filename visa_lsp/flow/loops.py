@@ -1,7 +1,7 @@
-"""Natural loops: a head that dominates the ends of its edges back, and all that leads to these without leaving the head.
+"""Natural loops: a head that dominates the ends of its edges back, and all blocks on paths to these behind the head.
 
-Loops of one head are one loop. A cycle that is entered in more than one place is no natural loop; the edges that close such
-cycles are told (``irreducible``) and count for no depth.
+Loops of one head are one loop. A cycle with more than one entry is not a natural loop; ``irreducible`` has the edges that
+close such cycles, which do not count for the depth.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class Loop(Struct, frozen=True):
 
 
 class Loops(Struct, frozen=True):
-    """The loops of a body by head, and for each block in how many it is."""
+    """The loops of a body by head, and the loop depth of each block."""
 
     by_head: dict[int, Loop]
     depths: tuple[int, ...]
-    irreducible: tuple[tuple[int, int], ...]  # (source, target) of edges that go back to no dominator
+    irreducible: tuple[tuple[int, int], ...]  # (source, target) of back edges whose target is not a dominator
 
 
 def loops_of(graph: Graph) -> Loops:
@@ -61,7 +61,7 @@ def loops_of(graph: Graph) -> Loops:
 
 def _body(graph: Graph, head: int, latches: list[int]) -> frozenset[int]:
     def behind(block: int) -> list[int]:
-        # Code that no entry leads to may run into a loop; it is no part of it.
+        # Unreachable code may run into a loop; it is not part of it.
         return [] if block == head else [b for b in graph.predecessors[block] if graph.dominates(head, b)]
 
     return frozenset(closure([head, *latches], behind))

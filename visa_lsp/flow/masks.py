@@ -1,7 +1,7 @@
 """Sets of bits of many variables as one integer, so that unions and differences over a whole body are single operations.
 
-Bits of a variable that no access tells apart stand for each other and need one bit together (``Atoms``): a variable that is
-always taken as a whole needs one. Variables that an analysis can settle within one block are left out of the numbering.
+Bits of a variable that no access separates share one bit (``Atoms``): a variable that is always accessed as a whole needs
+one. Variables that are local to one block for an analysis have no number.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 class Atoms:
-    """For each variable its bits in groups, such that each of the given masks is a union of groups."""
+    """The bits of each variable in groups, such that each of the given masks is a union of groups."""
 
     def __init__(self, masks: Mapping[int, Iterable[int]]) -> None:
         self._atoms = {variable: _groups(of) for variable, of in masks.items()}
 
     @property
     def widths(self) -> dict[int, int]:
-        """How many groups each variable has."""
+        """Return the number of groups of each variable."""
         return {variable: len(atoms) for variable, atoms in self._atoms.items()}
 
     def encode(self, variable: int, mask: int) -> int:
@@ -60,7 +60,7 @@ def _groups(masks: Iterable[int]) -> list[int]:
 
 
 class BitFields:
-    """One integer for codes by variable: each variable has a field of bits, of the width given."""
+    """The packing of codes by variable into one integer: each variable has a field of the given width."""
 
     def __init__(self, widths: Mapping[int, int]) -> None:
         self.widths = {variable: width for variable, width in widths.items() if width}
@@ -94,7 +94,7 @@ class BitFields:
 
 
 def masks_of(steps: Sequence[Step], only: Collection[int] | None = None) -> dict[int, set[int]]:
-    """Return the masks by which the steps take each variable; ``only`` these variables if given."""
+    """Return the masks by which the steps access each variable; ``only`` these variables if given."""
     found: dict[int, set[int]] = {}
     for step in steps:
         for access in step.accesses:
@@ -107,7 +107,7 @@ def masks_of(steps: Sequence[Step], only: Collection[int] | None = None) -> dict
 
 
 def address_taken(steps: Iterable[Step]) -> dict[int, int]:
-    """Return the variables whose address is taken, with all their bits: what an indirect access may touch."""
+    """Return the variables whose address is taken, with all their bits: an indirect access may touch them."""
     found: dict[int, int] = {}
     for step in steps:
         for access in step.accesses:
@@ -117,7 +117,7 @@ def address_taken(steps: Iterable[Step]) -> dict[int, int]:
 
 
 def reads_of(step: Step, taken: Mapping[int, int]) -> Iterator[tuple[int, int]]:
-    """(variable, bits) that an instruction may read; ``taken`` are those that an indirect read may touch."""
+    """Yield (variable, bits) that an instruction may read; ``taken`` are those that an indirect read may touch."""
     for access in step.accesses:
         if not access.writes and access.possible:
             yield access.variable, access.possible
@@ -126,7 +126,7 @@ def reads_of(step: Step, taken: Mapping[int, int]) -> Iterator[tuple[int, int]]:
 
 
 def killed(step: Step, access: Access, *, divergent: bool) -> int:
-    """Return the bits that a write certainly overwrites, whatever lanes run. ``divergent``: some lanes may wait elsewhere.
+    """Return the bits that a write certainly overwrites, independent of active lanes. ``divergent``: some may wait elsewhere.
 
     A guarded write kills nothing, since the predicate may leave out any lane. Where lanes wait, only writes without a mask
     kill: those of other lanes keep their old values.

@@ -1,7 +1,8 @@
-"""Which variables an indirect operand may touch, by the addresses that were taken; blind to the order of instructions.
+"""The variables that an indirect operand may touch, by the addresses taken, independent of the order of instructions.
 
-An address variable may point at whatever its address was taken of, wherever that stands, and at what those point at that it is
-computed from. Invariant: one that nothing is known of may point at every variable whose address is taken.
+An address variable may point to each variable whose address is assigned to it anywhere in the body, and to the targets of
+the address variables that it is computed from. Invariant: without such facts it may point to every variable whose address is
+taken.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def pointed_at(steps: Sequence[Step]) -> dict[int, frozenset[int]]:
-    """For each step with indirect operands, by its number: the variables that these may touch."""
+    """Return by step number the variables that the step's indirect operands may touch."""
     indirect = [number for number, step in enumerate(steps) if step.indirect_read or step.indirect_write]
     if not indirect:
         return {}

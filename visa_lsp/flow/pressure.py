@@ -1,11 +1,11 @@
-"""Which variables are live behind each step of a body, and what they take together, as the finalizer counts it.
+"""The variables that are live behind each step of a body, and the sum of their weights, as the finalizer counts it.
 
-Variables are taken as a whole, and a write ends the life of what was in one before where it fills the variable: alone, or
-with what is written behind it and not read in between. A variable of one block is also filled by its first write where only
-what was written is read. A write that fills a variable only with others happens while its sources are still there. What a
-variable takes, and which count, is for the caller to say: ``registers`` says it for the register files.
+Variables are live as a whole, and a write kills the old value where it fills the variable: alone, or together with later
+writes without a read in between. The first write of a variable that is local to one block also fills it where only written
+bits are read. A write that fills a variable only with others happens while its sources are still live. The caller chooses
+the variables and their weights: ``registers`` does so for the register files.
 
-Invariant: the sum of a step is that of the variables that ``Pressure.live`` tells for it.
+Invariant: the sum of a step is that of the variables that ``Pressure.live`` returns for it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _IN_SEVERAL: Final = -1
 
 
 class Size(NamedTuple):
-    """A variable: all its bits, as accesses count them, what it takes, and whether one instruction can write all of it."""
+    """A variable: all its bits as in accesses, its weight, and whether one instruction can write all of it."""
 
     bits: int
     weight: int
@@ -35,8 +35,8 @@ class Size(NamedTuple):
 class Live(NamedTuple):
     """A step, the sum of the weights behind it or while it writes, and the variables that make the sum.
 
-    Of ``toggled`` some came or went since the one before; some did both. Set and list are the working state: they hold
-    until the next one is asked for.
+    ``toggled`` are those added or removed since the previous one, possibly both. Set and list are the working state,
+    valid until the next iteration.
     """
 
     step: int
@@ -47,12 +47,12 @@ class Live(NamedTuple):
 
 class _Write(NamedTuple):
     variable: int
-    bits: int  # that it surely overwrites
+    bits: int  # certainly overwritten
     whole: bool  # alone, and as one instruction
 
 
 class _Touch(NamedTuple):
-    """What a step does to variables that count; ``pointed``: what it may read or write indirectly."""
+    """The accesses of a step to the counted variables; ``pointed``: those it may read or write indirectly."""
 
     writes: tuple[_Write, ...]
     reads: tuple[tuple[int, int], ...]  # (variable, bits)
@@ -61,7 +61,7 @@ class _Touch(NamedTuple):
 
     @property
     def variables(self) -> Iterator[int]:
-        """All of them, some more than once."""
+        """Yield all of them, with repetitions."""
         yield from (write.variable for write in self.writes)
         yield from (variable for variable, _ in self.reads)
         yield from self.taken
@@ -72,10 +72,10 @@ _NOTHING: Final = _Touch((), (), (), frozenset())
 
 
 class Pressure:
-    """What the variables of ``sizes``, given by their keys, take in a body. ``at``: the sum of weights at each step.
+    """The register pressure of the variables of ``sizes``, by their keys, in a body. ``at``: the sum of weights at each step.
 
     ``inputs`` have a value at the start. ``waiting`` are the blocks in which lanes wait elsewhere, so that a masked write
-    leaves their part of a variable. The graph must have been made with ``calls_end_blocks``.
+    leaves their part of a variable. The graph must be built with ``calls_end_blocks``.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class Pressure:
         outer = inputs.union(*(touch.taken for touch in self._touches if touch.taken))
         self._shared = shared = [v for v, blocks in self._blocks.items() if len(blocks) > 1 or v in outer]
         self._bit = {variable: 1 << number for number, variable in enumerate(shared)}
-        self._ends: dict[int, tuple[_Write, ...]] = {}  # by step: the writes that end the life of what was there before
+        self._ends: dict[int, tuple[_Write, ...]] = {}  # by step: the writes that kill the old value
         self._out = self._live_out(sum(self._bit.get(variable, 0) for variable in inputs))
         self.at = [0] * len(graph.steps)
         for live in self._behind_steps(reversed(graph.blocks)):
@@ -100,7 +100,7 @@ class Pressure:
 
     @property
     def weights(self) -> dict[int, int]:
-        """What each variable takes where it is live."""
+        """The weight of each variable while it is live."""
         return {variable: size.weight for variable, size in self._sizes.items()}
 
     @property
@@ -109,21 +109,21 @@ class Pressure:
         return self.at.index(max(self.at)) if self.at else -1
 
     def live(self, step: int) -> dict[int, int]:
-        """Return the variables that make the sum of a step, each with its weight."""
+        """Return the variables in the sum of a step, each with its weight."""
         block = self.graph.blocks[self.graph.block_of[step]]
         found = next(live.variables for live in self._behind_steps([block]) if live.step == step)
         return {variable: self._sizes[variable].weight for variable in sorted(found)}
 
     def ranges(self, variables: Collection[int]) -> dict[int, list[tuple[int, int]]]:
-        """For each of some variables the runs of steps, first and last, in whose sums it is; in the order of the body."""
+        """Return for each of ``variables`` its live ranges, first and last step, in the order of the body."""
         runs: dict[int, list[tuple[int, int]]] = {variable: [] for variable in variables}
         bits = sum(self._bit.get(variable, 0) for variable in runs)
         touching = {block for variable in runs for block in self._blocks.get(variable, ())}
         blocks = (b for b in reversed(self.graph.blocks) if b.number in touching or self._out[b.number] & bits)
-        ends: dict[int, int] = {}  # of those that are live where we are: the last step of the run
+        ends: dict[int, int] = {}  # of the variables that are live here: the last step of the range
         before = len(self.at)
         for live in self._behind_steps(blocks):
-            if live.step + 1 != before:  # the blocks between have none of them alive
+            if live.step + 1 != before:  # none of them is live in the blocks between
                 for variable, end in ends.items():
                     runs[variable].append((before, end))
                 ends = dict.fromkeys(runs.keys() & live.variables, live.step)
@@ -152,7 +152,7 @@ class Pressure:
         return found
 
     def _live_out(self, start: int) -> list[int]:
-        """For each block the shared variables that are needed behind it and may have been written before, as bits."""
+        """Return for each block the shared variables that are needed behind it and may be written before, as bits."""
         graph = self.graph
         blocks = [self._summary(block) for block in graph.blocks]
         written, needed = [0] * len(blocks), [0] * len(blocks)
@@ -175,9 +175,9 @@ class Pressure:
         return [later(number) & written[number] for number in range(len(blocks))]
 
     def _summary(self, block: Block) -> _Summary:
-        """Return what a block does to shared variables. The writes that end a life are kept on the way."""
+        """Return the summary of a block for shared variables, and keep the writes that kill."""
         found = _Summary()
-        filled: dict[int, int] = {}  # by variable: the bits that are written from here on before they are read
+        filled: dict[int, int] = {}  # by variable: the bits that are written behind this step before they are read
         bit, sizes = self._bit, self._sizes
         for step in range(block.last, block.first - 1, -1):
             touch = self._touches[step]
@@ -212,13 +212,13 @@ class Pressure:
         return found
 
     def _behind_steps(self, blocks: Iterable[Block]) -> Iterator[Live]:
-        """For each block from its last step to its first: what is live behind it, or while it writes.
+        """Yield for each block from its last step to its first the variables that are live behind the step, or while it writes.
 
-        From block to block only what differs is looked at: a body may have more variables alive than machines have registers.
+        Between blocks only the difference is processed, because very many variables may be live.
         """
         sizes, ends = self._sizes, self._ends
         live: set[int] = set()
-        toggled: list[int] = []  # since the last one that was told
+        toggled: list[int] = []  # since the previous one
         total = known = 0
         for block in blocks:
             for variable in self._variables(known ^ self._out[block.number]):
@@ -258,14 +258,14 @@ class Pressure:
             total = at_end
 
     def _variables(self, bits: int) -> Iterator[int]:
-        """Yield the shared variables of some bits."""
+        """Yield the shared variables of ``bits``."""
         while bits:
             yield self._shared[(bits & -bits).bit_length() - 1]
             bits &= bits - 1
 
 
 class _Summary:
-    """Shared variables as bits: those that a block writes, those that it fills, those that it needs from before."""
+    """Shared variables as bits: those that a block writes, those that it fills, those that it reads from before."""
 
     __slots__ = ("filled", "needed", "written")
 
@@ -273,7 +273,7 @@ class _Summary:
         self.written = self.filled = self.needed = 0
 
     def write(self, bit: int, *, ends: bool) -> None:
-        """A write; one that does not end what was there before needs it."""
+        """Add a write; one that does not kill the old value needs it."""
         self.written |= bit
         if ends:
             self.filled |= bit
@@ -283,7 +283,7 @@ class _Summary:
 
 
 def _touches(graph: Graph, sizes: Mapping[int, Size], waiting: frozenset[int]) -> Iterator[_Touch]:
-    """Yield what each step does to the variables of ``sizes``."""
+    """Yield the accesses of each step to the variables of ``sizes``."""
     pointed = pointed_at(graph.steps)
     for number, (step, block) in enumerate(zip(graph.steps, graph.block_of, strict=True)):
         if not step.accesses:
@@ -305,7 +305,7 @@ def _touches(graph: Graph, sizes: Mapping[int, Size], waiting: frozenset[int]) -
             elif kept:
                 writes.append(_Write(variable, 0, whole=False))
             else:
-                # How much a message writes is not looked at: its result counts as all that lies behind its start.
+                # The size of a message is not modelled: its result counts as all bytes behind its start.
                 whole = access.certain == size.bits and size.at_once
                 writes.append(_Write(variable, _between(access.certain or access.possible), whole))
         found = frozenset(pointed[number] & sizes.keys()) if number in pointed else _NOTHING.pointed
@@ -315,5 +315,5 @@ def _touches(graph: Graph, sizes: Mapping[int, Size], waiting: frozenset[int]) -
 
 
 def _between(bits: int) -> int:
-    """Return all bits from the lowest to the highest: what lies between the elements of a region counts as touched."""
+    """Return all bits from the lowest to the highest, because gaps between the elements of a region count as touched."""
     return (1 << bits.bit_length()) - (bits & -bits)

@@ -1,4 +1,4 @@
-"""Steps of a resolved body: what text is lowered to and objects decode to."""
+"""Steps of a resolved body, from text or from an object."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def step_of(inst: Inst, kernel: Kernel, storage: Storage | None = None) -> Step:
 
 
 def condition_text(inst: Inst, kernel: Kernel) -> str:
-    """Return the predicate in front of an instruction as text has it; empty without one."""
+    """Return the predicate in front of an instruction as text; empty without one."""
     pred = inst.get("pred")
     if not isinstance(pred, Predicate) or not pred.var:
         return ""

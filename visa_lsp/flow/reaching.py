@@ -1,8 +1,8 @@
-"""Which writes may have given the bits of a variable that a step reads; and which bits may have been written at all.
+"""Reaching definitions of each variable that a step reads, and the bits that may have been written at all.
 
-A definition is followed bit by bit: two writes of one half each let nothing of an earlier whole one arrive. What no
-definition covers on some way comes from before the body (``OUTSIDE``): an input, or nothing. Indirect writes may define any
-variable whose address is taken. For calls see ``liveness``.
+Definitions are followed bit by bit: two writes of one half each kill all of an earlier whole one. Bits without a definition
+on some path have the definition ``OUTSIDE``: an input, or nothing. Indirect writes may define any variable whose address is
+taken. For calls see ``liveness``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ OUTSIDE: Final = -1
 
 
 class UseDefs(Struct, frozen=True):
-    """A read with its definitions: ``sources`` gives, for each step that may have written what is read, the bits from it."""
+    """A read with its definitions: ``sources`` has, for each step that may define it, the bits from that step."""
 
     step: int
     variable: int
@@ -33,13 +33,13 @@ class UseDefs(Struct, frozen=True):
 
 
 class Reaching:
-    """The definitions that arrive at each block, and on demand at each read. A definition is named by its step."""
+    """The definitions that reach each block, and on demand each read. The step identifies a definition."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self._divergent = divergent_blocks(graph)
         self._taken = address_taken(graph.steps)
-        # Only what some block reads before it overwrites it can be looked for beyond that block.
+        # Only variables that some block reads before it overwrites them need definitions of other blocks.
         exposed = self._exposed()
         masks = masks_of(graph.steps, exposed)
         self._atoms = Atoms(masks)
@@ -50,7 +50,7 @@ class Reaching:
             for variable, mask in self._writes(step):
                 if variable in made and mask:
                     made[variable][number] = made[variable].get(number, 0) | mask
-        # One field for each definition of each variable: those of one variable stand side by side.
+        # One field for each definition of each variable, adjacent for one variable.
         self._fields: dict[int, list[int]] = {variable: list(sources) for variable, sources in made.items()}
         self._numbering = BitFields({v: widths[v] * len(sources) for v, sources in made.items()})
         blocks = range(len(graph.blocks))
@@ -60,7 +60,7 @@ class Reaching:
         start = self._numbering.pack({v: (1 << widths[v]) - 1 for v in widths})
         behind, ahead = graph.flow_predecessors, graph.flow_successors
         entries = {0} if graph.blocks else set()
-        # Code that nothing leads to is entered from outside, for want of anything better.
+        # Unreachable code counts as entered from outside.
         entries.update(number for number in blocks if not behind[number])
 
         def arriving(number: int) -> int:
@@ -97,7 +97,7 @@ class Reaching:
         return killed(step, access, divergent=block in self._divergent)
 
     def _transfer(self, number: int) -> tuple[int, int]:
-        """Return what a block adds to the definitions on their way through it, and what it takes away."""
+        """Return the definitions that a block generates, and those that it kills."""
         state: dict[int, dict[int, int]] = {}
         gone: dict[int, int] = {}
         for place, step in self._steps(number):
@@ -114,7 +114,7 @@ class Reaching:
         return zip(range(block.first, block.last + 1), self.graph.code(block), strict=True)
 
     def _apply(self, place: int, step: Step, block: int, state: dict[int, dict[int, int]]) -> None:
-        """Let a step overwrite what came before it and add what it writes."""
+        """Kill the definitions that a step overwrites and add its own."""
         for access in step.accesses:
             mask = self._killed(step, access, block)
             sources = state.get(access.variable)
@@ -140,11 +140,11 @@ class Reaching:
         return {source: self._atoms.decode(variable, code) for source, code in codes if code}
 
     def at_entry(self, block: int) -> dict[int, dict[int, int]]:
-        """By variable the definitions that arrive before a block, each with its bits; only of variables that need it."""
+        """Return by variable the definitions that reach a block, each with its bits; only of variables that need them."""
         return {v: self._split(v, packed) for v, packed in self._numbering.unpack(self._in[block]).items()}
 
     def uses(self, block: int) -> Iterator[UseDefs]:
-        """Yield the reads of a block, in order, each with where its bits come from."""
+        """Yield the reads of a block in order, each with its definitions."""
         state = self.at_entry(block)
         for place, step in self._steps(block):
             for variable, mask in reads_of(step, self._taken):
@@ -161,7 +161,7 @@ def _union(masks: Iterable[int]) -> int:
 
 
 def maybe_written(graph: Graph) -> Callable[[int], dict[int, int]]:
-    """For each block the bits by variable that some way from the start may have written before it."""
+    """Return for each block the bits by variable that some path from the start may have written before it."""
     taken = address_taken(graph.steps)
     atoms = Atoms(masks_of(graph.steps))
     numbering = BitFields(atoms.widths)

@@ -1,10 +1,10 @@
 """The registers that a body takes at each step: general registers in GRF rows, flags, and address elements, each apart.
 
-The model is the estimate that the finalizer makes before it allocates, as far as vISA alone tells it; ``pressure`` has its
-rules of life. What the finalizer rewrites first and the registers that it adds on the way (headers of messages, payloads that
-it puts together, emulated 64-bit arithmetic) are not seen, so that its own figure may be higher.
+The model is the finalizer's estimate before allocation, as far as it depends on vISA alone; ``pressure`` has its live ranges.
+Its earlier rewrites and the registers that it adds (headers of messages, assembled payloads, emulated 64-bit arithmetic) are
+not modelled, so that its own figure may be higher.
 
-Invariant: aliases count with the variable that they lie in. Predefined variables do not count, but ``%r0``, which lives as
+Invariant: aliases count with their root variable. Predefined variables do not count, but ``%r0``, which lives as
 long as a kernel for the message that ends the thread.
 """
 
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Kernel, StateVariable
 
 _FLAG_BITS: Final = 16
-_INPUT_CLASS: Final = 7  # the bits of an input's kind that say what it is; 0 is a general variable
+_INPUT_CLASS: Final = 7  # the bits of an input's kind for its class; 0 is a general variable
 _TARGET_3D: Final = 1
 
 
 class RegisterUse(Struct, frozen=True, dict=True):
-    """A body's graph, whose steps are its instructions in order, and what its variables take there."""
+    """A body's graph, whose steps are its instructions in order, and the register use of its variables."""
 
     kernel: Kernel
     grf_bytes: int
@@ -72,17 +72,17 @@ class RegisterUse(Struct, frozen=True, dict=True):
 
     @cached_property
     def grf_rows(self) -> list[int]:
-        """The GRF rows that are taken at each step, rounded down."""
+        """The GRF rows in use at each step, rounded down."""
         always = int(self.kernel.is_kernel)
         return [always + found // self.grf_bytes for found in self.general.at]
 
     def depth(self, step: int) -> int:
-        """In how many loops a step stands."""
+        """Return the loop depth of a step."""
         return self.loops.depths[self.graph.block_of[step]]
 
 
 def registers_of(kernel: Kernel, grf_bytes: int) -> RegisterUse:
-    """Return what a body takes where a GRF row has ``grf_bytes``. Nothing is computed before it is asked for."""
+    """Return the register use of a body with GRF rows of ``grf_bytes``, computed on demand."""
     storage = storage_of(kernel, grf_bytes)
     graph = graph_of(steps_of(kernel, storage), kernel.name, calls_end_blocks=True)
     return RegisterUse(kernel, grf_bytes, graph, storage)
@@ -91,7 +91,7 @@ def registers_of(kernel: Kernel, grf_bytes: int) -> RegisterUse:
 def _general_sizes(kernel: Kernel, storage: Storage) -> dict[int, Size]:
     """Return the declared variables that have storage of their own, with their bytes in registers.
 
-    A variable smaller than a row that has to lie more evenly than its size needs is counted twice, as the finalizer does.
+    A variable smaller than a row with a stricter alignment than its size counts twice, as in the finalizer.
     """
     row, found = storage.grf_bytes, {}
     for number, size in storage.room.items():

@@ -19,10 +19,10 @@ V = TypeVar("V")
 def solve(
     values: list[V], order: Sequence[int], dependents: Sequence[Iterable[int]], evaluate: Callable[[int], V]
 ) -> list[V]:
-    """Evaluate nodes until none changes; ``values`` is updated in place and given back.
+    """Evaluate nodes until none changes; ``values`` is updated in place and returned.
 
-    ``order`` lists the nodes to evaluate, best first: those behind others in the direction of the analysis come later.
-    ``evaluate`` gives the value of a node by what stands in ``values``; ``dependents`` whose value may change with it.
+    ``order`` lists the nodes to evaluate, best first: in the direction of the analysis.
+    ``evaluate`` returns the value of a node from ``values``; ``dependents`` the nodes whose value depends on it.
     """
     rank = {node: place for place, node in enumerate(order)}
     waiting = list(range(len(order)))
@@ -45,7 +45,7 @@ def solve(
 
 
 def closure(starts: Iterable[N], ahead: Callable[[N], Iterable[N]]) -> set[N]:
-    """Return the least set that holds ``starts`` and, with each member, what is ``ahead`` of it."""
+    """Return the least set that contains ``starts`` and, for each member, the nodes ``ahead`` of it."""
     found = set(starts)
     waiting = list(found)
     while waiting:

@@ -1,7 +1,7 @@
-"""The neutral form of an instruction: what both a bound text and a resolved program can say of one.
+"""The neutral form of an instruction, common to bound texts and resolved programs.
 
-A text with errors in it gives steps as well: what is not known is left out (a label that does not exist is a target that no
-step defines; an instruction without a meaning has no accesses but those of the names that it mentions).
+A text with errors gives steps as well, without the unknown parts (an unknown label is a target that no step defines; an
+instruction without a meaning has only the accesses of the names that it mentions).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ LabelKey = int | str  # a number in a program, a name in a text: one kind in one
 
 
 class Space(IntEnum):
-    """The classes of variables, each with a numbering of its own. In brackets: what a mask has a bit for."""
+    """The classes of variables, each with a numbering of its own. In brackets: the unit of a mask's bits."""
 
     GENERAL = 0  # [byte]
     ADDRESS = 1  # [element]
@@ -41,7 +41,7 @@ def number_of(key: int) -> int:
 
 
 class AccessPurpose(Enum):
-    """What an instruction takes a value for, or does with a variable."""
+    """The purpose of an access."""
 
     VALUE = "computes with it, sends it, or writes it"
     GUARD = "leaves out lanes by it"
@@ -51,7 +51,7 @@ class AccessPurpose(Enum):
 
 
 class Access(Struct, frozen=True, gc=False):
-    """What one operand does to one variable. Aliases are resolved: ``variable`` is the key of a root.
+    """The access of one operand to one variable. Aliases are resolved: ``variable`` is the key of a root.
 
     ``possible`` are the bits (bytes, elements or lanes, see ``Space``) that may be touched, ``certain`` those that are
     whenever all lanes of the instruction run. ``field`` is the operand's field in the row.
@@ -75,12 +75,12 @@ class Step(Struct, frozen=True, gc=False):
 
     ``condition`` is the text of the predicate that guards it, empty without one. ``lanes`` and ``no_mask`` are its execution
     size and whether the execution mask does not matter. ``indirect_read`` and ``indirect_write``: it also touches registers
-    that are known only when it runs.
+    that are known only at run time.
     """
 
     flow: FlowClass = FlowClass.NEXT
     line: int = -1
-    label: LabelKey | None = None  # of LABEL and SUBROUTINE: what it defines
+    label: LabelKey | None = None  # of LABEL and SUBROUTINE: the defined label
     targets: tuple[LabelKey, ...] = ()
     condition: str = ""
     lanes: int = 1
@@ -91,5 +91,5 @@ class Step(Struct, frozen=True, gc=False):
 
     @property
     def guarded(self) -> bool:
-        """Whether a predicate may leave out all of its lanes."""
+        """True if a predicate may disable all of its lanes."""
         return any(a.purpose is AccessPurpose.GUARD for a in self.accesses)

@@ -1,7 +1,7 @@
-"""Where the variables of a body lie: aliases resolved to places in the variables that have storage of their own.
+"""The storage of a body's variables: aliases resolved to places in their root variables.
 
 Numbers are the ids of the program. Variables of file scope, which older objects have, count as roots with negative numbers.
-An alias that leads back to itself ends where the circle closes.
+A cycle of aliases ends where it closes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from visa_lsp.isa import predefined
 if TYPE_CHECKING:
     from visa_lsp.program.model import Kernel
 
-MOST_BITS: Final = 1 << 16  # of one variable: four times the largest register file; a text may claim any size
+MAX_VARIABLE_BITS: Final = 1 << 16  # of one variable: four times the largest register file; a text may claim any size
 _R0, _UD_BYTES = 7, 4
 
 
@@ -67,11 +67,11 @@ def place(declared: dict[int, tuple[int, int]], aliases: dict[int, tuple[int, in
         while at in aliases and at not in ends and at not in chain:
             chain.append(at)
             at = aliases[at][0]
-        # A chain may be as long as the body: what one member has found serves all.
+        # A chain may be as long as the body, so that its members share the result.
         root, offset = ends.get(at, (at, 0))
         for member in reversed(chain):
             offset += aliases[member][1]
             ends[member] = root, offset
         general[number] = Location(root, offset, size, element)
-        room[root] = max(room.get(root, 0), min(offset + size, MOST_BITS))
+        room[root] = max(room.get(root, 0), min(offset + size, MAX_VARIABLE_BITS))
     return Storage(grf_bytes, general, room)

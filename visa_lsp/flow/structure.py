@@ -1,7 +1,6 @@
-"""Which structured words of the appendix belong together: ``if else endif``, ``do break cont while``.
+"""The matching of the appendix's structured words: ``if else endif``, ``do break cont while``.
 
-Conditions and loops nest apart from each other, as the words are read by nesting alone. A word without its partner is in
-no table.
+Conditions and loops nest independently of each other. A word without its partner is in no table.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ class Structure(Struct):
     start: dict[int, int] = field(default_factory=dict)  # while -> do
 
     def targets(self, place: int, flow: FlowClass) -> tuple[int, ...]:
-        """Return where control may go from a structured word besides the next place."""
+        """Return the targets of a structured word besides the next place."""
         other, end = self.other.get(place), self.end.get(place)
         match flow:
             case FlowClass.IF if other is not None:

@@ -1,4 +1,4 @@
-"""Whether a body writes a variable at all, and whether it reads it, wherever that stands."""
+"""Whether a body writes or reads a variable anywhere."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 class Usage(Struct):
-    """What a body does with a variable, aliases counted with the variable that they lie in."""
+    """The use of a variable in a body, aliases counted with their root."""
 
     written: bool = False
     read: bool = False
-    taken: bool = False  # its address is taken: indirect accesses may do anything to it
+    taken: bool = False  # its address is taken: indirect accesses may read and write it
 
 
 def usage_of(steps: Iterable[Step]) -> dict[int, Usage]:

@@ -1,7 +1,7 @@
-"""Whose values may become part of which variable, blind to the order of instructions.
+"""The flow of values between variables, independent of the order of instructions.
 
-A value is followed from the operands of an instruction to its result, through registers only. Invariant: what is not
-reached has no part of the value, unless it went through memory.
+A value is followed from the operands of an instruction to its result, through registers only. Invariant: a
+variable that is not reached has no part of the value, except through memory.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 
 
 class ValueFlow:
-    """The ways of values between variables, which are any numbers."""
+    """A graph of values between variables, which are any numbers."""
 
     def __init__(self) -> None:
         self._into: dict[int, set[int]] = {}
 
     def add(self, sources: Iterable[int], target: int) -> None:
-        """An instruction computes ``target`` from ``sources``."""
+        """Add an instruction that computes ``target`` from ``sources``."""
         for source in sources:
             self._into.setdefault(source, set()).add(target)
 
     def reached(self, sources: Iterable[int]) -> set[int]:
-        """Return the variables that values of some variables may become part of, themselves included."""
+        """Return the variables that values of ``sources`` may reach, themselves included."""
         return closure(sources, lambda variable: self._into.get(variable, ()))
 
     def origins(self, sources: Iterable[int]) -> dict[int, frozenset[int]]:
-        """For each variable that some source reaches: those sources, and itself."""
+        """Return for each reached variable the sources that reach it, and itself."""
         found: dict[int, set[int]] = {}
         for source in sources:
             for target in self.reached((source,)):

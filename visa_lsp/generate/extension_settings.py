@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILE: Final = "vscode-extension/package.json"
-_NONE: Final = "Nothing that only some platforms forbid is reported"
+_NONE: Final = "Report only what every platform forbids"
 
 
 def made(root: Path) -> dict[str, str]:

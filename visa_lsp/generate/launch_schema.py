@@ -205,7 +205,7 @@ def _if(key: str, then: Schema) -> Schema:
 
 
 def _init(*keys: str) -> Schema:
-    """That ``init`` is a map with one of some keys."""
+    """Return the schema of ``init`` as a map with one of some keys."""
     inner = {"anyOf": [_required(key) for key in keys]}
     return {"required": ["init"], "properties": {"init": {"type": "object", **inner}}}
 

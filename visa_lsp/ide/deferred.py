@@ -1,7 +1,7 @@
-"""Deferred findings: those of rules about whole kernels, found beside the editing of a long text.
+"""Deferred findings: those of rules about whole kernels, computed apart from the editing of a long text.
 
-The rules are those that only an option turns on. Their findings belong to one snapshot; the caller drops them when there
-is a newer one. Starts no thread and no process.
+The rules are those that only an option turns on. Their findings belong to one snapshot; the caller drops them for a newer
+one. Starts no thread and no process.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.diagnostics import Diagnostic
 
-# Texts of more lines are not bound whole while a request waits.
-LONG: Final = 1_000
+# Longer texts are not bound whole while a request waits.
+MAX_UNDEFERRED_LINES: Final = 1_000
 
 
 def deferred_findings(analysis: Analysis, extra: Collection[str]) -> tuple[Diagnostic, ...]:
-    """Return ``visible(analysis, extra)`` of a long text. Shares nothing with the state that edits keep up."""
+    """Return ``visible(analysis, extra)`` of a long text. Shares nothing with the incremental state."""
     bound = bind(analysis.document, analysis.platform)
     found = run_checks(CheckContext(analysis.document, bound, analysis.platform, dialect_of(bound)), extra)
     shown = visible(analysis, extra, found=found)
@@ -33,7 +33,7 @@ def deferred_findings(analysis: Analysis, extra: Collection[str]) -> tuple[Diagn
 
 
 class DeferredFindings:
-    """The deferred findings of a snapshot; ``extra`` are the rules besides those that are always on, None: none were run."""
+    """The deferred findings of a snapshot; ``extra`` are the rules run besides the default ones, None if none ran."""
 
     def __init__(self) -> None:
         self.extra: frozenset[str] | None = None
@@ -41,12 +41,12 @@ class DeferredFindings:
 
 
 def keep_deferred(analysis: Analysis, extra: Collection[str], found: tuple[Diagnostic, ...]) -> None:
-    """Keep the findings of ``deferred_findings`` for this snapshot, found here or in another process."""
+    """Store the findings of ``deferred_findings`` for this snapshot, computed here or in another process."""
     deferred = analysis.views.part(DeferredFindings)
     deferred.extra, deferred.found = frozenset(extra), found
 
 
 def deferred_found(analysis: Analysis, extra: Collection[str]) -> tuple[Diagnostic, ...] | None:
-    """Return the findings of ``deferred_findings`` for this snapshot; None while they are not known."""
+    """Return the findings of ``deferred_findings`` for this snapshot; None while they are not computed."""
     deferred = analysis.views.part(DeferredFindings)
     return deferred.found if deferred.extra == frozenset(extra) else None

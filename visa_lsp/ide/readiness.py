@@ -1,7 +1,7 @@
-"""What requests about a whole text need, made ready ahead of them in small steps.
+"""Caches for requests about a whole text, filled in advance in small steps.
 
-Every step only asks for something that is kept anyway, so that a step that is left out costs time later and nothing
-else. It knows no clock: the caller takes steps when it is idle.
+Every step fills a cache that a request would fill anyway, so that skipping it only costs time later. Knows no clock: the
+caller takes steps when it is idle.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.text import Encoding
 
-# How many lines of kinds not met before are bound in one step.
+# New templates made in one step.
 _TEMPLATES: Final = 2
 
 
@@ -31,7 +31,7 @@ def prepare(analysis: Analysis, encoding: Encoding, *, tokens: bool) -> Iterator
     index = index_of(analysis.document)
     yield
     for part in index.parts:
-        # Asking is enough: each of these is kept with its chunk.
+        # The results are cached with the chunk.
         if not part.chunk.words:
             learn_words(part.chunk)
             yield

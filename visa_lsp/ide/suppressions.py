@@ -1,8 +1,8 @@
-"""What is left to show of an analysis: findings that a comment in the text silences are gone.
+"""Suppression comments, and the findings of an analysis that they do not suppress.
 
 ``// visa: ignore[V101]`` silences its own line, and the next one where it stands alone on its line;
 ``ignore-next-line`` silences the next line, ``ignore-file`` the whole text. A selector is a code, the head of one, or a
-slug; without brackets everything is meant. The command line and the server both show ``visible(analysis)``, nothing else.
+slug; without brackets all findings are silenced. The command line and the server both show exactly ``visible(analysis)``.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ USELESS_SUPPRESSION: Final = Rule(
     severity=Severity.WARNING,
     doc="""A suppression comment suppresses nothing.
 
-`// visa: ignore[...]`, `ignore-next-line[...]` or `ignore-file[...]` names a finding that is not there.
+`// visa: ignore[...]`, `ignore-next-line[...]` or `ignore-file[...]` names a finding that does not exist.
 
-Why: a stale comment hides the next real finding on its line, and tells the reader of a problem that is gone.
+Why: a stale comment hides the next real finding on its line, and points the reader at a problem that is gone.
 
 Example:
 
@@ -91,7 +91,7 @@ def suppressions_in(bare: str, code: str, line: int, offset: int) -> Iterable[Su
     """Yield the suppressions in a line; ``code`` is the line with blanks for its comments, ``offset`` where it begins."""
     for comment in _COMMENT.finditer(bare):
         if code[comment.start() : comment.end()].strip():
-            continue  # a string that only looks like a comment
+            continue  # a string that contains the marker
         scope = comment["scope"] or ""
         alone = not code.strip()
         lines = {
@@ -111,7 +111,7 @@ def suppressions_in(bare: str, code: str, line: int, offset: int) -> Iterable[Su
 
 
 def _comment_around(bare: str, code: str, start: int, end: int) -> Span:
-    """Return what to delete for a suppression to be gone: its whole comment if nothing else is said in it, else its words."""
+    """Return the span to delete for a suppression: its whole comment if that has no other words, else the suppression."""
     opener = max(bare.rfind("//", 0, start), bare.rfind("/*", 0, start))
     if opener < 0 or bare[opener + 2 : start].strip() or code[opener:end].strip():
         return Span(start, end)
@@ -127,7 +127,7 @@ def apply(
 ) -> tuple[Diagnostic, ...]:
     """Return the findings that no suppression silences, and one for each suppression that silences none; in text order.
 
-    Of ``silent`` rules nothing is known here (they did not run): a suppression of one is not called useless.
+    Suppressions of ``silent`` rules, which did not run, are not reported as useless.
     """
     if not silencers:
         return tuple(diagnostics)
@@ -147,7 +147,7 @@ def apply(
     kept = shown(diagnostics, silencers)
     unknown = [s for s in silencers if s.selector != ALL_RULES and any(rule.is_meant(s.selector) for rule in silent)]
     useless = [s for s in silencers if s not in used and s not in unknown]
-    # Only its own name silences this rule: what silences everything would otherwise always find something to do.
+    # Only its own name silences this rule, because a suppression of everything would otherwise silence itself.
     own = [s for s in silencers if _means_only_this_rule(s)]
     kept += shown((_useless(s) for s in useless if s not in own), own)
     kept += [_useless(s) for s in own if s in useless and s not in used]
@@ -160,7 +160,7 @@ def _means_only_this_rule(suppression: Suppression) -> bool:
 
 def _useless(suppression: Suppression) -> Diagnostic:
     what = "this comment" if suppression.selector == ALL_RULES else f"`{suppression.selector}`"
-    where = "in this file" if suppression.lines is None else "on the line that it stands for"
+    where = "in this file" if suppression.lines is None else "on its line"
     fixes = (
         (Fix("remove the suppression comment", (Edit(suppression.comment, ""),), safe=True),)
         if suppression.only_one
@@ -173,9 +173,9 @@ def _useless(suppression: Suppression) -> Diagnostic:
 def visible(
     analysis: Analysis, extra: Collection[str] = (), *, found: Collection[Diagnostic] | None = None
 ) -> tuple[Diagnostic, ...]:
-    """Return all findings to be shown of an analysis, suppressions applied, in text order.
+    """Return the findings of an analysis after suppression, in text order.
 
-    ``extra`` names rules, by code, that run although they are off by default; ``found`` gives what is known already.
+    ``extra`` names rules, by code, that run although they are off by default; ``found`` are findings computed before.
     """
     silencers = suppressions(analysis.document)
     if found is None:
@@ -188,7 +188,7 @@ def visible(
 
 
 def silent_rules(platform: Platform | None, extra: Collection[str] = ()) -> list[Rule]:
-    """Return the rules that do not run: they are off by default and not among ``extra``, or only a platform has them speak."""
+    """Return the rules that do not run: they are off by default and not among ``extra``, or need a platform."""
     silent = [check.rule for check in CHECKS if not (check.default or check.rule.code in extra)]
     if platform is None:
         silent += [check.rule for check in CHECKS if check.rule.name in _PLATFORM_BOUND]

@@ -1,6 +1,6 @@
-"""The open documents with their versions, and the settings that their analyses were made with.
+"""The open documents with their versions, and the settings of their analyses.
 
-The only mutable value of the room, owned by the server of an editor. Knows no protocol and reads no files.
+The only mutable value of the room, owned by the language server. Knows no protocol and reads no files.
 Invariant: the analysis of a document always belongs to its text, its version and the settings of its folder.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Language(Enum):
-    """What a document is."""
+    """Language of a document."""
 
     VISA = "visa"
     LAUNCH = "launch file"
@@ -45,14 +45,14 @@ _ENDINGS: Final = (
 )
 
 
-LAUNCH_ID: Final = "visa-launch"  # what an editor calls a launch file that does not call it YAML
+LAUNCH_ID: Final = "visa-launch"  # the identifier of launch files in some editors; others use YAML
 
 
 def language_of(key: str, identifier: str = "") -> Language:
-    """Return the language of a document by what the editor calls it, else by its name; vISA where nothing tells."""
+    """Return the language of a document by the editor's identifier, else by its name, else vISA."""
     lower = key.lower()
     found = next((language for ending, language in _ENDINGS if lower.endswith(ending)), None)
-    # Some clients have one identifier for all that they send to a server.
+    # Some clients use one identifier for all documents of a server.
     if identifier == LAUNCH_ID or found is Language.LAUNCH:
         return Language.LAUNCH
     if identifier in ("visa", "visaasm"):
@@ -62,15 +62,15 @@ def language_of(key: str, identifier: str = "") -> Language:
     return Language.OTHER if identifier in ("yaml", "json", "plaintext") else Language.VISA
 
 
-# Types beside every operand make lines twice as long: they are shown to those who ask for them.
+# Off by default, because types beside every operand make lines twice as long.
 _CALM: Final = frozenset(HintKind) - {HintKind.TYPE}
-# ``visa.inlayHints.types``; before it had words it was true or false.
+# ``visa.inlayHints.types``; earlier versions had true or false.
 _TYPES: Final = ("off", "cursorLine", "on")
 
 
 @dataclass(frozen=True, slots=True)
 class UserSettings:
-    """What a user can set. ``platform`` empty: none is assumed."""
+    """The settings of a user. An empty ``platform`` means none."""
 
     platform: str = ""
     hints: frozenset[HintKind] = _CALM
@@ -89,7 +89,7 @@ _FLAGS: Final = {
     "workspaceDiagnostics": "workspace_diagnostics",
 }
 _LISTS: Final = {"ignore": "ignore", "extendSelect": "extend_select"}
-# Settings of clients, known here so that they are not called unknown.
+# Settings of clients, listed so that they are not reported as unknown.
 _CLIENT: Final = frozenset(
     {
         "compileLens",
@@ -115,12 +115,12 @@ _CLIENT: Final = frozenset(
 
 
 def settings_of(value: object, base: UserSettings | None = None) -> UserSettings:
-    """Return the settings in what an editor sent; what is unknown or of the wrong type is passed over."""
+    """Return the settings of an editor's message; unknown or malformed ones are skipped."""
     return read_settings(value, base)[0]
 
 
 def read_settings(value: object, base: UserSettings | None = None) -> tuple[UserSettings, tuple[str, ...]]:
-    """Return the settings in what an editor sent, with or without the section's name around them, and what is wrong in it."""
+    """Return the settings of an editor's message, with or without the section's name around them, and error messages."""
     found = base or UserSettings()
     section = value.get("visa", value) if isinstance(value, dict) else None
     if not isinstance(section, dict):
@@ -136,11 +136,11 @@ def read_settings(value: object, base: UserSettings | None = None) -> tuple[User
 
 
 def _one(key: str, item: object, problems: list[str]) -> dict[str, Any]:
-    """Return the change that one setting makes."""
+    """Return the change of one setting."""
     if key == "platform":
         if isinstance(item, str) and (not item or platform_named(item) is not None):
             return {"platform": item}
-        problems.append(f"visa.platform: there is no platform {item!r}")
+        problems.append(f"visa.platform: unknown platform {item!r}")
     elif key == "inlayHints":
         if isinstance(item, bool):
             return {"hints": frozenset(HintKind) if item else frozenset(), "type_hints_at_cursor": False}
@@ -148,45 +148,47 @@ def _one(key: str, item: object, problems: list[str]) -> dict[str, Any]:
             types = item.get(HintKind.TYPE.value, False)
             off = {kind for kind in _CALM if item.get(kind.value) is False}
             if not isinstance(types, bool) and types not in _TYPES:
-                problems.append(f"visa.inlayHints.types is {', '.join(_TYPES[:-1])} or {_TYPES[-1]}, not {types!r}")
+                problems.append(
+                    f"visa.inlayHints.types must be {', '.join(_TYPES[:-1])} or {_TYPES[-1]}, not {types!r}"
+                )
                 types = False
             shown = frozenset(HintKind) if types not in (False, "off") else _CALM
             return {"hints": shown - off, "type_hints_at_cursor": types == "cursorLine"}
         names = ", ".join(kind.value for kind in HintKind)
-        problems.append(f"visa.inlayHints is true, false, or an object with {names}")
+        problems.append(f"visa.inlayHints must be true, false, or an object with {names}")
     elif key == "embedded":
         if isinstance(item, dict) and isinstance(item.get("enabled", True), bool):
             return {"embedded": item.get("enabled", True)}
-        problems.append("visa.embedded is an object whose `enabled` is true or false")
+        problems.append("visa.embedded must be an object whose `enabled` is true or false")
     elif key in _FLAGS:
         if isinstance(item, bool):
             return {_FLAGS[key]: item}
-        problems.append(f"visa.{key} is true or false")
+        problems.append(f"visa.{key} must be true or false")
     elif key in _LISTS:
         if isinstance(item, list) and all(isinstance(i, str) for i in item):
             return {_LISTS[key]: tuple(item)}
-        problems.append(f"visa.{key} is a list of codes, heads of codes or slugs")
+        problems.append(f"visa.{key} must be a list of codes, prefixes of codes or slugs")
     else:
-        problems.append(f"visa.{key} is no setting")
+        problems.append(f"visa.{key} is not a setting")
     return {}
 
 
 class HostView(Protocol):
-    """A document of another language with vISA inside, as far as the workspace has to do with it."""
+    """A document of another language with vISA inside, as the workspace sees it."""
 
     @property
     def analysis(self) -> Analysis:
-        """What is known of the vISA."""
+        """The analysis of the vISA."""
 
     @property
     def document(self) -> Document:
-        """The text as the editor has it."""
+        """The text in the editor."""
 
     def edited(self, document: Document) -> HostView:
-        """Give the view of the document's next state."""
+        """Return the view of the document's next state."""
 
     def on(self, platform: Platform | None) -> HostView:
-        """Give the view of the same text on a platform."""
+        """Return the view of the same text on a platform."""
 
 
 _serials = itertools.count(1)
@@ -194,9 +196,9 @@ _serials = itertools.count(1)
 
 @dataclass(frozen=True, slots=True)
 class OpenDocument:
-    """A document as the editor has it. ``key`` is the editor's name for it; ``serial`` tells this state from any other.
+    """A document in the editor. ``key`` is the editor's name for it; ``serial`` is unique to this state.
 
-    ``host`` is there where the document is of another language with vISA inside; ``analysis`` is then that of the vISA.
+    ``host`` is set for a document of another language with vISA inside; ``analysis`` is then that of the vISA.
     """
 
     key: str
@@ -208,13 +210,13 @@ class OpenDocument:
 
     @property
     def document(self) -> Document:
-        """The text as the editor has it."""
+        """The text in the editor."""
         return self.analysis.document if self.host is None else self.host.document
 
 
 @dataclass(slots=True)
 class Workspace:
-    """All open documents. ``platform_for`` tells the platform that a document's folder sets by a file, if any."""
+    """All open documents. ``platform_for`` returns the platform set by a file in a document's folder, if any."""
 
     settings: UserSettings = field(default_factory=UserSettings)
     folders: dict[str, UserSettings] = field(default_factory=dict)
@@ -230,12 +232,12 @@ class Workspace:
         return self._documents.get(key)
 
     def settings_for(self, key: str) -> UserSettings:
-        """Return the settings of the innermost folder that a document is in."""
+        """Return the settings of the innermost folder around a document."""
         inside = [f for f in self.folders if key == f or key.startswith(f.rstrip("/") + "/")]
         return self.folders[max(inside, key=len)] if inside else self.settings
 
     def platform_name(self, key: str) -> str:
-        """Return the platform that a document is for; empty where nothing names one."""
+        """Return the platform of a document; empty where none is set."""
         return self.settings_for(key).platform or (self.platform_for(key) if self.platform_for else "")
 
     def open(
@@ -246,7 +248,7 @@ class Workspace:
         language: Language | None = None,
         host: Callable[[Document, Platform | None], HostView] | None = None,
     ) -> OpenDocument:
-        """Take a document in, with its whole text; ``host`` views one of another language."""
+        """Add a document with its whole text; ``host`` views one of another language."""
         if host is not None:
             return self._view(key, version, host(Document.parse(text), platform_named(self.platform_name(key))))
         known = self._documents.get(key)
@@ -270,11 +272,11 @@ class Workspace:
         return opened
 
     def close(self, key: str) -> None:
-        """Forget a document; nothing happens where it is not open."""
+        """Remove a document; does nothing if it is not open."""
         self._documents.pop(key, None)
 
     def configure(self, settings: UserSettings, folders: dict[str, UserSettings] | None = None) -> bool:
-        """Take new settings; True where they change what is known of the open documents."""
+        """Apply new settings; return True if they change an analysis of an open document."""
         if settings == self.settings and (folders is None or folders == self.folders):
             return False
         self.settings = settings
@@ -284,7 +286,7 @@ class Workspace:
         return True
 
     def renew(self) -> None:
-        """Give every document a new analysis: what it depends on has changed."""
+        """Renew the analysis of every document, because its inputs have changed."""
         for opened in self:
             if opened.host is not None:
                 self._view(opened.key, opened.version, opened.host.on(platform_named(self.platform_name(opened.key))))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.beside import Beside
 from visa_lsp.launchfile.npy import MOST_BYTES, NpyHeader, OtherTypeError, read_header
 from visa_lsp.program.elements import DTYPES
-from visa_lsp.reading import MOST_TEXT, is_regular, opened_file, read_file
+from visa_lsp.reading import MAX_TEXT_BYTES, is_regular, opened_file, read_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,7 +66,7 @@ class LaunchFolder:
         if text is not None:
             return text
         try:
-            return read_file(path, MOST_TEXT).decode("utf-8-sig", "surrogateescape")
+            return read_file(path, MAX_TEXT_BYTES).decode("utf-8-sig", "surrogateescape")
         except (OSError, ValueError):
             return ""
 

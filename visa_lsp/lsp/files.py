@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from visa_lsp.ide.index.memo import Key
     from visa_lsp.ide.workspace import OpenDocument, Workspace
 
-MOST_FILES: Final = 5000
-_MOST_ENTRIES: Final = 100_000
-_MOST_FOLDERS: Final = 16
-_MOST_BYTES: Final = 32 << 20
+MAX_FILES: Final = 5000
+_MAX_ENTRIES: Final = 100_000
+_MAX_FOLDERS: Final = 16
+_MAX_FILE_BYTES: Final = 32 << 20
 _SKIPPED: Final = frozenset({"node_modules", "__pycache__", "venv"})
 
 Stamp = tuple[int, int]
@@ -88,7 +88,7 @@ class Files:
                         seen.add(path)
                         found += 1
                         yield Path(path)
-                if entries > _MOST_ENTRIES or found >= MOST_FILES:
+                if entries > _MAX_ENTRIES or found >= MAX_FILES:
                     return
 
     def stamp(self, path: Path) -> Stamp | None:
@@ -97,14 +97,14 @@ class Files:
             found = path.stat()
         except (OSError, ValueError):
             return None
-        if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST_BYTES:
+        if not stat.S_ISREG(found.st_mode) or found.st_size > _MAX_FILE_BYTES:
             return None
         return (found.st_mtime_ns, found.st_size)
 
     def text(self, path: Path) -> str | None:
         """Return the text in a file; None where there is none."""
         try:
-            return read_file(path, _MOST_BYTES).decode("utf-8-sig", "surrogateescape")
+            return read_file(path, _MAX_FILE_BYTES).decode("utf-8-sig", "surrogateescape")
         except (OSError, ValueError):
             return None
 
@@ -159,9 +159,9 @@ class Files:
         """Return the same; where the document's folder has none of them, the folders above it up to an open one, and those."""
         base = self.path_of(uri)
         roots = [Path(root) for root in map(self.path_of, self.roots) if root is not None]
-        above = list(Path(base).parents)[:_MOST_FOLDERS] if base is not None else []
+        above = list(Path(base).parents)[:_MAX_FOLDERS] if base is not None else []
         inside = [folder for folder in above if any(folder.is_relative_to(root) for root in roots)]
-        return self._first(list(dict.fromkeys((*above[:1], *inside, *roots[:_MOST_FOLDERS]))), candidates)
+        return self._first(list(dict.fromkeys((*above[:1], *inside, *roots[:_MAX_FOLDERS]))), candidates)
 
     def _first(self, folders: Sequence[Path], candidates: tuple[str, ...]) -> str | None:
         bases: Sequence[Path | None] = folders or (None,)

@@ -44,7 +44,7 @@ R = TypeVar("R")
 
 
 class MachineCode:
-    """What the finalizer has said of a document: figures and registers by kernel, or why there are none.
+    """Result of the finalizer for a document: figures and registers by kernel, or an error.
 
     ``answer`` is that of ``visa.gen``. It holds for the snapshot that it was made of alone, but for ``assumed``: the platform
     that the text showed, where nobody named one. Finding it out takes longer than all else, and needs a text without errors.
@@ -57,7 +57,7 @@ class MachineCode:
         self._problem = str(answer.get("error") or "no machine code")
         self._platform = str(answer.get("platform", ""))
         kernels = answer.get("kernels", ())
-        often = Counter(kernel["name"] for kernel in kernels)  # of two that are called alike nothing is told
+        often = Counter(kernel["name"] for kernel in kernels)  # nothing is returned for kernels of the same name
         self._registers: dict[str, Mapping[str, str]] = {
             kernel["name"]: kernel["registers"] for kernel in kernels if often[kernel["name"]] == 1
         }
@@ -67,7 +67,7 @@ class MachineCode:
         return self._figures.get(kernel, self._problem) if self._document() is document else ""
 
     def register(self, document: Document, kernel: str, variable: str) -> str:
-        """Return where a kernel's variable was put, in words; empty where that is not known, or the text has changed since."""
+        """Return the register of a kernel's variable, in words; empty where it is unknown, or the text has changed since."""
         place = self._registers.get(kernel, {}).get(variable, "") if self._document() is document else ""
         return f"{place} on {self._platform}" if place else ""
 
@@ -83,9 +83,9 @@ class VisaServer(LanguageServer):
         self.idle = Idle(self)
         self.runs: dict[str, tuple[str, RunValues]] = {}
         self.machine_code: dict[str, MachineCode] = {}
-        self.cursors: dict[str, int] = {}  # the lines of the cursors, of clients that tell them
+        self.cursors: dict[str, int] = {}  # the lines of the cursors, for clients that send them
         self.shown: set[str] = set()
-        self.settings_told = 0  # how often the client has told settings without being asked
+        self.settings_told = 0  # number of settings messages that were not requested
         self.sent_tokens: OrderedDict[str, Any] = OrderedDict()
         self._rules: dict[str, FileRules] = {}
 
@@ -100,7 +100,7 @@ class VisaServer(LanguageServer):
             inflow = stdin if isinstance(stdin, Inflow) else inflow_of(stdin or sys.stdin.buffer)
             serve_stdio(self, self._stop_event, inflow, stdout)
         except BrokenPipeError:
-            logger.warning("the client is gone")
+            logger.warning("the client has disconnected")
         except (KeyboardInterrupt, SystemExit):
             pass
         finally:
@@ -108,25 +108,25 @@ class VisaServer(LanguageServer):
 
     @property
     def exit_code(self) -> int:
-        """What the process is to end with: 0 after an orderly shutdown."""
+        """The exit status of the process: 0 after an orderly shutdown."""
         protocol = self.protocol
         return protocol.exit_code if isinstance(protocol, Protocol) else 1
 
     @property
     def encoding(self) -> Encoding:
-        """The units that the client counts columns in."""
+        """The units of the client's columns."""
         protocol = self.protocol
         return protocol.encoding if isinstance(protocol, Protocol) else "utf-16"
 
     def opened(
         self, identifier: types.TextDocumentIdentifier | types.VersionedTextDocumentIdentifier
     ) -> OpenDocument | None:
-        """Return the open vISA text that a request is about."""
+        """Return the open vISA text of a request."""
         found = self.documents.get(identifier.uri)
         return found if found is not None and found.language is Language.VISA else None
 
     def host(self, identifier: types.TextDocumentIdentifier) -> tuple[OpenDocument, HostText] | None:
-        """Return the open document of another language, with its vISA, that a request is about; None where none is wanted."""
+        """Return the open document of another language, with its vISA, of a request; None for vISA texts, or when hosts are disabled."""
         found = self.documents.get(identifier.uri)
         if found is None or found.host is None:
             return None
@@ -136,7 +136,7 @@ class VisaServer(LanguageServer):
         return (found, found.host) if self.documents.settings_for(found.key).embedded else None
 
     def rules_for(self, uri: str) -> FileRules:
-        """Return what the settings files and the editor say of a document's findings."""
+        """Return the settings for a document's findings, from settings files and the editor."""
         known = self._rules.get(uri)
         if known is None:
             settings = self.documents.settings_for(uri)
@@ -144,7 +144,7 @@ class VisaServer(LanguageServer):
             try:
                 known = file_rules(path, settings.ignore, settings.extend_select)
             except Exception:
-                logger.exception("the settings of %s cannot be found", uri)
+                logger.exception("cannot find the settings of %s", uri)
                 known = FileRules()
             if known.problem and known.problem not in self.shown:
                 self.shown.add(known.problem)
@@ -153,7 +153,7 @@ class VisaServer(LanguageServer):
         return known
 
     def forget_rules(self) -> None:
-        """The settings have changed."""
+        """Drop the cached rules, because the settings have changed."""
         self._rules.clear()
 
     def report_server_error(self, error: Exception, source: Any) -> None:

@@ -1,6 +1,6 @@
-"""The element types that arrays of a launch have, those that OpenCL's names mean, and how large a launch may be.
+"""The element types of a launch's arrays, those of OpenCL's type names, and the size limits of a launch.
 
-Names and numbers only, for all who read, judge or run a launch. Invariant: nothing here needs a library of arrays.
+Names and numbers only, for reading, checking and running a launch. Invariant: needs no array library.
 """
 
 from __future__ import annotations
@@ -53,19 +53,19 @@ _FLOAT_OF_SIZE: Final = {2: "float16", 4: "float32", 8: "float64"}
 
 
 def cl_element(type_name: str) -> str:
-    """Give the element type of ``float4;16``; empty for structs, pointers and opaque types."""
+    """Return the element type of ``float4;16``; empty for structs, pointers and opaque types."""
     match = _CL_NAME.fullmatch(type_name)
     return CL_TYPES.get(match[1], "") if match else ""
 
 
 def element_of(type_: DataType) -> str:
-    """Give the element type of an array that holds values of a vISA type; where there is none, unsigned integers of its size."""
+    """Return the element type of an array of values of a vISA type; unsigned integers of its size where there is none."""
     name = f"{'float' if type_.is_float else 'int' if type_.is_signed else 'uint'}{type_.bits}"
     return name if name in DTYPES and type_ is not BF else f"uint{type_.bits}"
 
 
 def element_bytes(dtype: str) -> int:
-    """Give the bytes of an element of a type of ``DTYPES``."""
+    """Return the size in bytes of an element of a type of ``DTYPES``."""
     match = _WIDTH.search(dtype)
     assert match is not None
     return int(match[0]) // 8
@@ -77,15 +77,15 @@ def is_float(dtype: str) -> bool:
 
 
 def integer_limits(dtype: str) -> tuple[int, int]:
-    """Give the least and the greatest value of an integer type of ``DTYPES``."""
+    """Return the least and the greatest value of an integer type of ``DTYPES``."""
     bits = 8 * element_bytes(dtype)
     return (0, (1 << bits) - 1) if dtype.startswith("u") else (-(1 << bits - 1), (1 << bits - 1) - 1)
 
 
 class GivenNumbers(Struct, frozen=True):
-    """What counts of the numbers of an argument by value: how many, of which type, between which two.
+    """The facts about the numbers of an argument by value: count, type and range.
 
-    ``typed``: the launch says the type; else ``dtype`` is one that holds them. ``whole``: none has a fraction.
+    ``typed``: the launch has the type; else ``dtype`` is one that holds them. ``whole``: none has a fraction.
     """
 
     count: int
@@ -97,9 +97,9 @@ class GivenNumbers(Struct, frozen=True):
 
 
 def chosen_element(given: GivenNumbers, size: int, natural: str) -> str:
-    """Give the type that numbers have in a parameter of ``size`` bytes; empty where nothing tells it.
+    """Return the type of the numbers in a parameter of ``size`` bytes; empty if unknown.
 
-    That is their own, else the parameter's (``natural``), else what the size of each suggests.
+    It is their own, else the parameter's (``natural``), else the one that the size of each suggests.
     """
     if given.typed:
         return given.dtype
@@ -115,9 +115,9 @@ def chosen_element(given: GivenNumbers, size: int, natural: str) -> str:
 
 
 def misfit(given: GivenNumbers, size: int, natural: str, who: str) -> str:
-    """Why numbers are no value of a parameter of ``size`` bytes whose elements are ``natural``, if that is known.
+    """Return why numbers do not fit a parameter of ``size`` bytes with ``natural`` elements, if that is known.
 
-    Empty where they are one. ``who`` names the argument in the message.
+    Empty where they fit. ``who`` names the argument in the message.
     """
     chosen = chosen_element(given, size, natural)
     if not chosen:

@@ -1,8 +1,8 @@
-"""Which size of a GRF row a program shows, where its platform is not known.
+"""The size of a GRF row that a program implies, where its platform is unknown.
 
-Only ``&V[bytes]`` needs to know: an object holds row and column, a text holds bytes. The size is found by what both forms
-of a program hold, so that a text and its object give the same answer. A text can also say it, in a comment that
-``dis`` writes: some objects show it by what a text does not hold.
+Only ``&V[bytes]`` needs the size: an object holds row and column, a text holds bytes. It is derived from facts in both forms
+of a program, so that a text and its object give the same answer. A comment that ``dis`` writes can also state it, because some
+objects imply it by facts that a text does not hold.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-SHORT: Final = 32
-LONG: Final = 64
+SHORT_GRF_BYTES: Final = 32
+LONG_GRF_BYTES: Final = 64
 _R0: Final = 7
 _SAID: Final = re.compile(r"^[ \t]*//[ \t]*GRF size: (32|64) bytes\b", re.MULTILINE)
 _BODY: Final = re.compile(r"^[ \t]*\.(?:kernel|global_function)\b", re.MULTILINE)
 
 
 class GrfSize(Struct, frozen=True):
-    """Bytes of a GRF row, and in words where that shows. ``certain`` is false for the default."""
+    """The bytes of a GRF row, and the reason in words. ``certain`` is false for the default."""
 
     bytes: int
     reason: str
@@ -38,73 +38,76 @@ class GrfSize(Struct, frozen=True):
 
 
 def grf_in_comment(text: str) -> int | None:
-    """Return what a text says before its first body; None where it says nothing. ``comment`` is how."""
+    """Return the size that a comment (``comment``) before the first body of a text states; None without one."""
     first = _BODY.search(text)
     found = _SAID.search(text, 0, first.start() if first else len(text))
     return int(found[1]) if found else None
 
 
 def comment(size: GrfSize) -> str:
-    """Return the line with which a text says its size."""
+    """Return the comment line that states a size."""
     return f"// GRF size: {size.bytes} bytes ({size.reason})"
 
 
 def grf_by_contents(bodies: Iterable[Kernel]) -> GrfSize | None:
-    """Return the size that a program shows by what a text holds as well as an object."""
+    """Return the size that facts in both text and object imply."""
     short = None
     for kernel in bodies:
         for value in _values(kernel, General):
             type_ = kernel.variable_type(value.var)
-            if type_ is not None and value.col * type_.size >= SHORT:
+            if type_ is not None and value.col * type_.size >= SHORT_GRF_BYTES:
                 name = kernel.variable_name(value.var)
-                return GrfSize(LONG, f"{name}({value.row},{value.col}) lies behind byte {SHORT - 1} of a row")
+                return GrfSize(
+                    LONG_GRF_BYTES, f"{name}({value.row},{value.col}) lies behind byte {SHORT_GRF_BYTES - 1} of a row"
+                )
         found = _of_payload(kernel)
-        if found is not None and found.bytes == LONG:
+        if found is not None and found.bytes == LONG_GRF_BYTES:
             return found
         short = short or found
     return short
 
 
 def _of_payload(kernel: Kernel) -> GrfSize | None:
-    """Return what the attributes say of the local ids, each of which begins a row; else where the inputs of a dump begin."""
+    """Return the size by the attributes about local ids, each of which begins a row, else by the first input of a dump."""
     size, lanes = kernel.int_attribute("PerThreadInputSize"), kernel.int_attribute("SimdSize")
-    if size and size % LONG:
-        return GrfSize(SHORT, f"PerThreadInputSize={size} are no rows of {LONG}")
+    if size and size % LONG_GRF_BYTES:
+        return GrfSize(SHORT_GRF_BYTES, f"PerThreadInputSize={size} is not a multiple of {LONG_GRF_BYTES}")
     # Up to three ids; 16 lanes of a word fill a short row.
-    if size and lanes in (8, 16) and size > 3 * SHORT:
-        return GrfSize(LONG, f"PerThreadInputSize={size} with SimdSize={lanes}")
+    if size and lanes in (8, 16) and size > 3 * SHORT_GRF_BYTES:
+        return GrfSize(LONG_GRF_BYTES, f"PerThreadInputSize={size} with SimdSize={lanes}")
     offsets = [entry.offset for entry in kernel.arguments if entry.kind & 7 == 0]
     # A compiler's dump declares a row first, then an alias of %r0, which the first input follows.
     if len(kernel.variables) > 1 and offsets and kernel.variables[1].alias_index == _R0:
         row = kernel.variables[0].byte_size
-        if row in (SHORT, LONG) and not kernel.variables[0].alias_index and min(offsets) == row:
+        if row in (SHORT_GRF_BYTES, LONG_GRF_BYTES) and not kernel.variables[0].alias_index and min(offsets) == row:
             return GrfSize(row, f"the first input of this dump stands at byte {row}")
     return None
 
 
 def assembler_grf(bodies: Iterable[Kernel]) -> int:
-    """Return the size that the assembler takes for the text of a program, if no comment says another."""
+    """Return the size that the assembler uses for the text of a program without a comment."""
     shown = grf_by_contents(bodies)
     return shown.bytes if shown is not None else default_platform().grf_bytes
 
 
 def needs_grf(bodies: Iterable[Kernel]) -> bool:
-    """Return whether text and object differ with the size: an address that does not lie at the start of a variable."""
+    """Return whether the size matters: an address that is not at the start of a variable."""
     return any(value.row or value.col for kernel in bodies for value in _values(kernel, AddressOf))
 
 
 def grf_of(module: Module) -> GrfSize:
-    """Return the size for an object's text: what it shows, also in what a text does not hold, else the default's."""
+    """Return the size for an object's text: the one that it implies, else the default's."""
     shown = grf_by_contents(module.bodies)
-    if shown is not None and shown.bytes == LONG:
+    if shown is not None and shown.bytes == LONG_GRF_BYTES:
         return shown
     for kernel in module.bodies:
         for value in _values(kernel, AddressOf):
             type_ = kernel.variable_type(value.var)
-            # No assembler writes one behind a long row: it would be in the next, and show nothing when read again.
-            if type_ is not None and SHORT <= value.col * type_.size < LONG:
+            # No assembler writes a column behind a long row, because it would be in the next row.
+            if type_ is not None and SHORT_GRF_BYTES <= value.col * type_.size < LONG_GRF_BYTES:
                 return GrfSize(
-                    LONG, f"an address in {kernel.variable_name(value.var)} lies behind byte {SHORT - 1} of a row"
+                    LONG_GRF_BYTES,
+                    f"an address in {kernel.variable_name(value.var)} lies behind byte {SHORT_GRF_BYTES - 1} of a row",
                 )
     if shown is not None:
         return shown
@@ -113,11 +116,11 @@ def grf_of(module: Module) -> GrfSize:
             platform = platform_numbered(binary.platform) if binary.data else None
             if platform is not None:
                 return GrfSize(platform.grf_bytes, f"its Gen binary is for {platform.name}")
-    return GrfSize(SHORT, "assumed: the object does not show it, --platform tells it", certain=False)
+    return GrfSize(SHORT_GRF_BYTES, "assumed: the object does not show it; choose it with --platform", certain=False)
 
 
-def default_platform(grf_bytes: int = SHORT) -> Platform:
-    """Return the platform that counts where none is told, with rows of this size."""
+def default_platform(grf_bytes: int = SHORT_GRF_BYTES) -> Platform:
+    """Return the default platform with rows of this size."""
     platform = platform_named(DEFAULT_PLATFORM)
     assert platform is not None
     return structs.replace(platform, grf_bytes=grf_bytes)

@@ -1,4 +1,4 @@
-"""The resolved program: what text is lowered to, what objects decode to, what runs.
+"""The resolved program: text is lowered to it, objects decode to it, and it runs.
 
 Values only: ids are those of the object format (docs/format.md, "Numbers of variables"), so that encoding is a walk and decoding
 builds the same value. Lists are in the order of the object. Nothing here knows text, bytes or machines.
@@ -101,7 +101,7 @@ NULL_RAW = RawOperand(0, 0)
 
 
 class Combine(Enum):
-    """How predicate bits map to lanes: code of bits 13-14."""
+    """The mapping of predicate bits to lanes: code of bits 13-14."""
 
     NONE = 0
     ANY = 1
@@ -116,7 +116,7 @@ class Predicate(Struct, frozen=True):
     combine: Combine = Combine.NONE
 
 
-# An item of a list field, or of an operand that fills several fields; None where binding found it wrong.
+# An item of a list field, or of an operand that fills several fields; None where binding found an error.
 ListItem = VectorOperand | RawOperand | int | None
 FieldValue = VectorOperand | RawOperand | Predicate | int | None | tuple[ListItem, ...]
 Value: TypeAlias = "FieldValue | ExecControl"
@@ -125,7 +125,7 @@ Value: TypeAlias = "FieldValue | ExecControl"
 class Inst(Struct, frozen=True, eq=False):
     """One instruction: a row and one value per field of the row, in the same order.
 
-    ``line`` is the source line (from 0) where the text is known, else -1; it has no part in equality.
+    ``line`` is the source line (from 0) where the text is known, else -1; equality ignores it.
     """
 
     row: Instruction
@@ -156,7 +156,7 @@ class Attribute(Struct, frozen=True):
 
 
 class Variable(Struct, frozen=True):
-    """A general variable. Alias 0 with offset 0 is no alias. Ids count from 32."""
+    """A general variable. Alias 0 with offset 0 means none. Ids count from 32."""
 
     name_index: int
     type: DataType
@@ -192,7 +192,7 @@ class LabelEntry(Struct, frozen=True):
 class Input(Struct, frozen=True):
     """One input: ``kind`` byte = class (0 general, 1 sampler, 2 surface) | provenance << 3. Bytes.
 
-    ``reserved`` is true for registers that the text keeps for itself (`.implicit_PSEUDO_INPUT`): no caller fills them.
+    ``reserved`` is true for registers that no caller fills (`.implicit_PSEUDO_INPUT`).
     """
 
     kind: int
@@ -298,5 +298,5 @@ class Module(Struct, frozen=True):
 
     @property
     def bodies(self) -> tuple[Kernel, ...]:
-        """Kernels, then functions: the order of the object."""
+        """The kernels, then the functions, in the order of the object."""
         return self.kernels + self.functions

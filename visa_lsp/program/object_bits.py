@@ -1,7 +1,7 @@
-"""Bits of an instruction record that compilers set and that text 4.1 has no word for, said in a comment of its line.
+"""Bits of an instruction record that text 4.1 has no word for, in a comment of the line.
 
 ``dis`` writes ``// object bits: n|=0x80`` behind such an instruction, and the assembler sets the bits again, so that text and
-object say the same. Rows name these bits (``Field.hidden``); other bits in such a comment are ignored.
+object are equal. Rows name these bits (``Field.hidden``); other bits in such a comment are ignored.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _COMMENT: Final = re.compile(r"//.*\bobject bits: (\w+\|=0x[0-9a-f]+(?:, \w+\|=0
 
 
 def comment(inst: Inst) -> str:
-    """Return the comment that says the hidden bits of an instruction; empty where none is set."""
+    """Return the comment with the hidden bits of an instruction; empty where none is set."""
     items = [f"{name}|=0x{bits:x}" for name, bits in _hidden_bits(inst)]
     return f"// {MARK} {', '.join(items)}" if items else ""
 
 
 def with_comment(inst: Inst, line: str) -> Inst:
-    """Return the instruction with the hidden bits that a comment of its line says."""
+    """Return the instruction with the hidden bits from the comment of its line."""
     match = _COMMENT.search(line)
     if match is None:
         return inst
@@ -55,7 +55,7 @@ def _hidden_bits(inst: Inst) -> list[tuple[str, int]]:
             words = [m for m in row.modifiers if m.heard and m.heard[0] == field.name]
             bits = sum(m.heard[1] for m in words if m.heard and inst.get(m.field))
         else:
-            # What a word of the row says needs no comment.
+            # Bits with a word in the row need no comment.
             said = sum({m.mask for m in row.modifiers if m.field == field.name and m.mask != -1})
             bits = value & field.hidden & ~said if isinstance(value, int) else 0
         if bits:

@@ -1,7 +1,7 @@
-"""Operands and instructions as text, the way the compilers print them. The inverse of ``sema``: it knows names only.
+"""Operands and instructions as text, as printed by the compilers. The inverse of ``sema``: it knows names only.
 
-Every function takes an ``OperandNames`` (which name each id has in the text) and program values; what it returns parses back
-to the same values.
+Every function takes an ``OperandNames`` (the name of each id in the text) and program values; its result parses back to the
+same values.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class OperandNames(Struct, frozen=True):
     taken: frozenset[str] = frozenset()  # the names of all variables
 
     def of(self, table: Mapping[int, str], letter: str, number: int) -> str:
-        """Return the name of a variable; for one that the program does not have its number, and no name of another."""
+        """Return the name of a variable; for an unknown one a name from its number that no other variable has."""
         name = table.get(number)
         if name is None:
             name = f"{letter}{number}"
@@ -84,13 +84,13 @@ def word(text: str) -> str:
 
 
 def predicate(names: OperandNames, value: Predicate) -> str:
-    """``(!P1.any) ``, with the blank behind it."""
+    """Return ``(!P1.any) ``, with the blank behind it."""
     combine = "" if value.combine is Combine.NONE else f".{value.combine.name.lower()}"
     return f"({'!' if value.inverse else ''}{names.of(names.predicate, 'P', value.var)}{combine}) "
 
 
 def immediate(value: Immediate) -> str:
-    """Always the bit pattern in hex: it reads back exactly, for floats too."""
+    """Return the bit pattern in hex, because it reads back exactly, for floats too."""
     bits = value.bits & (0xFFFFFFFFFFFFFFFF if value.type in (DF, Q, UQ) else 0xFFFFFFFF)
     return f"0x{bits:x}:{value.type.name}"
 
@@ -127,7 +127,7 @@ def _state_name(names: OperandNames, value: State) -> str:
 
 
 def raw(names: OperandNames, value: RawOperand, *, bare: bool = False) -> str:
-    """``V1.32``; where ``bare``, ``V1`` for offset zero."""
+    """Return ``V1.32``; where ``bare``, ``V1`` for offset zero."""
     name = names.of(names.general, "V", value.var)
     return name if bare and not value.offset else f"{name}.{value.offset}"
 
@@ -189,7 +189,7 @@ def execution(inst: Inst) -> str:
 
 
 def operand(names: OperandNames, inst: Inst, slot: Slot) -> str | None:
-    """Return the text of one slot; None where an optional operand stands at its default."""
+    """Return the text of one slot; None for an optional operand with its default value."""
     value = inst.get(slot.name)
     match slot.shape:
         case Shape.VECTOR if isinstance(value, State) and ST not in slot.classes:
@@ -215,7 +215,7 @@ def operand(names: OperandNames, inst: Inst, slot: Slot) -> str | None:
             items = value if isinstance(value, tuple) else ()
             return "(" + ", ".join(word(names.labels.get(i, f"L{i}")) for i in items if isinstance(i, int)) + ")"
         case Shape.NAME | Shape.STRING if value == 0:
-            # String 0 is the kernel's own name: the assembler writes it for no text, and for no other.
+            # The assembler never writes string 0, which is the kernel's own name, for a written string.
             return quoted("")
         case Shape.NAME | Shape.IDENTIFIER:
             return word(string_name(names, value))
@@ -236,7 +236,7 @@ def operand(names: OperandNames, inst: Inst, slot: Slot) -> str | None:
 
 
 def _integer(row: Instruction, slot: Slot, value: Value) -> str:
-    """Return a bare number; message descriptors (dwords) are hex, which is what their grammar asks for."""
+    """Return a bare number; message descriptors (dwords) are hex, as their grammar requires."""
     assert isinstance(value, int)
     return (
         f"0x{value:x}"
@@ -246,7 +246,7 @@ def _integer(row: Instruction, slot: Slot, value: Value) -> str:
 
 
 def string_name(names: OperandNames, value: Value) -> str:
-    """Return a string of the pool; where that has none of the number, or an empty one, a name that says the number.
+    """Return a string of the pool; for an unknown number or an empty string a name with the number.
 
     The assembler takes the empty string for string 0, the name of the kernel.
     """
@@ -285,7 +285,7 @@ def _int(inst: Inst, name: str, default: int = 0) -> int:
 
 
 def _lsc(names: OperandNames, inst: Inst, slot: Slot) -> str:
-    """Operands of the load/store controller."""
+    """Return the operands of the load/store controller."""
     value = inst.get(slot.name)
     register = raw(names, value, bare=True) if isinstance(value, RawOperand) else ""
     match slot.shape:
@@ -351,8 +351,8 @@ def _scalar(names: OperandNames, value: Value) -> str:
 
 
 def _model(names: OperandNames, inst: Inst) -> str:
-    """Address model with its surface."""
-    # A code that no word stands for is shown, so that the text is not taken for that of another message.
+    """Return the address model with its surface."""
+    # A code without a word is printed, so that the text differs from that of other messages.
     code = _int(inst, "addrtype")
     model = lsc_codes.ADDRTYPE_TEXT.get(code, f"addrtype_{code}")
     surface = inst.get("surface")

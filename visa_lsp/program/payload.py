@@ -1,4 +1,4 @@
-"""What a kernel's ze_info says about its launch: arguments and where they lie, bindings, sizes.
+"""The facts of a kernel's ze_info about its launch: arguments and their places, bindings, sizes.
 
 Values only, named after the keys of ze_info (seed 002, and keys that compilers write since). This module knows neither
 YAML nor machines. Invariant: offsets of ``payload`` count from the first byte behind ``%r0`` and the per-thread data.
@@ -40,7 +40,7 @@ class PayloadArgument(Struct, frozen=True):
 
     @property
     def kind(self) -> str:
-        """Which kind of argument it takes, a key of ``KIND_WORDS``; empty for what no argument fills."""
+        """The kind of its argument, a key of ``KIND_WORDS``; empty for entries without an argument."""
         if self.arg_type == "arg_byvalue":
             return "value"
         if self.arg_type.startswith(("image_", "flat_image_")):
@@ -83,7 +83,7 @@ class InlineSampler(Struct, frozen=True):
 
 
 class ArgumentInfo(Struct, frozen=True):
-    """What the source says about an argument (``kernels_misc_info``)."""
+    """The facts of the source about an argument (``kernels_misc_info``)."""
 
     index: int
     name: str
@@ -107,7 +107,7 @@ class ExecutionEnv(Struct, frozen=True):
 
 
 class KernelInfo(Struct, frozen=True):
-    """All that ze_info says about one kernel."""
+    """The facts of ze_info about one kernel."""
 
     name: str
     env: ExecutionEnv
@@ -120,36 +120,36 @@ class KernelInfo(Struct, frozen=True):
 
     @property
     def argument_count(self) -> int:
-        """How many arguments the source has: one more than the highest index that is mentioned."""
+        """The number of arguments of the source: one more than the highest index."""
         seen = [a.arg_index for a in self.payload] + [a.index for a in self.arguments]
         return max(seen, default=-1) + 1
 
     def argument_name(self, index: int) -> str:
-        """Give the source's name of an argument; empty where it is not told."""
+        """Return the source's name of an argument; empty if unknown."""
         return next((a.name for a in self.arguments if a.index == index), "")
 
     def type_of(self, index: int) -> str:
-        """Give the source's type of an argument, ``float4`` or ``int*``; empty where it is not told."""
+        """Return the source's type of an argument, ``float4`` or ``int*``; empty if unknown."""
         return next((a.type_name.partition(";")[0] for a in self.arguments if a.index == index), "")
 
     def element_of(self, index: int) -> str:
-        """Give the element type of an argument by value; empty where it is not told, and for structs."""
+        """Return the element type of an argument by value; empty if unknown, and for structs."""
         return next((cl_element(a.type_name) for a in self.arguments if a.index == index), "")
 
     def described(self, index: int) -> str:
-        """Give an argument in words: number, name, and its type or what kind of argument is expected."""
+        """Return words for an argument: number, name, and its type or expected kind."""
         entry = next((a for a in self.payload if a.arg_index == index), None)
         what = self.type_of(index) or KIND_WORDS["value" if entry is None else entry.kind or "buffer"]
         name = self.argument_name(index)
         return f"{index} {name}: {what}" if name else f"{index}: {what}"
 
     def expected(self, indexes: Sequence[int]) -> str:
-        """Give arguments in words, of many the first only."""
+        """Return words for arguments, of many for the first only."""
         more = f" and {len(indexes) - _NAMED} more" if len(indexes) > _NAMED else ""
         return ", ".join(self.described(index) for index in indexes[:_NAMED]) + more
 
     def value_parts(self, entry: PayloadArgument) -> tuple[int, int]:
-        """Give how many entries take a part of an argument by value, and the bytes that the whole of it has."""
+        """Return the number of entries that take a part of an argument by value, and its size in bytes."""
         ends = [
             a.source_offset + a.size
             for a in self.payload
@@ -158,5 +158,5 @@ class KernelInfo(Struct, frozen=True):
         whole = max(ends, default=entry.size)
         told = next((a.type_name.rpartition(";")[2] for a in self.arguments if a.index == entry.arg_index), "")
         declared = int(told) if told.isdecimal() and len(told) < 10 else 0
-        # The byte that ends a struct may have a dword of the payload.
+        # The last byte of a struct may occupy a dword of the payload.
         return len(ends), min(whole, declared) if ends and declared else whole

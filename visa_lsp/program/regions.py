@@ -1,7 +1,7 @@
-"""Which bytes an operand touches: the one function that checks, hover and simulator share.
+"""The bytes that an operand touches, for checks, hover and simulator.
 
 Source: seed 004 "Region-based Addressing". Offsets are bytes from the start of the variable (for an alias: of the
-alias), which need not lie inside it: whether they do is for the caller to judge.
+alias), which need not lie inside it: callers check that.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def origin(row: int, col: int, type_size: int, grf_bytes: int) -> int:
-    """Byte offset of the region origin: ``row`` in GRF rows, ``col`` in elements of ``type_size`` bytes."""
+    """Return the byte offset of the region origin: ``row`` in GRF rows, ``col`` in elements of ``type_size`` bytes."""
     return row * grf_bytes + col * type_size
 
 
 def source_elements(region: Region, exec_size: int) -> list[int]:
-    """Element numbers, relative to the origin, that each lane of a source reads; ``exec_size`` entries.
+    """Return the element number, relative to the origin, that each lane of a source reads; ``exec_size`` entries.
 
     ``exec_size`` is in lanes, the region in elements. A multi-address region (null vertical stride) gives the offsets
     within each row only.
@@ -27,17 +27,17 @@ def source_elements(region: Region, exec_size: int) -> list[int]:
 
 
 def strided_elements(vert_stride: int, width: int, horz_stride: int, exec_size: int) -> list[int]:
-    """Return the same for the three numbers of a region as they are written; ``width`` is at least 1."""
+    """Return ``source_elements`` for the three numbers of a region; ``width`` is at least 1."""
     return [(lane // width) * vert_stride + (lane % width) * horz_stride for lane in range(exec_size)]
 
 
 def destination_elements(horz_stride: int, exec_size: int) -> list[int]:
-    """Element numbers, relative to the origin, that each lane of a destination writes; ``exec_size`` entries."""
+    """Return the element number, relative to the origin, that each lane of a destination writes; ``exec_size`` entries."""
     return [lane * horz_stride for lane in range(exec_size)]
 
 
 def byte_range(first: int, elements: list[int], type_size: int) -> tuple[int, int]:
-    """Half-open byte range from the lowest to behind the highest element.
+    """Return the half-open byte range from the lowest to behind the highest element.
 
     ``first`` is the byte offset of the origin, ``elements`` are counted from it, ``type_size`` is in bytes.
     """

@@ -1,7 +1,7 @@
-"""A resolved program as text that reads as the compilers' own dumps do, and assembles back to the same object.
+"""A resolved program as text in the form of the compilers' dumps, which assembles back to the same object.
 
-Declarations come in the order in which the object's string pool names them, which is the order of the text that made
-it. Names that no text can hold (older objects) are replaced by names that say the class and number.
+Declarations are in the order of their names in the object's string pool, which is that of the original text. Names that no
+text can hold (older objects) are replaced by names with the class and number.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _TAKEN: Final = frozenset({*predefined.VARIABLE_BY_NAME, *predefined.SURFACE_ALI
 
 
 class Subject(Enum):
-    """What a line of the text stands for; the values are the letters of declarations where there is one."""
+    """The subject of a line of the text; the values are the letters of declarations where there is one."""
 
     GENERAL = "G"
     ADDRESS = "A"
@@ -61,7 +61,7 @@ class Subject(Enum):
 
 
 class TextLine(NamedTuple):
-    """A line, and what it stands for: ``number`` is that of a variable, or the place in the list of the kernel."""
+    """A line with its subject: ``number`` is that of a variable, or the place in the list of the kernel."""
 
     text: str
     subject: Subject = Subject.NONE
@@ -69,17 +69,17 @@ class TextLine(NamedTuple):
 
 
 def module_text(module: Module, platform: Platform | None = None, *, comments: bool = True) -> str:
-    """Return the text of a module. The platform gives the register size that ``&V[..]`` offsets need; without one the object does.
+    """Return the text of a module. The platform determines the register size for ``&V[..]`` offsets; without one the object does.
 
-    It is of dialect 4.1, on platforms from Xe2 on of 4.2. A text with ``&V[..]`` says the size in a comment, which the assembler reads; without ``comments`` only where the
-    assembler would find another by itself.
+    It is of dialect 4.1, on platforms from Xe2 on of 4.2. A text with ``&V[..]`` states the size in a comment, which the
+    assembler reads; without ``comments`` only where the assembler would derive another size.
     """
     lines = [line.text for line in module_lines(module, platform, comments=comments)]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
 def module_lines(module: Module, platform: Platform | None = None, *, comments: bool = True) -> Iterator[TextLine]:
-    """Yield the lines of ``module_text``, each with what it stands for; a line ``Subject.BODY`` has the number of the body."""
+    """Yield the lines of ``module_text`` with their subjects; a line ``Subject.BODY`` has the number of the body."""
     size = GrfSize(platform.grf_bytes, platform.name) if platform else grf_of(module)
     chosen = platform or default_platform(size.bytes)
     yield TextLine(f".version {'4.2' if chosen.name in _NEWEST else '4.1'}")
@@ -119,7 +119,7 @@ def names_of(kernel: Kernel, platform: Platform) -> OperandNames:
 
 
 def _label_names(kernel: Kernel) -> dict[int, str]:
-    """Name of labels: the pool's own where text can say them; a subroutine's stands in quotes and may be any."""
+    """Return names of labels: the pool's own where text can hold them; a subroutine's is quoted and may be any."""
     subroutines = {inst.values[0] for inst in kernel.instructions if _opens_subroutine(inst)}
     labels: dict[int, str] = {}
     seen: set[str] = set()
@@ -137,7 +137,7 @@ def _opens_subroutine(inst: Inst) -> bool:
 
 
 def _unique(kernel: Kernel, items: Iterable[tuple[int, int]], letter: str, taken: set[str]) -> dict[int, str]:
-    """Name for ids, the pool's own where text can say them and no other variable has them."""
+    """Return names for ids, the pool's own where text can hold them and no other variable has them."""
     out = {}
     for number, index in items:
         name = kernel.string(index)
@@ -166,7 +166,7 @@ def _body(kernel: Kernel, place: int, platform: Platform, defined: set[str], *, 
         label = _label_of(inst, names)
         if label is not None and _opens_subroutine(inst):
             yield TextLine(f"{inst.row.mnemonic} {quoted(label)}", Subject.CODE, number)
-            if _LABEL.match(label):  # dumps repeat it, which says nothing
+            if _LABEL.match(label):  # dumps repeat it, without meaning
                 yield TextLine("")
                 yield TextLine(f"{label}:")
             continue
@@ -190,7 +190,7 @@ def _called(kernel: Kernel) -> list[str]:
 
 
 def _newest_form(inst: Inst) -> Inst:
-    """Return an instruction in the row that text 4.2 writes otherwise, with the operands that 4.1 lacks at their defaults."""
+    """Return an instruction in its row of text 4.2, with defaults for the operands that 4.1 lacks."""
     if Dialect.V42 in inst.row.dialects:
         return inst
     kinds = [field.kind for field in inst.row.fields]
@@ -227,8 +227,8 @@ def _declarations(
 ) -> tuple[list[TextLine], Mapping[int, list[TextLine]]]:
     """Return the lines of declarations, inputs and attributes in front of the code, and those before an instruction of a number.
 
-    Mostly all are in front: declarations by pool order, then inputs and attributes. The assembler names strings in the order
-    of the text; where the pool has another one, declarations and attributes stand where it was made so.
+    Usually all are in front: declarations by pool order, then inputs and attributes. The assembler names strings in the order
+    of the text; where the pool has another one, declarations and attributes are placed to reproduce it.
     """
     absent = _Absent(names)
     lines: list[tuple[int, TextLine]] = []
@@ -253,7 +253,7 @@ def _declarations(
     attributes = [
         (attribute.name_index, TextLine(attribute_text(kernel, attribute, comments=comments), Subject.ATTRIBUTE, place))
         for place, attribute in enumerate(kernel.attributes)
-        # One behind the last name in the code was appended by the assembler, which will do so again.
+        # The assembler appended one behind the last name in the code, and will do so again.
         if not _implied(kernel, attribute)
     ]
     places = _places(kernel, [index for index, _ in (*lines, *attributes)])
@@ -261,7 +261,7 @@ def _declarations(
         return [line for _, line in lines] + inputs + [line for _, line in attributes], {}
     named = sorted((*lines, *attributes), key=lambda item: item[0])
     front = [line for index, line in named if not places[index]]
-    # Inputs name no string: they stand behind the last declaration.
+    # Inputs name no string, so that they are behind the last declaration.
     behind = max((at for at, line in enumerate(front) if line.subject is not Subject.ATTRIBUTE), default=-1) + 1
     late: dict[int, list[TextLine]] = {}
     for index, line in named:
@@ -271,9 +271,9 @@ def _declarations(
 
 
 def _places(kernel: Kernel, indices: list[int]) -> dict[int, int] | None:
-    """Return the instruction before which the line that names each of these strings stands, by the string; 0 is in front of the code.
+    """Return by string the instruction before which the line that names it is placed; 0 is in front of the code.
 
-    None where all of them are in front in the order in which they are given, or the pool is in no order of a text.
+    None where all of them are in front in the given order, or no text has the order of the pool.
     """
     if not indices or indices == list(
         range(len(predefined.POOL_PREFIX) + 1, len(predefined.POOL_PREFIX) + 1 + len(indices))
@@ -283,7 +283,7 @@ def _places(kernel: Kernel, indices: list[int]) -> dict[int, int] | None:
     for number, inst in enumerate(kernel.instructions):
         for index in _named_by(kernel, inst):
             first.setdefault(index, number)
-    first.pop(0, None)  # no text: it is not in the pool
+    first.pop(0, None)  # it is not in the pool
     in_code = list(first)
     if in_code != sorted(in_code) or len(set(indices)) < len(indices) or not first.keys().isdisjoint(indices):
         return None
@@ -295,7 +295,7 @@ def _places(kernel: Kernel, indices: list[int]) -> dict[int, int] | None:
 
 
 def _declared_in_time(kernel: Kernel, places: Mapping[int, int]) -> bool:
-    """Return whether all variables are declared before inputs and instructions that use them, if they stand at these places."""
+    """Return whether these places declare all variables before the inputs and instructions that use them."""
     if any(places.get(state.name_index) for group in (kernel.samplers, kernel.surfaces) for state in group):
         return False
     names: tuple[tuple[str, list[int], int], ...] = (
@@ -342,7 +342,7 @@ def _implied(kernel: Kernel, attribute: Attribute) -> bool:
 
 
 def _named_in_code(kernel: Kernel) -> Iterator[int]:
-    """Yield the strings that instructions name; a label that none of them names has no place in the text."""
+    """Yield the strings that instructions name, including those of labels."""
     for inst in kernel.instructions:
         yield from _named_by(kernel, inst)
 
@@ -375,7 +375,7 @@ def _attrs(kernel: Kernel, attributes: tuple[Attribute, ...]) -> str:
 
 
 def variable_attribute(kernel: Kernel, attribute: Attribute) -> str:
-    """Return an attribute of a variable as its declaration has it."""
+    """Return an attribute of a variable in the form of its declaration."""
     name = kernel.string(attribute.name_index)
     known = VARIABLE_ATTRIBUTES.get(name)
     flag = attribute.size == 0 or (known is not None and known.kind is AttributeKind.FLAG)
@@ -386,7 +386,7 @@ def _input(names: OperandNames, entry: Input, absent: _Absent, *, comments: bool
     cls = min(entry.kind & 3, 2)
     table = (names.general, names.sampler, names.surface)[cls]
     provenance = entry.kind >> 3 & 31
-    # The assembler gives every name of a provenance the same code: only its number comes back as the same byte.
+    # The assembler encodes every name of a provenance the same, so that only its number reproduces the byte.
     directive = f".implicit_UNDEFINED_{provenance}" if provenance else ".input"
     known = predefined.IMPLICIT_INPUTS.get(provenance) if comments else None
     said = f" /// {known.name}" if known is not None else ""
@@ -398,7 +398,7 @@ def _input(names: OperandNames, entry: Input, absent: _Absent, *, comments: bool
 
 
 class _Absent:
-    """Names for variables that an object names and does not have: their numbers, and no variable's name."""
+    """Names for variables that an object refers to but does not declare: their numbers, different from all names."""
 
     def __init__(self, names: OperandNames) -> None:
         self._names = names
@@ -425,7 +425,7 @@ def _said_absent(what: str, number: int) -> str:
 
 
 def _is_text(data: bytes, number: int) -> bool:
-    """Return whether the bytes of a short number were a text, which assembles to as many of them; a size is round."""
+    """Return whether the bytes of a short number are a text, because sizes are round numbers."""
     return number % 16 != 0 and data.isascii() and data.decode("ascii").isprintable()
 
 
@@ -439,9 +439,9 @@ def attribute_text(kernel: Kernel, attribute: Attribute, *, comments: bool) -> s
         return f".kernel_attr {name}"
     known = KERNEL_ATTRIBUTES.get(name)
     if known is not None and known.kind is AttributeKind.FLAG and attribute.size in (1, 2, 4):
-        return f".kernel_attr {name}=1"  # what a flag holds means nothing, and the assembler writes no other
+        return f".kernel_attr {name}=1"  # a flag has no value, and the assembler writes only this one
     is_number = known is not None and known.kind is AttributeKind.INTEGER
-    is_number &= name != "Target" or attribute.size > 1  # of one byte there are only those two
+    is_number &= name != "Target" or attribute.size > 1  # only those two have one byte
     # Older objects and other writers keep numbers in one or two bytes.
     if len(attribute.data) == attribute.size and (
         (is_number and attribute.size in (1, 2, 4)) or (known is None and attribute.size == 4)

@@ -1,4 +1,4 @@
-"""What can be asked of the row of an instruction, for rooms that know programs and no table."""
+"""Traits of an instruction's row, for rooms that know programs and no table."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ class Binder:
                     self.version, self.version_line = number, line
 
     def finish(self, line_count: int) -> BoundModule:
-        """The bound text, once all statements have come."""
+        """Return the bound text after the last statement."""
         ctx = self.ctx
         for body in ctx.bodies:
             for scope in body.scopes:
@@ -201,7 +201,7 @@ class Binder:
             self._record(FlowClass.SUBROUTINE, node, label)
 
     def _record(self, flow: FlowClass, node: tree.Statement, label: Symbol) -> None:
-        """A label record of the instruction stream."""
+        """Append a label record to the instruction stream."""
         row = self.ctx.table.by_flow[flow]
         self.ctx.body.code.append(Bound(self.ctx.line, node, row, (), Inst(row, (label.id,), self.ctx.line)))
 
@@ -315,7 +315,7 @@ class Binder:
         ctx.body.symbols.append(symbol)
 
     def _attribute(self, item: tree.AttrItem) -> Attribute:
-        """An attribute of a variable (docs/format.md, "Attribute records")."""
+        """Bind an attribute of a variable (docs/format.md, "Attribute records")."""
         ctx = self.ctx
         index = ctx.string(item.name.text)
         known = VARIABLE_ATTRIBUTES.get(item.name.text)
@@ -395,7 +395,7 @@ class Binder:
 
 
 def _of_text(data: bytes, known: AttributeDef | None) -> bytes:
-    """What the tool writes for a text, by the kind that the attribute should have; an integer is written in 1, 2 or 4 bytes."""
+    """Return the finalizer's bytes of a string, for the kind of its attribute; an integer has 1, 2 or 4 bytes."""
     if known is None:
         return bytes(len(data))
     if known.kind is AttributeKind.STRING:
@@ -406,7 +406,7 @@ def _of_text(data: bytes, known: AttributeDef | None) -> bytes:
 
 
 def _provenance(directive: str) -> int:
-    """The provenance code of an input directive; the tool gives 5 for every mnemonic name."""
+    """Return the provenance code of an input directive; the finalizer writes 5 for every mnemonic name."""
     if not directive.startswith(".implicit"):
         return 0
     tail = directive.rpartition("_")[2]

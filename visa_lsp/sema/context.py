@@ -96,7 +96,7 @@ class BindingPass:
     # ---- problems ----
 
     def place(self, span: Span) -> Place:
-        """A span of the current line."""
+        """Return the place of a span in the current line."""
         return Place(self.line, span)
 
     def problem(self, kind: str, span: Span, *related: tuple[Place, str], **args: object) -> None:
@@ -113,7 +113,7 @@ class BindingPass:
         return len(self.body.strings) - 1
 
     def lookup(self, word: tree.Word, role: Role, *, expected: str = "variable") -> Symbol | None:
-        """The variable of a name, with the use noted; a problem and None where there is none."""
+        """Return the variable of a name and record the use; report a problem and return None if there is none."""
         symbol = self.scope.visible(word.text) or self.body.predefined.get(word.text)
         if symbol is None:
             self.problem("undeclared-name", word.span, name=word.text, expected=expected)
@@ -122,7 +122,7 @@ class BindingPass:
         return symbol
 
     def label(self, word: tree.Word, role: Role, *, subroutine: bool = False) -> Symbol:
-        """The label of a name, made at its first mention."""
+        """Return the label of a name; create it at the first mention."""
         symbol = self.body.labels.get(word.text)
         if symbol is None:
             kind = SymbolKind.SUBROUTINE if subroutine else SymbolKind.LABEL
@@ -155,7 +155,7 @@ class BindingPass:
     def number(
         self, node: tree.Expr, low: int | None = None, high: int | None = None, what: str = "number"
     ) -> int | None:
-        """The value of an expression; a problem and None where it has none or is out of range."""
+        """Return the value of an expression; report a problem and return None if it has none or is out of range."""
         if isinstance(node, tree.Number):
             value = node.value
         else:

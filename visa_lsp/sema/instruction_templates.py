@@ -49,7 +49,7 @@ class InstructionTemplate(Struct, frozen=True):
     makers: tuple[tuple[int, Maker], ...]
 
     def inst(self, ids: Sequence[int | None], line: int) -> Inst:
-        """The instruction of a line of which the words stand for these numbers: those of variables are wanted."""
+        """Return the instruction of a line, given the numbers of its words; those of variables are used."""
         values = list(self.values)
         for at, make in self.makers:
             values[at] = make(ids)
@@ -81,7 +81,7 @@ class InstructionTemplates:
         return True
 
     def _class_of(self, pieces: list[str], words: list[str]) -> str:
-        """The class of a line of these pieces, every other of which is a word; the pieces are used up."""
+        """Return the class of a line of these pieces, every other of which is a word; consumes the pieces."""
         ids = self._ids
         if len(ids) < len(self._names):
             for name in islice(reversed(self._names), len(self._names) - len(ids)):
@@ -146,7 +146,7 @@ def _places(pieces: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _template(ctx: BindingPass, node: tree.Instruction, symbols: Mapping[int, Symbol]) -> InstructionTemplate | None:
-    """The template of a line with these variables, by the numbers of its words; None where binding has something to say of it."""
+    """Return the template of a line with these variables, by the numbers of its words; None if binding reports a problem."""
     ids = [(symbol, symbol.id) for symbol in symbols.values()]
     problems = len(ctx.problems)
     for at, symbol in symbols.items():
@@ -166,7 +166,7 @@ def _template(ctx: BindingPass, node: tree.Instruction, symbols: Mapping[int, Sy
 
 
 def _maker(value: Value, places: Container[int]) -> Maker | None:
-    """What makes a value of the numbers of a line's words, where one has the strange number of one of these places; else None."""
+    """Return the maker of a value from the numbers of a line's words, if it has a marker number of these places; else None."""
     if isinstance(value, int):
         at = value - _STRANGE
         return (lambda ids: ids[at]) if at in places else None

@@ -55,7 +55,7 @@ def instruction(ctx: BindingPass, node: tree.Instruction) -> Bound:
 
 
 def _choose(rows: Sequence[Row], node: tree.Instruction, taken: int, dialect: Dialect) -> Row:
-    """The row that fits the modifiers and the number of operands best; of equals the first of the text's dialect."""
+    """Return the row that best fits the modifiers and the number of operands; among equals the first of the text's dialect."""
 
     def distance(row: Row) -> tuple[int, int, bool]:
         _, bad, missing = match_modifiers(row, node.words[taken:])
@@ -73,7 +73,7 @@ def _choose(rows: Sequence[Row], node: tree.Instruction, taken: int, dialect: Di
 def match_modifiers(
     row: Row, words: Sequence[tree.Word]
 ) -> tuple[list[tuple[Modifier, int]], list[tree.Word], list[Modifier]]:
-    """(modifiers with their values, words that fit none, required modifiers that are missing)."""
+    """Return modifiers with their values, words that fit none, and required modifiers that are missing."""
     wording = wording_of(row, tuple([word.text for word in words]))
     return list(wording.found), [words[number] for number in wording.bad], list(wording.missing)
 
@@ -123,7 +123,7 @@ def _bind(ctx: BindingPass, node: tree.Instruction, row: Row, taken: int, before
 
 
 def _with_strange_mask(node: tree.Instruction) -> tree.Instruction:
-    """The instruction with a first operand such as ``(N1, 16)`` read as what it stands for: a parenthesis with no known mask."""
+    """Return the instruction with a first operand such as ``(N1, 16)`` read as an execution size with an unknown mask."""
     match node.operands:
         case [
             tree.Group(
@@ -226,7 +226,7 @@ def _operands(
 
 
 def _message_operands(ctx: BindingPass, node: tree.Instruction, row: Row, slot: Slot, values: dict[str, Value]) -> None:
-    """The mode word of a render target message says which operands there are."""
+    """Check that a render target message has the operands that its mode word selects."""
     mode = values.get("mode")
     if not isinstance(mode, int):
         return
@@ -262,7 +262,7 @@ def _saturate(values: dict[str, Value]) -> None:
 
 
 def _tool_quirks(row: Row, plan: RowPlan, values: dict[str, Value]) -> None:
-    """What the real tool writes where the text says something else or nothing."""
+    """Set the values that the finalizer writes although the text has others or none."""
     if plan.moves and isinstance(values.get("src0"), PredicateOperand):
         # A move from a predicate reads all its bits whatever size the text gives: (M1_NM, 1) is written.
         values["exec"] = NO_EXEC

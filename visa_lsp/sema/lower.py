@@ -35,7 +35,7 @@ class AssembleResult(Struct, frozen=True):
 
 
 def lower(bound: BoundModule) -> Module | None:
-    """The program of a bound text; None where an instruction or a name has no meaning."""
+    """Return the program of a bound text; None if an instruction or a name has no meaning."""
     if any(problem.kind not in HARMLESS for problem in bound.problems):
         return None
     kernels = tuple(_kernel(body) for body in bound.bodies if body.is_kernel)
@@ -54,7 +54,7 @@ def assemble(text: str | Document, platform: str | None = None, table: Instructi
 
 
 def program_of(document: Document, platform: Platform | None = None, table: InstructionTable = TABLE) -> Module | None:
-    """The program of a text, as ``assemble`` gives it, without the bound text: long texts are not bound line by line.
+    """Return the program of a text, as ``assemble`` does, without the bound text: long texts are not bound line by line.
 
     None where problems leave no program.
     """
@@ -66,7 +66,7 @@ def program_of(document: Document, platform: Platform | None = None, table: Inst
 
 
 def with_shown_grf(document: Document, bound: BoundModule, table: InstructionTable = TABLE) -> BoundModule:
-    """A text bound without a platform, bound again if it says or shows that its GRF rows are not those of the default.
+    """Bind a text without a platform; bind it again if it states or implies another size of GRF rows than the default.
 
     The size is found by the rule that ``dis`` has, so that an object's text assembles to its bytes again.
     """
@@ -77,7 +77,7 @@ def with_shown_grf(document: Document, bound: BoundModule, table: InstructionTab
 
 
 def _shown_grf(document: Document, module: Module | None) -> Platform | None:
-    """A platform with the size of GRF rows that a text says or shows; None where it is the default's, or untold."""
+    """Return a platform with the size of GRF rows that a text states or implies; None for the default or no evidence."""
     text = document.text.removeprefix(BYTE_ORDER_MARK)
     if "&" not in text:
         return None
@@ -89,7 +89,7 @@ def _shown_grf(document: Document, module: Module | None) -> Platform | None:
 
 
 def _with_object_bits(document: Document, module: Module | None) -> Module | None:
-    """The program with the bits that comments of its lines say."""
+    """Return the program with the bits that comments of its lines give."""
     if module is None or not any(object_bits.MARK in chunk.text for chunk in document.chunks):
         return module
 
@@ -110,7 +110,7 @@ def _in_matrices(code: list[Inst]) -> set[int]:
 
 
 def _aligned(align: int, grf_bytes: int) -> int:
-    """The alignment code that is left of one; the words `GRF` and `2GRF` and what is larger stay."""
+    """Return the alignment code that the finalizer keeps; it keeps `GRF`, `2GRF` and larger ones."""
     whole = ALIGN_BY_BYTES[grf_bytes]
     return align if align in (ALIGN_CODE["GRF"], ALIGN_CODE["2GRF"]) else max(align, whole)
 

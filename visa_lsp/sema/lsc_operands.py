@@ -127,7 +127,7 @@ def _scalar(ctx: BindingPass, node: tree.Ref | tree.Expr, *, wide: bool = False)
 
 
 def _register(ctx: BindingPass, node: tree.Ref | tree.Expr) -> RawOperand | None:
-    """An address register, ``V`` or ``V.32``."""
+    """Bind an address register, ``V`` or ``V.32``."""
     if not isinstance(node, tree.Ref):
         ctx.problem("operand-class", node.span, slot=_READ, got="number")
         return None
@@ -173,7 +173,7 @@ def _address(ctx: BindingPass, slot: Slot, node: tree.AddressRef, values: dict[s
 
 
 def default_pitch(values: dict[str, Value]) -> None:
-    """The pitch of a strided message that names none: its lanes lie side by side."""
+    """Return the pitch of a strided message that names none: its lanes are adjacent."""
     if "pitch" not in values or values["pitch"] is not None:
         return
     size = lsc_codes.DATASIZES.get(cast("int", values["datasize"]))

@@ -100,7 +100,7 @@ class Symbol(Struct, eq=False):
         return self.num_elements * (self.type.size if self.type else 4)
 
     def base(self) -> tuple[Symbol, int]:
-        """The variable at the end of the alias chain, and the byte offset in it; cycles end where they close."""
+        """Return the variable at the end of the alias chain, and the byte offset in it; cycles end where they close."""
         if self.alias is None:
             return self, 0
         chain: list[Symbol] = []
@@ -132,7 +132,7 @@ class DeclarationScope(Struct, eq=False):
     outer: DeclarationScope | None = None
 
     def visible(self, name: str) -> Symbol | None:
-        """The innermost symbol of a name while the scope is open: the scopes around it get no names until it ends."""
+        """Return the innermost symbol of a name while the scope is open; enclosing scopes get no names until it ends."""
         scope: DeclarationScope | None = self
         while scope is not None:
             symbol = scope.names.get(name)
@@ -142,7 +142,7 @@ class DeclarationScope(Struct, eq=False):
         return None
 
     def find(self, name: str) -> Symbol | None:
-        """The innermost symbol of a name."""
+        """Return the innermost symbol of a name."""
         scope: DeclarationScope | None = self
         while scope is not None:
             symbol = scope.names.get(name)
@@ -234,13 +234,13 @@ class Body(Struct, eq=False):
     predefined: Predefined = field(default_factory=lambda: Predefined({}))
 
     def find(self, name: str, line: int) -> Symbol | None:
-        """The symbol that a variable name means at a line; declarations later in the text count too."""
+        """Return the symbol that a variable name means at a line; declarations later in the text count too."""
         # They are in the order of their braces: of two that begin on one line the later one is the inner one.
         scope = next((s for s in reversed(self.scopes) if s.first_line <= line <= s.last_line), self.scope)
         return scope.find(name) or self.predefined.get(name)
 
     def of_kind(self, kind: SymbolKind) -> list[Symbol]:
-        """Declared symbols of a kind, by id."""
+        """Return the declared symbols of a kind, by id."""
         return [s for s in self.symbols if s.kind is kind]
 
 
@@ -255,7 +255,7 @@ class BoundModule(Struct, frozen=True):
     versions: int = 0  # how many ``.version`` lines there are
 
     def body_at(self, line: int) -> Body | None:
-        """The body that a line belongs to."""
+        """Return the body that a line belongs to."""
         at = bisect_right(self.bodies, line, key=lambda body: body.first_line) - 1
         return self.bodies[at] if at >= 0 and line <= self.bodies[at].last_line else None
 

@@ -60,5 +60,5 @@ def is_taken(name: str) -> bool:
 
 
 def pool_prefix(name: str) -> list[str]:
-    """The string pool of a new body: its name, then the predefined names."""
+    """Return the string pool of a new body: its name, then the predefined names."""
     return [name, *predefined.POOL_PREFIX]

@@ -97,7 +97,7 @@ def _region_value(ctx: BindingPass, node: tree.Expr | None, legal: tuple[int, ..
 
 
 def _region(ctx: BindingPass, text: tree.RegionText, *, write: bool) -> Region | None:
-    """The region of a vector operand; None after a problem."""
+    """Return the region of a vector operand; None after a problem."""
     horz = _region_value(ctx, text.horz, (0, 1, 2, 4), "horizontal stride")
     width = _region_value(ctx, text.width, (1, 2, 4, 8, 16), "width")
     vert = _region_value(ctx, text.vert, (0, 1, 2, 4, 8, 16, 32), "vertical stride")
@@ -248,7 +248,7 @@ def _address_of(ctx: BindingPass, node: tree.AddressOfRef) -> AddressOf | State 
 
 @lru_cache(maxsize=4096)
 def _named(slot: Slot) -> frozenset[SymbolKind]:
-    """The kinds of symbols that a slot takes."""
+    """Return the kinds of symbols that a slot takes."""
     return frozenset(kind for kind, cls in _KIND_CLASS.items() if cls in slot.classes)
 
 
@@ -283,7 +283,7 @@ def _reference(ctx: BindingPass, slot: Slot, node: tree.Ref) -> VectorOperand | 
 
 
 def vector(ctx: BindingPass, slot: Slot, node: tree.Operand) -> VectorOperand | None:
-    """A vector operand of the classes that the slot allows."""
+    """Bind a vector operand of the classes that the slot allows."""
     allowed: OperandClass = slot.classes
     match node:
         case tree.Ref():
@@ -336,7 +336,7 @@ def raw(ctx: BindingPass, slot: Slot, node: tree.Operand, *, bare: bool = False)
 
 
 def state(ctx: BindingPass, slot: Slot, node: tree.Operand) -> VectorOperand | RawOperand | int | None:
-    """A surface or sampler: a variable; in 4.2 also a pair ``(T6, 1)`` or a handle in a register."""
+    """Bind a surface or sampler: a variable; in 4.2 also a pair ``(T6, 1)`` or a handle in a register."""
     wanted = SymbolKind.SAMPLER if slot.shape is Shape.SAMPLER else SymbolKind.SURFACE
     if isinstance(node, tree.Group) and node.items and isinstance(node.items[0], tree.Ref):
         symbol = ctx.lookup(node.items[0].name, slot.role)

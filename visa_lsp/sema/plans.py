@@ -40,7 +40,7 @@ class RowPlan(Struct, frozen=True, eq=False):
 
 @lru_cache(maxsize=4096)
 def plan_of(row: Row) -> RowPlan:
-    """The plan of a row."""
+    """Return the plan of a row."""
     lists = [f.name for f in row.fields if f.kind in _LISTS]
     named = {slot.name for slot in row.slots}
     pairs = itertools.pairwise(row.fields) if all(s.shape is Shape.VECTOR for s in row.slots) else ()
@@ -75,7 +75,7 @@ class Wording(Struct, frozen=True, eq=False):
 
 @lru_cache(maxsize=2048)
 def wording_of(row: Row, words: tuple[str, ...]) -> Wording:
-    """What the words behind a mnemonic mean for a row."""
+    """Return the meanings that a row gives to the words after its mnemonic."""
     found: list[tuple[Modifier, int]] = []
     bad: list[int] = []
     at = 0
@@ -142,7 +142,7 @@ def _default(field: Field) -> Value:
 
 @lru_cache(maxsize=512)
 def filled(row: Row, count: int) -> tuple[tuple[Slot, ...], tuple[Slot, ...]]:
-    """(the slots that so many operands fill, in their order; slots left empty).
+    """Return the slots that this number of operands fills, in their order, and the slots left empty.
 
     Optional slots are filled only when there are more operands than the required slots behind them need.
     """

@@ -48,7 +48,7 @@ def option(ctx: BindingPass, node: tree.Instruction) -> bool:
     if word is None:
         return False
     if word.text not in ("NoMask", "NM"):
-        ctx.problem("syntax", word.span, message=f"`{word.text}` is no option; the seed's only one is `{{NoMask}}`")
+        ctx.problem("syntax", word.span, message=f"unknown option `{word.text}`; the seed has only `{{NoMask}}`")
         return False
     ctx.problem("seed-option", word.span, exec=node.exec, node=node)
     return True
@@ -71,7 +71,7 @@ def element_size(
 
 
 def sampler_order(ctx: BindingPass, pairs: Sequence[tuple[Slot, tree.Operand]]) -> list[tuple[Slot, tree.Operand]]:
-    """The surface before the sampler, where today's text has it behind: exchanged."""
+    """Return the pairs with the sampler first where a line has the seed's order, surface first."""
     out = list(pairs)
     for at in range(len(out) - 1):
         (one, a), (two, b) = out[at], out[at + 1]
@@ -102,6 +102,6 @@ def plane(ctx: BindingPass, row: Row, node: tree.Operand, values: dict[str, Valu
 
 
 def name(ctx: BindingPass, word: tree.Word) -> None:
-    """A name of a body without quotes that is no identifier."""
+    """Report an unquoted name of a body that is not an identifier."""
     if not word.quoted and not _IDENTIFIER.match(word.text):
         ctx.problem("seed-string", word.span, text=word.text)

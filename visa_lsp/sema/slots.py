@@ -60,7 +60,7 @@ def bind_operand(ctx: BindingPass, row: Row, slot: Slot, node: tree.Operand, val
 
 
 def items_of(value: Value) -> tuple[ListItem, ...]:
-    """A list field's items; none where it has no list yet."""
+    """Return the items of a list field; empty if it has no list yet."""
     return value if isinstance(value, tuple) else ()
 
 
@@ -78,12 +78,12 @@ def _raw_or_vector(ctx: BindingPass, slot: Slot, node: tree.Operand) -> VectorOp
 
 @lru_cache(maxsize=4096)
 def _for_numbers(slot: Slot) -> Slot:
-    """A slot whose classes its row does not name: it takes registers and numbers."""
+    """Return a slot that takes registers and numbers, for a row that does not name its classes."""
     return replace(slot, classes=G | I | IM)
 
 
 def _word(node: tree.Operand) -> tree.Word | None:
-    """The name that an operand is, where it is nothing but a name."""
+    """Return the name of an operand that is only a name."""
     if isinstance(node, tree.Quoted):
         return tree.Word(node.text, node.span, quoted=True)
     if isinstance(node, tree.Ref) and not (node.indices or node.region or node.dot or node.suffix or node.modifier):

@@ -1,6 +1,6 @@
-"""What the memory of a launch held before a run, to be put back: before a further run, and where an engine starts anew.
+"""Snapshots of a launch's memory, restored before another run and where an engine starts over.
 
-Knows buffers only. Invariant: after ``restore`` a run sees what the first one saw.
+Knows buffers only. Invariant: after ``restore`` a run sees the same memory as the first one.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 class Contents:
-    """What memory held before a run."""
+    """A snapshot of memory before a run."""
 
     def __init__(self, dispatch: Dispatch) -> None:
         self._kept = [(buffer, buffer.data.copy(), buffer.written) for buffer in dispatch.buffers]
 
     def restore(self) -> None:
-        """Let it hold the same again."""
+        """Restore the snapshot."""
         for buffer, data, written in self._kept:
             buffer.data[:] = data
             buffer.written = written

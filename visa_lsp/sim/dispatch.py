@@ -1,4 +1,4 @@
-"""The order to run one kernel, and what came of it: the contract between a launcher and an engine.
+"""The order to run one kernel, and its result: the contract between a launcher and an engine.
 
 Values only. ``machine.run`` is the reference interpreter; every engine takes the same ``Dispatch``.
 """
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 def no_item(_group: Triple, _thread: int, _lane: int) -> None:
-    """Media threads have no work items."""
+    """Return None, because media threads have no work items."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupShape:
-    """The threads of one group: how many, the lanes that are active in each, and the first bytes of its registers."""
+    """The threads of one group: their number, active lanes and first register bytes."""
 
     threads: int
     lanes: Callable[[int], int]
@@ -39,7 +39,7 @@ class Dispatch:
     ``lanes`` gives the lanes that are active when thread n of a group starts; ``payload`` the first bytes of its
     register file, r0 first, inputs at their ``.input`` offset. ``item`` gives the global and local id of a lane of a thread
     of a group, None where it has no work item. ``surfaces`` is the binding table; handles of bindless
-    surfaces stand in it too, by value.
+    surfaces are in it too, by value.
     """
 
     kernel: Kernel
@@ -60,12 +60,12 @@ class Dispatch:
     item: Callable[[Triple, int, int], tuple[Triple, Triple] | None] = no_item
     partial: Callable[[Triple], GroupShape | None] | None = None  # the shape of groups that are not full
     first_fault: bool = False  # the run ends at its first fault
-    host_threads: int = 1  # on which an engine may run groups at the same time; one that does says so in its result
-    told: Callable[[int, int], None] | None = None  # hears now and then how many groups and steps are done
+    host_threads: int = 1  # on which an engine may run groups at the same time; the result says whether it did
+    told: Callable[[int, int], None] | None = None  # progress callback: completed groups and steps
 
     @property
     def buffers(self) -> list[Buffer]:
-        """All buffers of the launch, each once, in an order that is the same for every run of it."""
+        """All buffers of the launch, each once, in the same order for every run."""
         return list({id(b): b for b in (*self.memory.buffers, *self.surfaces.values())}.values())
 
     def group_id(self, number: int) -> Triple:
@@ -81,9 +81,9 @@ class Dispatch:
 
 @dataclass(slots=True)
 class RecordedMessages:
-    """Messages of one instruction that are recorded instead of carried out: how many, and the payload of the first.
+    """Messages of one instruction that are recorded instead of executed: their number, and the payload of the first.
 
-    ``payload`` has the bytes of each operand by the name of its field, ``reason`` says why nothing was done.
+    ``payload`` has the bytes of each operand by the name of its field; ``reason``: why they are not executed.
     """
 
     mnemonic: str
@@ -99,9 +99,9 @@ class RecordedMessages:
 
 @dataclass(slots=True)
 class RunResult:
-    """What a run did: counts, bytes that messages moved, and its faults in the order they were found.
+    """The result of a run: counts, bytes that messages moved, and faults in the order of their detection.
 
-    ``executions`` has for each body that was reached how often each of its instructions was executed, by its name.
+    ``executions``: by the name of each reached body, the number of executions of each of its instructions.
     """
 
     threads: int = 0
@@ -114,9 +114,9 @@ class RunResult:
     reads: int = 0
     writes: int = 0
     sent: tuple[RecordedMessages, ...] = ()
-    limits: tuple[str, ...] = ()  # what observers could not look at
-    ended: bool = False  # at its first fault, as the order asked
-    interpreted: bool = False  # by the interpreter, where another engine was asked for
+    limits: tuple[str, ...] = ()  # sentences about what observers could not check
+    ended: bool = False  # at its first fault, as the order requires
+    interpreted: bool = False  # by the interpreter, where another engine was chosen
     replayed_groups: int = 0  # run again by the interpreter, where a check had stopped compiled code
     side_by_side: int = 1  # threads of the host that ran groups at the same time
-    compile_seconds: float = 0.0  # of the run's wall time, what went into making machine code
+    compile_seconds: float = 0.0  # the part of the run's wall time spent on compilation

@@ -1,7 +1,7 @@
 """Float arithmetic on exact fractions: for rounding modes other than to nearest, and for fused f64.
 
-Slow and obvious: each lane is computed as a ``Fraction`` and rounded once. Sums and products of f32, which divisions are
-made of, are had at once in f64, as ``fused`` does (``tests/sim/test_exact.py`` compares). Lanes with infinities, NaN or an exact
+Slow and obvious: each lane is computed as a ``Fraction`` and rounded once. Sums and products of f32, on which
+divisions are based, are computed in f64, as ``fused`` does (``tests/sim/test_exact.py`` compares). Lanes with infinities, NaN or an exact
 zero keep the value that IEEE arithmetic gives. Results for f32 and hf are f64 rounded to odd, which ``values.narrow``
 then rounds in the right direction; results for f64 are final.
 """
@@ -47,9 +47,9 @@ WORDS: Final = frozenset({*_RATIONAL, "sqrt", "sqrtm"})
 
 
 def evaluate(word: str, sources: list[Array], mode: Rounding, *, double: bool) -> Array:
-    """Return a word on f64 lanes that hold the exact source values; ``double``: the result is f64, rounded as ``mode`` says.
+    """Evaluate a word on f64 lanes that hold the exact source values; ``double``: the result is f64, rounded by ``mode``.
 
-    Without, the sources are values of f32 or hf.
+    Without it the sources are values of f32 or hf.
     """
     if not double and word in _AT_ONCE:
         with np.errstate(all="ignore"):
@@ -58,7 +58,7 @@ def evaluate(word: str, sources: list[Array], mode: Rounding, *, double: bool) -
 
 
 def lane_by_lane(word: str, sources: list[Array], mode: Rounding, *, double: bool) -> Array:
-    """Return the same by fractions, for any word."""
+    """Evaluate a word by fractions, lane by lane."""
     lanes = np.broadcast_arrays(*(np.asarray(s, np.float64) for s in sources))
     out = [_lane(word, list(row), mode, double=double) for row in zip(*(s.tolist() for s in lanes), strict=True)]
     return np.array(out, np.float64)

@@ -1,6 +1,6 @@
-"""What a guest program did wrong: values for the user, and the exception that carries one out of an instruction.
+"""Faults of the guest program: values for the user, and the exception that ends an instruction with one.
 
-A ``Fault`` is a value; nothing here prints. ``KernelFault`` is raised inside an instruction that cannot go on and is
+A ``Fault`` is a value; nothing here prints. ``KernelFault`` is raised inside an instruction that cannot continue and is
 caught by the machine, which adds the place. Our own bugs are not faults: they stay Python exceptions.
 """
 
@@ -35,7 +35,7 @@ class FaultKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class WorkItem:
-    """A lane of a thread as the source knows it: global and local id, x first."""
+    """The work item of a lane: global and local id, x first."""
 
     lane: int
     global_id: tuple[int, int, int]
@@ -46,10 +46,10 @@ class WorkItem:
 class Fault:
     """One finding about a run. ``instruction`` is an index into the kernel, ``line`` the source line from 0 or -1.
 
-    ``lane`` is None where the whole thread is meant; ``items`` are the work items of all lanes in question, those of the
-    other party in ``other_items`` where its lanes are known. ``source`` is the file and line (from 1) of the source that
-    the text was compiled from, where it says so, ``other_source`` that of the other party. ``other`` names the other party: of a race, a barrier, or the
-    declaration of ``variable``. Its line is ``other_line`` of ``other_kernel``, which is ``kernel`` where it is empty.
+    ``lane`` is None for the whole thread; ``items`` are the work items of all lanes concerned, those of the other
+    party in ``other_items`` where its lanes are known. ``source`` is the file and line (from 1) of the source that
+    the text was compiled from, if known, ``other_source`` that of the other party. ``other`` names the other party: of a
+    race, a barrier, or the declaration of ``variable``. Its line is ``other_line`` of ``other_kernel``, which is ``kernel`` where it is empty.
     """
 
     kind: FaultKind
@@ -73,7 +73,7 @@ class Fault:
 
     @property
     def is_note(self) -> bool:
-        """Worth telling, but no fault: the result is defined, or no platform is known where it is not."""
+        """True for a note, which is not a fault: the result is defined, or undefined on no known platform."""
         return self.note or self.kind is FaultKind.DIVISION
 
     def __str__(self) -> str:
@@ -89,7 +89,7 @@ class Fault:
 
 
 def items_text(items: tuple[WorkItem, ...]) -> str:
-    """Return the work items of lanes in words; lanes whose ids run on in x are put together. Empty without any."""
+    """Return the work items of lanes in words, with runs of lanes whose ids are consecutive in x; empty without any."""
     runs: list[list[WorkItem]] = []
     for item in items:
         if runs and _follows(runs[-1][-1], item):
@@ -120,7 +120,7 @@ def thread_fault(
     address: int | None = None, other: str | None = None, other_line: int = -1, other_kernel: str = "",
     note: bool = False, items: Sequence[WorkItem] | None = None, other_items: Sequence[WorkItem] = (),
 ) -> Fault:  # fmt: skip
-    """Return a fault at the place where a thread stands. ``lanes`` are all in question; without any they are those of ``lane``."""
+    """Return a fault at the current place of a thread. ``lanes`` are all lanes concerned, by default ``lane``."""
     frame = thread.frame
     kernel = frame.code.kernel
     line = kernel.instructions[frame.pc].line if frame.pc < len(kernel.instructions) else -1
@@ -133,7 +133,7 @@ def thread_fault(
 
 
 class KernelFault(Exception):  # noqa: N818 - it carries a fault, it is not an error of ours
-    """Ends the run of a thread: the kernel did something that has no meaning here."""
+    """A fault that ends the run of a thread, because the instruction has no defined effect."""
 
     def __init__(self, kind: FaultKind, message: str, lane: int | None = None, address: int | None = None) -> None:
         super().__init__(message)

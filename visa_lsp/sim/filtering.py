@@ -28,7 +28,7 @@ def filtered(
     offset: Offsets = (0, 0, 0),
     reference: Array | None = None,
 ) -> Array:
-    """Texels (n, 4) at float coordinates.
+    """Return texels (n, 4) at float coordinates.
 
     With ``reference`` red is the weight of the texels whose red is not below it, green and blue are 0, alpha is 1.
     """
@@ -48,7 +48,7 @@ def filtered(
 
 
 def compared(texels: Array, reference: Array) -> Array:
-    """Red is 1 where the reference is at most the red of the texel, else 0; alpha is 1."""
+    """Return texels whose red is 1 where the reference is at most the red of the texel, else 0; alpha is 1."""
     out = np.zeros(texels.shape, np.float32)
     out[:, 0] = reference <= texels[:, 0]
     out[:, 3] = 1
@@ -58,7 +58,7 @@ def compared(texels: Array, reference: Array) -> Array:
 def _corners(
     image: Image, sampler: Sampler, xyz: tuple[Array, Array, Array], offset: Offsets
 ) -> list[list[tuple[Array, Array]]]:
-    """Along each axis the texels that take part, with their weights."""
+    """Return the contributing texels along each axis, with their weights."""
     layered_axis = 2 if image.layered else -1
     found = []
     for axis, (coordinate, size) in enumerate(zip(xyz, (image.width, image.height, image.depth), strict=True)):
@@ -74,7 +74,7 @@ def _corners(
 
 
 def taps(coordinate: Array, size: int, sampler: Sampler, *, linear: bool, offset: Any) -> list[tuple[Array, Array]]:
-    """Texel numbers along one axis with their weights; -1 where the border colour is meant."""
+    """Return texel numbers along one axis with their weights; -1 for the border colour."""
     c = np.nan_to_num(coordinate, nan=0.0, posinf=1e9, neginf=-1e9)
     mode = sampler.address
     if sampler.normalized:

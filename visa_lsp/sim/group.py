@@ -1,6 +1,6 @@
-"""A thread group and its barriers: what the threads of a group share beside memory of the launch.
+"""A thread group and its barriers: the state that the threads of a group share beside the launch's memory.
 
-Values with a little arithmetic; who waits and who is woken is the machine's.
+Values with a little arithmetic; the machine schedules the threads.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from visa_lsp.sim.memory import Buffer, aligned
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# The memories that fences tell apart. What an observer knows has a row for each; row 0 is the order itself.
+# The memories that fences distinguish. An observer's clocks have a row for each; row 0 is the order itself.
 SHARED: Final = 1
 GLOBAL: Final = 2
 
@@ -21,7 +21,7 @@ GLOBAL: Final = 2
 class Barrier:
     """A counter of arrivals; each completed round is a generation.
 
-    ``expected`` threads have to come as consumers and ``producers`` as producers; one that is both counts on both sides.
+    ``expected`` threads must arrive as consumers and ``producers`` as producers; one that is both counts on both sides.
     """
 
     def __init__(self, expected: int) -> None:
@@ -30,7 +30,7 @@ class Barrier:
         self.generation = 0
 
     def signal(self, *, produces: bool = True, consumes: bool = True) -> None:
-        """One more has arrived."""
+        """Count an arrival."""
         self.arrived += consumes
         self.produced += produces
         if self.arrived >= self.expected and self.produced >= self.producers:
@@ -44,7 +44,7 @@ class Barrier:
 
 @dataclass(slots=True)
 class Wait:
-    """What a thread waits for: that ``ready`` becomes true. ``what`` is for reports."""
+    """The condition that a thread waits for: ``ready`` becomes true. ``what`` describes it in reports."""
 
     ready: Callable[[], bool]
     what: str

@@ -1,4 +1,4 @@
-"""What all messages about images share: the image behind a surface, coordinates of its shape, operands lane by lane."""
+"""Common parts of messages on images: the image of a surface, coordinates of its shape, operands lane by lane."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def as_image(found: Space | None) -> Image | None:
 
 
 def axes(image: Image, u: Array, v: Array, r: Array) -> Coordinates:
-    """Texel x, y, z from the coordinates that the image's shape uses."""
+    """Return texel x, y, z from the coordinates that the image's shape uses."""
     zero = np.zeros_like(u)
     if image.dims == 1:
         return u, zero, zero
@@ -52,5 +52,5 @@ def axes(image: Image, u: Array, v: Array, r: Array) -> Coordinates:
 
 
 def channels(site: Site) -> list[int]:
-    """Numbers of the channels of a channel mask."""
+    """Return the numbers of the channels of a channel mask."""
     return [c for c in range(4) if site.integer("chan") >> c & 1]

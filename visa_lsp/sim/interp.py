@@ -1,8 +1,8 @@
 """The reference interpreter: a kernel compiled to closures, and a hardware thread that runs them.
 
-``Code`` compiles an instruction when it is first reached; an op takes the frame and returns nothing (go on), the next place, or a
-signal. A ``Thread`` is a generator: it yields where it must wait for others (a ``Wait``) or when its time slice is
-over (None). Memory, groups and reports are the machine's. Control always goes on at the lowest place with active lanes.
+``Code`` compiles an instruction when it is first reached; an op takes the frame and returns None (continue), the next place,
+or a signal. A ``Thread`` is a generator: it yields where it must wait for others (a ``Wait``) or when its time slice is
+over (None). The machine owns memory, groups and reports. Control always continues at the lowest place with active lanes.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 # Signals of ops beside the next place.
 END: Final = -1  # the thread is done
-WAIT: Final = -2  # the thread waits: thread.pending says for what
-SWITCH: Final = -3  # thread.frame is another frame now, its pc says where
-PAUSED: Final = -4  # no op gives it: as many instructions as were asked for are executed
+WAIT: Final = -2  # the thread waits for thread.pending
+SWITCH: Final = -3  # thread.frame is another frame now, with its own pc
+PAUSED: Final = -4  # not returned by ops: the requested number of instructions is executed
 
 
 class Code:
@@ -53,7 +53,7 @@ class Code:
         self.kernel = kernel
         self.layout = RegisterLayout(kernel, grf_bytes, shared)
         for item in kernel.inputs:
-            if item.kind & 7 == 0:  # an alias may stand behind the end of its variable
+            if item.kind & 7 == 0:  # an alias may lie behind the end of its variable
                 self.layout.need(self.layout.offset(item.id) + item.size)
         self.notes: dict[int, str] = {}
         self.touches: dict[int, list[Touch]] = {}
@@ -61,15 +61,15 @@ class Code:
         self.labels = _label_places(kernel)
         self.structure = structure_of(inst.row.flow for inst in kernel.instructions)
         self.counts = [0] * (len(kernel.instructions) + 1)
-        self.frames: list[Frame] = []  # all that were made for this code: new views go to each of them
-        self.grew: Callable[[int], None] = lambda _bytes: None  # told how many more bytes of registers there will be
+        self.frames: list[Frame] = []  # all frames of this code, because new views are added to each of them
+        self.grew: Callable[[int], None] = lambda _bytes: None  # called with the number of additional register bytes
         self.joins = self._joins()
         self._compiled: dict[int, Op] = {len(kernel.instructions): _end}
         self._alone: dict[int, Op] = {len(kernel.instructions): _end}
         self.ops: list[Op] = self.lazily(self.op)
 
     def lazily(self, make: Callable[[int], Op]) -> list[Op]:
-        """Return a list of ops by place; each is made when it is first executed, since most of a large text may never be."""
+        """Return a list of ops by place; each is built on first execution, since most of a large text may never run."""
 
         def first(pc: int) -> Op:
             def op(f: Frame) -> int | None:
@@ -84,7 +84,7 @@ class Code:
     def op(self, pc: int) -> Op:
         """Return the op of instruction number ``pc``, compiled the first time.
 
-        The frames that exist get the views that it uses.
+        Existing frames get the views that it uses.
         """
         found = self._compiled.get(pc)
         if found is None:
@@ -95,7 +95,7 @@ class Code:
 
     @contextmanager
     def growing(self) -> Iterator[None]:
-        """Inside, views and registers may be asked for; the frames that exist get them at the end."""
+        """Allow new views and registers inside the context; existing frames get them at its end."""
         views, size = len(self._views), self.layout.size
         yield
         if self.layout.size != size:
@@ -106,24 +106,24 @@ class Code:
                 frame.views += _views(new, frame.regs)
 
     def grown(self, size: int) -> None:
-        """Give the frames that exist the size which the layout has now; it had ``size`` bytes."""
+        """Grow the existing frames to the size of the layout, which was ``size`` bytes."""
         if self.layout.size != size:
             self.grew(len(self.frames) * (self.layout.size - size))
             for frame in self.frames:
                 frame.grow()
 
     def op_alone(self, pc: int) -> Op:
-        """Return the op of an instruction without what happens before it at a place where lanes meet."""
+        """Return the op of an instruction without the join of waiting lanes before it."""
         self.op(pc)
         return self._alone[pc]
 
     def joined(self, op: Op, pc: int) -> Op:
-        """Return an op of an instruction, at a place where lanes meet behind the meeting: whoever looks at it sees all of them."""
+        """Return the op with the join of waiting lanes before it, so that observers see all lanes."""
         return _joined(op, pc) if pc in self.joins else op
 
     @cached_property
     def storage(self) -> Storage:
-        """Where the variables lie, for those who look at the program and not at a run."""
+        """The places of the variables, for analyses of the program."""
         return storage_of(self.kernel, self.layout.grf_bytes)
 
     def _joins(self) -> set[int]:
@@ -168,7 +168,7 @@ class Code:
         return noted
 
     def lane(self, pc: int, number: int) -> int | None:
-        """Return the thread's lane that an instruction's own lane ``number`` is; None where it works for the whole thread."""
+        """Return the thread's lane of an instruction's own lane ``number``; None where it works for the whole thread."""
         inst = self.kernel.instructions[pc]
         if inst.row.exec_style is not ExecStyle.MASKED:
             return number if inst.row.family == "sampler" else None
@@ -180,7 +180,7 @@ class Code:
         return control.mask_offset + number
 
     def touch(self, pc: int, touch: Touch) -> None:
-        """Keep which registers an instruction reads or writes, for observers."""
+        """Keep the registers that an instruction reads or writes, for observers."""
         self.touches.setdefault(pc, []).append(touch)
 
     def view(self, start: int, dtype: np.dtype[Any], shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
@@ -243,7 +243,7 @@ def _joined(op: Op, pc: int) -> Op:
 
 
 def _end(f: Frame) -> int | None:
-    """Running off the end of a body ends it, like a ``ret`` of all lanes."""
+    """End a body at its last instruction, like a ``ret`` of all lanes."""
     f.emask = 0
     return resume(f)
 
@@ -267,18 +267,18 @@ class Thread:
         return self.machine.executed(self.frame)
 
     def lane(self, number: int) -> int | None:
-        """Return the lane that the instruction where the thread stands counts as ``number``; None where it works for the whole thread."""
+        """Return the thread's lane of lane ``number`` of the current instruction; None where it works for the whole thread."""
         return self.frame.code.lane(self.frame.pc, number)
 
     def work_items(self, lanes: Sequence[int] | None) -> tuple[WorkItem, ...]:
-        """Return the work items of some lanes, of all where ``lanes`` is None."""
+        """Return the work items of ``lanes``, of all lanes where it is None."""
         dispatch, group = self.machine.dispatch, self.group.id
         chosen = range(dispatch.simd) if lanes is None else sorted(lanes)
         ids = ((lane, dispatch.item(group, self.number, lane)) for lane in chosen)
         return tuple(WorkItem(lane, *found) for lane, found in ids if found is not None)
 
     def note(self, kind: FaultKind, message: str) -> None:
-        """Tell the observers of a mistake that does not stop the thread."""
+        """Report a mistake that does not stop the thread to the observers."""
         self.machine.note(self, kind, message)
 
     def register_outside(self, place: int) -> None:
@@ -286,7 +286,7 @@ class Thread:
         self.note(FaultKind.OUT_OF_BOUNDS, f"an indirect operand addresses byte {place} of the register file")
 
     def run(self, quantum: int) -> Iterator[Wait | None]:
-        """Execute until the end; yields a ``Wait`` to be resumed when it is ready, or None after a time slice."""
+        """Execute until the end; yield a ``Wait`` to be resumed when it is ready, or None after a time slice."""
         while True:
             signal, used = self.slice(quantum)
             self.machine.spend(used)
@@ -296,10 +296,10 @@ class Thread:
                 yield self.pending if signal == WAIT else None
 
     def slice(self, least: int, most: int = sys.maxsize) -> tuple[int | None, int]:
-        """Execute instructions: to a signal, or to the first jump back after ``least`` of them, where threads take turns.
+        """Execute instructions up to a signal, or to the first jump back after ``least`` of them, where threads take turns.
 
-        Gives the signal, None after a jump, and the number of instructions. The frame says where to go on. After ``most``
-        of them the signal is ``PAUSED``, and the turn may go on with another call.
+        Return the signal, None after a jump, and the number of instructions. The frame has the next place. After ``most``
+        of them the signal is ``PAUSED``, and another call continues the turn.
         """
         frame = self.frame
         ops = self.machine.ops_of(frame.code)

@@ -1,8 +1,8 @@
 """Functions of f32 lanes that hosts have no instruction for, each as a formula of f64 operations that both engines evaluate.
 
-A formula says in which order its operations are rounded, so that the interpreter, which carries them out in NumPy (``ARRAYS``), and compiled
-code give the same bits, on any host. Sources are f32 values as f64 lanes; results are off by less than 2^-44 of themselves before
-they are rounded to f32. What cannot be a number is one NaN, and a source that is one stays.
+A formula fixes the order of its roundings, so that the interpreter, which evaluates it in NumPy (``ARRAYS``), and compiled code
+give the same bits on any host. Sources are f32 values as f64 lanes; the relative error of results is below 2^-44 before they
+are rounded to f32. Undefined results are one fixed NaN; a NaN source is returned unchanged.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ Lanes = Any  # of f64, of i64, or bits of a comparison: with the operators of Py
 
 
 class Operations(Protocol):
-    """What formulas ask for beside operators."""
+    """The operations of formulas beside operators."""
 
     def choose(self, condition: Lanes, a: Lanes | float, b: Lanes | float) -> Lanes:
-        """Lanes of ``a`` where the condition holds, of ``b`` elsewhere."""
+        """Return lanes of ``a`` where the condition holds, of ``b`` elsewhere."""
 
     def is_nan(self, a: Lanes) -> Lanes:
-        """Return where a lane is no number."""
+        """Return the mask of NaN lanes."""
 
     def magnitude(self, a: Lanes) -> Lanes:
         """Return the lanes without their sign."""
 
     def nearest(self, a: Lanes) -> Lanes:
-        """Return the nearest whole numbers, of two the even one; f64."""
+        """Return the nearest integers, ties to even; f64."""
 
     def whole(self, a: Lanes) -> Lanes:
-        """Whole f64 lanes as i64."""
+        """Return integral f64 lanes as i64."""
 
     def real(self, a: Lanes) -> Lanes:
-        """I64 lanes as f64."""
+        """Return i64 lanes as f64."""
 
     def bits(self, a: Lanes) -> Lanes:
         """Return the bits of f64 lanes."""
@@ -58,7 +58,7 @@ _PLACES: Final = 288
 _MANTISSA: Final = 52
 _BIAS: Final = 1023
 _ROOT: Final = 0x3FE6A09E667F3BCD  # the bits of the root of 1/2
-_FAR: Final = 200.0  # beyond it, two to the power of it is zero or infinity as f32
+_MAX_EXPONENT: Final = 200.0  # beyond it, two to the power of it is zero or infinity as f32
 
 
 def _series(terms: Sequence[Fraction]) -> tuple[float, ...]:
@@ -75,7 +75,7 @@ _LOG2_E: Final = float(1 / _LN2)
 
 
 def _quarters(power: int) -> list[float]:
-    """Return how many quarter turns ``2^power`` radians are, less whole turns: as a sum whose first two parts have 29 bits at most."""
+    """Return ``2^power`` radians in quarter turns, without whole turns, as a sum whose first two terms have at most 29 bits."""
     left = (_TWO_BY_PI << power) % (4 << _PLACES)
     parts = []
     for places in (27, 56, _PLACES):
@@ -96,17 +96,17 @@ def _polynomial(x: Lanes, coefficients: Sequence[float]) -> Lanes:
 
 
 def _near(o: Operations, x: Lanes) -> Lanes:
-    return o.choose(x < _FAR, o.choose(x > -_FAR, x, -_FAR), _FAR)
+    return o.choose(x < _MAX_EXPONENT, o.choose(x > -_MAX_EXPONENT, x, -_MAX_EXPONENT), _MAX_EXPONENT)
 
 
 def _power(o: Operations, x: Lanes) -> Lanes:
-    """2^x of lanes that are near."""
+    """Return 2^x of lanes within the range of the exponent."""
     n = o.nearest(x)
     return _polynomial(x - n, _EXP2) * o.of_bits((o.whole(n) + _BIAS) << _MANTISSA)
 
 
 def _logarithm(o: Operations, x: Lanes) -> Lanes:
-    """Return the logarithm to base 2; infinity of infinity, and nothing in particular of what is negative."""
+    """Return the logarithm to base 2; infinity for infinity, unspecified for negative lanes."""
     regular = (x > 0.0) & (x < inf)
     bits = o.bits(o.choose(regular, x, 1.0))
     exponent = (bits - _ROOT) >> _MANTISSA
@@ -127,7 +127,7 @@ def log2(o: Operations, x: Lanes) -> Lanes:
 
 
 def power(o: Operations, x: Lanes, y: Lanes) -> Lanes:
-    """|x| to the power of y; 1 where x is 1 or y is 0, whatever the other is."""
+    """Return |x| to the power of y; 1 where x is 1 or y is 0, also for NaN."""
     x = o.magnitude(x)
     found = _power(o, _near(o, y * _logarithm(o, x)))
     found = o.choose(o.is_nan(x), x, o.choose(o.is_nan(y), y, found))
@@ -135,7 +135,7 @@ def power(o: Operations, x: Lanes, y: Lanes) -> Lanes:
 
 
 def _turned(o: Operations, x: Lanes, ahead: int) -> Lanes:
-    """Return the sine of x and ``ahead`` quarter turns."""
+    """Return the sine of x plus ``ahead`` quarter turns."""
     finite = o.magnitude(x) < inf
     regular = o.choose(finite, x, 0.0)
     # x is m times a power of two, 2^0 where it is less than 2^24.
@@ -173,7 +173,7 @@ def tanh(o: Operations, x: Lanes) -> Lanes:
 
 
 def sigm(o: Operations, x: Lanes) -> Lanes:
-    """Return the value of 1 / (1 + e^-x)."""
+    """Return 1 / (1 + e^-x)."""
     return o.choose(o.is_nan(x), x, 1.0 / (_power(o, _near(o, x * -_LOG2_E)) + 1.0))
 
 
@@ -183,7 +183,7 @@ FORMULAS: Final[dict[str, Callable[..., Lanes]]] = {
 
 
 class _Arrays:
-    """The operations as NumPy's."""
+    """The operations in NumPy."""
 
     @staticmethod
     def choose(condition: Lanes, a: Lanes | float, b: Lanes | float) -> Lanes:

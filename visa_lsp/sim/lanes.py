@@ -1,8 +1,8 @@
 """Lane instructions, compiled: sources to the execution type, the word, the result to the destination's type.
 
-The rules are those of ``isa.lane``. Two of them read closer: a negated unsigned source stays negative until the
+The rules are those of ``isa.lane``. Two of them in more detail: a negated unsigned source stays negative until the
 destination cuts it (the hardware keeps extra bits, and ``add.sat`` relies on it), and shift counts are taken modulo 32,
-or 64 where a 64-bit type is involved (documentation pages SHL, SHR). Registers and masks are ``operands``' business.
+or 64 where a 64-bit type is involved (documentation pages SHL, SHR). ``operands`` handles registers and masks.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def modifier_of(operand: Value) -> OperandModifier:
 def int_source(
     site: Site, operand: Value, exec_type: ty.DataType, dtype: np.dtype[Any], lanes: int | None = None
 ) -> Fetch:
-    """Lanes of an integer source in ``dtype``: bits kept up to the execution type's width, then extended.
+    """Return the lanes of an integer source in ``dtype``: cut to the execution type's width, then extended.
 
     Raises KernelFault where the operand is a float.
     """
@@ -99,7 +99,7 @@ def _modified(fetch: Fetch, modifier: OperandModifier, *, unsigned: bool) -> Fet
 
 
 def float_source(site: Site, operand: Value, exec_type: ty.DataType, lanes: int | None = None) -> Fetch:
-    """Lanes of a source as f32 (f64 for df), the value exact except for integers too wide for the type."""
+    """Return the lanes of a source as f32 (f64 for df), exact except for integers too wide for the type."""
     type_ = site.operand_type(operand)
     target = F8 if exec_type is ty.DF else F4
     fetch = site.read(operand, lanes)
@@ -124,13 +124,13 @@ def keeps_denormals(f: Frame, type_: ty.DataType) -> bool:
 
 
 def flushed_source(site: Site, operand: Value, exec_type: ty.DataType, lanes: int | None = None) -> Fetch:
-    """Lanes of a float source, with denormals of the execution type flushed where the modes say so."""
+    """Return the lanes of a float source, with denormals of the execution type flushed by the modes."""
     fetch, smallest = float_source(site, operand, exec_type, lanes), values.SMALLEST_NORMAL[exec_type]
     return lambda f: fetch(f) if f.plain or keeps_denormals(f, exec_type) else values.flush(fetch(f), smallest)
 
 
 def converter(site: Site, exec_type: ty.DataType, operand: Value) -> Convert:
-    """From lanes of the execution type to the storage form of the destination."""
+    """Return a conversion from lanes of the execution type to the storage form of the destination."""
     dst = site.operand_type(operand)
     sat = saturates(operand)
     if not exec_type.is_float:
@@ -167,7 +167,7 @@ def converter(site: Site, exec_type: ty.DataType, operand: Value) -> Convert:
     return to_float
 
 
-# ---- integer words on 32-bit lanes, without detour through wider types
+# ---- integer words on 32-bit lanes, without wider types
 
 
 def _u(a: Array) -> Array:
@@ -232,7 +232,7 @@ def words_of(expr: Expr) -> set[str]:
 
 
 def source_count(expr: Expr) -> int:
-    """Return how many sources an expression reads."""
+    """Return the number of sources of an expression."""
     if expr.word == "src":
         number = expr.args[0]
         return number + 1 if isinstance(number, int) else 0
@@ -256,7 +256,7 @@ def compile_lane(site: Site, expr: Expr) -> Op:
 
 
 def _on_bits(site: Site, expr: Expr, source: Value, dst: Value) -> Op:
-    """Return a word that moves the bits of a dword, whatever types stand beside it: nothing is converted."""
+    """Return the op of a word on the bits of a dword, whose types cause no conversion."""
     type_ = site.operand_type(dst)
     if type_.size != 4 or site.operand_type(source).size != 4:
         raise site.fault(f"{expr.word} works on dwords")
@@ -271,7 +271,7 @@ def _on_bits(site: Site, expr: Expr, source: Value, dst: Value) -> Op:
 
 
 def finish(site: Site, fetches: list[Fetch], compute: Compute, convert: Convert, dst: Value) -> Op:
-    """Fetch, compute, convert, store: under the channel enable bits."""
+    """Return an op that fetches, computes, converts and stores under the channel enable bits."""
     enable, store = site.enable(), site.write(dst)
     if len(fetches) == 1:
         only = fetches[0]
@@ -313,7 +313,7 @@ def _int_plan(
         dtype = I4 if max(target.size, exec_type.size) <= 4 else I8
     elif flat and wraps and target.size <= 4 and exec_type.size == 4 and expr.word in _FAST32:
         dtype = I4
-        # The sign of an unsigned source is nothing to repeat.
+        # An unsigned source has no sign to extend.
         bodies = lambda w: _FAST32["shr" if w == "asr" and not exec_type.is_signed else w]  # noqa: E731
     elif exec_type.size == 8 or (used & {"mul", "mad"} and not exec_type.is_signed):
         dtype = OBJECT
@@ -360,7 +360,7 @@ def _float_plan(site: Site, expr: Expr, exec_type: ty.DataType, sources: list[An
 
 
 def _predicate_logic(site: Site, expr: Expr, dst: PredicateOperand, sources: list[Any]) -> Op:
-    """Logic on whole predicates, from the mask offset on (seed 004 "Predicate Operands")."""
+    """Return an op for logic on whole predicates, from the mask offset on (seed 004 "Predicate Operands")."""
     if not all(isinstance(s, PredicateOperand) for s in sources) or expr.word not in words.LANE_BOOL_WORDS:
         raise site.fault("a predicate is written from predicates only")
     at, full, enable, var = site.control.mask_offset, site.full, site.enable(), dst.var

@@ -1,4 +1,4 @@
-"""What untyped and typed messages of the load/store controller share: their surface, their atomics."""
+"""Common parts of untyped and typed messages of the load/store controller: surface and atomics."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def atomic_update(site: Site, size: int) -> messages.Update:
-    """Return what an LSC atomic does to a word of ``size`` bytes.
+    """Return the update that an LSC atomic applies to a word of ``size`` bytes.
 
     Raises KernelFault where the operation is not modelled for that size.
     """
@@ -32,7 +32,7 @@ def atomic_update(site: Site, size: int) -> messages.Update:
 
 
 def open_surface(site: Site) -> tuple[messages.Open, Callable[[Frame], int]]:
-    """Return where an LSC message goes, and a base to add to its addresses."""
+    """Return the memory of an LSC message, and a base to add to its addresses."""
     kind = site.integer("addrtype", codes.ADDRTYPE_FLAT)
     if site.integer("sfid") == codes.SFID_SLM:
         return _fixed(SLM_SURFACE), lambda _f: 0
@@ -49,7 +49,7 @@ def open_surface(site: Site) -> tuple[messages.Open, Callable[[Frame], int]]:
     def find(f: Frame) -> tuple[Space | None, int]:
         assert f.thread is not None
         number = value(f) & 0xFFFFFFFF
-        # The state of the thread's scratch space lies where r0.5 says, in units of 16 bytes.
+        # r0.5 locates the state of the thread's scratch space, in units of 16 bytes.
         if number == SCRATCH_HANDLE or (kind == codes.ADDRTYPE_SS and number == f.word(header) >> 4):
             number = SCRATCH_SURFACE
         return f.thread.machine.space(f, number), number

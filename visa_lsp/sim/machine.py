@@ -1,6 +1,6 @@
-"""Groups of threads: makes them, runs them in turn between barriers, and tells observers what happened.
+"""The machine: creates groups of threads, runs them in turn between barriers, and notifies observers.
 
-The machine owns what is shared: compiled kernels, shared local memory, barriers, the step budget, the list of faults.
+The machine owns the shared state: compiled kernels, shared local memory, barriers, the step budget, the list of faults.
 It prints nothing. Groups run one after another, threads of a group round robin; the order never depends on time.
 """
 
@@ -42,12 +42,12 @@ _STATELESS: Final = frozenset({0xFF, 0xFD})
 _SLM_INDEX: Final = 0xFE
 
 
-class _Ended(Exception):  # noqa: N818 - what was asked for has happened
-    """The run has its first fault, and is to end there."""
+class _Ended(Exception):  # noqa: N818 - not an error: the run is to end there
+    """The end of a run at its first fault."""
 
 
 class Machine:
-    """A run in progress. ``run`` does all of it; ``start`` gives the threads of one group, for a caller that steps them."""
+    """A run in progress. ``run`` executes all of it; ``start`` returns the threads of one group, for callers that step them."""
 
     def __init__(self, dispatch: Dispatch, observers: Sequence[Observer] = (), quantum: int | None = None) -> None:
         self.dispatch = dispatch
@@ -57,7 +57,7 @@ class Machine:
         self.steps = 0
         self.result = RunResult()
         self._faults: list[Fault] = []
-        self._dropped = False  # there were more faults than are kept
+        self._dropped = False  # whether faults beyond MAX_FAULTS were dropped
         self.tell = dispatch.told or (lambda _groups, _steps: None)
         self._seen: set[FaultKey] = set()
         self._frame_bytes = 0
@@ -71,7 +71,7 @@ class Machine:
         }
 
     def heard_by(self, observers: Sequence[Observer]) -> None:
-        """Have these, and nobody else, hear of what happens from now on."""
+        """Replace the observers."""
         self.observers = tuple(observers)
         self.watched = bool(self.observers)
         self._trace = any(o.wants_instructions for o in self.observers)
@@ -89,7 +89,7 @@ class Machine:
         return found
 
     def ops_of(self, code: Code) -> list[Op]:
-        """Return the ops of a kernel; each tells the observers first where one wants to hear of instructions."""
+        """Return the ops of a kernel; where an observer wants instructions, each op notifies it first."""
         if not self._trace:
             return code.ops
         found = self._traced.get(id(code))
@@ -102,7 +102,7 @@ class Machine:
     def _announced(self, code: Code, op: Op, pc: int) -> Op:
         if pc >= len(code.kernel.instructions):
             return op
-        with code.growing():  # an observer may look at operands in a way that the op does not
+        with code.growing():  # an observer may need views of operands that the op does not use
             listeners = [o for o in self.observers if o.wants_instructions and o.concerns(code, pc)]
         if not listeners:
             return op
@@ -124,7 +124,7 @@ class Machine:
         return announced
 
     def acquire(self, kernel: Kernel) -> Frame:
-        """Return a frame for an activation, used before or new."""
+        """Return a new or recycled frame for an activation."""
         code = self.code(kernel)
         free = self._free.setdefault(id(code), [])
         if free:
@@ -147,14 +147,14 @@ class Machine:
             )
 
     def release(self, frame: Frame) -> None:
-        """Give a frame back."""
+        """Recycle a frame."""
         frame.thread = None
         self._free.setdefault(id(frame.code), []).append(frame)
 
     # ---- running
 
     def group_ids(self) -> Iterator[tuple[int, int, int]]:
-        """Group ids in the order of the run, x fastest."""
+        """Return the group ids in the order of the run, x fastest."""
         gx, gy, gz = self.dispatch.groups
         return ((x, y, z) for z in range(gz) for y in range(gy) for x in range(gx))
 
@@ -186,7 +186,7 @@ class Machine:
         return self.thread(group, number, frame)
 
     def thread(self, group: ThreadGroup, number: int, frame: Frame) -> Thread:
-        """Return a thread that stands at the first instruction of its frame."""
+        """Return a thread at the first instruction of its frame."""
         return Thread(self, group, number, frame)
 
     def run(self) -> RunResult:
@@ -206,7 +206,7 @@ class Machine:
             self._ended_by(fault)
 
     def run_groups(self) -> None:
-        """Run one group after another. Raises KernelFault where one cannot go on."""
+        """Run one group after another. Raises KernelFault where one cannot continue."""
         for done, number in enumerate(self.group_ids()):
             if self.taken_over(done):
                 return
@@ -215,14 +215,14 @@ class Machine:
             self.tell(self.result.groups, self.steps)
 
     def taken_over(self, done: int) -> bool:
-        """Return whether an engine has run all groups behind those that are done."""
+        """Return whether an engine has run all groups after the first ``done``."""
         del done
         return False
 
     def finish(self) -> RunResult:
-        """Close the books: totals, and what the observers found."""
+        """Return the result, with totals and the findings of the observers."""
         if not self.result.ended:
-            with suppress(_Ended):  # there is nothing left to end
+            with suppress(_Ended):  # the run has ended already
                 for observer in self.observers:
                     observer.finished()
                 self._take()
@@ -234,14 +234,14 @@ class Machine:
                     counts[inst.row.mnemonic] += count
         self.result.instructions = dict(counts)
         self.result.steps = sum(counts.values())
-        # Memory that a race leaves unwritten is read as it was: the cause comes first, what follows from it behind.
+        # A race may leave memory unwritten, so that uninitialised reads may follow from it: report the race first.
         raced = any(fault.kind is FaultKind.RACE for fault in self._faults)
         self._faults.sort(key=lambda f: raced and f.kind is FaultKind.UNINITIALISED and not f.variable)
         self.result.faults = tuple(self._faults)
         self.result.sent = tuple(self._sent.values())
         self.result.limits = tuple(line for observer in self.observers for line in observer.limits())
         if self._dropped:
-            self.result.limits += (f"no more than {MAX_FAULTS} faults and notes are kept of a run; there were more",)
+            self.result.limits += (f"only the first {MAX_FAULTS} faults and notes of the run are kept",)
         return self.result
 
     _running: Thread | None = None
@@ -254,7 +254,7 @@ class Machine:
         self.go_on(threads, {}, len(threads))
 
     def go_on(self, threads: Sequence[Thread], waits: dict[int, Wait], total: int, first: int = 0) -> None:
-        """Run those threads of a group of ``total`` that have not ended to their end; the first turn is ``first``'s."""
+        """Run the remaining ``threads`` of a group of ``total`` to their end; thread ``first`` has the first turn."""
         live: list[tuple[Thread, Iterator[Wait | None]]] = [(t, t.run(self.quantum)) for t in threads]
         turn = [(t, steps) for t, steps in live if t.number >= first]
         while live:
@@ -287,7 +287,7 @@ class Machine:
     def _unlock(
         self, live: Sequence[tuple[Thread, Iterator[Wait | None]]], waits: dict[int, Wait], threads: int
     ) -> None:
-        """All threads wait at barriers that cannot complete: report it once per waiting thread, and let them go on."""
+        """Report barriers that cannot complete, once per waiting thread, and release them."""
         ended = sorted(set(range(threads)) - {thread.number for thread, _ in live})
         if ended:
             names = ", ".join(str(n) for n in ended[:8]) + (", ..." if len(ended) > 8 else "")
@@ -300,43 +300,43 @@ class Machine:
                     (t for t, _ in live if waits[t.number].what != wait.what or t.frame.pc != thread.frame.pc), thread
                 )
                 what = waits[away.number].what
-                other = "nobody else can come"
+                other = "no other thread can arrive"
                 if away is not thread:
                     body = away.frame.code.kernel
-                    line, kernel = body.instructions[away.frame.pc - 1].line, body.name  # it stands behind its barrier
+                    line, kernel = body.instructions[away.frame.pc - 1].line, body.name  # its pc is behind its barrier
                     other = f"thread {away.number} waits at {what}" + (f", line {line + 1}" if line >= 0 else "")
             fault = thread_fault(
                 thread, FaultKind.BARRIER, f"{wait.what} can never complete", other=other, other_line=line, other_kernel=kernel,
             )  # fmt: skip
-            place = thread.frame.pc - 1  # it stands behind its barrier
+            place = thread.frame.pc - 1  # its pc is behind its barrier
             where = thread.frame.code.kernel.instructions[place].line
             self._add(replace(fault, instruction=place, line=where))
         for thread, _ in live:
             waits[thread.number].release()
 
     def spend(self, steps: int) -> None:
-        """Take steps, one for each instruction, from the budget. Raises KernelFault where it is used up."""
+        """Subtract steps, one for each instruction, from the budget. Raises KernelFault where it is exhausted."""
         self.steps += steps
         self.tell(self.result.groups, self.steps)
         self.check_budget(self.steps)
 
     def check_budget(self, steps: int) -> None:
-        """Raise KernelFault where the launch has taken more steps than it may."""
+        """Raise KernelFault where the launch has exceeded its budget of steps."""
         if steps > self.dispatch.step_budget:
             raise KernelFault(
                 FaultKind.BUDGET,
-                f"the run took more than {self.dispatch.step_budget} instructions, its budget; it may never end",
+                f"the run exceeded its budget of {self.dispatch.step_budget} instructions; it may never end",
             )
 
     def executed(self, frame: Frame) -> int:
-        """Return the number of instructions so far, with the one where ``frame`` stands."""
+        """Return the number of instructions so far, including the current one of ``frame``."""
         del frame
         return sum(sum(code.counts) for code in self._codes.values())
 
     # ---- memory and reports
 
     def space(self, frame: Frame, surface: int) -> Space | None:
-        """Return what a surface variable's value stands for; None where nothing is bound."""
+        """Return the memory of a surface variable's value; None where nothing is bound."""
         thread = frame.thread
         if thread is not None and surface in (SLM_SURFACE, _SLM_INDEX):
             return thread.group.slm
@@ -352,7 +352,7 @@ class Machine:
         return None
 
     def accessed(self, access: MemoryAccess) -> None:
-        """Tell the observers of a message."""
+        """Notify the observers of a message."""
         for observer in self.observers:
             (observer.read if access.kind == "read" else observer.write)(access)
         if self.has_findings:
@@ -365,29 +365,29 @@ class Machine:
                 self._add(fault)
 
     def at_barrier(self, thread: Thread) -> None:
-        """A thread has arrived at a barrier."""
+        """Notify the observers of a thread at a barrier."""
         self.result.barriers += 1
         for observer in self.observers:
             observer.barrier(thread)
         self._take()
 
     def arrived(self, thread: Thread, barrier: Barrier) -> None:
-        """A thread counts as arrived at a barrier of any kind."""
+        """Notify the observers of an arrival at a barrier of any kind."""
         for observer in self.observers:
             observer.arrived(thread, barrier)
 
     def waits(self, thread: Thread, barrier: Barrier, generation: int) -> None:
-        """A thread goes on only after a round of a barrier."""
+        """Notify the observers of a thread that waits for a round of a barrier."""
         for observer in self.observers:
             observer.waits(thread, barrier, generation)
 
     def fenced(self, thread: Thread, memories: tuple[int, ...]) -> None:
-        """A thread has executed a fence of some memories."""
+        """Notify the observers of a fence of memories."""
         for observer in self.observers:
             observer.fenced(thread, memories)
 
     def sent(self, thread: Thread, pc: int, reason: str, payload: Callable[[], list[tuple[str, bytes]]]) -> None:
-        """A message that is recorded, not carried out; the payload of an instruction's first is kept."""
+        """Record a message that is not executed; keep the payload of an instruction's first."""
         kernel = thread.frame.code.kernel
         known = self._sent.get((kernel.name, pc))
         if known is not None:
@@ -399,7 +399,7 @@ class Machine:
         )
 
     def note(self, thread: Thread, kind: FaultKind, message: str) -> None:
-        """Something that only observers of this kind of fault want to hear of."""
+        """Report a fault that counts only where an observer watches its kind."""
         if any(kind in o.kinds for o in self.observers):
             self.report(thread, kind, message)
 
@@ -407,7 +407,7 @@ class Machine:
         self, thread: Thread, kind: FaultKind, message: str, *, lane: int | None = None,
         address: int | None = None, other: str | None = None,
     ) -> None:  # fmt: skip
-        """Add a fault at the place where a thread stands; ``address`` is that of a byte."""
+        """Add a fault at the current place of a thread; ``address`` is that of a byte."""
         self._add(thread_fault(thread, kind, message, lane=lane, address=address, other=other))
 
     def _add(self, fault: Fault) -> None:
@@ -432,7 +432,7 @@ class Machine:
 
 
 def fault_key(fault: Fault) -> FaultKey:
-    """Return what two faults have in common that are told only once."""
+    """Return the key under which equal faults are reported once."""
     about = fault.message if fault.instruction < 0 else fault.variable
     return fault.kind, fault.kernel, fault.instruction, about, fault.is_note
 

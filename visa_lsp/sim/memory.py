@@ -1,8 +1,8 @@
-"""What threads read and write outside their registers: buffers, images, the flat address space.
+"""Memory outside of registers: buffers, images, the flat address space.
 
-A ``Buffer`` is bytes with a size; a ``Memory`` lays buffers out in one 64-bit address space with gaps between them.
-Both answer the same three questions for an array of addresses: which lie inside, what stands there, put this there.
-Nothing here knows threads or lanes, and no access leaves a buffer: outside, reads give zero and writes are dropped.
+A ``Buffer`` is bytes with a size; a ``Memory`` places buffers in one 64-bit address space with gaps between them.
+Both have the same operations on an array of addresses: ``inside``, ``load`` and ``store``. Knows no threads or lanes. No
+access leaves a buffer: outside, reads give zero and writes are dropped.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ Array = np.ndarray[Any, np.dtype[Any]]
 PAGE: Final = 4096
 LINE_BYTES: Final = 64  # of a host's cache: a vector that lies across two lines takes twice as long
 FIRST_ADDRESS: Final = 0x1_0000_0000
-MAX_REACH_BYTES: Final = 1 << 36  # a 32-bit index times 16 bytes; what is farther from a buffer is no element of it
+MAX_REACH_BYTES: Final = 1 << 36  # a 32-bit index times 16 bytes; an address beyond that belongs to no buffer
 
 
 def aligned(size: int) -> Array:
-    """Return so many zeros, the first of which begins a cache line."""
+    """Return ``size`` zero bytes, aligned to a cache line."""
     raw = np.zeros(size + LINE_BYTES - 1, np.uint8)
     skipped = -raw.ctypes.data % LINE_BYTES
     return raw[skipped : skipped + size]
 
 
 def aligned_copy(array: Array) -> Array:
-    """Return a copy of an array in the order of C, the first byte of which begins a cache line."""
+    """Return a C-contiguous copy of an array, aligned to a cache line."""
     copy = aligned(array.nbytes).view(array.dtype).reshape(array.shape)
     copy[...] = array
     return copy
@@ -46,12 +46,12 @@ class Buffer:
 
     def __init__(self, name: str, data: bytearray | Array, address: int = 0) -> None:
         self.name = name
-        self.private = False  # each thread has a part of its own, taken over by others when it has ended
-        self.undefined = False  # nothing was written there before the kernel runs
-        self.written = False  # a kernel has stored something, be it what was there; said of ``whole``
-        self.access = ""  # readonly, writeonly: what a kernel may do with it; empty or readwrite: both
+        self.private = False  # each thread has its own part, which later threads reuse
+        self.undefined = False  # undefined before the kernel runs
+        self.written = False  # a kernel has stored to it, also equal bytes; set on ``whole``
+        self.access = ""  # readonly, writeonly; empty or readwrite: both allowed
         self._whole: Buffer | None = None
-        self.line: Image | None = None  # the same bytes as an image of dwords, made when a typed message wants one
+        self.line: Image | None = None  # the same bytes as an image of dwords, for typed messages
         if isinstance(data, bytearray):
             raw = np.frombuffer(data, np.uint8) if data else np.zeros(0, np.uint8)
         else:
@@ -67,10 +67,10 @@ class Buffer:
 
     @property
     def whole(self) -> Buffer:
-        """Whom observers know these bytes by: itself, but for a view of another buffer."""
+        """The identity of these bytes for observers: the buffer itself, or the one that it is a view of."""
         return (
             self._whole if self._whole is not None else self
-        )  # a reference to itself would keep it until the next collection
+        )  # because a reference to itself would keep it until the next collection
 
     @whole.setter
     def whole(self, buffer: Buffer) -> None:
@@ -84,13 +84,13 @@ class Buffer:
         return self, address - (1 << 32 if address >> 31 == 1 else 0)
 
     def span_text(self, offset: int, size: int) -> str:
-        """Return the words for some bytes of the buffer: ``bytes 64-67, element 16 of `y```."""
+        """Return words for bytes of the buffer: ``bytes 64-67, element 16 of `y```."""
         last = offset + size - 1
         span = f"byte {offset}" if size == 1 else f"bytes {offset}{'-' if offset >= 0 else ' to '}{last}"
         return f"{span}{self._elements_text(offset, last)} of {self.name}"
 
     def size_text(self) -> str:
-        """Return the words for the size of the buffer: ``64 bytes (16 elements)``."""
+        """Return words for the size of the buffer: ``64 bytes (16 elements)``."""
         return f"{self.size} bytes" + (f" ({'x'.join(map(str, self._shape))} elements)" if self._has_elements else "")
 
     @property
@@ -112,7 +112,7 @@ class Buffer:
         return f"[{', '.join(map(str, (index, *indices)))}]" if indices else str(index)
 
     def inside(self, at: Array, size: int) -> Array | None:
-        """Return which accesses of ``size`` bytes lie inside; None when all do."""
+        """Return the mask of accesses of ``size`` bytes that lie inside; None when all do."""
         if at.size == 0 or self._fits(at, size, 1):
             return None
         return np.asarray((at >= 0) & (at <= self.size - size))
@@ -125,7 +125,7 @@ class Buffer:
         return bits <= self.size - size or int(at.max()) <= self.size - size
 
     def load(self, at: Array, size: int) -> Array:
-        """``size`` bytes at each offset: an array of shape (n, size)."""
+        """Return ``size`` bytes at each offset: an array of shape (n, size)."""
         inside = self.inside(at, size)
         if inside is None:
             return np.asarray(self.data[at[:, None] + _steps(size)])
@@ -204,7 +204,7 @@ class Image(Buffer):
         self.pitch = pitch or width * self.texel_bytes
 
     def size_text(self) -> str:
-        """Return the words for the size of the image: ``36x20 texels``."""
+        """Return words for the size of the image: ``36x20 texels``."""
         lengths = [self.width, self.height, self.depth]
         while lengths[-1] == 1 and len(lengths) > 1:
             lengths.pop()
@@ -225,17 +225,17 @@ class Image(Buffer):
 
     @property
     def is_integer(self) -> bool:
-        """Texels are read as integers, not as floats."""
+        """True if texels are read as integers, not as floats."""
         return self.kind == "int"
 
     def texel_offsets(self, x: Array, y: Array, z: Array) -> tuple[Array, Array]:
-        """Byte offsets of texels, and which of the coordinates lie inside."""
+        """Return the byte offsets of texels, and the mask of coordinates that lie inside."""
         inside = (x >= 0) & (x < self.width) & (y >= 0) & (y < self.height) & (z >= 0) & (z < self.depth)
         at = (z * self.height + y) * self.pitch + x * self.texel_bytes
         return np.where(inside, at, 0), inside
 
     def read(self, x: Array, y: Array, z: Array) -> tuple[Array, Array]:
-        """Four channels per texel as float32 or 32-bit integers, shape (n, 4), and which lay inside.
+        """Return four channels per texel as float32 or 32-bit integers, shape (n, 4), and the mask of texels inside.
 
         Missing colour channels are 0 and a missing alpha is 1. Texels outside are all zero.
         """
@@ -252,7 +252,7 @@ class Image(Buffer):
         return out, inside
 
     def write(self, x: Array, y: Array, z: Array, values: Array, chosen: Sequence[int] = (0, 1, 2, 3)) -> Array:
-        """Store the chosen of (n, 4) float32 or integer channels, converted to the format; returns which lay inside."""
+        """Store the ``chosen`` of (n, 4) float32 or integer channels, converted to the format; return the mask of texels inside."""
         at, inside = self.texel_offsets(x, y, z)
         values = values[:, : self.channels]
         if self.kind == "norm":
@@ -361,14 +361,14 @@ class Memory:
         return (found[0], at - found[0].address) if found else None
 
     def inside(self, at: Array, size: int) -> Array | None:
-        """Return which accesses of ``size`` bytes, of shape (n,), lie inside some buffer; None when all do."""
+        """Return the mask of accesses of ``size`` bytes, of shape (n,), that lie inside a buffer; None when all do."""
         if not at.size or self._home(at, size):
             return None
         mask = np.array([self.find(a, size) is not None for a in at.tolist()])
         return None if mask.all() else mask
 
     def load(self, at: Array, size: int) -> Array:
-        """``size`` bytes at each address: an array of shape (n, size)."""
+        """Return ``size`` bytes at each address: an array of shape (n, size)."""
         home = self._home(at, size)
         if home:
             return home[0].load(home[1], size)

@@ -1,6 +1,6 @@
-"""What all messages to memory share: finding the space, moving bytes with accounting, atomics lane by lane.
+"""Common parts of messages to memory: finding the space, moving bytes with accounting, atomics lane by lane.
 
-An address outside its space reads zero and drops its write; observers hear of every message before it is done.
+An address outside its space reads zero and drops its write; observers receive every message before it is executed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ALL: Final = [np.arange(n) for n in range(65)]
 
 
 def surface(site: Site, name: str = "surface") -> Open:
-    """Return how to find what a surface field stands for when the instruction runs."""
+    """Return a function that finds the memory of a surface field when the instruction runs."""
     pointer = state_pointer(site, name)
     if pointer is not None:
         return _pointed(pointer)
@@ -82,7 +82,7 @@ def is_slm(f: Frame, space: Space | None) -> bool:
 
 
 def places(f: Frame, space: Space | None, at: Array) -> Array:
-    """Addresses with the tag of shared local memory taken off."""
+    """Return addresses without the tag of shared local memory."""
     return np.asarray(at & SLM_MASK) if is_slm(f, space) else at
 
 
@@ -103,7 +103,7 @@ def announce(
     changes: Array | None = None,
     compared: Array | None = None,
 ) -> None:
-    """Count a message and tell the observers."""
+    """Count a message and notify the observers."""
     thread = f.thread
     assert thread is not None
     machine = thread.machine
@@ -120,7 +120,7 @@ def announce(
 
 
 def load(f: Frame, found: tuple[Space | None, int], at: Array, size: int, lanes: Array, alignment: int = 1) -> Array:
-    """``size`` bytes at each address: an array (n, size). ``alignment`` is what the message asks of an address."""
+    """Return ``size`` bytes at each address: an array (n, size). ``alignment`` is that which the message requires."""
     announce(f, "read", found, at, size, lanes, None, alignment)
     return found[0].load(at, size) if found[0] is not None else np.zeros((at.size, size), np.uint8)
 
@@ -154,13 +154,13 @@ Update = Callable[[int, int, int], int]
 
 @dataclass(frozen=True, slots=True)
 class CompareExchange:
-    """An update that stores one source where the other equals what is there; ``first`` says that source 0 is compared."""
+    """An update that stores one source where the other equals the old value; ``first``: source 0 is compared."""
 
     equal: Callable[[int, int], bool]
     first: bool = True
 
     def __call__(self, old: int, a: int, b: int) -> int:
-        """Give the new value."""
+        """Return the new value."""
         compared, value = (a, b) if self.first else (b, a)
         return value if self.equal(old, compared) else old
 
@@ -181,7 +181,7 @@ def _bits(value: Any, size: int) -> int:
 
 
 def update_of(inst: Inst) -> str:
-    """Return what an atomic message does to a word, in the words of ``lsc_codes``; empty for other instructions."""
+    """Return the name of an atomic's update, as in ``lsc_codes``; empty for other instructions."""
     code = inst.get("op")
     if inst.row.update or not inst.row.has(Trait.ATOMIC) or not isinstance(code, int):
         return inst.row.update
@@ -259,11 +259,11 @@ def atomic(
     first: Array,
     second: Array,
 ) -> Array:
-    """Update each address in lane order; the old values. ``first`` and ``second`` hold one unsigned value per address."""
+    """Update each address in lane order; return the old values. ``first`` and ``second``: one unsigned value per address."""
     space, mask = found[0], (1 << 8 * size) - 1
     old = np.zeros(at.size, np.dtype(f"<u{size}"))
     changes = np.zeros(at.size, bool)
-    updated: dict[tuple[int, int], tuple[Buffer, int]] = {}  # (buffer, offset) -> the value that stands there next
+    updated: dict[tuple[int, int], tuple[Buffer, int]] = {}  # (buffer, offset) -> the new value
     for i, (address, a, b) in enumerate(zip(at.tolist(), first.tolist(), second.tolist(), strict=True)):
         place = _located(space, address, size)
         if place is None:
@@ -299,7 +299,7 @@ def atomic_of_lanes(
 ) -> Op:
     """Return an atomic on ``size`` bytes at an address per lane; operands have ``cell`` bytes per lane.
 
-    It returns what stood there in ``dst``, or that ``less_one``.
+    It returns the old value in ``dst``, less one where ``less_one``.
     """
     lanes, enable = site.lanes, site.enable()
     dst, first, second = (

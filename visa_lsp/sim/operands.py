@@ -1,7 +1,7 @@
 """Operands, compiled: from a value of the program to closures that read or write lanes of a frame's registers.
 
-A closure is made once per instruction and takes only the frame. Reading gives an array of one element (the same for
-all lanes) or of one per lane, in the storage type of the operand; modifiers and conversions are the caller's.
+A closure is created once per instruction and takes only the frame. Reading gives an array of one element (the same for
+all lanes) or of one per lane, in the storage type of the operand; callers apply modifiers and conversions.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _MASKS: dict[tuple[int, int], Array] = {}
 
 
 def lane_mask(mask: int, lanes: int) -> Array:
-    """Return a lane mask as an array of booleans, kept for the next time."""
+    """Return a lane mask as an array of booleans, cached."""
     key = (mask, lanes)
     found = _MASKS.get(key)
     if found is None:
@@ -65,7 +65,7 @@ def lane_mask(mask: int, lanes: int) -> Array:
 
 
 def mask_bits(lanes: Array) -> int:
-    """Booleans as the bits of an integer, lane 0 lowest."""
+    """Return booleans as the bits of an integer, lane 0 lowest."""
     return int.from_bytes(np.packbits(lanes, bitorder="little").tobytes(), "little")
 
 
@@ -74,7 +74,7 @@ class Touch:
     """Bytes of the register file that an instruction reads or writes: for each lane, or ``None`` lanes, for the thread.
 
     ``places`` has a row of byte numbers for each lane (or one row); ``indirect`` gives the rows when it runs. ``field``
-    is the operand's name; ``filled`` says that the bytes hold something before anybody writes them.
+    is the operand's name; ``filled``: the bytes are defined before the first write.
     """
 
     write: bool
@@ -90,7 +90,7 @@ class Touch:
 
     @property
     def places(self) -> Array:
-        """Byte numbers, a row for each element."""
+        """The byte numbers, a row for each element."""
         return self.start + np.array(self.elements, np.int64)[:, None] + np.arange(self.size)
 
 
@@ -162,15 +162,15 @@ class Site:
         return ty.UD
 
     def origin(self, operand: General | AddressOf) -> int:
-        """Byte offset in the register file of a general operand's first element."""
+        """Return the byte offset in the register file of a general operand's first element."""
         size = self.operand_type(operand).size
         return self.code.layout.offset(operand.var) + regions.origin(operand.row, operand.col, size, self.grf)
 
     def read(self, operand: Value, lanes: int | None = None, dtype: np.dtype[Any] | None = None) -> Fetch:
         """Return a function that gives the lanes of a source: an array of one element, or of one per lane.
 
-        ``dtype`` reinterprets the bits of a general or indirect operand. Raises KernelFault where the operand is none
-        that can be read.
+        ``dtype`` reinterprets the bits of a general or indirect operand. Raises KernelFault where the operand
+        cannot be read.
         """
         lanes = self.lanes if lanes is None else lanes
         type_ = self.operand_type(operand)
@@ -222,7 +222,7 @@ class Site:
     def _touch(
         self, operand: Value, start: int, offsets: list[int], size: int, *, write: bool, raw: bool = False
     ) -> None:
-        """Keep for observers which registers the instruction touches, those of the null variable apart."""
+        """Keep the registers that the instruction touches for observers, except those of the null variable."""
         layout = self.code.layout
         if start < layout.offset(1):
             return
@@ -234,7 +234,7 @@ class Site:
         )
 
     def _writes(self, operand: RawOperand) -> bool:
-        """Return whether a raw operand is one that the message fills."""
+        """Return whether the message writes a raw operand."""
         for slot in self.inst.row.slots:
             if self.inst.get(slot.name) is operand:
                 return slot.role is not Role.READ
@@ -242,7 +242,7 @@ class Site:
         return not isinstance(payload, tuple) or all(operand is not p for p in payload)
 
     def _check_region(self, operand: General, elements: list[int], size: int) -> None:
-        """Note an operand that leaves its variable, for the observers."""
+        """Note an operand that leaves its variable for the observers."""
         if operand.var == 0:
             return
         low, high = regions.byte_range(regions.origin(operand.row, operand.col, size, self.grf), elements, size)
@@ -252,7 +252,7 @@ class Site:
             self.code.notes[self.pc] = f"the region touches bytes {low} to {high - 1} of {name}, which has {room}"
 
     def indirect_places(self, operand: Indirect, lanes: int) -> Callable[[Frame], Array]:
-        """Byte numbers in the register file that the lanes of an indirect operand touch."""
+        """Return a function for the byte numbers that the lanes of an indirect operand touch."""
         region, size = operand.region, operand.type.size
         base = self.code.layout.address_base[operand.var] + operand.addr_offset
         if region.vert_stride is None and region.width is not None:
@@ -280,7 +280,7 @@ class Site:
         return fetch
 
     def state_cell(self, operand: State) -> int:
-        """Index of a state operand's value in the frame's ``surfaces`` or ``samplers``."""
+        """Return the index of a state operand's value in the frame's ``surfaces`` or ``samplers``."""
         if operand.sampler:
             bases = self.code.layout.sampler_base
             if operand.var >= len(bases):
@@ -312,10 +312,10 @@ class Site:
     # ---- destinations
 
     def write(self, operand: Value, lanes: int | None = None) -> Store:
-        """Return a function that puts lanes into a destination, those whose bit is set in its mask.
+        """Return a function that stores lanes into a destination, those whose bit is set in its mask.
 
         Its array has the destination's storage type, and one element or one per lane. Raises KernelFault where the
-        operand is none that can be written.
+        operand cannot be written.
         """
         lanes = self.lanes if lanes is None else lanes
         if isinstance(operand, General):
@@ -347,7 +347,7 @@ class Site:
         def store(f: Frame, mask: int, value: Array) -> None:
             target = f.views[view]
             if value.base is not None and value.strides != target.strides:
-                value = value.copy()  # lanes of the same registers: NumPy may overwrite some before it has read them
+                value = value.copy()  # because NumPy may overwrite lanes of the same registers before it has read them
             if mask == full:
                 target[...] = value
             elif mask:
@@ -415,6 +415,6 @@ def _scatter_bytes(f: Frame, at: Array, rows: Array) -> None:
 
 
 def nothing(site: Site) -> Op:
-    """No effect on values: labels, source positions, lifetimes."""
+    """Return an op without effect: labels, source positions, lifetimes."""
     del site
     return lambda _f: None

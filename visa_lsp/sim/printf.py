@@ -1,9 +1,9 @@
-"""The buffer that a kernel's ``printf`` fills, decoded to the text that it means.
+"""The decoder of the buffer that a kernel's ``printf`` fills.
 
 The buffer starts with the number of bytes in use, itself included. Each record is the address of the format string (a
 qword), then for each argument a dword for its type, for a vector its length, and the value: scalars of up to four bytes
-in a dword, others in a qword, strings as addresses (measured on kernels of the 2022 compiler). Invariant: whatever a
-kernel wrote there, decoding ends, and what has no meaning is said in the text.
+in a dword, others in a qword, strings as addresses (measured on kernels of the 2022 compiler). Invariant:
+decoding ends for any content, and the text names undecodable records.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _START: Final = 4
 _MAX_TEXT: Final = 1 << 20
 _MAX_STRING: Final = 4096
 _STRING: Final = 5
-_VECTORS: Final = 9  # vector types are numbered as their elements are, this much and on
+_VECTORS: Final = 9  # offset from the number of an element type to that of its vector type
 # Type number: bytes in the buffer, format of struct.
 _TYPES: Final = {
     1: (4, "<b3x"),
@@ -32,7 +32,7 @@ _TYPES: Final = {
     8: (8, "<d"),
 }
 _ELEMENTS: Final = {9: 1, 10: 2, 11: 3, 12: 6, 13: 4, 14: 8}
-_SHORT: Final = {"hh": 8, "h": 16}
+_LENGTH_MODIFIER_BITS: Final = {"hh": 8, "h": 16}
 _ZEROS: Final = re.compile(r"\.?0*p")
 _DIRECTIVE: Final = re.compile(
     r"%(?P<flags>[-+ #0]*)(?P<width>\d{0,4})(?:\.(?P<precision>\d{0,4}))?(?:v(?P<vector>\d+))?(?P<length>hh|hl|h|ll|l)?(?P<kind>[a-zA-Z%])"
@@ -116,7 +116,7 @@ class _Records:
             return None
         values: list[Value] = []
         start, self.at = self.at, self.at + count * size
-        # Short elements of a vector lie side by side, in the room that they would have had as dwords.
+        # Short elements of a vector are packed, in the space of as many dwords.
         step = struct.calcsize(layout.removesuffix("3x").removesuffix("2x")) if count > 1 else size
         for i in range(count):
             value = struct.unpack_from(layout, self.raw.ljust(self.at + 4, b"\0"), start + i * step)[0]
@@ -127,12 +127,12 @@ class _Records:
 
 
 def _one(match: re.Match[str], value: Value) -> str:
-    """Return one value by one directive, as C would print it."""
+    """Return one value formatted by one directive as in C."""
     kind = match["kind"]
     head = "%" + match["flags"] + match["width"] + ("" if match["precision"] is None else "." + match["precision"])
     if kind in "diuxXo" and isinstance(value, int | float):
         number = int(value)
-        bits = _SHORT.get(match["length"])
+        bits = _LENGTH_MODIFIER_BITS.get(match["length"])
         if bits is not None and kind in "uxXo":
             number &= (1 << bits) - 1
         if kind in "uxXo" and number < 0:

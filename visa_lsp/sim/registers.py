@@ -1,6 +1,6 @@
-"""The registers of one activation of a kernel or function, and where each variable stands in them.
+"""The registers of one activation of a kernel or function, and the places of its variables.
 
-One byte-addressed file per activation: predefined variables first, then every declared variable that is no alias, each
+One byte-addressed file per activation: predefined variables first, then every declared variable that is not an alias, each
 on a register boundary; aliases are places inside others. Address variables hold byte numbers in that file, predicates
 are 32-bit integers. Instructions reach the file through views that are made once per activation and then kept.
 """
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-# Values of surface variables that are no binding table index.
+# Values of surface variables that are not binding table indexes.
 SLM_SURFACE: Final = -1
 SCRATCH_SURFACE: Final = -2
 STATELESS_SURFACE: Final = 0xFF
 FIRST_HANDLE: Final = 0x1_0000  # of surfaces and samplers: above every binding table index
-# What %scratchloc and the payload's scratch pointer hold: a handle of the thread's scratch space, above all others.
+# The value of %scratchloc and of the payload's scratch pointer: a handle of the thread's scratch space, above all others.
 SCRATCH_HANDLE: Final = 0xFFFF_FF00
 
 _NULL_GRFS: Final = 32
@@ -47,7 +47,7 @@ class RegisterLayout:
             self._offsets[variable.number] = at
             size = grf_bytes if variable.name == "%r0" else variable.num_elements * variable.type.size
             at += -(-size // grf_bytes) * grf_bytes
-        # Variables of file scope belong to the thread, not to one body: they travel with the predefined ones.
+        # Variables of file scope belong to the thread, not to one body: calls copy them with the predefined ones.
         self._shared: list[int] = []
         for variable_ in shared:
             self._shared.append(at)
@@ -70,7 +70,7 @@ class RegisterLayout:
         self.sampler_cells = sum(max(1, v.num_elements) for v in kernel.samplers) + 1
 
     def offset(self, variable: int) -> int:
-        """Byte offset of a variable in the register file, aliases followed to their end.
+        """Return the byte offset of a variable in the register file, with aliases resolved.
 
         Raises KernelFault where there is no variable of the number.
         """
@@ -100,7 +100,7 @@ class RegisterLayout:
         return variable
 
     def byte_size(self, variable: int) -> int:
-        """Return bytes of a variable, those of an alias as it is declared."""
+        """Return the size of a variable in bytes, that of an alias as declared."""
         declared = self.kernel.variable(variable)
         if declared:
             return declared.byte_size
@@ -110,7 +110,7 @@ class RegisterLayout:
         return known.num_elements * known.type.size
 
     def at(self, place: int) -> int | None:
-        """Return the variable, no alias, that has byte ``place`` of the file; None for one between or behind them."""
+        """Return the variable, not an alias, that contains byte ``place`` of the file; None for padding."""
         declared = range(predefined.FIRST_VARIABLE, predefined.FIRST_VARIABLE + len(self.kernel.variables))
         number: int
         for number in (*range(1, predefined.FIRST_VARIABLE), *declared):
@@ -120,7 +120,7 @@ class RegisterLayout:
         return None
 
     def need(self, end: int) -> None:
-        """Make sure that the file reaches to byte ``end``; it grows by whole GRF rows."""
+        """Grow the file to byte ``end`` at least, by whole GRF rows."""
         self.size = max(self.size, -(-end // self.grf_bytes) * self.grf_bytes)
 
 
@@ -139,7 +139,7 @@ def _bases(counts: Iterable[int]) -> list[int]:
 
 
 class Frame:
-    """One activation: registers, masks, and where it stands.
+    """One activation: registers, masks, and the current place.
 
     ``waiting`` holds the lanes that wait per instruction; ``calls`` the subroutine frames (return place, emask, call
     mask, waiting lanes, place of the subroutine).
@@ -163,23 +163,23 @@ class Frame:
         self.surfaces = [0] * layout.surface_cells
         self.samplers = [0] * layout.sampler_cells
         self.thread: Thread | None = None
-        self.shadow: Any = None  # what an observer keeps about this activation
+        self.shadow: Any = None  # data of an observer about this activation
         self.reset()
 
     def grow(self) -> None:
-        """Give the register file the size that the layout has now; what it holds stays."""
+        """Grow the register file to the size of the layout; its contents stay."""
         old, size = self.regs, self.code.layout.size
         self.lie_in(np.zeros(size, np.uint8))
         self.regs[: old.size] = old
 
     def lie_in(self, regs: Array) -> None:
-        """Take other bytes for the register file, as they are."""
+        """Use other bytes as the register file."""
         self.regs, size = regs, regs.size
         self.views[:] = self.code.make_views(self.regs)
         self.typed = {s: self.regs[: size // s * s].view(f"<u{s}") for s in (1, 2, 4, 8)}
 
     def reset(self) -> None:
-        """The state at entry, all registers zero."""
+        """Set the state at entry, all registers zero."""
         self.regs[:] = 0
         self.addr[:] = 0
         self.preds[:] = [0] * len(self.preds)
@@ -194,7 +194,7 @@ class Frame:
         self.set_modes(0)
 
     def set_modes(self, control: int) -> None:
-        """Take rounding and denormal handling from the value of ``%cr0``."""
+        """Set rounding and denormal handling from the value of ``%cr0``."""
         self.rounding = Rounding(control >> 4 & 3)
         self.keep_df, self.keep_f, self.keep_hf = bool(control & 0x40), bool(control & 0x80), bool(control & 0x400)
         self.plain = self.rounding is Rounding.EVEN and self.keep_df and self.keep_f and self.keep_hf
@@ -210,7 +210,7 @@ class Frame:
         )
 
     def next_waiting(self) -> int | None:
-        """Leave the current place with no active lane: go on at the lowest place where lanes wait."""
+        """Deactivate all lanes and return the lowest place where lanes wait; None without any."""
         if not self.waiting:
             return None
         pc = min(self.waiting)

@@ -1,7 +1,7 @@
 """Numbers: NumPy types of the data types, immediates, execution types, and conversions with rounding and saturation.
 
 Arrays of lanes come in and go out; nothing here knows registers or threads. Integer arrays wrap, floats follow IEEE
-754. Half floats are computed on as f32 values, bfloat16 too: only ``narrow`` decides what bits a result has.
+754. Half floats and bfloat16 are computed as f32 values; only ``narrow`` rounds a result to its type.
 """
 
 from __future__ import annotations
@@ -50,21 +50,21 @@ DTYPE: Final[dict[ty.DataType, np.dtype[Any]]] = {
     ty.VF: np.dtype("<f4"),
 }
 
-# The type that a packed immediate counts as.
+# The type of the elements of a packed immediate.
 _UNPACKED: Final = {ty.V: ty.W, ty.UV: ty.UW, ty.VF: ty.F}
 _WIDENED: Final = {ty.B: ty.W, ty.UB: ty.UW, ty.BOOL: ty.UW}
 
 
 def unpacked(type_: ty.DataType) -> ty.DataType:
-    """Return the scalar type that a type counts as: w, uw, f for v, uv, vf; itself otherwise."""
+    """Return the element type of a type: w, uw, f for v, uv, vf; itself otherwise."""
     return _UNPACKED.get(type_, type_)
 
 
 def execution_type(types: Iterable[ty.DataType]) -> ty.DataType:
     """Return the type that an instruction computes in, from the types of its sources (``isa.lane``).
 
-    Bytes count as words. Only half types beside wider integers make ``f``; only ``bf`` makes ``f``, since the
-    hardware has no bfloat16 arithmetic but only conversions.
+    Bytes count as words. Only half types beside wider integers make ``f``; only ``bf`` makes ``f``, because the
+    hardware converts bfloat16 but does not compute with it.
     """
     seen = [_WIDENED.get(t, t) for t in map(unpacked, types)]
     floats = [t for t in seen if t.is_float]
@@ -108,7 +108,7 @@ def small_float(byte: int) -> float:
 
 
 def bf_to_f(bits: Array) -> Array:
-    """bfloat16 bits as f32."""
+    """Return bfloat16 bits as f32."""
     return np.asarray((bits.astype(np.uint32) << np.uint32(16)).view(np.float32))
 
 
@@ -129,7 +129,7 @@ def _f_to_bf(x: Array, mode: Rounding) -> Array:
 
 
 def odd_f32(x: Array) -> Array:
-    """f64 to f32, rounding to odd: further rounding of the result is then correct."""
+    """Round f64 to f32 to odd, so that further rounding of the result is correct."""
     near = x.astype(np.float32)
     back = near.astype(np.float64)
     inexact = (back != x) & np.isfinite(x)
@@ -141,15 +141,15 @@ def odd_f32(x: Array) -> Array:
 
 
 def quiet(x: Array) -> Array:
-    """Floats of which no NaN signals.
+    """Return floats with quiet NaNs.
 
-    A conversion between formats leaves them so (IEEE 754, 5.4.2, 6.2), but NumPy's of half floats does not.
+    A conversion between formats makes NaNs quiet (IEEE 754, 5.4.2, 6.2), but NumPy's of half floats does not.
     """
     return np.asarray(x * x.dtype.type(1))
 
 
 def narrow(x: Array, type_: ty.DataType, mode: Rounding = Rounding.EVEN) -> Array:
-    """Float lanes (f32 or f64) in the storage form of a float type, rounded once."""
+    """Return float lanes (f32 or f64) in the storage form of a float type, rounded once."""
     if type_ is ty.BF:
         return _f_to_bf(odd_f32(x) if x.dtype == np.float64 else x, mode)
     target = DTYPE[type_]
@@ -166,13 +166,13 @@ def narrow(x: Array, type_: ty.DataType, mode: Rounding = Rounding.EVEN) -> Arra
 
 
 def flush(x: Array, smallest: float) -> Array:
-    """Return values nearer to zero than ``smallest`` become zeros of the same sign."""
+    """Return values with those nearer to zero than ``smallest`` as zeros of the same sign."""
     tiny = np.abs(x) < smallest
     return np.where(tiny, np.copysign(x.dtype.type(0), x), x) if 1 in tiny.tobytes() else x
 
 
 def flush_bf(bits: Array) -> Array:
-    """Return the same for bfloat16, held as its bits: those without an exponent keep their sign only."""
+    """Flush bfloat16 bits: values with a zero exponent keep only their sign."""
     return np.where(bits & 0x7F80, bits, bits & 0x8000).astype(bits.dtype)
 
 
@@ -185,7 +185,7 @@ SMALLEST_NORMAL: Final[dict[ty.DataType, float]] = {
 
 
 def limits(type_: ty.DataType) -> tuple[int, int]:
-    """Lowest and highest value of an integer type."""
+    """Return the lowest and highest value of an integer type."""
     bits = type_.bits
     return (-(1 << bits - 1), (1 << bits - 1) - 1) if type_.is_signed else (0, (1 << bits) - 1)
 
@@ -201,7 +201,7 @@ def float_to_int(x: Array, type_: ty.DataType) -> Array:
 
 
 def int_to_float(x: Array, type_: ty.DataType, mode: Rounding = Rounding.EVEN) -> Array:
-    """Integer lanes in the storage form of a float type, rounded once."""
+    """Return integer lanes in the storage form of a float type, rounded once."""
     if type_ is ty.DF and (x.dtype == object or x.dtype.itemsize == 8):
         return np.array([_directed(int(v), mode) for v in x.tolist()], np.float64)
     if x.dtype == object or (x.dtype.itemsize == 8 and (mode is not Rounding.EVEN or type_ in (ty.HF, ty.BF))):
@@ -212,7 +212,7 @@ def int_to_float(x: Array, type_: ty.DataType, mode: Rounding = Rounding.EVEN) -
 
 
 def _directed(value: int, mode: Rounding) -> float:
-    """Return an integer as f64, rounded as a mode says."""
+    """Return an integer as f64, rounded by a mode."""
     near = float(value)
     error = (int(near) > value) - (int(near) < value)
     if mode is Rounding.EVEN or not error:
@@ -233,7 +233,7 @@ def _odd_int(value: int) -> float:
 
 
 def wrap_int(x: Array, type_: ty.DataType) -> Array:
-    """Integer lanes cut to the bits of an integer type."""
+    """Cut integer lanes to the bits of an integer type."""
     if x.dtype == object:
         mask = (1 << type_.bits) - 1
         unsigned = np.array([int(v) & mask for v in x.tolist()], np.dtype(f"<u{type_.size}"))
@@ -242,7 +242,7 @@ def wrap_int(x: Array, type_: ty.DataType) -> Array:
 
 
 def clamp_int(x: Array, type_: ty.DataType) -> Array:
-    """Integer lanes clamped to the range of an integer type."""
+    """Clamp integer lanes to the range of an integer type."""
     low, high = limits(type_)
     if x.dtype == object or x.dtype.itemsize == 8:
         return np.array([min(max(int(v), low), high) for v in x.tolist()], DTYPE[type_])
@@ -250,5 +250,5 @@ def clamp_int(x: Array, type_: ty.DataType) -> Array:
 
 
 def unit_clamp(x: Array) -> Array:
-    """Floats clamped to [0, 1]; NaN gives 0."""
+    """Clamp floats to [0, 1]; NaN gives 0."""
     return np.clip(np.where(np.isnan(x), x.dtype.type(0), x), x.dtype.type(0), x.dtype.type(1))

@@ -1,7 +1,7 @@
-"""Whether a body can be given registers at all: every number in it means something, and its registers are not too many.
+"""The check that a body refers only to what it declares, and that its registers fit.
 
-An object's bytes may say anything; what passes here needs no further test in the engines. Judges no semantics. Invariant:
-the registers of a checked body take no more than ``MAX_REGISTER_BYTES``.
+An object may hold any bytes; engines need no further test of a checked body. Judges no semantics. Invariant: the registers
+of a checked body take at most ``MAX_REGISTER_BYTES``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MAX_PAYLOAD_BYTES: Final = 1 << 16
 
 
 def check_body(body: Kernel, grf_bytes: int, shared: Sequence[FileVariable] = ()) -> None:
-    """Check that a body names only what it has; ``shared`` are the variables of file scope.
+    """Check that a body refers only to what it declares; ``shared`` are the variables of file scope.
 
     Raises LaunchError, with the line, where it does not, or where it declares more than ``MAX_REGISTER_BYTES`` of
     registers.
@@ -44,7 +44,7 @@ def _registers(body: Kernel, grf_bytes: int, shared: Sequence[FileVariable]) -> 
         if variable.alias_scope:
             if variable.alias_index >= len(shared):
                 raise LaunchError(
-                    f"'{body.name}': an alias names variable {variable.alias_index} of file scope, there is none"
+                    f"'{body.name}': an alias names an unknown variable of file scope: {variable.alias_index}"
                 )
         elif is_alias(variable):
             _alias(body, number)
@@ -54,7 +54,7 @@ def _registers(body: Kernel, grf_bytes: int, shared: Sequence[FileVariable]) -> 
         total += sum(8 * max(1, state.num_elements) for state in states)
     if total > MAX_REGISTER_BYTES:
         raise LaunchError(
-            f"'{body.name}' declares {total} bytes of registers, more than {MAX_REGISTER_BYTES} cannot be given to a thread"
+            f"'{body.name}' declares {total} bytes of registers; a thread has at most {MAX_REGISTER_BYTES}"
         )
 
 
@@ -69,7 +69,7 @@ def _alias(body: Kernel, number: int) -> None:
             raise LaunchError(f"'{body.name}': the alias of variable V{number} leads back to itself")
         seen.add(number)
     if not _has_variable(body, number):
-        raise LaunchError(f"'{body.name}': an alias names variable V{number}, there is none")
+        raise LaunchError(f"'{body.name}': an alias names an unknown variable: V{number}")
 
 
 def _inputs(body: Kernel) -> None:
@@ -78,7 +78,7 @@ def _inputs(body: Kernel) -> None:
         if item.offset < 0 or item.offset + item.size > MAX_PAYLOAD_BYTES:
             end = item.offset + item.size
             raise LaunchError(
-                f"'{body.name}': an input takes bytes {item.offset} to {end} of the payload, which cannot be"
+                f"'{body.name}': an input takes bytes {item.offset} to {end}; the payload has at most {MAX_PAYLOAD_BYTES} bytes"
             )
         if kind == 0:
             good = body.variable(item.id) is not None
@@ -87,15 +87,15 @@ def _inputs(body: Kernel) -> None:
         else:
             good = predefined.FIRST_SURFACE <= item.id < predefined.FIRST_SURFACE + len(body.surfaces)
         if not good:
-            raise LaunchError(f"'{body.name}': an input fills variable {item.id}, there is none of its class")
+            raise LaunchError(f"'{body.name}': an input fills an unknown variable of its class: {item.id}")
         states, first = (body.samplers, 0) if kind == 1 else (body.surfaces, predefined.FIRST_SURFACE)
         if kind and not 0 <= states[item.id - first].name_index < len(body.strings):
-            raise LaunchError(f"'{body.name}': the name of input {item.id} is none of its strings")
+            raise LaunchError(f"'{body.name}': the name of input {item.id} is not in the string pool")
         if kind == 0:
             size = body.variable(item.id)
             if size is not None and item.size > max(size.byte_size, 1) + _GRF_SLACK:
                 raise LaunchError(
-                    f"'{body.name}': an input of {item.size} bytes fills V{item.id}, which has {size.byte_size}"
+                    f"'{body.name}': an input of {item.size} bytes fills V{item.id}, which has {size.byte_size} bytes"
                 )
 
 
@@ -107,7 +107,7 @@ def _has_variable(body: Kernel, number: int) -> bool:
 
 
 def _field(body: Kernel, kind: FieldKind, value: Value) -> str:
-    """Return what is wrong with a number that stands for something."""
+    """Return the error of a number that refers to a declaration; empty if it is valid."""
     if not isinstance(value, int):
         if kind is FieldKind.LABELS and isinstance(value, tuple):
             return next((f"there is no label {n}" for n in value if not _within(n, len(body.labels))), "")

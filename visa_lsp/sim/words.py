@@ -4,9 +4,9 @@ Integer bodies get arrays of int64 or of Python integers and must be exact; thos
 in wrapping arithmetic of any width that covers the result. Float bodies get f32 or f64 lanes and round to nearest.
 
 NaNs have the same bits in both engines, by one rule: an operation (sum, difference, product, quotient, a * b + c) gives the first of
-its sources that is a NaN, made quiet; without one, what is invalid gives the NaN that the host makes. A source's modifiers have
+its sources that is a NaN, made quiet; without one, an invalid operation gives the NaN of the host. A source's modifiers have
 changed its sign before, as a bit. A word of several operations follows the rule with each of them; a choice (min, max) or a
-change of sign leaves the bits that it takes.
+change of sign keeps the bits of its source.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Body = Callable[..., Array]
 RING: Final = frozenset({"src", "const", "add", "sub", "mul", "mad", "and", "or", "xor", "not", "add3"})
 
 LANE_BOOL_WORDS: Final = frozenset({"and", "or", "xor", "not"})
-ON_BITS: Final = frozenset({"bfrev"})  # words for the bits of a dword, whatever the types beside them say
+ON_BITS: Final = frozenset({"bfrev"})  # words on the bits of a dword, independent of operand types
 
 
 def _each(function: Callable[..., int]) -> Body:
@@ -110,7 +110,7 @@ def int_body(word: str, bits: int, *, signed: bool, count_bits: int) -> Body | N
 
 
 def dp4a(first: bool, second: bool) -> Callable[[int, int, int], int]:
-    """Return the dot product of four bytes, added to a dword; the type of each factor says whether its bytes are signed."""
+    """Return the dot product of four bytes, added to a dword; the type of each factor determines the sign of its bytes."""
     return lambda c, a, b: c + sum(_byte(a, i, signed=first) * _byte(b, i, signed=second) for i in range(4))
 
 
@@ -140,19 +140,19 @@ _INT_ARRAYS: Final[dict[str, Body]] = {
 
 
 def with_first_nan(found: Array, nan: Array, sources: tuple[Array, ...]) -> Array:
-    """Return the result of one operation, where it is a NaN (``nan``) that of the first source that is one."""
+    """Return the result of one operation; where it is a NaN (``nan``), the first NaN among the sources."""
     for source in reversed(sources):
         found = np.where(nan & np.isnan(source), quiet(source), found)
     return found
 
 
 def by_rule(operation: Body) -> Body:
-    """Return one operation of NumPy with the rule's NaNs: NumPy's own are the first or the second, depending on how many lanes there are."""
+    """Return a NumPy operation with the rule's NaNs, because NumPy's own depend on the number of lanes."""
 
     def body(*sources: Array) -> Array:
         found = operation(*sources)
         nan = np.isnan(found)
-        # Bytes are searched in a tenth of the time that any() takes.
+        # A search of bytes takes a tenth of the time of any().
         return with_first_nan(found, nan, sources) if 1 in nan.tobytes() else found
 
     return body
@@ -179,7 +179,7 @@ def fused(a: Array, b: Array, c: Array) -> Array:
 
 
 def mad_f32(a: Array, b: Array, c: Array) -> Array:
-    """Fused multiply-add of f32 lanes, round to nearest even.
+    """Return the fused multiply-add of f32 lanes, rounded to nearest even.
 
     The f64 sum is rounded twice only if it may lie half-way between two f32 values: its low 28 bits are then zero.
     """
@@ -191,7 +191,7 @@ def mad_f32(a: Array, b: Array, c: Array) -> Array:
 
 
 def _in_double(function: Callable[..., Any]) -> Body:
-    """Compute in f64, round once to the type of the sources; a function of one source, or made of ruled operations."""
+    """Return a body that computes in f64 and rounds once; the function has one source or is built of ruled operations."""
 
     def body(*sources: Array) -> Array:
         kind = sources[0].dtype
@@ -214,7 +214,7 @@ FLOAT: Final[dict[str, Body]] = {
     "add3": lambda a, b, c: _ADD(_ADD(a, b), c),
     "div": _DIV,
     "divm": _DIV,
-    # Of zeros with different signs the second: NumPy's own functions give either, depending on how many lanes there are.
+    # Of zeros with different signs the second, because NumPy's own choice depends on the number of lanes.
     "min": lambda a, b: np.asarray(np.where((a < b) | np.isnan(b), a, b)),
     "max": lambda a, b: np.asarray(np.where((a > b) | np.isnan(b), a, b)),
     "frc": lambda a: a - np.floor(a),

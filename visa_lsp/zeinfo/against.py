@@ -79,7 +79,7 @@ def codeless_kernels(source: ZeInfoSource, zebin: Zebin) -> list[Diagnostic]:
     for kernel in entries(source.root, "kernels"):
         name, item = word_of(kernel, "name"), child(kernel, "name")
         if name and item is not None and zebin.lacks_code(name):
-            message = f"this zebin has no section .text.{name}: the runtime finds no code for kernel '{name}'"
+            message = f"this zebin has no section .text.{name}, so the runtime finds no code for kernel '{name}'"
             found.append(Diagnostic(rules.NO_CODE, source.span(item), message))
     return found
 
@@ -170,7 +170,7 @@ def _environment(source: ZeInfoSource, item: YamlItem, text: KernelText) -> list
         if surface not in bound:
             check.say(
                 rules.SURFACE_DIFFERS, "binding_table_indices", text.instruction(inst),
-                f"the kernel uses surface {surface}, binding_table_indices has no entry for it",
+                f"the kernel uses surface {surface}, but binding_table_indices has no entry for it",
                 f"{inst.row.mnemonic} uses surface {surface}",
             )  # fmt: skip
     return check.found

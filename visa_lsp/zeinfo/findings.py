@@ -47,6 +47,6 @@ class SourceFindings:
         if self.full:
             end = Span(0, 0)
             self.found.append(
-                Diagnostic(rules.SYNTAX, end, f"more than {MAX_FINDINGS} findings: the others are not shown")
+                Diagnostic(rules.SYNTAX, end, f"more than {MAX_FINDINGS} findings; the rest is not shown")
             )
         return tuple(self.found)

@@ -65,7 +65,7 @@ def entries(item: YamlItem | None, key: str) -> list[YamlItem]:
 
 
 def check_document(report: SourceFindings, root: YamlItem, platform: Registers | None = None) -> None:
-    """Findings about kernels, functions and what is said of their arguments."""
+    """Check kernels, functions and the entries about their arguments."""
     for key in ("kernels", "functions", "global_host_access_table", "kernels_misc_info"):
         table = next(a.table for a in TABLES["Container"].attributes if a.name == key)
         _unique(report, entries(root, key), TABLES[table].unique, key)
@@ -86,7 +86,13 @@ def check_document(report: SourceFindings, root: YamlItem, platform: Registers |
         for key in _TRI_STATE:
             value = number(experimental, key)
             if value is not None and value not in (-1, 0, 1):
-                _say(report, rules.RANGE, experimental, key, f"{key} is 1 (yes), 0 (no) or -1 (not told), not {value}")
+                _say(
+                    report,
+                    rules.RANGE,
+                    experimental,
+                    key,
+                    f"{key} must be 1 (yes), 0 (no) or -1 (unknown), not {value}",
+                )
     for function in entries(root, "functions"):
         _environment(report, child(function, "execution_env"))
     _misc(report, root)
@@ -131,7 +137,7 @@ def _unique(report: SourceFindings, items: list[YamlItem], key: str, what: str) 
 def _at_least(report: SourceFindings, item: YamlItem | None, key: str, least: int) -> None:
     value = number(item, key)
     if value is not None and value < least:
-        _say(report, rules.RANGE, item, key, f"{key} is {value}, it is at least {least}")
+        _say(report, rules.RANGE, item, key, f"{key} is {value}, but must be at least {least}")
 
 
 def _width(report: SourceFindings, env: YamlItem | None, platform: Registers) -> None:
@@ -150,7 +156,7 @@ def _environment(report: SourceFindings, env: YamlItem | None) -> None:
         found = child(env, "simd_size")
         assert found is not None
         fix = Fix(f"change to {near}", (Edit(report.source.span(found), str(near)),))
-        _say(report, rules.RANGE, env, "simd_size", f"simd_size is 1, 8, 16 or 32, not {simd}", fixes=(fix,))
+        _say(report, rules.RANGE, env, "simd_size", f"simd_size must be 1, 8, 16 or 32, not {simd}", fixes=(fix,))
     grf = number(env, "grf_count")
     if grf is not None and (not 0 < grf <= _MAX_GRFS or grf % 32):
         _say(
@@ -158,7 +164,7 @@ def _environment(report: SourceFindings, env: YamlItem | None) -> None:
             rules.RANGE,
             env,
             "grf_count",
-            f"grf_count is a multiple of 32 up to {_MAX_GRFS} (128 or 256 mostly), not {grf}",
+            f"grf_count must be a multiple of 32 up to {_MAX_GRFS} (usually 128 or 256), not {grf}",
         )
     for key in _NOT_NEGATIVE:
         _at_least(report, env, key, 0)
@@ -169,7 +175,7 @@ def _environment(report: SourceFindings, env: YamlItem | None) -> None:
             rules.RANGE,
             env,
             "required_sub_group_size",
-            f"required_sub_group_size is {sub_group}, simd_size is {simd}",
+            f"required_sub_group_size is {sub_group}, but simd_size is {simd}",
         )
     size = _triple(child(env, "required_work_group_size"))
     if size and any(size) and not all(s > 0 for s in size):
@@ -178,17 +184,17 @@ def _environment(report: SourceFindings, env: YamlItem | None) -> None:
             rules.RANGE,
             env,
             "required_work_group_size",
-            "required_work_group_size has three numbers above 0, or three zeros",
+            "required_work_group_size must have three numbers above 0, or three zeros",
         )
     walk = _triple(child(env, "work_group_walk_order_dimensions"))
     if walk and walk not in _WALKS + _SEEN_WALKS:
         _say(
             report, rules.RANGE, env, "work_group_walk_order_dimensions",
-            f"the walk order is [0, 0, 0], [0, 1, 0], [0, 1, 2], [1, 0, 0] or [2, 1, 0], not {list(walk)}",
+            f"the walk order must be [0, 0, 0], [0, 1, 0], [0, 1, 2], [1, 0, 0] or [2, 1, 0], not {list(walk)}",
         )  # fmt: skip
     mode = number(env, "slm_alloc_mode")
     if mode is not None and mode not in (0, 1):
-        _say(report, rules.RANGE, env, "slm_alloc_mode", f"slm_alloc_mode is 0 or 1, not {mode}")
+        _say(report, rules.RANGE, env, "slm_alloc_mode", f"slm_alloc_mode must be 0 or 1, not {mode}")
 
 
 def _triple(item: YamlItem | None) -> tuple[int, int, int] | None:
@@ -226,7 +232,7 @@ def _overlaps(report: SourceFindings, placed: list[tuple[int, int, YamlItem]]) -
         if owner is not None and first < end:
             name = word_of(owner, "arg_type")
             _say(
-                report, rules.OVERLAP, entry, "offset", f"bytes {first} to {last - 1} are also those of {name or 'another argument'}",
+                report, rules.OVERLAP, entry, "offset", f"bytes {first} to {last - 1} also belong to {name or 'another argument'}",
                 _related(report, owner, "offset", f"{name or 'the other argument'} reaches to byte {end - 1}"),
             )  # fmt: skip
         if last > end:
@@ -242,21 +248,23 @@ def _argument(report: SourceFindings, entry: YamlItem, *, per_thread: bool, simd
             rules.OUT_OF_PLACE,
             entry,
             "arg_type",
-            f"{kind} is no per-thread argument; those are local_id and packed_local_ids",
+            f"{kind} is not a per-thread argument; expected local_id or packed_local_ids",
         )
     if not per_thread and local:
         _say(report, rules.OUT_OF_PLACE, entry, "arg_type", f"{kind} belongs to per_thread_payload_arguments")
     if kind in ("arg_bypointer", "arg_byvalue") and child(entry, "arg_index") is None:
         report.add(
-            rules.OUT_OF_PLACE, report.source.span(entry), f"{kind} has an arg_index: the number of the kernel argument"
+            rules.OUT_OF_PLACE,
+            report.source.span(entry),
+            f"{kind} needs an arg_index, the number of the kernel argument",
         )
     if kind == "arg_bypointer":
         for key in ("addrmode", "addrspace"):
             if child(entry, key) is None:
-                report.add(rules.OUT_OF_PLACE, report.source.span(entry), f"arg_bypointer has an {key}")
+                report.add(rules.OUT_OF_PLACE, report.source.span(entry), f"arg_bypointer needs an {key}")
     _at_least(report, entry, "arg_index", -1)
     if kind == "packed_local_ids" and simd in (8, 16, 32):
-        _say(report, rules.OUT_OF_PLACE, entry, "arg_type", f"packed_local_ids are for simd_size 1, this is {simd}")
+        _say(report, rules.OUT_OF_PLACE, entry, "arg_type", f"packed_local_ids needs simd_size 1, not {simd}")
     _size(report, entry, kind, simd)
 
 
@@ -266,7 +274,7 @@ def _size(report: SourceFindings, entry: YamlItem, kind: str, simd: int | None) 
         return
     allowed = _FIXED_SIZES.get(kind)
     if allowed and size not in allowed:
-        _say(report, rules.RANGE, entry, "size", f"{kind} has {' or '.join(map(str, allowed))} bytes, not {size}")
+        _say(report, rules.RANGE, entry, "size", f"{kind} must have {' or '.join(map(str, allowed))} bytes, not {size}")
     if kind == "local_id" and simd in (8, 16, 32):
         # Each dimension fills whole registers, of 32 or of 64 bytes.
         blocks = {-(-2 * simd // grf) * grf for grf in (32, 64)}
@@ -277,12 +285,12 @@ def _size(report: SourceFindings, entry: YamlItem, kind: str, simd: int | None) 
                 rules.RANGE,
                 entry,
                 "size",
-                f"local_id of {simd} lanes has one to three times {each} bytes, not {size}",
+                f"local_id of {simd} lanes must have one to three times {each} bytes, not {size}",
             )
     if kind == "arg_bypointer":
         mode = word_of(entry, "addrmode")
         if mode == "stateless" and size not in (4, 8):
-            _say(report, rules.RANGE, entry, "size", f"a stateless pointer has 8 bytes, not {size}")
+            _say(report, rules.RANGE, entry, "size", f"a stateless pointer must have 8 bytes, not {size}")
 
 
 def _bindings(report: SourceFindings, kernel: YamlItem) -> None:
@@ -306,7 +314,7 @@ def _bindings(report: SourceFindings, kernel: YamlItem) -> None:
         else:
             mode = word_of(pointer, "addrmode") or "not told"
             _say(
-                report, rules.BINDING, binding, "arg_index", f"argument {index} is not stateful: its addrmode is {mode}",
+                report, rules.BINDING, binding, "arg_index", f"argument {index} is not stateful; its addrmode is {mode}",
                 _related(report, pointer, "addrmode", f"argument {index}"),
             )  # fmt: skip
     for index, entry in stateful.items():
@@ -322,7 +330,7 @@ def _bindings(report: SourceFindings, kernel: YamlItem) -> None:
 
 def _memory(report: SourceFindings, buffer: YamlItem) -> None:
     if word_of(buffer, "type") == "global" and word_of(buffer, "usage") in ("spill_fill_space", "single_space"):
-        _say(report, rules.OUT_OF_PLACE, buffer, "usage", "a global buffer is for private_space only")
+        _say(report, rules.OUT_OF_PLACE, buffer, "usage", "only private_space can have a global buffer")
     _at_least(report, buffer, "slot", 0)
 
 
@@ -337,6 +345,6 @@ def _misc(report: SourceFindings, root: YamlItem) -> None:
         told = [i for a in arguments if (i := number(a, "index")) is not None]
         if told and min(told) >= 0 and max(told) >= len(set(told)):
             missing = next(i for i in range(max(told)) if i not in told)
-            _say(report, rules.ARGUMENT_LIST, arguments[-1], "index", f"args_info says nothing of argument {missing}")
+            _say(report, rules.ARGUMENT_LIST, arguments[-1], "index", f"args_info has no entry for argument {missing}")
         for argument in arguments:
             _at_least(report, argument, "index", 0)

@@ -181,7 +181,7 @@ class _Placement:
         first = over[0]
         exact = first.first == argument.first
         place = "" if exact else f", and starts at byte {first.first}, not {argument.first}"
-        message = f"{argument.title} has {argument.size} bytes from byte {argument.first} on, .input {first.name} has {first.size}{place}"
+        message = f"{argument.title} has {argument.size} bytes from byte {argument.first} on, but .input {first.name} has {first.size}{place}"
         value = str(first.size) if exact and len(over) == 1 else ""
         at, says = first, f".input {first.name}: {first.size} bytes from byte {first.first} on"
         if partner is not None:  # it has been moved: the input that is left over is its own

@@ -72,7 +72,7 @@ class _PlainReader:
         assert isinstance(values, dict)
         if key in values:
             first = target.key_places[key][0]
-            raise YamlError(f"the key '{key}' stands here twice, first in line {first}", number, column + 1)
+            raise YamlError(f"duplicate key '{key}', first in line {first}", number, column + 1)
         target.key_places[key] = (number, column + 1)
         if digits is not None:
             values[key] = YamlItem(int(digits), number, match.start(4) + 1, _NOWHERE)

@@ -50,7 +50,7 @@ def read(text: str) -> list[KernelInfo]:
         raise ZeInfoError(error.message, error.line, error.column) from None
     if not isinstance(root.value, dict):
         raise ZeInfoError(
-            f"ze_info is a map with the keys version and kernels, this is {root.kind}", root.line, root.column
+            f"ze_info must be a map with the keys version and kernels, not {root.kind}", root.line, root.column
         )
     arguments: dict[str, tuple[ArgumentInfo, ...]] = {}
     for item in _list(root, "kernels_misc_info"):
@@ -141,7 +141,7 @@ def _argument_info(item: YamlItem) -> ArgumentInfo:
 
 def _child(item: YamlItem, key: str) -> YamlItem | None:
     if not isinstance(item.value, dict):
-        raise ZeInfoError(f"a map is expected here, this is {item.kind}", item.line, item.column)
+        raise ZeInfoError(f"expected a map, got {item.kind}", item.line, item.column)
     return item.value.get(key)
 
 
@@ -154,7 +154,7 @@ def _list(item: YamlItem, key: str) -> list[YamlItem]:
     if child is None or child.value is None:
         return []
     if not isinstance(child.value, list):
-        raise ZeInfoError(f"{key} is a list, this is {child.kind}", child.line, child.column)
+        raise ZeInfoError(f"{key} must be a list, not {child.kind}", child.line, child.column)
     return child.value
 
 
@@ -169,7 +169,7 @@ def _int(item: YamlItem, key: str, default: int | None = None) -> int:
             raise _required(item, key)
         return default
     if isinstance(child.value, bool) or not isinstance(child.value, int):
-        raise ZeInfoError(f"{key} is a whole number, this is {child.kind}", child.line, child.column)
+        raise ZeInfoError(f"{key} must be a whole number, not {child.kind}", child.line, child.column)
     if not -(1 << 63) <= child.value < 1 << 63:
         raise ZeInfoError(f"{key} does not fit into 64 bits", child.line, child.column)
     return child.value
@@ -179,7 +179,7 @@ def _size(item: YamlItem, key: str) -> int:
     value = _int(item, key)
     if not 0 <= value < 1 << 31:
         child = _child(item, key) or item
-        raise ZeInfoError(f"{key} is {value}, it must be between 0 and 2147483647", child.line, child.column)
+        raise ZeInfoError(f"{key} is {value}, but must be between 0 and 2147483647", child.line, child.column)
     return value
 
 
@@ -190,7 +190,7 @@ def _text(item: YamlItem, key: str, default: str | None = None) -> str:
             raise _required(item, key)
         return default
     if isinstance(child.value, dict | list) or child.value is None:
-        raise ZeInfoError(f"{key} is a text, this is {child.kind}", child.line, child.column)
+        raise ZeInfoError(f"{key} must be a text, not {child.kind}", child.line, child.column)
     return str(child.value)
 
 
@@ -199,7 +199,7 @@ def _flag(item: YamlItem, key: str) -> bool:
     if child is None:
         return False
     if not isinstance(child.value, bool):
-        raise ZeInfoError(f"{key} is true or false, this is {child.kind}", child.line, child.column)
+        raise ZeInfoError(f"{key} must be true or false, not {child.kind}", child.line, child.column)
     return child.value
 
 
@@ -210,5 +210,5 @@ def _triple(item: YamlItem, key: str, default: tuple[int, int, int]) -> tuple[in
     values = child.value if isinstance(child.value, list) else []
     numbers = [v.value for v in values if isinstance(v.value, int) and not isinstance(v.value, bool)]
     if len(numbers) != 3 or len(values) != 3:
-        raise ZeInfoError(f"{key} is a list of three whole numbers", child.line, child.column)
+        raise ZeInfoError(f"{key} must be a list of three whole numbers", child.line, child.column)
     return numbers[0], numbers[1], numbers[2]

@@ -98,10 +98,10 @@ class ZeInfoSource(YamlSource):
 
 def _load(text: str) -> YamlItem:
     if len(text) > MAX_CHARACTERS:
-        raise YamlError(f"the text has {len(text)} characters, at most {MAX_CHARACTERS} are read")
+        raise YamlError(f"the text has {len(text)} characters; the limit is {MAX_CHARACTERS}")
     lines = text.count("\n")
     if lines > MAX_LINES:
-        raise YamlError(f"the text has {lines} lines, at most {MAX_LINES} are read")
+        raise YamlError(f"the text has {lines} lines; the limit is {MAX_LINES}")
     bad = _BAD.search(text)
     if bad is not None:
         raise YamlError(_encoding(bad[0]), *_place(text, bad.start()))
@@ -110,7 +110,7 @@ def _load(text: str) -> YamlItem:
         return root
     tab = _TAB.search(text)
     if tab is not None and not _in_block_text(text):
-        raise YamlError("a tab indents this line; YAML takes spaces", *_place(text, tab.start(1)))
+        raise YamlError("a tab indents this line; YAML requires spaces", *_place(text, tab.start(1)))
     if _nesting(text) > MAX_NESTING:
         raise YamlError("nested too deeply")
     if is_long(text):
@@ -130,8 +130,8 @@ def _encoding(character: str) -> str:
     if "\ud800" <= character <= "\udfff":
         return "the text is not UTF-8"
     if character == "\0":
-        return "the text has null bytes: it is not UTF-8 text, or no text"
-    return f"the control character 0x{ord(character):02x} cannot stand in YAML"
+        return "the text has null bytes; expected UTF-8 text"
+    return f"YAML does not allow the control character 0x{ord(character):02x}"
 
 
 def _in_block_text(text: str) -> bool:

@@ -47,7 +47,7 @@ def validate_source(source: ZeInfoSource, platform: Registers | None = None) -> 
         report.add(
             rules.WRONG_TYPE,
             source.span(root),
-            f"ze_info is a map with the keys version and kernels, this is {root.kind}",
+            f"ze_info must be a map with the keys version and kernels, not {root.kind}",
         )
         return report.sorted()
     walk = _Walk(report, _version(report, root))
@@ -81,7 +81,11 @@ def _version(report: SourceFindings, root: YamlItem) -> Version:
     version = parse_version(item.value)
     span = report.source.span(item)
     if version is None:
-        report.add(rules.VERSION, span, f"'{item.value:.40}' is no version: two numbers with a point between, '1.14'")
+        report.add(
+            rules.VERSION,
+            span,
+            f"invalid version '{item.value:.40}'; expected two numbers with a point between, such as '1.14'",
+        )
         return KNOWN_VERSION
     known = version_text(KNOWN_VERSION)
     if version[0] > KNOWN_VERSION[0]:
@@ -92,7 +96,7 @@ def _version(report: SourceFindings, root: YamlItem) -> Version:
         )
     elif version > KNOWN_VERSION:
         report.add(
-            rules.VERSION, span, f"version {item.value} is newer than {known}, the newest that is known; new keys are passed over",
+            rules.VERSION, span, f"version {item.value} is newer than {known}, the newest known version; unknown keys are ignored",
             severity=Severity.INFORMATION,
         )  # fmt: skip
     elif version[0] == 0:
@@ -111,7 +115,7 @@ class _Walk:
         if self.report.full:
             return
         if not isinstance(item.value, dict):
-            self.report.add(rules.WRONG_TYPE, self.report.source.span(item), f"{what} is a map, this is {item.kind}")
+            self.report.add(rules.WRONG_TYPE, self.report.source.span(item), f"{what} must be a map, not {item.kind}")
             return
         words = {key: child.value for key, child in item.value.items() if isinstance(child.value, str)}
         # What depends on a misspelt word is not judged: the word is reported.
@@ -156,7 +160,7 @@ class _Walk:
         elif row.since > self.version:
             self.report.add(
                 rules.NEWER_KEY, span,
-                f"'{key}' came with version {version_text(row.since)}, the document says {version_text(self.version)}",
+                f"'{key}' needs version {version_text(row.since)}, but the document has {version_text(self.version)}",
             )  # fmt: skip
 
     def _misplaced(self, item: YamlItem, key: str, row: SchemaKey) -> None:
@@ -164,12 +168,12 @@ class _Walk:
         self.report.add(rules.OUT_OF_PLACE, span, f"'{key}' applies only where {row.when_text}")
 
     def _missing(self, item: YamlItem, row: SchemaKey, what: str, misspelt: str) -> None:
-        """A required key that is not there, or that another key stands for."""
+        """Report a required key that is missing or misspelt."""
         source = self.report.source
         if misspelt:
             span = source.key_span(item, misspelt)
             self.report.add(
-                rules.MISSING, span, f"the key '{row.name}' is missing in {what}, '{misspelt:.60}' is no key",
+                rules.MISSING, span, f"the key '{row.name}' is missing in {what}; '{misspelt:.60}' is not a key",
                 fixes=(Fix(f"change to '{row.name}'", (Edit(span, row.name),)),),
             )  # fmt: skip
             return
@@ -202,7 +206,7 @@ class _Walk:
                 self.report.add(
                     rules.RANGE,
                     self.report.source.span(item),
-                    f"{row.name} is {SCALARS[row.type]}, {item.value} does not fit",
+                    f"{row.name} must be {SCALARS[row.type]}; {item.value} does not fit",
                 )
 
     def _list(self, item: YamlItem, row: SchemaKey) -> None:
@@ -210,7 +214,7 @@ class _Walk:
             return  # an empty list may be written as nothing
         if not isinstance(item.value, list):
             self.report.add(
-                rules.WRONG_TYPE, self.report.source.span(item), f"{row.name} is a list, this is {item.kind}"
+                rules.WRONG_TYPE, self.report.source.span(item), f"{row.name} must be a list, not {item.kind}"
             )
             return
         for entry in item.value:
@@ -221,13 +225,13 @@ class _Walk:
         span = source.span(item)
         fixes: tuple[Fix, ...] = ()
         written = source.text[span.start : span.end]
-        message = f"{row.name} is {SCALARS[row.type]}, this is {item.kind}"
+        message = f"{row.name} must be {SCALARS[row.type]}, not {item.kind}"
         if row.type == "int32x3" and isinstance(item.value, list):
-            message = f"{row.name} is {SCALARS[row.type]}, this list has {len(item.value)} entries"
+            message = f"{row.name} must be {SCALARS[row.type]}, but this list has {len(item.value)} entries"
             if len(item.value) == 3:
-                message = f"{row.name} is {SCALARS[row.type]}, an entry of this list is none"
+                message = f"{row.name} must be {SCALARS[row.type]}, but an entry of this list is not a whole number"
         elif row.type == "str" and isinstance(item.value, int | float | bool):
-            message = f"{row.name} is a text, {written:.40} without quotes is {item.kind}"
+            message = f"{row.name} must be a text, but {written:.40} without quotes is {item.kind}"
             if row.name != "version" or parse_version(written) is not None:
                 fixes = (Fix("put it in quotes", (Edit(span, f"'{written}'"),)),)
         elif row.type == "bool" and isinstance(item.value, str | int):
@@ -249,11 +253,11 @@ class _Walk:
     def _word(self, item: YamlItem, row: SchemaKey) -> None:
         span = self.report.source.span(item)
         if not isinstance(item.value, str):
-            self.report.add(rules.WRONG_TYPE, span, f"{row.name} is a word, this is {item.kind}")
+            self.report.add(rules.WRONG_TYPE, span, f"{row.name} must be a word, not {item.kind}")
             return
         known = word(row.words, item.value)
         if known is not None and known.removed and self.version >= known.removed:
-            better = f", it is called {known.renamed} now" if known.renamed else ""
+            better = f"; it is now called {known.renamed}" if known.renamed else ""
             fixes = (Fix(f"change to '{known.renamed}'", (Edit(span, known.renamed),)),) if known.renamed else ()
             self.report.add(
                 rules.NEWER_KEY, span, f"'{known.name}' was removed by version {version_text(known.removed)}{better}",
@@ -262,7 +266,7 @@ class _Walk:
         elif known is not None and known.since > self.version:
             self.report.add(
                 rules.NEWER_KEY, span,
-                f"'{known.name}' came with version {version_text(known.since)}, the document says {version_text(self.version)}",
+                f"'{known.name}' needs version {version_text(known.since)}, but the document has {version_text(self.version)}",
             )  # fmt: skip
         elif known is None:
             names = [
@@ -274,12 +278,12 @@ class _Walk:
             hint = (
                 f"did you mean '{near}'?"
                 if near
-                else f"known are {', '.join(names[:10])}{', ...' if len(names) > 10 else ''}"
+                else f"expected {', '.join(names[:10])}{', ...' if len(names) > 10 else ''}"
             )
             fixes = (Fix(f"change to '{near}'", (Edit(span, near),)),) if near else ()
             newer = self.version > KNOWN_VERSION
             self.report.add(
-                rules.WRONG_WORD, span, f"{row.name} does not know '{item.value:.60}'; {hint}", fixes=fixes,
+                rules.WRONG_WORD, span, f"unknown {row.name} '{item.value:.60}'; {hint}", fixes=fixes,
                 severity=Severity.INFORMATION if newer else None,
             )  # fmt: skip
 

@@ -95,7 +95,7 @@ def load(text: str, limits: Limits = Limits()) -> YamlItem:  # noqa: B008 - a fr
     of aliases than ``limits`` allow.
     """
     if len(text) > MAX_CHARACTERS:
-        raise YamlError(f"the text has {len(text)} characters, at most {MAX_CHARACTERS} are read")
+        raise YamlError(f"the text has {len(text)} characters; the limit is {MAX_CHARACTERS}")
     text = with_newlines(text)
     places = _MarkPlaces(text)
     try:
@@ -149,7 +149,7 @@ def _composer(limits: Limits, places: _MarkPlaces) -> type[Composer]:
                 mark = self.loader.parser.peek_event().start_mark
                 most = limits.of_document if self.nodes > limits.of_document else limits.of_entries
                 raise YamlError(
-                    f"there are more than the {most} entries that are read{limits.advice}",
+                    f"too many entries; the limit is {most}{limits.advice}",
                     *places.of(mark),
                 )
             node = super().compose_node(parent, index)
@@ -193,7 +193,7 @@ class _NodeReader:
                 raise YamlError("a key must be a word", *at)
             key = str(key_node.value)
             if key in values:
-                raise YamlError(f"the key '{key}' stands here twice, first in line {places[key][0]}", *at)
+                raise YamlError(f"duplicate key '{key}', first in line {places[key][0]}", *at)
             values[key] = self.item(value_node, depth + 1)
             places[key] = at
         return YamlItem(values, line, column, places)
@@ -210,14 +210,14 @@ def _scalar(node: Node, line: int, column: int) -> Scalar:
                 return text.lower() in ("true", "yes", "on")
             case "int":
                 if len(text) > MAX_DIGITS:
-                    raise YamlError(f"a number of {len(text)} digits is not read", line, column)
+                    raise YamlError(f"a number of {len(text)} digits is too long", line, column)
                 return int(text.replace("_", ""), _base(text))
             case "float":
                 return _float(text)
     except ValueError:
-        raise YamlError(f"'{text[:40]}' is not a number that can be read", line, column) from None
+        raise YamlError(f"'{text[:40]}' is not a valid number", line, column) from None
     if tag not in ("str", "timestamp", "value", "merge"):
-        raise YamlError(f"the tag {node.tag} is not understood here", line, column)
+        raise YamlError(f"the tag {node.tag} is not supported here", line, column)
     return text
 
 

@@ -152,7 +152,9 @@ class Zebin:
         """Say that this file has none of something, and what it is if it is no zebin."""
         if self.container == "zebin":
             return f"this zebin has {what}"
-        return f"this is no zebin but {'a ' if self.container.startswith('p') else 'another '}{self.container}: it has {what}"
+        return (
+            f"not a zebin but {'a ' if self.container.startswith('p') else 'another '}{self.container}: it has {what}"
+        )
 
     def lacks_code(self, kernel: str) -> bool:
         """Return whether a kernel of the ze_info has no native code here, though its zebin is no mere parcel of vISA."""
@@ -183,7 +185,7 @@ def is_elf(data: bytes) -> bool:
 def read_zebin(data: bytes) -> Zebin:
     """Read a zebin from its bytes. Raises ZebinError where they are no ELF file, or a damaged one."""
     if not is_elf(data):
-        raise ZebinError("no ELF file: the first bytes are not 7f 45 4c 46")
+        raise ZebinError("not an ELF file: the first bytes are not 7f 45 4c 46")
     from elftools.elf.elffile import ELFFile
 
     try:
@@ -239,7 +241,7 @@ def _section(section: Any, data: bytes, index: int) -> Section:
         content, size = b"", 0
     else:
         if offset + size > len(data):
-            raise ZebinError(f"section {index} ends at byte {offset + size}, the file has {len(data)}")
+            raise ZebinError(f"section {index} ends at byte {offset + size}, but the file has {len(data)} bytes")
         content = data[offset : offset + size]
     return Section(section.name, kind, offset, size, header["sh_flags"], content)
 

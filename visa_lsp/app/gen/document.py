@@ -17,7 +17,7 @@ from visa_lsp.app.inputs import OBJECT_MAGIC, STDIN, STDIN_NAME, decode, foreign
 from visa_lsp.app.tools import is_file_name, reported, settings_for, tool_for
 from visa_lsp.diagnostics import Severity
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named, platform_of_product
-from visa_lsp.program.grf import LONG, grf_by_contents, grf_in_comment
+from visa_lsp.program.grf import LONG_GRF_BYTES, grf_by_contents, grf_in_comment
 from visa_lsp.reading import read_file
 from visa_lsp.sema.bind import is_newest
 from visa_lsp.syntax.document import Document
@@ -119,10 +119,10 @@ def _has_long_registers(text: str) -> bool:
 
     said = grf_in_comment(text)
     if said is not None:
-        return said == LONG
+        return said == LONG_GRF_BYTES
     module = program_of(Document.parse(text))
     shown = grf_by_contents(module.bodies) if module is not None else None
-    return shown is not None and shown.bytes == LONG
+    return shown is not None and shown.bytes == LONG_GRF_BYTES
 
 
 def made(

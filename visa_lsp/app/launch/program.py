@@ -20,7 +20,7 @@ from visa_lsp.codec.errors import CodecError
 from visa_lsp.diagnostics import Severity
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS, platform_named
 from visa_lsp.program.model import Module
-from visa_lsp.reading import MOST_OBJECT, read_file
+from visa_lsp.reading import MAX_OBJECT_BYTES, read_file
 from visa_lsp.sim.launch.config import LaunchError
 from visa_lsp.text import lines_of
 
@@ -164,7 +164,7 @@ def read_bytes(path: Path, *, named: bool = False) -> bytes:
     Raises LaunchError where it cannot be read, or has more bytes than an object may.
     """
     try:
-        return read_file(path, MOST_OBJECT, named=named)
+        return read_file(path, MAX_OBJECT_BYTES, named=named)
     except (OSError, ValueError) as error:
         words = getattr(error, "strerror", None) or error
         raise LaunchError(f"cannot be read: {words}", place=str(path)) from None

@@ -1,6 +1,6 @@
-"""An address operand goes beyond the elements of its variable, or an indirect offset beyond its field.
+"""An address operand reaches past the elements of its variable, or an indirect offset does not fit its field.
 
-Why: the elements behind the variable belong to another one; what they point to is undefined.
+Why: the elements after the variable belong to another variable, so the addresses in them are undefined.
 
 Example:
 
@@ -12,8 +12,8 @@ Instead:
     .decl A0 v_type=A num_elts=8
     addr_add (M1, 1) A0(7)<1> &V33 0x4:uw
 
-Authority: seed 004, address operands and `indirect_offset` ([-512, 511]); the finalizer accepts the text silently, but for more
-addresses than there are registers, and from Xe2 on for an `addr_add` that writes beyond them.
+Authority: seed 004, address operands and `indirect_offset` ([-512, 511]); the finalizer accepts the text silently, except for
+more addresses than there are registers and, from Xe2 on, for an `addr_add` that writes past them.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
         place = operand_place(bound, operand)
         registers = address_registers(ctx.platform)
         if isinstance(value, Indirect) and count > registers:
-            message = f"{count} addresses are needed; there are {registers} address registers"
+            message = f"the operand needs {count} addresses, but there are {registers} address registers"
             yield ctx.report(RULE, place, message, severity=ERROR)
             continue
         related = [(symbol.place, f"`{symbol.name}` is declared here")] if symbol.place else []
         past_all = isinstance(value, Address) and operand.slot.role is Role.WRITE and first + count > registers
         if past_all and ctx.platform is not None and ctx.platform.generation >= _BOUNDED:
-            message = f"elements {first} to {first + count - 1} are written; there are {registers} address registers"
+            message = f"the instruction writes elements {first} to {first + count - 1}, but there are {registers} address registers"
             yield ctx.report(RULE, place, message, related=related, severity=ERROR)
         elif first + count > symbol.num_elements:
             what = f"element {first}" if count <= 1 else f"elements {first} to {first + count - 1}"

@@ -1,4 +1,4 @@
-"""An alias is laid over a variable that is no general variable.
+"""An alias is laid over a variable that is not a general variable.
 
 Why: only general variables have bytes to share; predicates, addresses, samplers and surfaces do not.
 

@@ -1,7 +1,7 @@
-"""An attribute has a value that it cannot have, or stands twice where only one can count.
+"""An attribute has an invalid value, or is given twice where only one is allowed.
 
-Why: the finalizer reads `Target` when it parses; a `SimdSize` that no dispatch has, or two sizes of shared local memory, mean that the
-kernel is launched with another geometry than its author thought.
+Why: the finalizer reads `Target` when it parses; an invalid `SimdSize` or a second size of shared local memory means that
+the kernel is launched with another geometry than its author intended.
 
 Example:
 
@@ -12,8 +12,8 @@ Instead:
     .kernel_attr SimdSize=8
 
 Authority: seed 000, pre-defined attributes. The finalizer rejects a wrong `Target` word and a second `SLMSize` or
-`NBarrierCnt`; a wrong `SimdSize` it accepts silently, so that is a warning. A text where a number belongs it takes, and writes
-an object that announces more bytes than it has, unless the text has 1, 2 or 4 characters. In text 4.2 it rejects a `NumGRF` that
+`NBarrierCnt`; a wrong `SimdSize` it accepts silently, so that is a warning. It accepts a string where a number belongs, and writes
+an object that announces more bytes than it has, unless the string has 1, 2 or 4 characters. In text 4.2 it rejects a `NumGRF` that
 the platform does not have.
 """
 
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RULE = rule("V121", "attribute-value", ERROR, __doc__)
-_INTEGER_SIZES = (1, 2, 4)  # as what a text stands in the object where a number belongs
+_INTEGER_SIZES = (1, 2, 4)  # lengths of a string that the object stores like a number
 _ONCE = ("SLMSize", "NBarrierCnt")
 _RANGES = {"ArgSize": (0, 32), "RetValSize": (0, 12)}
 
 
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     got = problem.args["got"]
-    return ctx.report(RULE, problem.place, f"`{got}` is no target; it is `3d`, `cm` or `cs`")
+    return ctx.report(RULE, problem.place, f"unknown target `{got}`; expected `3d`, `cm` or `cs`")
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
@@ -68,31 +68,33 @@ def _value(ctx: CheckContext, place: Place, statement: tree.KernelAttr) -> Itera
     if isinstance(value, (tree.Quoted, tree.Word)):
         takes = "a number" if known.kind is AttributeKind.INTEGER else "no value"
         if len(stored(value.text)) not in _INTEGER_SIZES:
-            message = f"`{name}` takes {takes}, not a text; an object with a text of this length cannot be read again"
+            message = (
+                f"`{name}` takes {takes}, not a string; an object with a string of this length cannot be read back"
+            )
             yield ctx.report(RULE, where, message)
         elif known.kind is AttributeKind.INTEGER:
-            yield ctx.report(RULE, where, f"`{name}` takes a number, not a text", severity=WARNING)
+            yield ctx.report(RULE, where, f"`{name}` takes a number, not a string", severity=WARNING)
         return
     if known.kind is not AttributeKind.INTEGER:
         return
     if not isinstance(value, tree.Number):
         return
     if name == "SimdSize" and known.values and value.value not in known.values:
-        message = f"no kernel has SimdSize {value.value}; it is {words(known.values)} (the finalizer does not check)"
+        message = f"invalid SimdSize {value.value}; expected {words(known.values)} (the finalizer does not check)"
         yield ctx.report(RULE, where, message, severity=WARNING)
     elif name == "SimdSize" and ctx.platform is not None:
         widths = thread_widths(ctx.platform.grf_bytes)
         if value.value not in widths:
-            message = f"{ctx.platform.name} has no threads of {value.value} lanes: SimdSize is {words(widths)} there (the finalizer does not check)"
+            message = f"{ctx.platform.name} has no threads of {value.value} lanes; expected SimdSize {words(widths)} (the finalizer does not check)"
             yield ctx.report(RULE, where, message, severity=WARNING)
     elif name == "NumGRF" and ctx.platform is not None and ctx.dialect is Dialect.V42:
         counts = register_counts(ctx.platform)
         if value.value and value.value not in counts:
-            message = f"{ctx.platform.name} has no threads with {value.value} registers: NumGRF is {words((0, *counts))} there"
+            message = f"{ctx.platform.name} has no threads with {value.value} registers; expected NumGRF {words((0, *counts))}"
             yield ctx.report(RULE, where, message)
     low, high = _RANGES.get(name, (0, 1 << 32))
     if not low <= value.value <= high:
-        message = f"`{name}` is {value.value}; it lies between {low} and {high} (the finalizer does not check)"
+        message = f"`{name}` is {value.value}; it must be between {low} and {high} (the finalizer does not check)"
         yield ctx.report(RULE, where, message, severity=WARNING)
 
 

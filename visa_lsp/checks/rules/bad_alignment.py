@@ -1,4 +1,4 @@
-"""`align` has a value that is no alignment.
+"""`align` has a value that is not an alignment.
 
 The words are `byte word dword qword oword hword GRF GRFx2 wordx32 wordx64`; as a number it is a power of two up to 128, 1 in text 4.2 only.
 
@@ -31,14 +31,14 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
         return ctx.report(
             RULE,
             problem.place,
-            f"`{got}` is no alignment; a number of bytes is {words(n for n in ALIGN_BY_BYTES if n > 1)}",
+            f"unknown alignment `{got}`; a number of bytes must be {words(n for n in ALIGN_BY_BYTES if n > 1)}",
         )
     found = nearest(got, ALIGN_CODE)
-    message = f"`{got}` is no alignment; "
+    message = f"unknown alignment `{got}`; "
     if found:
         fix = ctx.fix(f"change to `{found}`", problem.place, found)
         return ctx.report(RULE, problem.place, f"{message}did you mean `{found}`?", fixes=(fix,))
-    return ctx.report(RULE, problem.place, f"{message}the words are {words(ALIGN_TEXT.values())}")
+    return ctx.report(RULE, problem.place, f"{message}expected {words(ALIGN_TEXT.values())}")
 
 
 CHECK = Check(RULE, {"bad-alignment": _report})

@@ -1,6 +1,6 @@
 """A constant expression has no value.
 
-It divides by zero, shifts by a negative number, uses a decimal fraction, or asks for the size of something that has none.
+It divides by zero, shifts by a negative number, uses a decimal fraction, or takes the size of something that has no size.
 
 Why: the assembler computes such expressions itself and needs a whole number.
 

@@ -1,6 +1,6 @@
-"""What stands in the parenthesis before an instruction is no predicate.
+"""The parenthesis before an instruction does not hold a predicate.
 
-It is the name of a predicate variable, with `!` before it for the inverse and `.any` or `.all` behind it to combine lanes.
+It holds the name of a predicate variable, with `!` before it for the inverse and `.any` or `.all` after it to combine lanes.
 
 Why: only predicate variables hold a bit for each lane.
 
@@ -29,7 +29,9 @@ def _name(ctx: CheckContext, problem: Problem) -> Diagnostic:
 
 
 def _combine(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    return ctx.report(RULE, problem.place, f"`.{problem.args['word']}` does not combine lanes; it is `.any` or `.all`")
+    return ctx.report(
+        RULE, problem.place, f"`.{problem.args['word']}` does not combine lanes; expected `.any` or `.all`"
+    )
 
 
 CHECK = Check(RULE, {"bad-predicate": _name, "bad-combine": _combine})

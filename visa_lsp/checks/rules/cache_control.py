@@ -1,12 +1,12 @@
-"""The cache controls of a message do not go together, or are not as many as the text has to give.
+"""The cache controls of a message cannot be combined, or their number is wrong.
 
 A load takes `.uc.uc`, `.uc.ca`, `.ca.uc`, `.ca.ca`, `.st.uc`, `.st.ca` or `.ri.ca`; a store `.uc.uc`, `.uc.wb`, `.wb.wb`, `.wt.uc`,
-`.wt.wb`, `.st.uc` or `.st.wb`; an atomic `.uc.uc` or `.uc.wb`; a message to images or to `.ugml` none. `.df.df` is as good as nothing.
+`.wt.wb`, `.st.uc` or `.st.wb`; an atomic `.uc.uc` or `.uc.wb`; a message to images or to `.ugml` none. `.df.df` means the same as no controls.
 
-Text 4.2: from BMG on a load takes `.uc.cc`, `.ca.cc` and `.ri.ri` too, and messages to images and to `.ugml` take what others take. In
-a text of Efficient64b (CRI and later) there are three controls, for L1, L2 and L3, in all others two.
+Text 4.2: from BMG on a load takes `.uc.cc`, `.ca.cc` and `.ri.ri` too, and messages to images and to `.ugml` take the same controls as other messages. In
+a text of Efficient64b (CRI and later) there are three controls, for L1, L2 and L3; in all others there are two.
 
-Why: the hardware has a code for these only; the finalizer rejects the text, without saying why.
+Why: the hardware has codes for these combinations only; the finalizer rejects the text without giving a reason.
 
 Example:
 
@@ -45,7 +45,7 @@ _NUMBERS: Final = {2: "two, for L1 and L3", 3: "three, for L1, L2 and L3"}
 
 
 def _pairs(row: Instruction) -> tuple[str, tuple[str, ...]]:
-    """Return what the message is, and the pairs that it may have."""
+    """Return the kind of the message, and its legal pairs of cache controls."""
     if any(s.shape in (Shape.LSC_ADDRESS_TYPED, Shape.LSC_SURFACE) for s in row.slots):
         return "a message to images", ()
     reads = any(slot.role is Role.WRITE for slot in row.slots)
@@ -71,11 +71,13 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
     controls = [w.span for w in node.words if w.text in CACHE]
     span = Span(controls[0].start, controls[-1].end) if controls else node.words[0].span
     takes = words(f"`.{p}`" for p in legal) if legal else "no cache controls"
-    yield ctx.report(RULE, Place(bound.line, span), f"`.{pair}` is no pair of cache controls; {what} takes {takes}")
+    yield ctx.report(
+        RULE, Place(bound.line, span), f"`.{pair}` is not a valid pair of cache controls; {what} takes {takes}"
+    )
 
 
 def _newest(ctx: CheckContext, bound: Bound, row: Instruction, node: tree.Instruction) -> Iterator[Diagnostic]:
-    """Judge the controls of a message of text 4.2, whose dialect says how many there are."""
+    """Check the controls of a message of text 4.2, whose dialect fixes their number."""
     controls = [word for word in node.words[1:] if word.text in CACHE]
     platform = ctx.platform
     if not controls:
@@ -84,7 +86,7 @@ def _newest(ctx: CheckContext, bound: Bound, row: Instruction, node: tree.Instru
     text = ".".join(word.text for word in controls)
     if platform is None or platform.name not in _HAVING:
         if len(controls) == 1:
-            yield ctx.report(RULE, place, f"`.{text}` stands alone; cache controls are {words(_NUMBERS.values())}")
+            yield ctx.report(RULE, place, f"`.{text}` is a single cache control; expected {words(_NUMBERS.values())}")
         return
     number = 3 if platform.efficient64b else 2
     if len(controls) != number:
@@ -101,7 +103,11 @@ def _newest(ctx: CheckContext, bound: Bound, row: Instruction, node: tree.Instru
         what = "a message to images" if of_image else "a message to `.ugml`" if of_ugml else what
     if text not in legal and set(text.split(".")) != {"df"}:
         takes = words(f"`.{p}`" for p in legal) if legal else "no cache controls"
-        yield ctx.report(RULE, place, f"`.{text}` do not go together on {platform.name}; {what} takes {takes}")
+        yield ctx.report(
+            RULE,
+            place,
+            f"`.{text}` is not a valid combination of cache controls on {platform.name}; {what} takes {takes}",
+        )
 
 
 CHECK = Check(RULE, instruction=_instruction, wants=lambda row: row.family == "lsc" and row.has_field("l1"))

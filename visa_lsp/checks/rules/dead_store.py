@@ -1,10 +1,10 @@
-"""What an instruction writes is never read: on every way something else is written there before, or nothing reads it any more.
+"""The result of an instruction is never read: every path overwrites it first, or nothing reads it afterwards.
 
-Off unless asked for, with the other hints about speed, `V51`: compilers leave such writes behind, and the finalizer removes some. Only
-instructions that compute are told, not messages, and only where no lane can need what was written: a write under a mask
-counts as the end of an earlier one only if the same lanes are at work.
+Off by default, like the other hints about speed (`V51`): compilers leave such writes in their output, and the finalizer removes some.
+Reports arithmetic instructions only, not messages, and only where no lane can need the result: a masked write ends an earlier one
+only if it has the same lanes.
 
-Why: the work is for nothing, and the variable takes a register for it; often the second write was meant for another variable.
+Why: the instruction does useless work and occupies a register; often the second write was meant for another variable.
 
 Example:
 
@@ -49,11 +49,11 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     for number in sorted(found):
         if all(number in other for other in others):
             place = ctx.line_place(body.code[number].line)
-            yield ctx.report(RULE, place, f"what is written to {found[number]} here is never read")
+            yield ctx.report(RULE, place, f"the value written to {found[number]} here is never read")
 
 
 def _found(body: Body, steps: list[Step]) -> dict[int, str]:
-    """Return the dead stores of a body by step, with the names of what they write."""
+    """Return the dead stores of a body by step, with the names of the written variables."""
     from visa_lsp.checks.support.body_flow import key_of, used_variables
     from visa_lsp.flow.graph import graph_of
     from visa_lsp.flow.liveness import Liveness
@@ -75,12 +75,12 @@ def _found(body: Body, steps: list[Step]) -> dict[int, str]:
 
 
 def _computes(row: Instruction) -> bool:
-    """Return whether an instruction does nothing but write its results."""
+    """Return whether the only effect of an instruction is to write its results."""
     return row.flow is FlowClass.NEXT and row.family not in SENDING
 
 
 def _unread(graph: Graph, number: int, live: Mapping[int, int]) -> set[int]:
-    """Return the variables that a step writes, if none of what it writes is live behind it; else nothing."""
+    """Return the variables that a step writes if all of them are dead after it; else none."""
     writes = [access for access in graph.steps[number].accesses if access.writes]
     if any(live.get(access.variable, 0) & access.possible or not access.certain for access in writes):
         return set()

@@ -10,7 +10,7 @@ Instead:
 
     add (M1, 16) V33(0,0)<1> V34(0,0)<1;1,0> 0x1:d
 
-Authority: seed 004, region restriction 5; the finalizer rejects the text, but not with `faddr`; with `min`, `max` and the
+Authority: seed 004, region restriction 5; the finalizer rejects the text, except with `faddr`; with `min`, `max` and the
 carry of `addc` and `subb` it writes a broken object.
 """
 

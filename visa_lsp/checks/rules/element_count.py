@@ -1,10 +1,10 @@
-"""A variable has more elements than its class allows, or a number that its class does not know.
+"""A variable has more elements than its class allows, or a count that its class does not support.
 
 A general variable has 1 to 4096 elements and at most 4096 bytes; a predicate 1, 2, 4, 8, 16 or 32; an address variable 1 to 16, a sampler or
 surface variable at most 128.
 
 Why: the hardware has 16 address registers and flag registers of 32 bits; a general variable too large for the register file cannot be
-allocated, and a count above 65535 is cut to 16 bits without a word.
+allocated, and a count above 65535 is silently cut to 16 bits.
 
 Example:
 

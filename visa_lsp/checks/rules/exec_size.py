@@ -1,4 +1,4 @@
-"""The execution size is none that the instruction can have.
+"""The instruction does not support the execution size.
 
 Sizes are 1, 2, 4, 8, 16 and 32; messages and branches allow fewer.
 
@@ -46,12 +46,12 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     if size in EXEC_SIZES:
         overlooked = row.has(Trait.SIZES_UNCHECKED)
         return _forbidden(ctx, row, size, problem.place, WARNING if overlooked else ERROR)
-    message = f"`{ctx.text(problem.place)}` is no execution size; it is {words(row.exec_sizes)}"
+    message = f"invalid execution size `{ctx.text(problem.place)}`; expected {words(row.exec_sizes)}"
     return ctx.report(RULE, problem.place, message, fixes=(_nearest(ctx, row, size, problem.place),))
 
 
 def _silent(_ctx: CheckContext, _problem: Problem) -> None:
-    """The instruction has a meaning all the same, and so its own finding."""
+    """Report nothing, because `_instruction` reports a row that has a meaning."""
 
 
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
@@ -69,7 +69,7 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
         fix = ctx.fix(f"write {decimal}", place, decimal, safe=True)
         yield ctx.report(RULE, place, f"an execution size is a decimal number: `{decimal}`, not `{text}`", fixes=(fix,))
     elif written not in _CPS_SIZES and any(word.text == "cps" for word in statement.words):
-        message = f"`{row.mnemonic}.cps` cannot have execution size {written}; it is {words(_CPS_SIZES)}"
+        message = f"`{row.mnemonic}.cps` cannot have execution size {written}; expected {words(_CPS_SIZES)}"
         yield ctx.report(RULE, place, message)
     elif written not in _sizes(ctx, row) or not _taken(row, written):
         severity = ERROR if row.exec_verified is not None and not _taken(row, written) else WARNING
@@ -77,7 +77,7 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
 
 
 def _sizes(ctx: CheckContext, row: Instruction) -> tuple[int, ...]:
-    """Return the sizes that a row can have: no more lanes than there are address registers where it writes those."""
+    """Return the legal sizes of a row; the address registers limit the lanes of one that writes addresses."""
     if row.slots and row.slots[0].classes == A and row.slots[0].role is Role.WRITE:
         most = address_registers(ctx.platform)
         return tuple(size for size in EXEC_SIZES if size <= most)
@@ -91,7 +91,7 @@ def _taken(row: Instruction, size: int) -> bool:
 
 def _forbidden(ctx: CheckContext, row: Instruction, size: int, place: Place, severity: Severity = ERROR) -> Diagnostic:
     tail = "" if severity is ERROR else " (the finalizer does not check)"
-    message = f"`{row.mnemonic}` cannot have execution size {size}; it is {words(_sizes(ctx, row))}{tail}"
+    message = f"`{row.mnemonic}` cannot have execution size {size}; expected {words(_sizes(ctx, row))}{tail}"
     return ctx.report(RULE, place, message, fixes=(_nearest(ctx, row, size, place),), severity=severity)
 
 

@@ -1,8 +1,8 @@
-"""Lanes that take a `goto` wait at its label for the others, which never come there.
+"""Lanes that take a `goto` wait at its label for the other lanes, which never reach it.
 
-Off unless asked for: it follows the control flow of the whole body.
+Off by default, because it follows the control flow of the whole body.
 
-Why: the lanes that branch go on only when the remaining ones arrive or end. If these leave by another way, nobody joins.
+Why: the lanes that branch resume only when the remaining lanes arrive or end. If those leave by another path, the lanes never join.
 
 Example:
 
@@ -57,7 +57,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
             to = graph.at_label.get(_name(operand)) if operand.slot.shape is Shape.LABEL else None
             # Behind a backward branch the others leave the loop; they are waited for at its exit, not here.
             if to is not None and to > here and not _reaches(graph, here + 1, to):
-                message = f"the lanes that do not branch never come to `{_name(operand)}`: nobody joins there"
+                message = f"the lanes that do not branch never reach `{_name(operand)}`, so no lanes join there"
                 yield ctx.report(RULE, operand_place(bound, operand), message)
 
 
@@ -67,7 +67,7 @@ def _name(operand: BoundOperand) -> str:
 
 
 def _reaches(graph: Graph, start: int, wanted: int) -> bool:
-    """Return whether some path leads from a block to another; what cannot be followed counts as one."""
+    """Return whether a path leads from a block to another; an edge that cannot be followed counts as a path."""
     from visa_lsp.flow.solve import closure
 
     reached = closure([start], lambda block: _ahead(graph, block))
@@ -81,7 +81,7 @@ def _ahead(graph: Graph, number: int) -> list[int]:
 
 
 def _is_open(graph: Graph, number: int) -> bool:
-    """Return whether lanes may come from a block to anywhere."""
+    """Return whether the lanes of a block may continue at an unknown place."""
     block = graph.blocks[number]
     last = graph.steps[block.last]
     # Lanes that end by a return of all lanes, or that wait at a label, let the waiting ones go on.

@@ -1,10 +1,10 @@
-"""Variables are live through a loop that does not use them, and take many registers meanwhile.
+"""Variables are live through a loop that does not use them, and occupy many registers.
 
-Off unless asked for, with the other hints about speed, `V51`. Of loops within each other the outermost is told that does not use a variable,
-and only where such variables have 256 bytes or more together. Loops with calls are left out.
+Off by default, like the other hints about speed (`V51`). In nested loops the rule reports the outermost loop that does not use a variable,
+and only where such variables occupy 256 bytes or more together. It skips loops with calls.
 
-Why: where registers are short, these are the ones to save: written before the loop and read behind it, they could be computed
-again, or wait in memory, at the cost of one time instead of one for each round.
+Why: where registers are scarce, these variables are the ones to save: written before the loop and read after it, they could be
+recomputed or kept in memory, which costs once instead of once per iteration.
 
 Example:
 
@@ -86,7 +86,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
 
 
 def _idle(graph: Graph, loop: Loop, live: set[int]) -> set[int]:
-    """Return the variables that are live where a loop begins and that nothing in it touches."""
+    """Return the variables that are live at the head of a loop and not accessed in it."""
     inside = [step for block in loop.blocks for step in graph.code(graph.blocks[block])]
     if any(step.flow in _CALLS or step.indirect_read or step.indirect_write for step in inside):
         return set()

@@ -1,4 +1,4 @@
-"""A decimal number is given a type that cannot be written that way.
+"""A decimal number has a type that has no decimal form.
 
 Decimal fractions are of type `f` or `df`; a `hf` or `bf` is written as its bits in hexadecimal, even where the number is whole.
 No number is of type `bool`.
@@ -42,7 +42,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     node = next((o for o in operands if o.span == problem.place.span), None)
     whole = isinstance(node, tree.Literal) and isinstance(node.value, tree.Number)
     kind, types = ("number", "an integer type, `f` or `df`") if whole else ("fraction", "type `f` or `df`")
-    message = f"a decimal {kind} has {types}, not `{type_name}`"
+    message = f"a decimal {kind} must have {types}, not `{type_name}`"
     fixes = []
     if type_name == "hf" and isinstance(node, tree.Literal) and isinstance(node.value, (tree.Float, tree.Number)):
         bits = _half(node.value.value)
@@ -73,7 +73,7 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
             message = f"there is no immediate of type `bool`; a number has a type such as `ud`: `{number}:ud`"
             yield ctx.report(RULE, place, message, fixes=(fix,))
         elif name.lower() in _REGISTERS_ONLY:
-            message = f"there is no immediate of type `{name}`; a number of type `f` stands beside `{name}` registers"
+            message = f"there is no immediate of type `{name}`; use a number of type `f` beside `{name}` registers"
             yield ctx.report(RULE, operand_place(bound, operand), message)
 
 

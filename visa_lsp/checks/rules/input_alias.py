@@ -1,6 +1,6 @@
 """An input is an alias of another variable, or is passed twice.
 
-Why: an alias has no storage that the payload could be loaded into; of two inputs for one variable only one place can be right.
+Why: an alias has no storage that the payload could be loaded into; of two inputs for one variable only one can be right.
 
 Example:
 

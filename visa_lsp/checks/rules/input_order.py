@@ -1,8 +1,8 @@
-"""An `.input` stands behind an implicit input.
+"""An `.input` follows an implicit input.
 
-Why: the explicit arguments of a kernel come first; the finalizer of 4.1 rejects a text that has them behind what the runtime
-fills. Reserved registers (`.implicit_PSEUDO_INPUT`), which are no arguments, may stand anywhere for the compiler of 2026; nothing is
-said of them.
+Why: the explicit arguments of a kernel come first; the finalizer of 4.1 rejects a text that has them after inputs that the
+runtime fills. Reserved registers (`.implicit_PSEUDO_INPUT`) are not arguments: the compiler of 2026 accepts them anywhere, and the rule
+skips them.
 
 Example:
 
@@ -14,7 +14,7 @@ Instead:
     .input V40 offset=68 size=4
     .implicit_LOCAL_SIZE V38 offset=64 size=4
 
-Authority: the finalizer 1.0.12504 rejects the text; that of 2026 does not look.
+Authority: the finalizer 1.0.12504 rejects the text; that of 2026 does not check.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     first, first_name = min(implicit, key=lambda item: item[0].line)
     for place, entry, name in inputs:
         if not entry.kind >> 3 and place.line > first.line:
-            message = f"`{name}` is an argument behind `{first_name}`, which the runtime fills; the finalizer of 4.1 wants all `.input` lines before"
+            message = f"the argument `{name}` follows `{first_name}`, which the runtime fills; the finalizer of 4.1 requires every `.input` before"
             yield ctx.report(RULE, place, message, related=[(first, "the implicit input is here")])
 
 

@@ -3,7 +3,7 @@
 A variable smaller than a register may not cross into the next one; a larger one begins at a register; the offset is a
 multiple of the element size, of 4 for samplers and surfaces.
 
-Why: the variable stays where the payload puts it, and regions address whole elements within a register.
+Why: the variable stays where the payload places it, and regions address whole elements within a register.
 
 Example:
 

@@ -13,7 +13,7 @@ Instead:
     .input V40 offset=64 size=4
 
 Authority: seed 000, inputs ("must be equal to type_size * num_elements"); the finalizer rejects the text.
-Of implicit inputs it looks at none in text 4.2.
+In text 4.2 it checks no implicit inputs.
 """
 
 from __future__ import annotations

@@ -39,9 +39,7 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
             if code[: hit.start()].count('"') % 2 == 0:
                 place = Place(line, Span(*hit.span()))
                 digits = len(hit.group(1))
-                yield ctx.report(
-                    RULE, place, f"hexadecimal literal has {digits} digits; 16 are the most a literal can have"
-                )
+                yield ctx.report(RULE, place, f"hexadecimal literal has {digits} digits; at most 16 are allowed")
 
 
 CHECK = Check(RULE, text=_text)

@@ -1,7 +1,7 @@
 """The address of a load/store message is not complete.
 
 It names its model (`flat`, `bti`, `ss`, `bss`, `arg`), for all but `flat` the surface in parentheses, the registers in brackets, and the
-size of an address behind a colon: `bti(0x4)[V37]:a32`.
+size of an address after a colon: `bti(0x4)[V37]:a32`.
 
 Why: the message descriptor needs each of them; the finalizer's grammar has no form without.
 
@@ -35,7 +35,7 @@ def _no_size(ctx: CheckContext, problem: Problem) -> Diagnostic:
 
 
 def _size(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    return ctx.report(RULE, problem.place, f"`{problem.args['got']}` is no size of an address; it is {_sizes(problem)}")
+    return ctx.report(RULE, problem.place, f"unknown address size `{problem.args['got']}`; expected {_sizes(problem)}")
 
 
 def _surface(ctx: CheckContext, problem: Problem) -> Diagnostic:

@@ -1,8 +1,8 @@
 """The data operand of a load/store message has no shape, or one that does not exist.
 
-A shape is the element's size with how many there are: `d32`, `d32x4`, `d64x8t` (transposed), `d32.xyz` (quad), `d8.16x8nn` (block).
+A shape is the element's size followed by the number of elements: `d32`, `d32x4`, `d64x8t` (transposed), `d32.xyz` (quad), `d8.16x8nn` (block).
 
-A quad message chooses channels by a mask: a count there, `d32x4`, is no error, but its code is taken for a mask, `.z`. That is a
+A quad message chooses channels by a mask: a count there, `d32x4`, is accepted, but its code is read as a mask, `.z`. That is a
 warning.
 
 Why: the message moves exactly what the shape says; the finalizer's grammar has no form without.
@@ -46,8 +46,8 @@ def _missing(ctx: CheckContext, problem: Problem) -> Diagnostic:
 def _bad(ctx: CheckContext, problem: Problem) -> Diagnostic:
     shape = problem.args["shape"]
     known = _EXAMPLES.get(shape) if isinstance(shape, Shape) else None
-    how = known or "elements are `d8 d16 d32 d64 d8u32 d16u32`, with `x1 x2 x3 x4 x8 x16 x32 x64` behind"
-    return ctx.report(RULE, problem.place, f"`{problem.args['text']}` is no data shape; {how}")
+    how = known or "elements are `d8 d16 d32 d64 d8u32 d16u32`, with `x1 x2 x3 x4 x8 x16 x32 x64` after them"
+    return ctx.report(RULE, problem.place, f"invalid data shape `{problem.args['text']}`; {how}")
 
 
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
@@ -62,7 +62,7 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
             continue
         size = tag.text.partition("x")[0]
         taken = lsc_codes.chmask_text(shape.elems)
-        message = f"`{tag.text}` is a count, and a quad message has channels: it is taken for `{size}.{taken}`"
+        message = f"`{tag.text}` is a count, but a quad message takes channels: it is read as `{size}.{taken}`"
         if count <= len(_CHANNELS):
             message += f"; {count} channels are `{size}.{_CHANNELS[:count]}`"
         yield ctx.report(RULE, Place(bound.line, tag.span), message, severity=WARNING)

@@ -1,20 +1,20 @@
-"""A load/store message asks for what the controller does not do.
+"""A load/store message requests something that the load/store controller does not support.
 
 * An address of `:a64` is for global memory, `:a16` for shared local memory, which is addressed `flat`.
-* Plain data of 8 or 16 bits moves one element a lane; transposed data needs execution size 1.
-* Channels (`d32.xyzw`) are for the quad messages; another reads them as the code of a count, which there may not be.
-* A quad store writes `.x`, `.xy`, `.xyz` or `.xyzw`; `.ugml` moves 1, 2 or 4 elements a lane.
+* Plain data of 8 or 16 bits moves one element per lane; transposed data needs execution size 1.
+* Channels (`d32.xyzw`) are for the quad messages; other messages read them as the code of a count, which may not exist.
+* A quad store writes `.x`, `.xy`, `.xyz` or `.xyzw`; `.ugml` moves 1, 2 or 4 elements per lane.
 * An offset beside an address of `:a16` is between -0x7fff and 0x7fff, a pitch at most 0xffff, a scale before CRI a power of two.
-* In text 4.2 an address of `:a64` lies in a variable of `uq` or `q`, one of `:a32` in one of `ud` or `d`.
+* In text 4.2 an address of `:a64` is in a variable of `uq` or `q`, one of `:a32` in a variable of `ud` or `d`.
 * An atomic moves one element of `d16c32`, `d32` or `d64`; only `icas` takes `d64` in shared local memory, and `fadd` and
-  `fsub` need global memory, from Xe2 on or images, from CRI on or shared local memory. Data operands beyond those of the operation are
-  `%null`; those that it has are not.
-* A store has data.
-* A block has rows of at most 64 bytes, at most 32 of them (64 on CRI); a block that is written is neither interleaved nor one of
-  several. In text 4.2 the rows of all blocks that are read count together. A block of an image has at most 64 bytes a row, 256 in all.
+  `fsub` need global memory, from Xe2 on or images, from CRI on or shared local memory. Data operands that the operation does
+  not use must be `%null`; those that it uses must not.
+* A store needs data.
+* A block has rows of at most 64 bytes, at most 32 of them (64 on CRI); a store takes one block, which is not interleaved.
+  In text 4.2 the rows of all blocks that are read count together. A block of an image has at most 64 bytes a row, 256 in all.
 * A fence of shared local memory is `.none.group`.
 
-Why: no message descriptor says such a thing, so there is no instruction to generate.
+Why: no message descriptor can express it, so there is no instruction to generate.
 
 Example:
 
@@ -101,7 +101,7 @@ def _findings(ctx: CheckContext, body: Body, bound: Bound, inst: Inst) -> Iterat
         if newer and operand.slot.shape is Shape.LSC_ADDRESS and inst.row.has_field("operation"):
             yield from _cache_lines(inst, place)
         if operand.slot.name == "src1" and _stores(inst) and _is_null(operand):
-            yield place, f"`{inst.row.mnemonic}` stores nothing: its data cannot be `%null`"
+            yield place, f"the data of `{inst.row.mnemonic}` cannot be `%null`"
 
 
 def _cache_lines(inst: Inst, place: Place) -> Iterator[Found]:
@@ -111,69 +111,78 @@ def _cache_lines(inst: Inst, place: Place) -> Iterator[Found]:
         or inst.get("addrtype") != codes.ADDRTYPE_FLAT
         or inst.get("addrsize") != codes.ADDRSIZE_A64
     ):
-        yield place, f"`{inst.row.mnemonic}` acts on lines of global memory: `.ugm` and `flat[..]:a64`"
+        yield place, f"`{inst.row.mnemonic}` acts on cache lines of global memory; expected `.ugm` and `flat[..]:a64`"
 
 
 def _fence(bound: Bound, inst: Inst) -> Iterator[Found]:
     if inst.get("sfid") == codes.SFID_SLM and (inst.get("op"), inst.get("scope")) != (0, 0):
         assert isinstance(bound.statement, tree.Instruction)
-        yield Place(bound.line, bound.statement.words[0].span), "a fence of shared local memory is `.slm.none.group`"
+        yield (
+            Place(bound.line, bound.statement.words[0].span),
+            "a fence of shared local memory must be `.slm.none.group`",
+        )
 
 
 def _address(inst: Inst, operand: BoundOperand, node: tree.AddressRef, place: Place) -> Iterator[Found]:
     if isinstance(inst.get("surface"), State):
-        yield place, "a surface variable cannot stand here; the number of a surface or a register with it can"
+        yield (
+            place,
+            "a surface variable is not allowed here; expected the number of a surface or a register that holds it",
+        )
         return
     model, sfid, size = node.model.text or "flat", inst.get("sfid"), inst.get("addrsize")
     if operand.slot.shape is Shape.LSC_ADDRESS_2D:
         if model != "flat":
-            yield place, f"a block lies in flat memory: `flat[..]`, not `{model}`"
+            yield place, f"a block is addressed through `flat[..]`, not `{model}`"
         elif node.suffix is not None:
-            yield place, "the address of a block has no size behind it"
+            yield place, "the address of a block takes no size"
         return
     if operand.slot.shape is Shape.LSC_ADDRESS_TYPED:
         if model in ("flat", "arg"):
             yield place, f"an image is addressed through `bti`, `ss` or `bss`, not `{model}`"
         elif any(item.scale is not None for item in node.items):
-            yield place, "coordinates of an image have no scale"
+            yield place, "coordinates of an image take no scale"
     if sfid == codes.SFID_SLM and model not in ("flat", "arg"):
-        yield place, f"shared local memory is addressed `flat`, not through `{model}`"
+        yield place, f"shared local memory is addressed through `flat`, not `{model}`"
     if size == codes.ADDRSIZE_A64 and sfid in (codes.SFID_SLM, codes.SFID_TGM):
-        yield place, f"`.{_SFID[sfid]}` has addresses of 32 bits: `:a32`"
+        yield place, f"`.{_SFID[sfid]}` takes addresses of 32 bits; expected `:a32`"
     elif size == codes.ADDRSIZE_A16 and sfid != codes.SFID_SLM:
         yield place, "only shared local memory (`.slm`) has addresses of 16 bits"
 
 
 def _numbers(inst: Inst, node: tree.AddressRef, place: Place) -> Iterator[Found]:
-    """Yield what the numbers of an address can be, and that its registers have no region."""
+    """Yield numbers of an address that are out of range, and registers in it that have a region."""
     offset = inst.get("immoffset")
     if inst.get("addrsize") == codes.ADDRSIZE_A16 and isinstance(offset, int) and abs(offset) > _SHORT_OFFSET:
-        yield place, f"an offset beside `:a16` is between {-_SHORT_OFFSET:#x} and {_SHORT_OFFSET:#x}, not {offset:#x}"
+        yield (
+            place,
+            f"an offset beside `:a16` must be between {-_SHORT_OFFSET:#x} and {_SHORT_OFFSET:#x}, not {offset:#x}",
+        )
     pitch = inst.get("pitch") if inst.row.has_field("pitch") else None
     if isinstance(pitch, Immediate) and pitch.bits > _PITCH:
-        yield place, f"the distance between lanes is at most {_PITCH:#x}, not {pitch.bits:#x}"
+        yield place, f"the distance between lanes must be at most {_PITCH:#x}, not {pitch.bits:#x}"
     for name in _SCALARS:
         value = inst.get(name) if inst.row.has_field(name) else None
         if isinstance(value, State):
-            yield place, "a surface or sampler variable cannot stand here; a register or a number can"
+            yield place, "a surface or sampler variable is not allowed here; expected a register or a number"
         elif (
             isinstance(value, General) and value.var == 0 and (name != "surface" or node.model.text not in ("", "flat"))
         ):
             yield (
                 place,
-                f"`%null` has no value: {_MEANINGS.get(name, 'a number of the block')} is a register or a number",
+                f"`%null` has no value; {_MEANINGS.get(name, 'a number of the block')} must be a register or a number",
             )
     for part in (node.argument, *(item.base for item in node.items)):
         if isinstance(part, tree.Ref) and part.region is not None and part.element is None:
             name = part.name.text
             where = Place(place.line, part.region.span)
-            yield where, f"`{name}` has no region here: one element is read, as in `{name}(0,0)`"
+            yield where, f"`{name}` takes no region here; name one element, as in `{name}(0,0)`"
 
 
 def _address_type(
     ctx: CheckContext, body: Body, operand: BoundOperand, node: tree.AddressRef, place: Place
 ) -> Iterator[Found]:
-    """Yield the type of the variable that addresses lie in, which is that of their size."""
+    """Yield addresses in a variable whose type does not have the address size."""
     value = operand.value
     symbol = ctx.facts(body).variables.get(value.var) if isinstance(value, RawOperand) else None
     size = node.suffix.text if node.suffix is not None else ""
@@ -182,7 +191,9 @@ def _address_type(
         return
     if not symbol.predefined and symbol.type is not None and symbol.type.name not in wanted:
         names = words(f"`{w}`" for w in wanted)
-        message = f"addresses of `:{size}` lie in a variable of {names}; `{symbol.name}` has type `{symbol.type.name}`"
+        message = (
+            f"addresses of `:{size}` need a variable of type {names}; `{symbol.name}` has type `{symbol.type.name}`"
+        )
         yield Place(place.line, node.items[0].span), message
 
 
@@ -190,7 +201,7 @@ def _payload(inst: Inst, operand: BoundOperand, place: Place) -> Iterator[Found]
     atomic = inst.row.atomic
     wanted = None if atomic is None else atomic.sources
     if isinstance(operand.node, tree.Ref) and operand.node.suffix is not None:
-        yield place, f"`{operand.slot.name}` has no data shape of its own; it is that of `dst`"
+        yield place, f"`{operand.slot.name}` takes no data shape; it has that of `dst`"
     elif wanted is not None:
         needed = int(operand.slot.name[-1]) <= wanted
         if needed and _is_null(operand):
@@ -214,7 +225,7 @@ def _data(bound: Bound, inst: Inst, place: Place, platform: Platform | None, *, 
     if count is None:
         yield (
             place,
-            f"only a quad message has channels; `{mnemonic}` reads these as a count, and there is none of this code",
+            f"only a quad message takes channels; `{mnemonic}` reads them as the code of a count, and no count has this code",
         )
         return
     many = count > 1
@@ -222,9 +233,9 @@ def _data(bound: Bound, inst: Inst, place: Place, platform: Platform | None, *, 
     control = exec_control(bound)
     if atomic is not None:
         if transposed or many:
-            yield place, f"an atomic has one element a lane, not transposed: `d32`, `d64` or `{half}`"
+            yield place, f"an atomic takes one element per lane, not transposed; expected `d32`, `d64` or `{half}`"
         if size not in ("d16c32", "d32", "d64"):
-            yield place, f"an atomic has data of `{half}`, `d32` or `d64`, not `{size}`"
+            yield place, f"an atomic takes data of `{half}`, `d32` or `d64`, not `{size}`"
         units = _float_units(platform, newer=newer)
         if atomic.global_only and sfid not in units:
             yield place, f"`{mnemonic}` is for {words((f'`.{_SFID[u]}`' for u in units), 'and')} only"
@@ -238,17 +249,17 @@ def _data(bound: Bound, inst: Inst, place: Place, platform: Platform | None, *, 
     if quad and _stores(inst) and not transposed and not inst.row.has(Trait.MULTISAMPLED):
         yield from _quad_store(inst, place, free=newer and (platform is None or platform.name in since("CRI")))
     if many and not transposed and sfid == codes.SFID_UGML and count not in _UGML_COUNTS:
-        yield place, f"`.ugml` moves {words(_UGML_COUNTS)} elements a lane, not {count}"
+        yield place, f"`.ugml` moves {words(_UGML_COUNTS)} elements per lane, not {count}"
     if newer and many and not transposed and sfid in (codes.SFID_UGM, codes.SFID_SLM) and count not in _COUNTS:
-        yield place, f"`.{_SFID[sfid]}` moves {words(_COUNTS)} elements a lane, not {count}"
+        yield place, f"`.{_SFID[sfid]}` moves {words(_COUNTS)} elements per lane, not {count}"
     if many and size not in _PLAIN_SIZES:
-        yield place, f"`{size}` moves one element a lane"
+        yield place, f"`{size}` moves one element per lane"
     elif many and not transposed and size in ("d8", "d16"):
-        yield place, f"several elements a lane are `d32` or `d64`, not `{size}`"
+        yield place, f"several elements per lane must be `d32` or `d64`, not `{size}`"
 
 
 def _float_units(platform: Platform | None, *, newer: bool) -> tuple[int, ...]:
-    """Return the units that add floats: which they are depends on the platform, and an older finalizer knows the oldest only."""
+    """Return the units that add floats on the platform; an older finalizer knows the oldest only."""
     if not newer:
         return _GLOBAL
     if platform is None:
@@ -259,10 +270,10 @@ def _float_units(platform: Platform | None, *, newer: bool) -> tuple[int, ...]:
 
 
 def _quad_store(inst: Inst, place: Place, *, free: bool) -> Iterator[Found]:
-    """Yield the channels of a quad store are the first ones; where a platform is ``free`` those of memory are any."""
+    """Yield channels of a quad store that are not the first ones; a ``free`` platform allows any in memory."""
     mask = _number(inst, "chmask")
     if mask & mask + 1 and not (free and inst.get("sfid") != codes.SFID_TGM):
-        yield place, "a quad store writes the first channels: `.x`, `.xy`, `.xyz` or `.xyzw`"
+        yield place, "a quad store must write the first channels; expected `.x`, `.xy`, `.xyz` or `.xyzw`"
 
 
 def _image_block(inst: Inst, place: Place) -> Iterator[Found]:
@@ -278,10 +289,10 @@ def _image_block(inst: Inst, place: Place) -> Iterator[Found]:
 def _block(inst: Inst, place: Place, platform: Platform | None, *, newer: bool) -> Iterator[Found]:
     size, blocks = _WORD.get(_number(inst, "datasize"), ""), _number(inst, "blocks")
     if size not in _PLAIN_SIZES:
-        yield place, f"a block has elements of {words(f'`{s}`' for s in _PLAIN_SIZES)}, not `{size}`"
+        yield place, f"a block takes elements of {words(f'`{s}`' for s in _PLAIN_SIZES)}, not `{size}`"
         return
     if not _number(inst, "width") or not _number(inst, "height"):
-        yield place, "a block has a width and a height"
+        yield place, "a block needs a width and a height"
     row = _number(inst, "width") * int(size[1:]) // 8
     loads = not _stores(inst)
     # A newer finalizer takes longer rows of a block that is written, and on CRI of one that is only prefetched.
@@ -300,13 +311,13 @@ def _block(inst: Inst, place: Place, platform: Platform | None, *, newer: bool) 
     transposed, vnni = inst.get("order") == codes.ORDER_TRANSPOSED, bool(inst.get("vnni"))
     if _stores(inst):
         if vnni:
-            yield place, "a block that is written is not interleaved: its last letter is `n`"
+            yield place, "a store of a block cannot be interleaved; its last letter must be `n`"
         if blocks != 1:
-            yield place, f"one block is written at a time, not {blocks}"
+            yield place, f"a store takes one block, not {blocks}"
     elif transposed and not vnni and blocks != 1:
-        yield place, f"one block is read transposed at a time, not {blocks}"
+        yield place, f"a transposed load takes one block, not {blocks}"
     elif blocks not in _BLOCK_COUNTS["d8" if prefetched else size]:
-        yield place, f"{words(_BLOCK_COUNTS[size])} blocks of `{size}` are read at a time, not {blocks}"
+        yield place, f"a load takes {words(_BLOCK_COUNTS[size])} blocks of `{size}`, not {blocks}"
 
 
 def _stores(inst: Inst) -> bool:

@@ -1,6 +1,6 @@
-"""The execution mask reaches beyond the lanes there are, or begins at a lane that the size does not divide.
+"""The execution mask reaches past the last lane, or begins at a lane that is not a multiple of the size.
 
-`(M5, 16)` means lanes 16 to 31: in a kernel that is dispatched with 16 lanes there are none of them.
+`(M5, 16)` means lanes 16 to 31, which a kernel that is dispatched with 16 lanes does not have.
 
 Why: lanes that are not dispatched are never enabled, so the instruction does nothing; a misaligned mask has no encoding in the
 hardware.
@@ -45,7 +45,7 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
     simd = ctx.facts(body).simd_size
     last = offset + size - 1
     if last > 31:
-        message = f"`{control.mask_name}` with size {size} means lanes {offset} to {last}; there are lanes 0 to 31"
+        message = f"`{control.mask_name}` with size {size} means lanes {offset} to {last}; only lanes 0 to 31 exist"
         if bound.row is not None and bound.row.family == "svm":
             yield ctx.report(RULE, place, f"{message} (the finalizer does not check)")
         else:

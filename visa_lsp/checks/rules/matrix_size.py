@@ -1,4 +1,4 @@
-"""The execution size of a matrix instruction is not that of the platform: 8 before PVC, 16 from PVC on.
+"""The platform does not support the execution size of a matrix instruction: it is 8 before PVC, 16 from PVC on.
 
 Why: the finalizer rejects the text; the matrix unit works on whole registers of dwords.
 

@@ -1,4 +1,4 @@
-"""A media block is larger than one message moves.
+"""A media block is larger than one message can move.
 
 A block is at most 64 bytes wide and 256 bytes in all; the wider it is, the fewer rows it may have.
 
@@ -41,7 +41,7 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
         yield ctx.report(
             RULE,
             place,
-            f"a block of {width} by {height} does not exist; it is 1 to 64 bytes wide and 1 to 64 rows high",
+            f"a block of {width} by {height} does not exist; a block must be 1 to 64 bytes wide and 1 to 64 rows high",
         )
         return
     most = most_rows(width)

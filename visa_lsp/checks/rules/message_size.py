@@ -39,7 +39,7 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
         return
     counts = [data.registers(control.exec_size, grf) for grf in ctx.grf_sizes]
     if min(counts) > _MOST:
-        message = f"the message moves {min(counts)} registers; {_MOST} are the most"
+        message = f"the message moves {min(counts)} registers; at most {_MOST} are allowed"
         yield ctx.report(RULE, operand_place(bound, data.operand), message)
 
 

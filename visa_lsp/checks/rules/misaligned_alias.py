@@ -1,4 +1,4 @@
-"""An alias lies at an offset that its element type does not divide.
+"""An alias lies at an offset that is not a multiple of its element size.
 
 Why: elements would straddle; register regions cannot address them.
 
@@ -14,7 +14,7 @@ Instead:
 
 Authority: seed 000, `alias_offset` ("error if the offset is not aligned to the type"); the finalizer accepts it silently. It does
 reject an alias whose base is less aligned than the alias's type, and that is an error here; finalizers
-of text 4.2 take it, and align the base.
+of text 4.2 accept it, and align the base.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A source modifier stands where none can stand, or is of the wrong sort for the instruction.
+"""A source modifier is on an operand that takes none, or is of the wrong kind for the instruction.
 
 `(-)`, `(abs)` and `(-abs)` belong to sources of arithmetic, moves and shifts; `(~)` to sources of and, or, xor and not. A
-destination, an immediate and an address have none.
+destination, an immediate and an address take none.
 
 Why: the hardware's source modifiers are part of the register read.
 
@@ -54,8 +54,8 @@ def _immediate(ctx: CheckContext, problem: Problem) -> Diagnostic:
     place = Place(line, Span(span.start, close + 1))
     if modifier == "(-)" and not rest.startswith("-"):
         fix = ctx.fix(f"write `-{rest}`", problem.place, f"-{rest}", safe=True)
-        return ctx.report(RULE, place, f"`(-)` cannot stand before an immediate; write `-{rest}`", fixes=(fix,))
-    return ctx.report(RULE, place, f"`{modifier}` cannot stand before an immediate; write the value itself")
+        return ctx.report(RULE, place, f"`(-)` is not allowed before an immediate; write `-{rest}`", fixes=(fix,))
+    return ctx.report(RULE, place, f"`{modifier}` is not allowed before an immediate; write the value itself")
 
 
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
@@ -74,7 +74,7 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
 def _wrong(
     row: Instruction, operand: BoundOperand, text: str, platform: Platform | None, *, newest: bool
 ) -> str | None:
-    """Return what is wrong with a modifier, if anything."""
+    """Return the message about a modifier that is wrong; None if it is legal."""
     value, name = operand.value, row.mnemonic
     if not isinstance(value, (General, Indirect)):
         return f"`{text}` modifies sources in registers; {slot_words(operand.slot)} of `{name}` cannot have it"
@@ -87,7 +87,7 @@ def _wrong(
         or (newest and row.unmodified_newest)
         or (platform is not None and platform.name in row.unmodified)
     ):
-        return f"sources of `{name}` have no modifier; `{text}` cannot stand here"
+        return f"sources of `{name}` take no modifier; remove `{text}`"
     if inverts and not row.inverts:
         return f"`{text}` belongs to and, or, xor and not; `{name}` cannot invert a source"
     if not inverts and not row.negates:

@@ -1,7 +1,7 @@
-"""A property of a declaration stands at the wrong place, twice or on the wrong class of variable, or the name is no name.
+"""A property of a declaration is out of order, repeated or on the wrong class of variable, or the name is not an identifier.
 
 Why: the grammar fixes the order, `type num_elts align alias attrs` for general variables, `num_elts attrs` for addresses and
-predicates, `num_elts v_name attrs` for samplers and surfaces. A mnemonic is a word of its own and cannot name a variable.
+predicates, `num_elts v_name attrs` for samplers and surfaces. A mnemonic is a reserved word and cannot name a variable.
 
 Example:
 
@@ -61,7 +61,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
 
 
 def _is_tight(decl: tree.Decl, kind: SymbolKind) -> bool:
-    """Return whether the usual properties stand in their order with one blank between: there is no room for any other."""
+    """Return whether the usual properties are in order with one blank between, so that there is no other."""
     if decl.name is None or decl.v_type is None or decl.num_elts is None or decl.attrs or decl.v_name is not None:
         return False
     general = kind is SymbolKind.GENERAL
@@ -94,7 +94,7 @@ def _properties(ctx: CheckContext, symbol: Symbol, line: int) -> Iterator[Diagno
             continue  # the seed gives every class a type; another rule says so
         place = Place(line, Span(start, start + len(word)))
         if word not in order:
-            yield ctx.report(RULE, place, f"a declaration of {_class(symbol)} has no `{word}`")
+            yield ctx.report(RULE, place, f"a declaration of {_class(symbol)} takes no `{word}`")
             return
         if word in seen:
             yield ctx.report(RULE, place, f"`{word}` is given a second time")
@@ -102,7 +102,7 @@ def _properties(ctx: CheckContext, symbol: Symbol, line: int) -> Iterator[Diagno
         later = next((other for other in seen if order.index(other) > order.index(word)), None)
         if later is not None:
             wanted = ", ".join(f"`{w}`" for w in order)
-            yield ctx.report(RULE, place, f"`{word}` stands before `{later}`; the order is {wanted}")
+            yield ctx.report(RULE, place, f"`{word}` precedes `{later}`; the order is {wanted}")
             return
         seen.append(word)
 
@@ -124,7 +124,7 @@ def _name(ctx: CheckContext, symbol: Symbol, place: Place) -> Iterator[Diagnosti
     if name.startswith(("%", '"')):
         return
     if _NAME.fullmatch(name) is None:
-        yield ctx.report(RULE, place, f"`{name}` is no name of a variable; it has letters, digits and `_` only")
+        yield ctx.report(RULE, place, f"`{name}` is not a variable name; a name has letters, digits and `_` only")
     elif ctx.dialect is not Dialect.SEED and (name in _ADDRESS_WORDS or _is_word(name, ctx.dialect)):
         yield ctx.report(RULE, place, f"`{name}` is a word of the language; a variable needs another name")
 

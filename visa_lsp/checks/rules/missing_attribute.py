@@ -1,4 +1,4 @@
-"""A function does not say how many registers its arguments and its result take.
+"""A function does not state how many registers its arguments and its result take.
 
 Every `.global_function` has `ArgSize` and `RetValSize`, 0 where there are none.
 

@@ -1,6 +1,6 @@
 """An instruction lacks the parenthesis with its execution size.
 
-Why: the finalizer does not guess how many lanes are meant.
+Why: the finalizer does not guess the number of lanes.
 
 Example:
 

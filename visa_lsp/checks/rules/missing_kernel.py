@@ -1,8 +1,8 @@
-"""A text has no kernel, or statements that stand outside of one.
+"""A text has no kernel, or statements outside of one.
 
-After `.version`, everything but `.funcdecl` belongs to the `.kernel` or `.global_function` that stands above it.
+After `.version`, everything but `.funcdecl` belongs to the nearest `.kernel` or `.global_function` above it.
 
-Why: an object is made of kernels and functions of their own; what stands in none has no place in it.
+Why: an object consists of kernels and functions; a statement outside of them has no place in it.
 
 Example:
 
@@ -16,7 +16,7 @@ Instead:
     .kernel "k"
     ret (M1, 1)
 
-Authority: the finalizer rejects a text that ends behind its version, and crashes over all other such texts.
+Authority: the finalizer rejects a text that ends after its version, and crashes on all other such texts.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
         line = bodies[0].first_line
         more = len(bodies) > 1
         message = (
-            "this stands in no kernel: the first `.kernel` comes below" if more else "there is no `.kernel` above this"
+            "this statement is outside of a kernel; the first `.kernel` is further down"
+            if more
+            else "no `.kernel` precedes this statement"
         )
         fixes = () if more else ctx.fix_before(line, 'insert `.kernel "main"`', '.kernel "main"')
         yield ctx.report(RULE, ctx.line_place(line), message, fixes=fixes)
@@ -50,7 +52,7 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
     if first is not None and isinstance(first[1], tree.Version):
         line = first[0]
         fixes = ctx.fix_after(line, 'insert `.kernel "main"`', '.kernel "main"')
-        yield ctx.report(RULE, ctx.line_place(line), "there is no `.kernel` below this version", fixes=fixes)
+        yield ctx.report(RULE, ctx.line_place(line), "no `.kernel` follows this version", fixes=fixes)
 
 
 CHECK = Check(RULE, text=_text, scope=Scope.TEXT)

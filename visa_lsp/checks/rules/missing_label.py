@@ -2,7 +2,7 @@
 
 Only the first use is reported.
 
-Why: the branch has nowhere to go; the finalizer rejects the body.
+Why: the branch has no target; the finalizer rejects the body.
 
 Example:
 

@@ -1,6 +1,6 @@
-"""A mnemonic stands without a modifier that it must have.
+"""A mnemonic lacks a required modifier.
 
-Why: `gather` without an element size or an atomic without an operation says nothing; the finalizer rejects the text.
+Why: `gather` without an element size or an atomic without an operation is incomplete; the finalizer rejects the text.
 
 Example:
 
@@ -28,7 +28,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     assert isinstance(modifier, Modifier)
     purpose = modifier.doc.split(":")[0]
     why = f" ({purpose})" if purpose else ""
-    message = f"`{row.mnemonic}` lacks a modifier{why}; it is {modifier_words(modifier)}"
+    message = f"`{row.mnemonic}` lacks a modifier{why}; expected {modifier_words(modifier)}"
     return ctx.report(RULE, problem.place, message)
 
 

@@ -1,6 +1,6 @@
-"""A body ends without `ret`, `fret` or another way to go on.
+"""A body ends without `ret`, `fret` or a jump.
 
-Why: the thread runs past its last instruction. A subroutine, too, must end with `ret`, lest it fall into the next one.
+Why: the thread runs past its last instruction. A subroutine, too, must end with `ret`, or it falls through into the next one.
 
 Example:
 
@@ -61,7 +61,7 @@ def _ends(code: list[Bound]) -> bool:
 
 
 def _is_note(bound: Bound) -> bool:
-    """Mark that compute nothing: lifetimes, source lines."""
+    """Return whether an instruction is a mark that computes nothing: a lifetime, a source line."""
     return bound.row is not None and bound.row.flow is FlowClass.NOTE
 
 

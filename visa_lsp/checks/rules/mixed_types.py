@@ -1,8 +1,8 @@
 """Float and integer operands are mixed in one instruction, or floats of two sizes.
 
-Arithmetic with a float operand has all operands of that type; only `f` and `hf` may meet. `sel` picks between sources of one type.
+Arithmetic with a float operand has all operands of that type; only `f` and `hf` may be mixed. `sel` picks between sources of one type.
 
-Why: there is no conversion inside of the operation; bits of an integer would be taken for a float.
+Why: the operation does not convert its operands; it would read the bits of an integer as a float.
 
 Example:
 

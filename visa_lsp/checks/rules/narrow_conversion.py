@@ -1,8 +1,8 @@
-"""A conversion to or from a narrow float breaks its rules: which types it joins on which platform, and how it is written.
+"""A conversion to or from a narrow float breaks its rules about types, platforms or form.
 
-`fcvt` joins hf and an eight-bit float (written ub; from PTL on also b, which has four exponent bits), or f and tf32 (written
-ud). `srnd` makes hf of f and ub of hf; from CRI on its source may be bf, and its result b. To eight bits both are unmasked.
-`mov` does the same between variables that are declared bf8, hf8 and tf32. There is no source modifier.
+`fcvt` converts between hf and an eight-bit float (written ub; from PTL on also b, which has four exponent bits), or f and tf32 (written
+ud). `srnd` makes hf of f and ub of hf; from CRI on its source may be bf, and its result b. Conversions to eight bits must be unmasked.
+`mov` does the same between variables that are declared bf8, hf8 and tf32. They take no source modifier.
 
 Why: the finalizer rejects the text; under a mask the hardware would leave halves of dwords behind.
 
@@ -79,7 +79,7 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
     sat = next((w for w in node.words if w.text == "sat"), None)
     if not fitting.saturable and sat is not None:
         yield ctx.report(
-            RULE, Place(bound.line, sat.span), f"a result of type `{dict(types)['dst'].name}` is not saturated"
+            RULE, Place(bound.line, sat.span), f"a result of type `{dict(types)['dst'].name}` cannot be saturated"
         )
 
 
@@ -92,7 +92,7 @@ def _modified(ctx: CheckContext, bound: Bound) -> Iterator[Diagnostic]:
             and node.modifier is not None
         ):
             text, place = node.modifier.text, Place(bound.line, node.modifier.span)
-            message = f"a conversion of narrow floats has no source modifier: remove `{text}`"
+            message = f"a conversion of narrow floats takes no source modifier; remove `{text}`"
             yield ctx.report(RULE, place, message, fixes=(ctx.fix(f"remove `{text}`", place, ""),))
 
 
@@ -143,7 +143,7 @@ def _masked(ctx: CheckContext, bound: Bound, node: tree.Instruction, control: Ex
     modern = f"M{control.mask_offset // 4 + 1}_NM"
     fixes = [ctx.fix(f"change to `{modern}`", place, modern)] if mask else []
     return ctx.report(
-        RULE, place, f"`{node.words[0].text}` has to be unmasked here: `({modern}, {control.exec_size})`", fixes=fixes
+        RULE, place, f"`{node.words[0].text}` must be unmasked here: `({modern}, {control.exec_size})`", fixes=fixes
     )
 
 

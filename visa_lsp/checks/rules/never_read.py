@@ -1,8 +1,8 @@
 """A variable is written and never read.
 
-Off unless asked for: compilers leave such writes behind, and the finalizer removes them.
+Off by default: compilers leave such writes in their output, and the finalizer removes them.
 
-Why: the work is for nothing; often another variable was meant further down.
+Why: the write does useless work; often a later line names another variable by mistake.
 
 Example:
 

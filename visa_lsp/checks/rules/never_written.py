@@ -1,9 +1,9 @@
 """A variable is read and never written.
 
-Off unless asked for: compilers read undefined values where the result does not matter. Inputs, predefined variables and variables
-whose address is taken are not meant.
+Off by default: compilers read undefined values where the result does not matter. Inputs, predefined variables and variables
+whose address is taken are exempt.
 
-Why: what is read is whatever the register held before.
+Why: the instruction reads whatever the register held before.
 
 Example:
 

@@ -1,9 +1,9 @@
 """A part of the line is a form of text 4.2 in a text of an older version.
 
-Such are addresses `:a32u` and `surf(..)`, a scale in an address (`4*V1`), `%scratchloc`, a third cache control, surface and sampler indices `(T6, 1)`, surfaces held in registers,
+Such forms are addresses `:a32u` and `surf(..)`, a scale in an address (`4*V1`), `%scratchloc`, a third cache control, surface and sampler indices `(T6, 1)`, surfaces held in registers,
 offsets in typed addresses, the data sizes `d8u32`, `d16u32` and `d16u32h`, and the narrow float types.
 
-The words `.aligned` and `.unaligned` are an error: an object can hold what they say, and text 4.1 has no word for it.
+The words `.aligned` and `.unaligned` are an error: an object can hold their meaning, but text 4.1 has no word for it.
 
 Why: the finalizer of 4.1 rejects the line, and an object has no place for it.
 
@@ -97,7 +97,7 @@ def _suspects(row: Instruction) -> tuple[int, ...]:
 
 
 def _newer(field: Field, value: Value) -> str | None:
-    """Return what a value needs text 4.2 for; None if it does not."""
+    """Return the part of a value that needs text 4.2; None if there is none."""
     if not field.stored and not field.lossy and isinstance(value, int) and value != field.default:
         return _FIELDS.get(field.name, f"`{field.name}`")
     if field.kind in _STATES and not isinstance(value, int):

@@ -1,7 +1,7 @@
-"""A number is outside of the range that its place has.
+"""A number is out of the range of its field.
 
-Why: offsets, sizes and counts are stored in fields of 8, 16 or 32 bits; what does not fit is cut off by some tools and refused by
-others.
+Why: offsets, sizes and counts are stored in fields of 8, 16 or 32 bits; some tools truncate a number that does not fit, others refuse
+it.
 
 Example:
 
@@ -12,7 +12,7 @@ Instead:
     .input V38 offset=1024 size=4
 
 Authority: seed 000 and seed 004, widths of the fields. The finalizer rejects numbers below zero and input offsets past the
-register file; of other numbers it keeps the low bits without a word.
+register file; of other numbers it silently keeps the low bits.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ def _empty(ctx: CheckContext, problem: Problem) -> Diagnostic:
 
 
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
-    """Numbers that only one instruction limits: sizes of messages and calls, the modes of a motion search."""
+    """Yield numbers that the instruction limits: sizes of messages and calls, the modes of a motion search."""
     for operand in bound.operands:
         node, place = operand.node, operand_place(bound, operand)
         if operand.slot.limits is not None:
             text, (low, high) = ctx.text(place), operand.slot.limits
             if not text.isdecimal():
-                yield ctx.report(RULE, place, f"`{operand.slot.name}` is a decimal number, not `{text}`")
+                yield ctx.report(RULE, place, f"`{operand.slot.name}` must be a decimal number, not `{text}`")
             elif high is not None and not low <= int(text) <= high:
                 message = f"`{operand.slot.name}` {text} is out of range; it must be between {low} and {high}"
                 yield ctx.report(RULE, place, message)
@@ -65,7 +65,7 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
             for field, legal in operand.slot.choices.items():
                 value = bound.inst.get(field)
                 if value not in legal:
-                    yield ctx.report(RULE, place, f"`{field}` {value} is out of range; it is {words(legal)}")
+                    yield ctx.report(RULE, place, f"`{field}` {value} is out of range; expected {words(legal)}")
 
 
 CHECK = Check(

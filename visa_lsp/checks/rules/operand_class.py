@@ -1,6 +1,6 @@
-"""An operand is of a kind that its place does not allow.
+"""An operand is of a kind that the instruction does not allow there.
 
-A destination is never an immediate, a predicate stands only where its bits are meant, a message takes raw operands.
+A destination is never an immediate, a predicate is allowed only where its bits are used, a message takes raw operands.
 
 Why: the finalizer's grammar has no such form.
 
@@ -12,8 +12,8 @@ Instead:
 
     add (M1, 16) V33(0,0)<1> V34(0,0)<1;1,0> 0x1:d
 
-Authority: seed 003, operand classes of each instruction, and seed 004; the finalizer rejects the text. It only overlooks address and
-sampler variables as raw operands, and samplers and surfaces in each other's place: that is a warning. Images and blocks of media are not
+Authority: seed 003, operand classes of each instruction, and seed 004; the finalizer rejects the text. It overlooks address and
+sampler variables as raw operands, and samplers and surfaces in each other's place, so those are warnings. Images and blocks of media are not
 read from `%slm`, nor blocks of owords before ICLLP.
 """
 
@@ -80,7 +80,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     if "expected" in problem.args:
         # The finalizer of 2026 looks at none of the operands of a render target message.
         severity = WARNING if ctx.dialect is Dialect.V42 and slot.shape is Shape.VECTORS else None
-        message = f"`{ctx.text(problem.place)}` is a {got}; an address variable is meant here"
+        message = f"`{ctx.text(problem.place)}` is a {got}; expected an address variable"
         return ctx.report(RULE, problem.place, message, severity=severity)
     text = ctx.text(problem.place)
     is_what = got if "`" in got else f"{got} `{text}`"
@@ -90,7 +90,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
         wanted = "one of " + ", ".join(f"`{w}`" for w in slot.words)
     else:
         wanted = _EXPECTED.get(slot.shape) or _article(describe_classes(slot.classes))
-    message = f"{article}{is_what} cannot be {where}; it is {wanted}"
+    message = f"{article}{is_what} cannot be {where}; expected {wanted}"
     if got.startswith(_OVERLOOKED.get(slot.shape, ("\n",))) and _readable(ctx, slot, problem):
         return ctx.report(RULE, problem.place, f"{message} (the finalizer does not check)", severity=WARNING)
     overlooks = (
@@ -102,7 +102,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
 
 
 def _readable(ctx: CheckContext, slot: Slot, problem: Problem) -> bool:
-    """Return whether the operand is written as its place wants it: a payload is `name.offset`, whatever the name means."""
+    """Return whether the operand has the form of its slot: a payload is `name.offset`, whatever the name means."""
     if slot.shape not in (Shape.RAW, Shape.RAWS):
         return True
     end = problem.place.span.end
@@ -148,7 +148,7 @@ def _bars(row: Instruction) -> bool:
 
 
 def _null(ctx: CheckContext, bound: Bound, nulls: Iterable[BoundOperand]) -> Iterator[Diagnostic]:
-    """Yield a source that is no variable: the finalizer crashes."""
+    """Yield sources that are `%null`, on which the finalizer crashes."""
     for operand in nulls:
         if operand.slot.role is Role.READ and operand.slot.shape is Shape.VECTOR and not operand.slot.ignored:
             message = f"`%null` has no value and cannot be {slot_words(operand.slot)}; write a number such as `0x0:ud`"
@@ -158,30 +158,30 @@ def _null(ctx: CheckContext, bound: Bound, nulls: Iterable[BoundOperand]) -> Ite
 
 
 def _company(ctx: CheckContext, bound: Bound, row: Instruction) -> Iterator[Diagnostic]:
-    """Operands that are good one by one and cannot stand beside each other."""
+    """Yield operands that are legal one by one but not together."""
     found = [(o, cls) for o in bound.operands if (cls := _CLASS.get(type(o.value))) is not None]
     if len(found) < len(row.slots):
         return
     if row.needs and all(cls not in row.needs for _, cls in found):
         place = operand_place(bound, found[-1][0])
-        message = f"one operand of `{row.mnemonic}` has to be a {describe_classes(row.needs)}, as in `T6(0)`"
+        message = f"one operand of `{row.mnemonic}` must be a {describe_classes(row.needs)}, as in `T6(0)`"
         yield ctx.report(RULE, place, message)
     first, its = found[0]
     other = next((o for o, cls in found if (cls in row.unmixed) != (its in row.unmixed)), None)
     if row.unmixed and other is not None:
         place = operand_place(bound, other)
         kind = describe_classes(row.unmixed)
-        is_kind = f"is no {kind}" if its in row.unmixed else f"is a {kind}"
-        against = "is one" if its in row.unmixed else "is none"
+        is_kind = f"is not a {kind}" if its in row.unmixed else f"is a {kind}"
+        against = "is one" if its in row.unmixed else "is not"
         message = (
             f"`{ctx.text(place)}` {is_kind} and `{ctx.text(operand_place(bound, first))}` {against};"
-            f" `{row.mnemonic}` has {kind}s only, or none"
+            f" `{row.mnemonic}` takes either {kind}s only or none"
         )
         yield ctx.report(RULE, place, message)
 
 
 def _barred(ctx: CheckContext, bound: Bound) -> Iterator[Diagnostic]:
-    """Yield a surface that is predefined, and that the message cannot reach."""
+    """Yield predefined surfaces that the message cannot access."""
     for operand in bound.operands:
         platforms = (operand.slot.barred or {}).get(operand.value) if isinstance(operand.value, int) else None
         if platforms is None or not (platforms >= ALL or (ctx.platform is not None and ctx.platform.name in platforms)):

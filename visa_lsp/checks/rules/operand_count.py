@@ -1,6 +1,6 @@
 """An instruction has too few or too many operands.
 
-Why: the finalizer reports the token where it stumbled, often on the next line; what is missing is said here by name.
+Why: the finalizer reports the token at which it stopped, often on the next line; this rule names the missing operand.
 
 Example:
 
@@ -31,7 +31,9 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
         slots = [slot for slot in missing if isinstance(slot, Slot)]
         names = " and ".join(slot_words(slot) for slot in slots)
         verb = "is" if len(slots) == 1 else "are"
-        message = f"`{row.mnemonic}` takes {_count(required)}, not {got}: {names} {verb} missing; it is written `{row.syntax}`"
+        message = (
+            f"`{row.mnemonic}` takes {_count(required)}, not {got}: {names} {verb} missing; expected `{row.syntax}`"
+        )
         return ctx.report(RULE, problem.place, message)
     most = len(row.slots)
     text = ctx.text(problem.place)

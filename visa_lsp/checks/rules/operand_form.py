@@ -1,7 +1,7 @@
 """An operand is of the right kind but not written in full.
 
 A raw operand needs its offset (`V1.0`), an address operand its element (`A0(0)<1>`), an indirect one its region and type
-(`r[A0(0),0]<8;8,1>:d`), a direct one has no type of its own, and only the address of a general variable or a surface can be taken.
+(`r[A0(0),0]<8;8,1>:d`), a direct one takes no type, and only the address of a general variable or a surface can be taken.
 
 Why: the finalizer's grammar has no shorter form.
 
@@ -41,12 +41,14 @@ def _raw(ctx: CheckContext, problem: Problem) -> Diagnostic:
     if text == name:
         end = Place(problem.place.line, Span(problem.place.span.end, problem.place.span.end))
         fix = ctx.fix(f"write `{name}.0`", end, ".0", safe=True)
-        return ctx.report(RULE, problem.place, f"raw operand `{name}` lacks its byte offset: `{name}.0`", fixes=(fix,))
+        return ctx.report(
+            RULE, problem.place, f"raw operand `{name}` lacks its byte offset; write `{name}.0`", fixes=(fix,)
+        )
     fix = ctx.fix(f"write `{name}.0`", problem.place, f"{name}.0")
     return ctx.report(
         RULE,
         problem.place,
-        f"`{text}` has a region; a raw operand is written `{name}.0`, with a byte offset",
+        f"`{text}` has a region; a raw operand has a byte offset, as in `{name}.0`",
         fixes=(fix,),
     )
 
@@ -54,7 +56,7 @@ def _raw(ctx: CheckContext, problem: Problem) -> Diagnostic:
 def _address(ctx: CheckContext, problem: Problem) -> Diagnostic:
     name = problem.args["name"]
     return ctx.report(
-        RULE, problem.place, f"address operand `{ctx.text(problem.place)}` lacks its element: `{name}(0)<1>`"
+        RULE, problem.place, f"address operand `{ctx.text(problem.place)}` lacks its element; write `{name}(0)<1>`"
     )
 
 
@@ -75,14 +77,14 @@ def _address_of(ctx: CheckContext, problem: Problem) -> Diagnostic:
 def _quoted(ctx: CheckContext, problem: Problem) -> Diagnostic:
     name = str(problem.args["name"])
     fix = ctx.fix(f"write `{name}`", problem.place, name, safe=True)
-    return ctx.report(RULE, problem.place, f"this name is written without quotes: `{name}`", fixes=(fix,))
+    return ctx.report(RULE, problem.place, f"write this name without quotes: `{name}`", fixes=(fix,))
 
 
 def _predicate(ctx: CheckContext, problem: Problem) -> Diagnostic:
     name = str(problem.args["name"])
     fix = ctx.fix(f"write `{name}`", problem.place, name)
     return ctx.report(
-        RULE, problem.place, f"a predicate operand has no element and no region; write `{name}`", fixes=(fix,)
+        RULE, problem.place, f"a predicate operand takes no element and no region; write `{name}`", fixes=(fix,)
     )
 
 
@@ -96,9 +98,9 @@ def _suffix(ctx: CheckContext, problem: Problem) -> Diagnostic:
     assert isinstance(symbol, Symbol)
     word = text[span.start : span.end]
     name = symbol.type.name if symbol.type is not None and symbol.kind is SymbolKind.GENERAL else None
-    message = f"no type stands behind `{symbol.name}`: it has that of its declaration"
+    message = f"`{symbol.name}` takes no type here; it has the type of its declaration"
     if name is not None and name != word:
-        message += f", `{name}`; another one takes an alias, `.decl .. type={word} .. alias=<{symbol.name}, 0>`"
+        message += f", `{name}`; for another type declare an alias, `.decl .. type={word} .. alias=<{symbol.name}, 0>`"
     fix = ctx.fix(f"remove `{text[start : span.end]}`", place, "", safe=name == word)
     return ctx.report(RULE, place, message, fixes=(fix,))
 
@@ -109,7 +111,7 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
         if isinstance(operand.value, State) and isinstance(node, tree.Ref) and node.indices is None:
             name, place = node.name.text, operand_place(bound, operand)
             fix = ctx.fix(f"write `{name}(0)`", place, f"{name}(0)", safe=True)
-            yield ctx.report(RULE, place, f"`{name}` lacks its element: `{name}(0)`", fixes=(fix,))
+            yield ctx.report(RULE, place, f"`{name}` lacks its element; write `{name}(0)`", fixes=(fix,))
         if (
             isinstance(operand.value, State)
             and isinstance(node, tree.AddressOfRef)

@@ -1,7 +1,7 @@
-"""An operand's data type is none that the instruction takes.
+"""An operand has a data type that the instruction does not take.
 
-Why: the result would be computed on bits that mean something else. The finalizer checks arithmetic and logic and rejects them;
-moves, comparisons and messages it takes as they are.
+Why: the result would be computed on bits that mean something else. The finalizer checks and rejects arithmetic and logic;
+it accepts moves, comparisons and messages.
 
 Example:
 
@@ -84,7 +84,7 @@ def _where(lack: Lack) -> str:
 
 
 def _brain_float(row: Instruction, typed: Typed, platform: Platform | None) -> Verdict | None:
-    """Return what the verifier says to `bf`: few instructions take it, some platforms have it, and few types may stand beside it."""
+    """Return the verifier's message about `bf`, which depends on instruction, platform and the types beside it."""
     brain = row.brain
     first = next(
         (i for i, (slot, t) in enumerate(typed) if t is BF and (brain is None or slot.name not in brain.unseen)), None
@@ -92,7 +92,7 @@ def _brain_float(row: Instruction, typed: Typed, platform: Platform | None) -> V
     if first is None or row.family not in COMPUTING:
         return None
     if platform is not None and platform.name not in MATRIX:
-        return first, f"{platform.name} has no type `bf`; it exists from XeHP_SDV on, but for MTL", ERROR
+        return first, f"{platform.name} has no type `bf`; it exists from XeHP_SDV on, except on MTL", ERROR
     if brain is None:
         return first, f"`{row.mnemonic}` cannot have type `bf`; {_takers(platform)} can", ERROR
     if platform is not None and platform.name not in brain.platforms:

@@ -2,7 +2,7 @@
 
 Row and column are stored in one byte each; the column counts elements within one register.
 
-Why: a column past the register is the next row in disguise, and a number above 255 loses its upper bits without a word.
+Why: a column past the register is really in the next row, and a number above 255 silently loses its upper bits.
 
 Example:
 
@@ -70,12 +70,12 @@ def _column(ctx: CheckContext, bound: Bound, node: tree.Ref, value: General, siz
     per = ctx.grf_sizes[0] // size
     place = Place(bound.line, Span(row.span.start, col.span.end))
     fixes = []
-    where = f"a register holds {per}"
+    where = f"a register holds {per} elements"
     if ctx.platform is not None:
         new = f"{value.row + value.col // per},{value.col % per}"
         fixes.append(ctx.fix(f"change to `{new}`", place, new))
         where += f"; the same element is `({new})`"
-    message = f"column {value.col} lies past the register, {where} (the finalizer does not check)"
+    message = f"column {value.col} lies past the register; {where} (the finalizer does not check)"
     return ctx.report(RULE, Place(bound.line, col.span), message, fixes=fixes)
 
 

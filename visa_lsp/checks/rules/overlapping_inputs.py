@@ -1,8 +1,8 @@
 """Two inputs lie on the same bytes of the payload.
 
 Why: the payload is loaded once; both variables would start with the same value and one argument would be lost.
-Reserved registers (`.implicit_PSEUDO_INPUT`) may share bytes with each other; on those of an argument, or on the header in r0,
-a write to one destroys the other, and the finalizer does not check: a warning.
+Reserved registers (`.implicit_PSEUDO_INPUT`) may share bytes with each other. Where they share bytes with an argument, or with the
+header in r0, a write to one destroys the other; the finalizer does not check, so that is a warning.
 
 Example:
 
@@ -40,7 +40,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
         assert symbol.input_place is not None
         begin, end = symbol.input.offset, symbol.input.offset + symbol.input.size
         if symbol.input.reserved and begin < header and end > 0:
-            message = f"reserved register `{symbol.name}` lies on bytes {begin} to {end - 1} of the payload: bytes 0 to {header - 1} are the header in r0"
+            message = f"reserved register `{symbol.name}` lies on bytes {begin} to {end - 1} of the payload, but bytes 0 to {header - 1} are the header in r0"
             yield ctx.report(RULE, symbol.input_place, message, severity=WARNING)
         for other_begin, other_end, other in placed:
             assert other.input is not None
@@ -48,8 +48,8 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
             if begin < other_end and other_begin < end and other.input_place is not None and reserved < 2:
                 what = "reserved register" if symbol.input.reserved else "input"
                 message = (
-                    f"{what} `{symbol.name}` lies on bytes {begin} to {end - 1} of the payload,"
-                    f" `{other.name}` on {other_begin} to {other_end - 1}: they overlap"
+                    f"{what} `{symbol.name}` (bytes {begin} to {end - 1} of the payload) overlaps"
+                    f" `{other.name}` (bytes {other_begin} to {other_end - 1})"
                 )
                 related = [(other.input_place, f"`{other.name}` is passed here")]
                 severity = WARNING if reserved else ERROR

@@ -1,10 +1,10 @@
-"""A message reads or writes behind the end of its variable.
+"""A message reads or writes past the end of its variable.
 
 Every lane takes its elements: a message of 16 lanes with shape `d32x2` moves 128 bytes. The rows of a block lie at powers of
-two, of a media block at least four bytes apart. Counted to the end of the variable that
+two, of a media block at least four bytes apart. The rule counts to the end of the variable that
 the operand lies in.
 
-Why: the message moves whole registers, whatever the allocator put into them.
+Why: the message also moves the bytes of whichever variables the allocator placed next.
 
 Example:
 
@@ -16,7 +16,7 @@ Instead:
     gather4_scaled.RG (M1, 16) T6 0x0:ud V36.0 V60.0
 
 Authority: seed 004, raw operands (behaviour is undefined beyond the variable); the finalizer of 2022 accepts the text silently, that
-of 2026 counts the registers that loads return and that addresses take, and refuses too few: an error here.
+of 2026 counts the registers that loads return and that addresses take, and refuses too few, so that is an error.
 """
 
 from __future__ import annotations

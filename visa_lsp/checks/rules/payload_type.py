@@ -93,7 +93,7 @@ def _operation(row: Instruction, word: str) -> Operation | None:
 
 
 def _matrix(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
-    """Types of the four operands of a matrix multiplication; those of the words behind the mnemonic are not theirs."""
+    """Yield wrong types of the operands of a matrix multiplication, apart from the precisions after the mnemonic."""
     wide = ctx.platform is None or ctx.platform.grf_bytes > _SHORT_GRF
     for operand in bound.operands:
         value = operand.value

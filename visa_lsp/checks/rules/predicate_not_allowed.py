@@ -1,4 +1,4 @@
-"""An instruction that cannot be predicated stands behind a predicate.
+"""An instruction that cannot be predicated has a predicate.
 
 Why: its record has no place for one; the finalizer's grammar does not read it.
 

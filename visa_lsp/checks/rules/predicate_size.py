@@ -2,7 +2,7 @@
 
 Lane n of an instruction reads and writes bit n of the predicate, counted from the mask offset.
 
-Why: the lanes beyond have no predicate bit of their own; they take bits of whatever the allocator put behind the variable.
+Why: the remaining lanes have no predicate bit; they read the bits of whichever variable the allocator placed next.
 
 Example:
 

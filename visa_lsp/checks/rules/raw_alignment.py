@@ -59,7 +59,7 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
             yield ctx.report(
                 RULE,
                 place,
-                f"raw operand begins at byte {offset}{inside}; it must be a multiple of {grf}, the register size",
+                f"raw operand begins at byte {offset}{inside}; the offset must be a multiple of {grf}, the register size",
             )
 
 
@@ -76,7 +76,7 @@ def _matrix(ctx: CheckContext, bound: Bound, variables: dict[int, Symbol]) -> It
         at = {offset + _start(value, symbol.type.size, grf) for grf in ctx.grf_sizes}
         inside = "" if whole is symbol else f" of `{whole.name}`"
         if unit and all(start % unit for start in at):
-            message = f"`{operand.slot.name}` begins at byte {min(at)}{inside}; it must be a multiple of {unit}"
+            message = f"`{operand.slot.name}` begins at byte {min(at)}{inside}; the offset must be a multiple of {unit}"
             if newer:
                 yield ctx.report(RULE, place, message)
             else:
@@ -88,7 +88,7 @@ def _matrix(ctx: CheckContext, bound: Bound, variables: dict[int, Symbol]) -> It
             if sums and lanes is not None:
                 needed = lanes.exec_size * symbol.type.size
             if all(align_bytes(whole.align, grf) % needed for grf in ctx.grf_sizes):
-                message = f"`{whole.name}` is not aligned to {needed} bytes, as `{operand.slot.name}` has to be; declare it with `align=GRF`"
+                message = f"`{whole.name}` is not aligned to {needed} bytes, as `{operand.slot.name}` must be; declare it with `align=GRF`"
                 yield ctx.report(RULE, place, message, severity=INFORMATION)
 
 
@@ -101,7 +101,7 @@ def _start(value: object, size: int, grf: int) -> int:
 
 
 def _step_bytes(bound: Bound, operand: BoundOperand) -> int:
-    """Return what an operand without a raw offset begins at a multiple of; 0 where nothing is asked, or registers are."""
+    """Return the byte alignment of an operand without a raw offset; 0 if it has none, or is aligned to registers."""
     inst = bound.inst
     if inst is None or operand.slot.shape is not Shape.SIMPLE:
         return 0

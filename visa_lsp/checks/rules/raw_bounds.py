@@ -1,6 +1,6 @@
-"""A raw operand begins behind the end of its variable.
+"""A raw operand begins past the end of its variable.
 
-Why: the message reads or writes whatever the allocator put there.
+Why: the message reads or writes whichever variable the allocator placed there.
 
 Example:
 

@@ -2,7 +2,7 @@
 
 Of `%tsc` only the pause counter, element 4, can be written, of `%sr0` elements 1 and 2.
 
-Why: `%group_id_x` and its like are parts of the thread's header; nothing can be stored in them.
+Why: variables like `%group_id_x` are parts of the thread's header and cannot be written.
 
 Example:
 
@@ -41,7 +41,7 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
             continue
         variable = _GUARDED[value.var]
         if not variable.writable:
-            message = f"`{variable.name}` is predefined and can only be read; choose another destination"
+            message = f"`{variable.name}` is predefined and read-only; choose another destination"
             severity = overlooked(ctx, (bound.row,)) if bound.row is not None else None
             yield ctx.report(RULE, operand_place(bound, operand), message, severity=severity)
         elif variable.written is not None:
@@ -49,7 +49,7 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
             platforms = variable.written.get(value.col) if value.row == 0 else None
             if platforms is None:
                 elements = words(variable.written)
-                message = f"of `{variable.name}` only element {elements} can be written; the others can only be read"
+                message = f"only element {elements} of `{variable.name}` can be written; the others are read-only"
                 yield ctx.report(RULE, operand_place(bound, operand), message)
             elif ctx.platform is not None and ctx.platform.name not in platforms:
                 message = f"{ctx.platform.name} has no element {value.col} of `{variable.name}` to write"

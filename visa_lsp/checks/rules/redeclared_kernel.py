@@ -1,6 +1,6 @@
 """Two kernels or functions of one text have the same name.
 
-Why: whoever loads the object finds only one of them by name.
+Why: a loader of the object finds only one of them by name.
 
 Example:
 

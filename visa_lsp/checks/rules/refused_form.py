@@ -1,7 +1,7 @@
-"""A form of text 4.2 that the finalizer of 2026 does not compile.
+"""The finalizer of 2026 does not compile this form of text 4.2.
 
-It refuses the line, or ends with an assertion. Where the documentation allows the form, or the tool ends, this is a warning: another
-version may take the line.
+It refuses the line, or ends with an assertion. Where the documentation allows the form, or the tool ends, this is a warning, because
+another version may accept the line.
 
 Why: `ocloc` and the driver compile the text with this finalizer, or one that descends from it.
 
@@ -64,7 +64,7 @@ def _findings(ctx: CheckContext, bound: Bound, row: Instruction, node: tree.Inst
 
 
 def _refused(ctx: CheckContext, bound: Bound, row: Instruction, node: tree.Instruction) -> Iterator[Found]:
-    """Yield what the row itself says is not compiled."""
+    """Yield the forms that the row lists as not compiled."""
     control = exec_control(bound)
     size = node.exec.size if node.exec is not None else None
     lanes = size.value if isinstance(size, tree.Number) else control.exec_size if control is not None else 0
@@ -98,7 +98,7 @@ def _names(bound: Bound) -> Iterator[Found]:
             if number == SURFACE_BY_NAME[name].number:
                 yield (
                     operand_place(bound, operand),
-                    f"text 4.2 has no `{node.name.text}`: the surface is `{name}`",
+                    f"text 4.2 has no `{node.name.text}`; the surface is `{name}`",
                     None,
                 )
 
@@ -112,19 +112,19 @@ def _words(bound: Bound, row: Instruction, node: tree.Instruction) -> Iterator[F
             if word.text in modifier.unread:
                 yield (
                     place,
-                    f"the finalizer of 2026 does not read `.{word.text}`; the unit has a number, as in `.0x3`",
+                    f"the finalizer of 2026 does not read `.{word.text}`; write the unit as a number, as in `.0x3`",
                     None,
                 )
             letters = word.text.upper()
             if modifier.kind is Modifier.Kind.CHANNELS and letters and set(letters) <= set(_CHANNELS):
                 order = "".join(letter for letter in _CHANNELS if letter in letters)
                 if letters != order:
-                    yield place, f"channels stand in the order `.{order}`, not `.{word.text}`", None
+                    yield place, f"channels must be in the order `.{order}`, not `.{word.text}`", None
     pair = {text.lower() for text in texts[:2]}
     if row.families and pair <= row.modifiers[0].words.keys() and not any(pair <= family for family in row.families):
         place = Place(bound.line, node.words[1].span)
         with_it = words(f"`{word}`" for family in row.families if texts[0].lower() in family for word in sorted(family))
-        yield place, f"`{texts[0]}` and `{texts[1]}` do not go together: `{texts[0]}` goes with {with_it}", None
+        yield place, f"`{texts[0]}` and `{texts[1]}` cannot be combined; `{texts[0]}` goes with {with_it}", None
 
 
 def _sampler(ctx: CheckContext, bound: Bound, row: Instruction, node: tree.Instruction) -> Iterator[Found]:
@@ -133,7 +133,7 @@ def _sampler(ctx: CheckContext, bound: Bound, row: Instruction, node: tree.Instr
         is_state = operand.slot.shape in (Shape.SURFACE, Shape.SAMPLER)
         if operand.slot.name == "paired" and isinstance(value, RawOperand) and value.var != 0:
             if ctx.platform is not None and ctx.platform.name not in _PAIRED:
-                message = f"{ctx.platform.name} has no paired surfaces: `{ctx.text(place)}` has to be `%null.0`; they exist from BMG on"
+                message = f"{ctx.platform.name} has no paired surfaces: `{ctx.text(place)}` must be `%null.0`; they exist from BMG on"
                 yield place, message, None
         elif (
             is_state
@@ -145,11 +145,11 @@ def _sampler(ctx: CheckContext, bound: Bound, row: Instruction, node: tree.Instr
             dialect = "a text of Efficient64b" if ctx.platform.efficient64b else f"a text for {ctx.platform.name}"
             yield place, f"in {dialect} the {operand.slot.name} is {holder}, not `{ctx.text(place)}`", None
         elif is_state and row.has_field("divs") and isinstance(value, State) and value.offset != 0:
-            yield place, f"`{row.mnemonic}` takes no index into its states but 0 ({_STOPS})", WARNING
+            yield place, f"`{row.mnemonic}` takes only index 0 into its states ({_STOPS})", WARNING
     if row.slots[-1].shape is Shape.RAWS and (Dialect.V42 not in row.dialects or len(node.operands) < len(row.slots)):
         # With one operand fewer a form of text 4.1 fits better, where there is one.
         place = Place(bound.line, node.words[0].span)
-        yield place, f"`{row.mnemonic}` has no parameters; it takes one at least ({_STOPS})", WARNING
+        yield place, f"`{row.mnemonic}` has no parameters; at least one is required ({_STOPS})", WARNING
 
 
 def _wants(row: Instruction) -> bool:

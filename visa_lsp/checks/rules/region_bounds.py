@@ -1,6 +1,6 @@
 """A region touches elements that its variable does not have.
 
-Why: the bytes behind a variable belong to another one; reading them gives anything, writing them damages it.
+Why: the bytes after a variable belong to another one; reading them yields arbitrary values, writing them destroys it.
 
 Example:
 

@@ -1,4 +1,4 @@
-"""A region is missing, or has the form of the other side.
+"""A region is missing, or a destination has the region of a source or the reverse.
 
 A destination is written `V(row,col)<stride>`, a source `V(row,col)<vert;width,horz>`, an indirect source over several addresses
 `r[A(0),0]<width,horz>:type`; the latter cannot be a destination.
@@ -43,7 +43,7 @@ def _form(ctx: CheckContext, problem: Problem) -> Diagnostic:
     return ctx.report(
         RULE,
         problem.place,
-        f"a source has three numbers, not `{text}`: `<vert;width,horz>`, as in `{new}`",
+        f"a source region has three numbers, `<vert;width,horz>`, not `{text}`; write `{new}`",
         fixes=(fix,),
     )
 

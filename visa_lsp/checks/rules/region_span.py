@@ -1,6 +1,6 @@
 """The elements of an operand lie in more than two registers.
 
-Off unless asked for: the compiler prints such operands, and the finalizer splits arithmetic, logic, moves and comparisons
+Off by default: the compiler prints such operands, and the finalizer splits arithmetic, logic, moves and comparisons
 itself.
 
 Why: one hardware instruction reaches two neighbouring registers; every further one costs another instruction.
@@ -53,7 +53,7 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
             first, end = byte_range(origin(value.row, value.col, type_.size, grf), elements, type_.size)
             spans.append((end - 1) // grf - first // grf + 1)
         if min(spans) > 2:
-            message = f"the elements lie in {min(spans)} registers; one hardware instruction reaches two, so that this one is split"
+            message = f"the elements lie in {min(spans)} registers; one hardware instruction reaches two, so the finalizer splits this one"
             yield ctx.report(RULE, operand_place(bound, operand), message)
 
 

@@ -1,9 +1,9 @@
-"""A number of a region is none that the hardware has.
+"""The hardware does not support a number of a region.
 
 Widths are 1, 2, 4, 8, 16; vertical strides 0, 1, 2, 4, 8, 16, 32; horizontal strides 0, 1, 2, 4. The newest lane instructions
 (`shfl_idx4`, `lfsr`) have one or two regions for each operand, and a table or its indices begin at a register.
 
-Why: a region is stored in three small codes; other numbers have none.
+Why: a region is stored in three small codes; other numbers have no code.
 
 Example:
 
@@ -13,7 +13,7 @@ Instead:
 
     add (M1, 16) V33(0,0)<1> V34(0,0)<8;8,1> 0x1:d
 
-Authority: seed 004, region restrictions 1 to 3; the finalizer rejects the text. The width of an address operand it does not check: that is a
+Authority: seed 004, region restrictions 1 to 3; the finalizer rejects the text. It does not check the width of an address operand, so that is a
 warning. For the newest instructions the public verifier of 2026.
 """
 
@@ -39,16 +39,16 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     assert isinstance(legal, tuple)
     if what == "address region":
         return ctx.report(
-            RULE, problem.place, f"an address operand has one number in angle brackets, its width: {words(legal)}"
+            RULE, problem.place, f"an address operand takes one number in angle brackets, its width: {words(legal)}"
         )
-    message = f"{what} {value} does not exist; it is {words(legal)}"
+    message = f"{what} {value} does not exist; expected {words(legal)}"
     if what == "address width":
         return ctx.report(RULE, problem.place, f"{message} (the finalizer does not check)", severity=WARNING)
     return ctx.report(RULE, problem.place, message, severity=overlooked(ctx, rows_at(ctx, problem.place.line)))
 
 
 def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
-    """Yield the operands of an instruction whose hardware has few ways for them to lie."""
+    """Yield findings about operands that the hardware supports in few layouts only."""
     control = exec_control(bound)
     for operand in bound.operands:
         value, node = operand.value, operand.node
@@ -67,7 +67,9 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
         if region not in wanted.regions:
             place = Place(bound.line, node.region.span)
             fix = ctx.fix(f"change to `{wanted.regions[0]}`", place, wanted.regions[0])
-            message = f"`{operand.slot.name}` has region {words(f'`{r}`' for r in wanted.regions)} here, not `{region}`"
+            message = (
+                f"`{operand.slot.name}` must have region {words(f'`{r}`' for r in wanted.regions)} here, not `{region}`"
+            )
             yield ctx.report(RULE, place, message, fixes=(fix,))
         elif wanted.columns is not None and value.col >= wanted.columns:
             columns = "element 0" if wanted.columns == 1 else f"one of elements 0 to {wanted.columns - 1}"

@@ -50,7 +50,7 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
         fits = max(w for w in LEGAL_WIDTHS if w <= size)
         horz = value.region.horz_stride or 0
         new = "<0;1,0>" if size == 1 else f"<{fits * horz};{fits},{horz}>"
-        message = f"the region is {width} wide, but the instruction has execution size {size}; the width can be {fits} at most"
+        message = f"the region is {width} wide, but the instruction has execution size {size}; the width can be at most {fits}"
         yield ctx.report(RULE, place, message, fixes=(ctx.fix(f"change to `{new}`", place, new),))
 
 

@@ -2,7 +2,7 @@
 
 `P0` is "no predicate", `T0` to `T5` are the predefined surfaces (shared local memory, the bindless surface and others).
 
-Why: readers, and the tools that follow the specification, take the name for the predefined thing.
+Why: readers, and tools that follow the specification, read the name as the predefined one.
 
 Example:
 

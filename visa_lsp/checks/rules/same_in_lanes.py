@@ -1,9 +1,9 @@
-"""Each lane computes the same value, and the result is only read in a way that one element could serve.
+"""Each lane computes the same value, and one element would serve every read of the result.
 
-Off unless asked for, with the other hints about speed, `V51`. Told is an instruction without a predicate whose sources are immediates and
-single elements, `<0;1,0>`, the only one that writes its variable, where all that read the variable take a region of it.
+Off by default, like the other hints about speed (`V51`). Reports an instruction without a predicate whose sources are immediates and
+single elements, `<0;1,0>`, if no other instruction writes its variable and every read of the variable is a region.
 
-Why: the result takes registers for every lane, and the instruction as many passes as it has lanes; one element, computed
+Why: the result occupies registers for every lane, and the instruction takes passes for all of them; one element, computed
 without a mask and read with `<0;1,0>`, takes one of each.
 
 Example:

@@ -1,4 +1,4 @@
-"""`.sat` is asked for a destination type that the instruction cannot saturate.
+"""`.sat` is on a destination type that the instruction cannot saturate.
 
 Why: the finalizer rejects the combination; there is no hardware for it.
 
@@ -60,7 +60,7 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
 
 
 def _judge(row: Instruction, type_: DataType | None, platform: Platform | None) -> tuple[str, Severity] | None:
-    """Return what is wrong with the saturation of a result, if anything, and how bad it is."""
+    """Return the message and severity of a wrong saturation of a result; None if it is legal."""
     saturation = row.saturation
     if saturation is None:
         return None
@@ -70,13 +70,13 @@ def _judge(row: Instruction, type_: DataType | None, platform: Platform | None) 
         return f"`{row.mnemonic}` has no saturation; leave out `.sat`", ERROR
     if platform is not None and platform.name not in saturation.platforms:
         first = next(p.name for p in PLATFORMS if p.name in saturation.platforms)
-        return f"`{row.mnemonic}` has saturation from {first} on; {platform.name} has none", ERROR
+        return f"`{row.mnemonic}` can saturate from {first} on, not on {platform.name}", ERROR
     if type_ is None or saturation.types is None or type_ in saturation.types:
         return None
     checked = saturation.verified >= ALL or (platform is not None and platform.name in saturation.verified)
     tail = "" if checked else " (the finalizer does not check)"
     names = type_words(saturation.types - {BF})
-    message = f"`{row.mnemonic}` cannot saturate a result of type `{type_.name}`; it can for {names}{tail}"
+    message = f"`{row.mnemonic}` cannot saturate a result of type `{type_.name}`; expected {names}{tail}"
     return message, ERROR if checked else WARNING
 
 

@@ -42,7 +42,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     return ctx.report(
         RULE,
         problem.place,
-        f"the finalizer does not read this form; today it is `{modern}`",
+        f"the finalizer does not read this form; write `{modern}`",
         fixes=(fix,) if is_known else (),
     )
 

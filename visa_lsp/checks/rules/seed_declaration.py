@@ -1,6 +1,6 @@
 """A declaration has the specification's properties: a type for an address, no element count for a surface or sampler.
 
-Why: the finalizer rejects a type there, and wants `num_elts` for every class.
+Why: the finalizer rejects a type there, and requires `num_elts` for every class.
 
 Example:
 
@@ -32,9 +32,9 @@ def _property(ctx: CheckContext, problem: Problem) -> Diagnostic:
     return ctx.report(
         RULE,
         problem.place,
-        f"the declaration of an {kind.value} has no `type`"
+        f"the declaration of an {kind.value} takes no `type`"
         if kind is SymbolKind.ADDRESS
-        else f"the declaration of a {kind.value} has no `type`",
+        else f"the declaration of a {kind.value} takes no `type`",
         fixes=(fix,),
     )
 
@@ -45,7 +45,7 @@ def _count(ctx: CheckContext, problem: Problem) -> Diagnostic:
     assert isinstance(end, int)
     fix = ctx.fix("add `num_elts=1`", Place(problem.place.line, Span(end, end)), " num_elts=1", safe=True)
     return ctx.report(
-        RULE, problem.place, f"the finalizer wants an element count for a {kind.value}: `num_elts=1`", fixes=(fix,)
+        RULE, problem.place, f"the finalizer requires an element count for a {kind.value}: `num_elts=1`", fixes=(fix,)
     )
 
 

@@ -1,6 +1,6 @@
-"""An execution mask is written as in the specification: `M0`, `NM`, or `{NoMask}` behind the line.
+"""An execution mask is written as in the specification: `M0`, `NM`, or `{NoMask}` after the instruction.
 
-`M0` is today's `M1`: execution starts at lane 0. `NM` and `{NoMask}` switch the mask off; today's word is `NoMask`, or `_NM` behind
+`M0` is today's `M1`: execution starts at lane 0. `NM` and `{NoMask}` switch the mask off; today's word is `NoMask`, or `_NM` after
 the name of a mask.
 
 Why: the finalizer rejects these words.
@@ -31,7 +31,7 @@ def _mask(ctx: CheckContext, problem: Problem) -> Diagnostic:
     name, modern = str(problem.args["name"]), str(problem.args["modern"])
     fix = ctx.fix(f"change to `{modern}`", problem.place, modern, safe=True)
     return ctx.report(
-        RULE, problem.place, f"the finalizer does not know the mask `{name}`; today it is `{modern}`", fixes=(fix,)
+        RULE, problem.place, f"the finalizer does not know the mask `{name}`; write `{modern}`", fixes=(fix,)
     )
 
 
@@ -42,7 +42,7 @@ def _option(ctx: CheckContext, problem: Problem) -> Diagnostic:
     text = ctx.document.line_text(line)
     start = len(text[: text.rfind("{", 0, problem.place.span.start)].rstrip())
     brace = Place(line, Span(start, text.find("}", start) + 1))
-    message = "the finalizer does not read options in braces; the mask stands before the size: `(NoMask, 1)`"
+    message = "the finalizer does not read options in braces; write the mask before the size: `(NoMask, 1)`"
     fixes = []
     if node.exec is not None:
         mask, size = node.exec.mask, node.exec.size

@@ -1,4 +1,4 @@
-"""A name or value that is no identifier stands without quotes, as in the specification.
+"""A name or value that is not an identifier lacks quotes, as in the specification.
 
 Why: the finalizer reads an identifier, a number or a quoted string there.
 
@@ -53,7 +53,7 @@ def _may_be_quoted(ctx: CheckContext, problem: Problem, text: str) -> bool:
 
 
 def _short(text: str) -> str:
-    """Return what a message says of a name: it may be as long as a line, and is said more than once."""
+    """Return a name cut to the length that a message can repeat, because it may be as long as a line."""
     return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
 
 

@@ -1,6 +1,6 @@
 """An operand has the form of the specification's appendix.
 
-Understood are `&V1+32`, an address without its width (`A0(0)`), a region without its first number (`<;w,h>`), a plane in brackets
+Such forms are `&V1+32`, an address without its width (`A0(0)`), a region without its first number (`<;w,h>`), a plane in brackets
 (`T6[0]`), a surface before its sampler, and the element size of a gather in a second parenthesis.
 
 Why: the finalizer reads today's forms only.
@@ -29,7 +29,7 @@ RULE = rule("V233", "seed-operand", WARNING, __doc__)
 
 def _replaced(ctx: CheckContext, problem: Problem, modern: str) -> Diagnostic:
     fix = ctx.fix(f"write `{modern}`", problem.place, modern, safe=True)
-    message = f"the finalizer does not read `{ctx.text(problem.place)}`; today it is `{modern}`"
+    message = f"the finalizer does not read `{ctx.text(problem.place)}`; write `{modern}`"
     return ctx.report(RULE, problem.place, message, fixes=(fix,))
 
 
@@ -61,7 +61,7 @@ def _order(ctx: CheckContext, problem: Problem) -> Diagnostic:
     one, two = ctx.text(Place(line, first)), ctx.text(Place(line, second))
     edits = (ctx.edit(Place(line, first), two), ctx.edit(Place(line, second), one))
     fix = Fix(f"write `{two} {one}`", edits, safe=True)
-    return ctx.report(RULE, problem.place, f"today the sampler stands before the surface: `{two} {one}`", fixes=(fix,))
+    return ctx.report(RULE, problem.place, f"the sampler comes before the surface: `{two} {one}`", fixes=(fix,))
 
 
 def _elements(ctx: CheckContext, problem: Problem) -> Diagnostic:
@@ -75,7 +75,7 @@ def _elements(ctx: CheckContext, problem: Problem) -> Diagnostic:
         ctx.edit(Place(line, Span(word, word)), f".{number}"),
         ctx.edit(Place(line, Span(start, problem.place.span.end)), ""),
     )
-    message = f"today the element size stands behind the mnemonic: `{node.words[0].text}.{number}`"
+    message = f"the element size follows the mnemonic: `{node.words[0].text}.{number}`"
     fix = Fix(f"write `{node.words[0].text}.{number}`", edits, safe=True)
     return ctx.report(RULE, problem.place, message, fixes=(fix,))
 

@@ -1,4 +1,4 @@
-"""A word behind the mnemonic is the specification's: `.GT` for `.gt`, `.imin` for `.minsint`.
+"""A word after the mnemonic is the specification's: `.GT` for `.gt`, `.imin` for `.minsint`.
 
 Why: the finalizer stops at these words.
 
@@ -23,9 +23,7 @@ RULE = rule("V232", "seed-word", WARNING, __doc__)
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     word, modern = str(problem.args["word"]), str(problem.args["modern"])
     fix = ctx.fix(f"change to `{modern}`", problem.place, modern, safe=True)
-    return ctx.report(
-        RULE, problem.place, f"the finalizer does not know `.{word}`; today it is `.{modern}`", fixes=(fix,)
-    )
+    return ctx.report(RULE, problem.place, f"the finalizer does not know `.{word}`; write `.{modern}`", fixes=(fix,))
 
 
 CHECK = Check(RULE, {"seed-word": _report})

@@ -1,6 +1,6 @@
 """Shared local memory is used in a kernel whose `SLMSize` is 0.
 
-Why: the thread group has none; the message goes nowhere.
+Why: the thread group has no shared local memory to access.
 
 Example:
 
@@ -12,8 +12,8 @@ Instead:
     .kernel_attr SLMSize=4
     gather4_scaled.R (M1, 16) %slm 0x0:ud V36.0 V33.0
 
-Authority: seed 000, SLMSize ("it is an error to use T0"); the finalizer accepts the text silently. A kernel without the attribute is
-not judged: the launch may say its size.
+Authority: seed 000, SLMSize ("it is an error to use T0"); the finalizer accepts the text silently. The rule skips a kernel
+without the attribute, because the launch may give its size.
 """
 
 from __future__ import annotations
@@ -37,9 +37,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
         for operand in bound.operands:
             if operand.slot.shape is Shape.SURFACE and operand.value == 0:
                 if ctx.first_use(RULE, body, "", bound.line):
-                    message = (
-                        "shared local memory is used, but the kernel has `SLMSize=0` (the finalizer does not check)"
-                    )
+                    message = "the instruction uses shared local memory, but the kernel has `SLMSize=0` (the finalizer does not check)"
                     yield ctx.report(RULE, operand_place(bound, operand), message)
                 break
 

@@ -1,6 +1,6 @@
 """Control flow is written with the structured words of the specification: `if`, `else`, `endif`, `do`, `while`, `break`, `cont`.
 
-Why: no finalizer reads them any more; their opcodes mean other things today. The simulator still runs them. `goto` says the same:
+Why: no finalizer reads them any more; their opcodes mean other things today. The simulator still runs them. `goto` has the same meaning:
 the lanes that leave wait at its label.
 
 Example:
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 RULE = rule("V234", "structured-flow", ERROR, __doc__)
 _CLOSES: Final = {FlowClass.IF: FlowClass.ENDIF, FlowClass.DO: FlowClass.WHILE}
 _MODERN: Final = {
-    FlowClass.IF: "`(!P) goto` to the label where `else` or `endif` stands",
+    FlowClass.IF: "`(!P) goto` to a label in place of `else` or `endif`",
     FlowClass.ELSE: "`goto` to the end and the label of the other half",
-    FlowClass.ENDIF: "the label that the lanes wait for",
+    FlowClass.ENDIF: "the label that the lanes wait at",
     FlowClass.DO: "the label of the loop's head",
     FlowClass.WHILE: "`(P) goto` back to the loop's head",
-    FlowClass.BREAK: "`(P) goto` to a label behind the loop",
+    FlowClass.BREAK: "`(P) goto` to a label after the loop",
     FlowClass.CONTINUE: "`(P) goto` to a label before the backward `goto`",
 }
 
@@ -62,7 +62,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
         assert isinstance(bound.statement, tree.Instruction)
         assert bound.row is not None
         word = bound.statement.words[0]
-        message = f"no finalizer reads `{bound.row.mnemonic}`; today it is {_MODERN[bound.row.flow]}"
+        message = f"no finalizer reads `{bound.row.mnemonic}`; use {_MODERN[bound.row.flow]}"
         if bound.line in lacks:
             message += f"; {lacks[bound.line]}"
         yield ctx.report(RULE, Place(bound.line, word.span), message, fixes=fixes)
@@ -122,7 +122,7 @@ def _line(
     *,
     invert: bool = False,
 ) -> Edit:
-    """Return the edit that puts labels and a goto where a word stands."""
+    """Return the edit that replaces a structured word by labels and a goto."""
     node = bound.statement
     assert isinstance(node, tree.Instruction)
     text = ctx.document.line_text(bound.line)

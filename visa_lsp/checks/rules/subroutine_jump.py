@@ -55,7 +55,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
                 continue
             if bisect_right(starts, label.place.line) != here:
                 message = f"`{bound.row.mnemonic}` to `{label.name}` leaves the subroutine; only `call` and `ret` may"
-                related = [(label.place, f"`{label.name}` stands in another part")]
+                related = [(label.place, f"`{label.name}` is in another part")]
                 yield ctx.report(RULE, operand_place(bound, operand), message, related=related)
 
 

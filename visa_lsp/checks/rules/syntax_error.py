@@ -1,6 +1,6 @@
-"""A line is not a statement, or a part of it is no operand.
+"""A line is not a statement, or a part of it is not an operand.
 
-The rest of the line is still read: only what follows from the broken part is kept quiet.
+The rest of the line is still checked; only errors that follow from the broken part are suppressed.
 
 Why: the finalizer stops at the first such line, with the name of a token that it did not expect.
 
@@ -43,7 +43,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
 
 @lru_cache(maxsize=64)
 def _unclosed(text: str) -> int | None:
-    """Return where an opening parenthesis stands that the line never closes."""
+    """Return the column of an opening parenthesis that the line never closes."""
     opened: list[int] = []
     quoted = False
     for match in _SIGN.finditer(text):

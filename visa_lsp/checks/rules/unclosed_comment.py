@@ -1,6 +1,6 @@
 """A block comment is opened and never closed.
 
-Why: everything behind `/*` is taken for comment up to the end of the file, so that instructions vanish without a word.
+Why: everything after `/*` is a comment up to the end of the file, so instructions silently vanish.
 
 Example:
 
@@ -49,7 +49,7 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
                 found = (first + offset, column)
     line_number, column = found
     place = Place(line_number, Span(column, column + 2))
-    yield ctx.report(RULE, place, "`/*` is never closed: the rest of the text is comment; a `*/` is missing")
+    yield ctx.report(RULE, place, "`/*` is never closed, so the rest of the text is a comment; a `*/` is missing")
 
 
 CHECK = Check(RULE, text=_text, scope=Scope.TEXT)

@@ -1,9 +1,9 @@
-"""A name is used that no declaration in scope gives.
+"""A name is used that no declaration in scope defines.
 
 Only the first use of a name in a body is reported, with the others as related places. A name of an inner scope ends
 with its `}`.
 
-`null` is what compilers write into a text for the output of an asm statement that nothing in the source uses.
+Compilers write `null` for the output of an asm statement that nothing in the source uses.
 
 Why: the finalizer stops here, and a misspelt name is seldom the only mistake of its kind.
 
@@ -69,7 +69,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
             message = f"`{name}` is used before its declaration"
             related.append((later.place, "declared here"))
         elif ended is not None and ended.place is not None:
-            message = f"`{name}` is declared in a scope that has ended; it is not known here"
+            message = f"`{name}` is declared in a scope that has ended; it is not visible here"
             related.append((ended.place, "declared here"))
         elif name in body.labels and kind is SymbolKind.GENERAL:
             message = f"`{name}` is a label, not a variable"
@@ -122,14 +122,14 @@ def _use(ctx: CheckContext, body: Body, place: Place) -> tuple[Bound, object] | 
 
 
 def _kinds(ctx: CheckContext, body: Body | None, problems: list[Problem]) -> list[SymbolKind]:
-    """Return the classes of variable that the uses ask for, in text order; instructions count before directives."""
+    """Return the classes of variable that the uses require, in text order; instructions before directives."""
     code = ctx.facts(body).by_line if body else {}
     asking = [p for p in problems[:RENAMED] if p.place.line in code] or problems[:1]
     return list(dict.fromkeys(_kind(ctx, body, problem) for problem in asking))
 
 
 def _kind(ctx: CheckContext, body: Body | None, problem: Problem) -> SymbolKind:
-    """Return the class of variable that the first use asks for."""
+    """Return the class of variable that the first use requires."""
     expected = str(problem.args.get("expected", ""))
     if expected == "predicate variable":
         return SymbolKind.PREDICATE

@@ -1,4 +1,4 @@
-"""An instruction that has no lanes is given an execution size.
+"""An instruction that has no lanes has an execution size.
 
 Why: barriers, fences and the like work on the whole thread; the finalizer's grammar has no parenthesis there.
 
@@ -26,7 +26,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     assert isinstance(row, Instruction)
     text = ctx.text(problem.place)
     fix = ctx.fix(f"remove `{text}`", problem.place, "")
-    return ctx.report(RULE, problem.place, f"`{row.mnemonic}` has no execution size; leave out `{text}`", fixes=(fix,))
+    return ctx.report(RULE, problem.place, f"`{row.mnemonic}` takes no execution size; remove `{text}`", fixes=(fix,))
 
 
 CHECK = Check(RULE, {"unexpected-exec": _report})

@@ -1,7 +1,7 @@
-"""An attribute has a name that is not known.
+"""An attribute has an unknown name.
 
-Why: of a variable every finalizer refuses it; of a kernel older ones ignore it and newer ones stop. A misspelt attribute does
-not do what it was written for.
+Why: every finalizer refuses an unknown attribute of a variable; for a kernel older ones ignore it and newer ones stop. A misspelt
+attribute has no effect.
 
 Example:
 
@@ -12,7 +12,7 @@ Instead:
     .kernel_attr SimdSize=16
 
 Authority: the finalizer rejects unknown attributes of variables; unknown attributes of kernels are accepted by the 2022 one
-and abort the 2024 one, so that they are a warning. Seed 000 says that unknown ones are ignored.
+and abort the 2024 one, so they are warnings. Seed 000 says that unknown ones are ignored.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
         message = f"`{name}` is an attribute of a {other_kind}, not of a {kind}"
         return ctx.report(RULE, problem.place, message, severity=severity)
     found = nearest(name, own)
-    message = f"`{name}` is no attribute of a {kind}"
+    message = f"`{name}` is not an attribute of a {kind}"
     if found:
         fix = ctx.fix(f"change to `{found}`", problem.place, found)
         return ctx.report(RULE, problem.place, f"{message}; did you mean `{found}`?", fixes=(fix,), severity=severity)
     if of_variable:
-        message += f"; there are {', '.join(own)}"
+        message += f"; known attributes: {', '.join(own)}"
     return ctx.report(RULE, problem.place, message, severity=severity)
 
 

@@ -1,8 +1,8 @@
-"""`v_type` names no class of variables.
+"""`v_type` names an unknown class of variables.
 
 The classes are `G` general, `A` address, `P` predicate, `S` sampler and `T` surface.
 
-Why: the class decides which table the variable lives in and where it may stand.
+Why: the class decides which table holds the variable and which operands may name it.
 
 Example:
 
@@ -27,11 +27,11 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     got = problem.args["got"]
     classes = "`G` general, `A` address, `P` predicate, `S` sampler or `T` surface"
     if got is None:
-        return ctx.report(RULE, problem.place, f"the declaration has no `v_type`; it is one of {classes}")
+        return ctx.report(RULE, problem.place, f"the declaration has no `v_type`; expected {classes}")
     fixes = []
     if str(got).upper() in VARIABLE_LETTER:
         fixes.append(ctx.fix(f"change to `{str(got).upper()}`", problem.place, str(got).upper(), safe=True))
-    return ctx.report(RULE, problem.place, f"`{got}` is no class of variables; it is one of {classes}", fixes=fixes)
+    return ctx.report(RULE, problem.place, f"unknown class of variables `{got}`; expected {classes}", fixes=fixes)
 
 
 CHECK = Check(RULE, {"bad-class": _report})

@@ -1,6 +1,6 @@
-"""The execution mask has a name that does not exist.
+"""The execution mask has an unknown name.
 
-Masks are `M1` to `M8` (which four lanes come first: M1 lane 0, M2 lane 4, M5 lane 16), `M1_NM` to `M8_NM` and `NoMask`.
+Masks are `M1` to `M8`, each of which begins four lanes further (M1 at lane 0, M2 at lane 4, M5 at lane 16), `M1_NM` to `M8_NM` and `NoMask`.
 
 Why: the finalizer rejects the text. The specification's table writes `M0` to `M7` and `NM` in one place.
 
@@ -32,7 +32,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
         modern = "M1"
     elif name.upper() != name and upper[:1] == "M" and upper[1:2] in tuple("12345678") and upper[2:] in ("", "_NM"):
         modern = upper
-    message = f"`{name}` is no execution mask; masks are `M1` to `M8`, `M1_NM` to `M8_NM` and `NoMask`"
+    message = f"unknown execution mask `{name}`; known masks: `M1` to `M8`, `M1_NM` to `M8_NM` and `NoMask`"
     fixes = [ctx.fix(f"change to `{modern}`", problem.place, modern)] if modern else []
     return ctx.report(RULE, problem.place, message, fixes=fixes)
 

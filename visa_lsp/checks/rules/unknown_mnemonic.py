@@ -1,6 +1,6 @@
-"""A line begins with a word that is no instruction.
+"""A line begins with a word that is not an instruction.
 
-Why: the finalizer takes it for a syntax error and stops. Mnemonics are written in lower case.
+Why: the finalizer reports a syntax error and stops. Mnemonics are written in lower case.
 
 Example:
 
@@ -24,7 +24,7 @@ RULE = rule("V201", "unknown-mnemonic", ERROR, __doc__)
 
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     name = str(problem.args["name"])
-    message = f"`{name}` is no instruction"
+    message = f"unknown instruction `{name}`"
     if name != name.lower() and name.lower() in TABLE.mnemonics:
         fix = ctx.fix(f"change to `{name.lower()}`", problem.place, name.lower(), safe=True)
         return ctx.report(RULE, problem.place, f"{message}; mnemonics are lower case: `{name.lower()}`", fixes=(fix,))

@@ -1,10 +1,10 @@
-"""A modifier is none that the instruction has.
+"""The instruction does not have this modifier.
 
 Such words choose the comparison (`cmp.lt`), the atomic operation, the channels, the saturation and more; which ones exist
 depends on the instruction.
 
-Why: the finalizer takes the word for a syntax error. `.sat` on an instruction that cannot saturate passes its parser and
-stops its code generator.
+Why: the finalizer reports a syntax error. `.sat` on an instruction that cannot saturate passes its parser and stops its
+code generator.
 
 Example:
 
@@ -43,9 +43,9 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
         return ctx.report(RULE, problem.place, message, severity=severity)
     known = [w for m in row.modifiers if m.kind is Modifier.Kind.WORD for w in m.words]
     if not row.modifiers:
-        return ctx.report(RULE, problem.place, f"`.{word}` is unknown; `{row.mnemonic}` takes no modifier")
+        return ctx.report(RULE, problem.place, f"unknown modifier `.{word}`; `{row.mnemonic}` takes none")
     found = _SPELT.get(word.lower()) if _SPELT.get(word.lower()) in known else nearest(word, known)
-    message = f"`.{word}` is no modifier of `{row.mnemonic}`"
+    message = f"`.{word}` is not a modifier of `{row.mnemonic}`"
     if ctx.dialect is Dialect.V42 and any(m.kind is Modifier.Kind.ANGLE for m in row.modifiers):
         message = f"{message}; {allowed(row)} (the finalizer of 2026 reads any word in angle brackets)"
         return ctx.report(RULE, problem.place, message, severity=WARNING)
@@ -56,12 +56,12 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
 
 
 def allowed(row: Instruction) -> str:
-    """Return what modifiers an instruction takes, as a sentence part."""
+    """Return the modifiers that an instruction takes, as the end of a message."""
     return "it takes " + ", then ".join(modifier_words(m) for m in row.modifiers)
 
 
 def modifier_words(modifier: Modifier) -> str:
-    """Return what one modifier can be."""
+    """Return the legal words of one modifier."""
     match modifier.kind:
         case Modifier.Kind.CHANNELS:
             return "a channel mask of the letters R, G, B, A"
@@ -89,11 +89,11 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
             continue
         size = ctx.text(Place(bound.line, node.exec.span))
         right = (
-            f"behind the execution size: `{size}.{word.text}`"
+            f"after the execution size: `{size}.{word.text}`"
             if behind
             else f"before the execution size: `.{word.text} {size}`"
         )
-        yield ctx.report(RULE, Place(bound.line, word.span), f"`.{word.text}` stands {right}")
+        yield ctx.report(RULE, Place(bound.line, word.span), f"`.{word.text}` belongs {right}")
 
 
 CHECK = Check(

@@ -1,4 +1,4 @@
-"""A word stands where a data type belongs, and is none.
+"""A word is not a data type where one belongs.
 
 The types are `ub b uw w ud d uq q hf bf f df`, for predicates `bool`, and for immediates also `v`, `uv` and `vf`.
 
@@ -42,9 +42,9 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     name = str(problem.args["name"])
     names = [t.name for t in TYPES]
     found = _OTHER.get(name.lower()) or nearest(name, names)
-    message = f"`{name}` is no data type"
+    message = f"unknown data type `{name}`"
     if not found:
-        return ctx.report(RULE, problem.place, f"{message}; the types are {', '.join(names)}")
+        return ctx.report(RULE, problem.place, f"{message}; known types: {', '.join(names)}")
     fix = ctx.fix(f"change to `{found}`", problem.place, found)
     return ctx.report(RULE, problem.place, f"{message}; did you mean `{found}`?", fixes=(fix,))
 

@@ -1,6 +1,6 @@
 """A `}` closes no scope, or a `{` is never closed.
 
-Why: `{` and `}` bound the life of declarations; one `}` too many means that a scope ended earlier than was meant, one too few
+Why: `{` and `}` bound the scope of declarations; one `}` too many means that a scope ended earlier than intended, one too few
 that names live longer. A scope ends in the kernel or function in which it began.
 
 Example:
@@ -24,7 +24,7 @@ RULE = rule("V004", "unmatched-brace", ERROR, __doc__)
 
 
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    return ctx.report(RULE, problem.place, "`}` closes no scope; there is no `{` open here")
+    return ctx.report(RULE, problem.place, "`}` closes no scope; no `{` is open here")
 
 
 def _unclosed(ctx: CheckContext, problem: Problem) -> Diagnostic:

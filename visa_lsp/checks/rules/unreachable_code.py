@@ -1,8 +1,8 @@
-"""Instructions that no path reaches.
+"""No path reaches an instruction.
 
-Off unless asked for: compilers leave such code behind, and the finalizer removes it.
+Off by default: compilers leave such code in their output, and the finalizer removes it.
 
-Why: code behind an unconditional `ret` or `jmp` and before the next label never runs; often a label is missing.
+Why: code after an unconditional `ret` or `jmp` and before the next label never runs; often a label is missing.
 
 Example:
 
@@ -45,7 +45,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
             yield ctx.report(
                 RULE,
                 ctx.line_place(bound.line),
-                "no path leads here; a label is missing, or the code can go",
+                "no path leads here; a label is missing, or the code can be removed",
                 related=related,
             )
             stopped = None

@@ -1,9 +1,9 @@
-"""A spelling that the lexer of text 4.2 does not read.
+"""The lexer of text 4.2 does not read this spelling.
 
-Older finalizers read some of them, and others are what one writes by habit: blanks inside of `(-)`, types in mixed case, decimal
-fractions with a type other than `:f` and `:df`, a sign `+` before a number, an execution size that is no plain number.
+Older finalizers read some of these spellings, and others are common habits: blanks inside of `(-)`, types in mixed case, decimal
+fractions with a type other than `:f` and `:df`, a sign `+` before a number, an execution size that is not a plain number.
 
-Why: the text does not compile, and the finalizer says no more than that there is a syntax error.
+Why: the text does not compile, and the finalizer reports only a syntax error.
 
 Example:
 
@@ -49,10 +49,10 @@ _INDIRECT: Final = re.compile(r"(?<![A-Za-z0-9_])r\s+\[")
 _CONSTANT: Final = re.compile(r"%(?:DispatchSIMD|Platform)(?![A-Za-z0-9_])")
 _POINT: Final = re.compile(r"\.\s+[A-Za-z]")
 _LINE_PATTERNS: Final = (
-    (_MIXED_TYPES, "a type is written in small letters or in capitals, not `{}`"),
-    (_MODIFIER, "a modifier of a source is `(-)`, `(abs)`, `(-abs)` or `(~)`, without blanks, not `{}`"),
-    (_INDIRECT, "no blank stands before the bracket: `r[`, not `{}`"),
-    (_CONSTANT, "the constant is `%DispatchSimd`; there is no `{}`"),
+    (_MIXED_TYPES, "a type must be all lower case or all upper case, not `{}`"),
+    (_MODIFIER, "a modifier of a source must be `(-)`, `(abs)`, `(-abs)` or `(~)`, without blanks, not `{}`"),
+    (_INDIRECT, "remove the blank before the bracket: `r[`, not `{}`"),
+    (_CONSTANT, "unknown constant `{}`; expected `%DispatchSimd`"),
 )
 _QUOTED: Final = re.compile(r'"(?:\\.|[^"\\])*"')
 _ESCAPE: Final = re.compile(r"\\(?:[abefnrtv'\"?\\]|[0-9]{1,3}|x[0-9A-Fa-f]{1,2})|(\\.)")
@@ -60,7 +60,7 @@ _EXEC: Final = re.compile(r"\(\s*(?:[A-Za-z_0-9]+\s*,\s*)?[0-9]+\s*\)")
 
 
 def _parameter(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    return ctx.report(RULE, problem.place, "text 4.2 has no `.parameter`; an input is declared by `.input`")
+    return ctx.report(RULE, problem.place, "text 4.2 has no `.parameter`; declare an input with `.input`")
 
 
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
@@ -73,7 +73,7 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
-    """Yield what stands in declarations and in attributes of the kernel."""
+    """Yield unread spellings in declarations and in attributes of the kernel."""
     if ctx.dialect is not Dialect.V42:
         return
     for symbol in ctx.declared(body):
@@ -108,12 +108,12 @@ def _in_instruction(ctx: CheckContext, bound: Bound, node: tree.Instruction) -> 
         if match[2].lower() in ("f", "df") and (match[1] or not match[2].islower()):
             yield (
                 Span(*match.span()),
-                f"a decimal fraction ends with `:f` or `:df` and no blank before it, not `{match[1]}:{match[2]}`",
+                f"a decimal fraction must end with `:f` or `:df`, without a blank before it, not `{match[1]}:{match[2]}`",
             )
     head = node.operands[0].span.start if node.operands else len(code)
     match = _POINT.search(code, 0, head)
     if match is not None and not (bound.row is not None and any(slot.length for slot in bound.row.slots)):
-        yield Span(*match.span()), "no blank stands behind the point of a word"
+        yield Span(*match.span()), "remove the blank after the point of a word"
     if node.exec is not None and _EXEC.fullmatch(code, node.exec.span.start, node.exec.span.end) is None:
         yield (
             node.exec.span,
@@ -127,7 +127,7 @@ def _in_instruction(ctx: CheckContext, bound: Bound, node: tree.Instruction) -> 
             if operand.slot.hexadecimal and isinstance(number, tree.Number) and number.text[:2] not in ("0x", "0X"):
                 yield (
                     operand.node.span,
-                    f"`{operand.slot.name}` is a hexadecimal number: `{number.value:#x}`, not `{number.text}`",
+                    f"`{operand.slot.name}` must be a hexadecimal number: `{number.value:#x}`, not `{number.text}`",
                 )
         elif isinstance(operand.node, tree.IndirectRef) and operand.node.index is None:
             yield (
@@ -142,9 +142,9 @@ def _literal(node: tree.Literal) -> Iterator[Found]:
     if of in ("f", "df"):
         number = value.operand if isinstance(value, tree.Unary) and value.op == "-" else value
         if not isinstance(number, (tree.Number, tree.Float)) or value.span.start != node.span.start:
-            yield node.span, f"a number of type `{of}` is no expression"
+            yield node.span, f"a number of type `{of}` cannot be an expression"
     elif of == "hf" and not isinstance(value, (tree.Number, tree.Float)):
-        yield node.span, "a number of type `hf` is its bits in hexadecimal, as in `0x3c00:hf`"
+        yield node.span, "a number of type `hf` is written as its bits in hexadecimal, as in `0x3c00:hf`"
 
 
 def _signs(node: object, code: str) -> Iterator[Found]:
@@ -152,7 +152,7 @@ def _signs(node: object, code: str) -> Iterator[Found]:
     if "+" not in code:
         return
     if isinstance(node, tree.Unary) and node.op == "+":
-        yield node.span, "no `+` stands before a number"
+        yield node.span, "remove the `+` before the number"
     if isinstance(node, tuple):
         for child in node:
             yield from _signs(child, code)
@@ -168,14 +168,14 @@ def _escapes(code: str) -> Iterator[Found]:
     for quoted in _QUOTED.finditer(code):
         for match in _ESCAPE.finditer(code, *quoted.span()):
             if match[1] is not None:
-                yield Span(*match.span()), f"`{match[0]}` is no escape sequence of a string"
+                yield Span(*match.span()), f"unknown escape sequence `{match[0]}` in a string"
 
 
 def _in_declaration(ctx: CheckContext, node: tree.Decl, line: int) -> Iterator[Found]:
     if node.type is not None and _CLASS.fullmatch(node.type.text) is None:
-        yield node.type.span, f"a type is written in small letters or in capitals, not `{node.type.text}`"
+        yield node.type.span, f"a type must be all lower case or all upper case, not `{node.type.text}`"
     if isinstance(node.align, tree.Word) and node.align.text == "2_GRF":
-        yield node.align.span, "the alignment is `2GRF` or `GRFx2`, not `2_GRF`"
+        yield node.align.span, "unknown alignment `2_GRF`; expected `2GRF` or `GRFx2`"
     for number in (node.num_elts, node.align, node.alias and node.alias.offset):
         if number is not None and not isinstance(number, tree.Number):
             yield from _signs(number, ctx.document.code(line))
@@ -188,9 +188,9 @@ def _in_attribute(node: tree.KernelAttr) -> Iterator[Found]:
         return
     value = node.value
     if isinstance(value, tree.Quoted) and value.text == "cs":
-        yield value.span, "text 4.2 has no target `cs`; it is `3d` or `cm`"
+        yield value.span, "text 4.2 has no target `cs`; expected `3d` or `cm`"
     elif isinstance(value, tree.Number) and value.value > 1:
-        yield value.span, f"{value.value} is no target; it is 0 or 1"
+        yield value.span, f"unknown target {value.value}; expected 0 or 1"
     elif value is None:
         yield node.span, '`Target` lacks its value, as in `Target="3d"`'
 

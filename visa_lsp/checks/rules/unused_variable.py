@@ -1,8 +1,8 @@
 """A variable is declared and never used.
 
-Off unless asked for: compilers declare more than they use.
+Off by default: compilers declare more than they use.
 
-Why: it costs nothing, but often another name was meant.
+Why: the declaration costs nothing, but often another name was meant to be used.
 
 Example:
 
@@ -41,7 +41,7 @@ class _Mentions:
         self._counts: Counter[str] | None = None
 
     def count(self, ctx: CheckContext, name: str) -> int:
-        """Return how often a name stands in the text, comments included; all words are counted once."""
+        """Return how often a name occurs in the text, comments included; one pass counts all words."""
         if self._counts is None:
             self._counts = Counter(_WORD.findall(ctx.document.text))
         return self._counts[name]

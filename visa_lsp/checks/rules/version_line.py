@@ -1,8 +1,8 @@
-"""The text does not begin with `.version`, has a second one, or one of a version that nobody knows.
+"""The text does not begin with `.version`, has a second one, or names an unknown version.
 
-Why: the finalizer reads the version before anything else; a text without one is no text to it. The order of the seed,
-`.kernel` before `.version`, is understood here and can be turned round. The finalizer takes any number for a version, but
-there is no text but that of 1.x to 4.2.
+Why: the finalizer reads the version before anything else, and rejects a text without one. visa-lsp also reads the order of
+the seed, `.kernel` before `.version`, and can swap the two. The finalizer accepts any number as a version, but only 1.x to 4.2
+exist.
 
 Example:
 
@@ -14,7 +14,7 @@ Instead:
     .version 4.1
     .kernel "k"
 
-Authority: the finalizer rejects a text without a version and one with two, and takes any number; seed 003, `vISA_Assembly_File`, has the kernel first, which is why that order is
+Authority: the finalizer rejects a text without a version and one with two, and accepts any number; seed 003, `vISA_Assembly_File`, has the kernel first, which is why that order is
 a warning only.
 """
 
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _OLDEST, _NEWEST, _MOST_MINOR = (1, 0), (4, 2), 9
-# A number from here on is not repeated in a message.
-_WRITTEN = 10**9
+# Longer numbers are left out of messages because they only fill the line.
+_MAX_REPORTED_NUMBER = 10**9
 
 RULE = rule("V003", "version-line", ERROR, __doc__)
 
@@ -64,7 +64,7 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
     end = ctx.document.line_start(at + 1) if at + 1 < ctx.document.line_count else len(ctx.document)
     moved = ctx.document.line_text(at).strip()
     fix = Fix("move `.version` to the top", (ctx.insert_line(line, moved), Edit(Span(start, end), "")), safe=True)
-    related = [(ctx.line_place(at), "the version stands here")]
+    related = [(ctx.line_place(at), "the version is here")]
     message = "`.version` must be the first statement; the finalizer rejects the seed's order"
     # Without a body the finding would only become another one, and no line leaves or enters a comment.
     is_movable = ctx.bound.bodies and not any(ctx.is_comment_open(n) for n in (line - 1, at - 1, at))
@@ -72,19 +72,19 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
 
 
 def _numbers(ctx: CheckContext) -> Iterator[Diagnostic]:
-    """Yield what is wrong with the number of the version, and with versions further down."""
+    """Yield findings about an unknown version number and about second versions."""
     at, version = ctx.bound.version_line, ctx.bound.version
     if version is not None and not (_OLDEST <= version <= _NEWEST and version[1] <= _MOST_MINOR):
         statement = ctx.document.statement(at)
         assert isinstance(statement, tree.Version)
         newest = ".".join(map(str, _NEWEST))
         fix = ctx.fix(f"write `.version {newest}`", Place(at, statement.span), f".version {newest}")
-        told = ".".join(map(str, version)) if max(version) < _WRITTEN else "this"
-        message = f"nobody knows version {told}; texts are of 4.1 or {newest}, older ones of 1.x to 4.0"
+        number = " " + ".".join(map(str, version)) if max(version) < _MAX_REPORTED_NUMBER else ""
+        message = f"unknown version{number}; known versions: 4.1 and {newest}, and 1.x to 4.0 of older texts"
         yield ctx.report(RULE, Place(at, statement.span), message, fixes=(fix,), severity=WARNING)
     for again, statement in ctx.document.statements() if ctx.bound.versions > 1 else ():
         if isinstance(statement, tree.Version) and again > at >= 0:
-            related = [(ctx.line_place(at), "the first version stands here")]
+            related = [(ctx.line_place(at), "the first version is here")]
             yield ctx.report(
                 RULE, Place(again, statement.span), "a text has one `.version`, at its top", related=related
             )

@@ -1,8 +1,8 @@
 """An instruction writes an input variable.
 
-Why: inputs are the kernel's arguments; the specification has them read-only, so that tools may take their value for granted.
-Media compilers use them as variables all the same: nothing is said in a kernel with `Target="cm"`. Nor is it of reserved
-registers (`.implicit_PSEUDO_INPUT`), which are no arguments.
+Why: inputs are the kernel's arguments; the specification makes them read-only, so tools may rely on their values.
+Media compilers use them as variables all the same, so the rule skips kernels with `Target="cm"`. It also skips reserved
+registers (`.implicit_PSEUDO_INPUT`), which are not arguments.
 
 Example:
 
@@ -39,12 +39,12 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     for symbol in body.symbols:
         if symbol.input is None or symbol.kind is not SymbolKind.GENERAL or symbol.input_place is None:
             continue
-        if symbol.input.reserved:  # to be written is what it is for
+        if symbol.input.reserved:  # compilers reserve such registers to write to them
             continue
         writes = [r.place for r in symbol.references if r.role in (Role.WRITE, Role.READ_WRITE)]
         for write in sorted({place.line: place for place in reversed(writes)}.values()):
             if ctx.first_use(RULE, body, symbol.name, write.line):
-                message = f"`{symbol.name}` is an input; the specification has inputs read-only (the finalizer does not check)"
+                message = f"`{symbol.name}` is an input; the specification makes inputs read-only (the finalizer does not check)"
                 yield ctx.report(RULE, write, message, related=[(symbol.input_place, "passed here")])
 
 

@@ -3,7 +3,7 @@
 There are three: the specification's appendix (structured `if`, `else`, `while`), 4.1 with its object format, and 4.2, which
 today's compiler prints.
 
-Why: the finalizer of one version takes the other's words for syntax errors.
+Why: the finalizer of one version reports the other's words as syntax errors.
 
 Example:
 

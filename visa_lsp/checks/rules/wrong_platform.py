@@ -55,10 +55,10 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
 def _where(row: Instruction) -> str:
     names = [p.name for p in PLATFORMS if p.name in row.platforms]
     if not names:
-        return "no platform known here has it"
+        return "no known platform has it"
     within = PLATFORMS[[p.name for p in PLATFORMS].index(names[0]) : [p.name for p in PLATFORMS].index(names[-1]) + 1]
     gaps = [p.name for p in within if p.name not in row.platforms]
-    but = f", but for {words(gaps, 'and')}" if gaps else ""
+    but = f", except on {words(gaps, 'and')}" if gaps else ""
     if names[-1] == PLATFORMS[-1].name:
         return (
             f"it exists on all platforms{but}"
@@ -71,7 +71,7 @@ def _where(row: Instruction) -> str:
 
 
 def _types(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
-    """Types that need a unit which some platforms lack: exact division and roots, and those of doubles."""
+    """Yield types that need a unit which the platform lacks: exact division and roots, and those of doubles."""
     row, statement = bound.row, bound.statement
     if row is None or ctx.platform is None or not isinstance(statement, tree.Instruction):
         return

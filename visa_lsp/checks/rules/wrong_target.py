@@ -2,7 +2,7 @@
 
 `jmp` and `goto` go to labels, `call` to the label that a `.function` line opens.
 
-Why: the finalizer keeps the two apart and finds no label of the wanted kind.
+Why: the finalizer keeps subroutines and block labels apart and finds no label of the required kind.
 
 Example:
 
@@ -46,7 +46,7 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
         if subroutine == calls:
             continue
         what, fitting = ("a subroutine", "a label") if subroutine else ("a block label", "a subroutine")
-        message = f"`{name}` is {what}; `{bound.row.mnemonic}` goes to {fitting}"
+        message = f"`{name}` is {what}; `{bound.row.mnemonic}` needs {fitting}"
         fixes = []
         if isinstance(bound.statement, tree.Instruction) and subroutine != calls:
             other = TABLE.by_flow[FlowClass.CALL if subroutine else FlowClass.GOTO].mnemonic

@@ -1,6 +1,6 @@
-"""Bound text as steps of ``visa_lsp.flow``: a body with errors in it gives steps too.
+"""Conversion of bound text to steps of ``visa_lsp.flow``, also for a body with errors.
 
-A line without a meaning still jumps where its words say, and touches the variables that it names.
+A line without a meaning still jumps to the labels and accesses the variables that it names.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ _ROLES = {Role.READ: (False,), Role.WRITE: (True,), Role.READ_WRITE: (False, Tru
 
 
 def graph_of_body(body: Body) -> Graph:
-    """Return the control-flow graph of a body, without accesses; labels are names, and calls stand within blocks."""
+    """Return the control-flow graph of a body, without accesses; labels are names, and calls do not end blocks."""
     return graph_of([_step(bound) for bound in body.code], body.name)
 
 
 def steps_of_body(body: Body, grf_bytes: int | None = None) -> list[Step]:
-    """Return the steps of a body with what they read and write; ``grf_bytes`` where another row is meant than its platform's."""
+    """Return the steps of a body with what they read and write; ``grf_bytes`` overrides the row size of its platform."""
     storage = storage_of_body(body, grf_bytes)
     named = _named(body)
     return [_step(bound, storage, named) for bound in body.code]
@@ -62,14 +62,14 @@ def storage_of_body(body: Body, grf_bytes: int | None = None) -> Storage:
 
 
 def key_of(symbol: Symbol) -> int | None:
-    """Return the key of the variable that a name stands for in the end; None for labels."""
+    """Return the key of the variable at the end of a name's alias chain; None for labels."""
     base = symbol.base()[0]
     space = _SPACES.get(base.kind)
     return None if space is None else variable_key(space, base.id)
 
 
 def used_variables(body: Body, steps: Iterable[Step]) -> Iterator[tuple[Symbol, Usage]]:
-    """Yield every declared variable that is read or written and that nothing outside of the body can fill or look at.
+    """Yield every accessed variable that only this body can read or write.
 
     A variable whose address is taken may be anything and is left out.
     """
@@ -88,12 +88,12 @@ def used_variables(body: Body, steps: Iterable[Step]) -> Iterator[tuple[Symbol, 
 
 
 def has_meaning(body: Body) -> bool:
-    """Return whether every instruction of a body is understood, so that nothing is unknown of what they read and write."""
+    """Return whether every instruction of a body has a meaning, so that all reads and writes are known."""
     return all(bound.inst is not None for bound in body.code if isinstance(bound.statement, tree.Instruction))
 
 
 def _named(body: Body) -> dict[int, list[tuple[Symbol, Role]]]:
-    """Return what lines without a meaning mention."""
+    """Return the variables that lines without a meaning name, by line."""
     lines = {bound.line for bound in body.code if bound.inst is None}
     found: dict[int, list[tuple[Symbol, Role]]] = {}
     if lines:
@@ -151,7 +151,7 @@ def _targets(statement: tree.Instruction) -> Iterator[str]:
 def _mentions(
     symbols: tuple[tuple[Symbol, Role], ...] | list[tuple[Symbol, Role]], storage: Storage
 ) -> Iterator[Access]:
-    """Accesses of which nothing is known but the variable."""
+    """Yield an access of unknown extent for each variable."""
     for symbol, role in symbols:
         key = key_of(symbol)
         if key is None:

@@ -1,4 +1,4 @@
-"""Which problems of a line only follow from another one: they are kept quiet.
+"""Suppression of problems that only follow from another problem of the line.
 
 A broken parenthesis makes the rest of its line look wrong, a junk operand shifts the count. Every line is judged alone.
 Invariant: a line with problems keeps at least one.

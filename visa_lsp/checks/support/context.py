@@ -1,7 +1,7 @@
-"""What a rule sees: the document, what binding made of it, the platform if one is known.
+"""The view of a rule: the document, its bound form, the platform if one is known.
 
-Rules speak in places (line, span in the line); only here do they become offsets of the text. Without a platform a rule
-that depends on the register size speaks only where every size agrees.
+Rules report places (line, span in the line); this module converts them to offsets of the text. Without a platform a rule
+that depends on the register size reports only findings that hold for every size.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ class CheckContext(Struct, frozen=True):
 
     @property
     def grf_sizes(self) -> tuple[int, ...]:
-        """The register sizes, in bytes, that come into question."""
+        """The possible register sizes, in bytes."""
         return (self.platform.grf_bytes,) if self.platform else (32, 64)
 
     def facts(self, body: Body) -> BodyFacts:
-        """Return what the rules know of a body beyond its symbols."""
+        """Return facts about a body beyond its symbols."""
         known = self._facts.get(id(body))
         if known is None:
             known = self._facts[id(body)] = BodyFacts.of(body)
@@ -117,7 +117,7 @@ class CheckContext(Struct, frozen=True):
         return Fix(title, (self.edit(place, new_text),), safe)
 
     def first_use(self, rule: Rule, body: Body, subject: str, line: int) -> bool:
-        """Return whether a line is the first of a body in which a rule has met a subject; to be asked in text order."""
+        """Return whether a line is the first of a body in which a rule meets a subject; must be called in text order."""
         self.subjects.setdefault(line, set()).add((rule.name, subject))
         return self._firsts.setdefault((id(body), rule.name, subject), line) == line
 
@@ -161,7 +161,7 @@ def insertion_after(document: Document, line: int, text: str) -> Edit:
 
 
 def dialect_of(bound: BoundModule) -> Dialect:
-    """Return the dialect that ``.version`` names: 4.2 and later, else 4.1. Forms of the seed are told one by one, by rules."""
+    """Return the dialect of ``.version``: 4.2 and later, else 4.1. Rules recognise forms of the seed one by one."""
     if bound.version is None:
         return Dialect.V41
     if bound.version >= (4, 2):

@@ -1,6 +1,6 @@
-"""What rules ask of a body again and again: symbols by id, the dispatch width, the type and exec size of operands.
+"""Facts about a body that several rules need: symbols by id, dispatch width, type and exec size of operands.
 
-Pure look-ups on what binding left; nothing here judges. A fact that is not certain is None.
+Pure look-ups in bound text, without findings. A fact that is not certain is None.
 """
 
 from __future__ import annotations
@@ -75,12 +75,12 @@ def exec_control(bound: Bound) -> ExecControl | None:
 
 
 def operand_place(bound: Bound, operand: BoundOperand) -> Place:
-    """Return where an operand stands."""
+    """Return the place of an operand."""
     return Place(bound.line, operand.node.span)
 
 
 def slot_words(slot: Slot) -> str:
-    """Words for an operand: ``src0``, with what it is for where that says more."""
+    """Return words for an operand: ``src0``, with its purpose where that says more."""
     doc = slot.doc.split(";")[0].split(":")[0]
     plain = not doc or doc.startswith("source ") or doc in ("result", "surface variable", "sampler variable")
     return f"`{slot.name}`" if plain else f"`{slot.name}` ({doc})"

@@ -1,8 +1,8 @@
-"""How much of a text is looked at line by line: enough for every text that is written, and an end for every other.
+"""Limits of checking line by line: far above every real text, but finite for any input.
 
-A text of a million lines of a million kinds, or of nothing but mistakes, would be judged for ten minutes at every
-keystroke. Beyond these limits one finding says that there may be more. The rule is here, beside the others; what keeps the
-limits is the analysis.
+A text of a million lines of a million kinds, or of nothing but mistakes, would take ten minutes to check at every
+keystroke. Beyond these limits one finding says that there may be more. The rule is here, beside the others; the analysis
+applies the limits.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 from visa_lsp.diagnostics import Diagnostic, Rule, Severity
 from visa_lsp.text import Span
 
-# Kinds of lines that one look at a text judges; a text of 200,000 lines that a compiler wrote has some thousands of them.
+# Kinds of lines that one check of a text covers; a compiler's text of 200,000 lines has some thousands of them.
 CLASSES: Final = 40_000
 # Lines that may have a finding and are bound and checked one by one, in each body; bodies in one go, and in all;
 # bodies whose name another one has.
@@ -25,21 +25,21 @@ UNCHECKED: Final = Rule(
     code="V008",
     name="unchecked-lines",
     severity=Severity.WARNING,
-    doc=f"""A text has so many findings, or lines of so many kinds, that what follows was not looked at.
+    doc=f"""A text has so many findings, or lines of so many kinds, that the lines after them were not checked.
 
-At most {SUSPECTS:,} lines of a kernel that may have a finding are looked at one by one; lines of more than {CLASSES:,} kinds count among
-them. At most {MOST_BODIES:,} kernels of a text are looked at.
+visa-lsp checks at most {SUSPECTS:,} lines of a kernel that may have a finding one by one, including lines of more than {CLASSES:,} kinds, and
+at most {MOST_BODIES:,} kernels of a text.
 
-Why: a text that is nothing but mistakes would take minutes to check, at every keystroke; its first findings tell what is
+Why: a text of nothing but mistakes would take minutes to check at every keystroke; its first findings show what is
 wrong with it.
 
 Example:
 
-    a binary file with the ending of a text
+    a binary file with the extension of a text
 
 Instead:
 
-    mend the findings that are shown, and check again
+    fix the reported findings, and check again
 
 Authority: none; the limit is visa-lsp's own.
 """,
@@ -47,6 +47,6 @@ Authority: none; the limit is visa-lsp's own.
 
 
 def unchecked(line: int, start: int) -> Diagnostic:
-    """Return the finding that says that the text is not looked at from a line on; ``start`` is the line's offset."""
-    message = f"from line {line + 1} on, lines that may have findings are not looked at: there are too many of them"
+    """Return the finding that the text is not checked from a line on; ``start`` is the line's offset."""
+    message = f"too many lines may have findings; those from line {line + 1} on are not checked"
     return Diagnostic(UNCHECKED, Span(start, start), message)

@@ -1,8 +1,8 @@
-"""What the finalizer of 2026 (text 4.2) makes of load/store messages, beyond what every finalizer says of them.
+"""Checks of load/store messages that only the finalizer of 2026 (text 4.2) has.
 
 The forms differ by dialect: texts of Efficient64b (CRI and later) address surfaces by `surf(..)`, scale addresses and give three
 cache controls; all others use `bti`, `ss` and `bss` and give two. Facts are those of the public source of 98fff71643f1 and of its
-verdicts on texts of one message. Pure look-ups; the rules that ask make findings of them.
+verdicts on texts of one message. Pure look-ups; the calling rules report them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Found = tuple[Place, str, Severity]
 
 
 def judge_message(bound: Bound, inst: Inst, platform: Platform) -> Iterator[Found]:
-    """Yield what the finalizer of 2026 has against a message, with the severity: a warning where it ends."""
+    """Yield the objections of the finalizer of 2026 to a message, with the severity: a warning where it ends."""
     for operand in bound.operands:
         node, place = operand.node, Place(bound.line, operand.node.span)
         shape = operand.slot.shape
@@ -52,7 +52,7 @@ def judge_message(bound: Bound, inst: Inst, platform: Platform) -> Iterator[Foun
                 yield from _typed(inst, node, place, platform)
             elif shape is Shape.LSC_ADDRESS_2D:
                 if node.items and not isinstance(node.items[0].base, tree.Ref):
-                    yield place, "the base of a block is a register, not a number", Severity.ERROR
+                    yield place, "the base of a block must be a register, not a number", Severity.ERROR
             elif shape is Shape.LSC_SURFACE:
                 yield from _surface(inst, node, place, platform)
         elif shape is Shape.LSC_DATA:
@@ -73,21 +73,21 @@ def _address(inst: Inst, node: tree.AddressRef, place: Place, platform: Platform
         if kind in _STATES:
             yield (
                 place,
-                f"a surface is `surf(..)` in a text of Efficient64b, not `{node.model.text}(..)` ({STOPS})",
+                f"a surface must be `surf(..)` in a text of Efficient64b, not `{node.model.text}(..)` ({STOPS})",
                 Severity.WARNING,
             )
         elif sfid == codes.SFID_SLM and size != codes.ADDRSIZE_A32:
-            yield place, f"shared local memory has addresses `:a32` ({STOPS})", Severity.WARNING
+            yield place, f"shared local memory takes addresses of 32 bits; expected `:a32` ({STOPS})", Severity.WARNING
         elif sfid == codes.SFID_SLM and kind == codes.ADDRTYPE_ARG:
-            yield place, f"`arg` is global memory: `.ugm` ({STOPS})", Severity.WARNING
+            yield place, f"`arg` addresses global memory; expected `.ugm` ({STOPS})", Severity.WARNING
         elif sfid == codes.SFID_UGM and kind == codes.ADDRTYPE_FLAT and size == codes.ADDRSIZE_A32:
             yield (
                 place,
-                f"offsets of 32 bits are `:a32u` or `:a32s` in a text of Efficient64b ({STOPS})",
+                f"offsets of 32 bits must be `:a32u` or `:a32s` in a text of Efficient64b ({STOPS})",
                 Severity.WARNING,
             )
         elif sfid == codes.SFID_UGM and kind == codes.ADDRTYPE_SURF and size != codes.ADDRSIZE_A32U:
-            yield place, f"an offset in a surface is `:a32u` in a text of Efficient64b ({STOPS})", Severity.WARNING
+            yield place, f"an offset in a surface must be `:a32u` in a text of Efficient64b ({STOPS})", Severity.WARNING
         return
     surface = inst.get("surface")
     if kind == codes.ADDRTYPE_SURF:
@@ -101,14 +101,14 @@ def _address(inst: Inst, node: tree.AddressRef, place: Place, platform: Platform
     elif inst.get("immscale") != 1:
         yield place, f"{_only('a scale', platform)} ({STOPS})", Severity.WARNING
     elif kind == codes.ADDRTYPE_ARG and size != codes.ADDRSIZE_A32:
-        yield place, f"addresses of `arg` are `:a32` ({STOPS})", Severity.WARNING
+        yield place, f"addresses of `arg` must be `:a32` ({STOPS})", Severity.WARNING
 
 
 def _only(what: str, platform: Platform) -> str:
     return (
         f"{what} exists in texts of Efficient64b only; {platform.name} compiles no such text"
         if platform.generation < 350
-        else (f"{what} exists in texts of Efficient64b only; the build options of this text are without it")
+        else (f"{what} exists in texts of Efficient64b only; the build options of this text do not select it")
     )
 
 
@@ -116,32 +116,30 @@ def _typed(inst: Inst, node: tree.AddressRef, place: Place, platform: Platform) 
     if inst.row.has(Trait.MULTISAMPLED) and len(node.items) < _COORDINATES:
         yield place, f"`{inst.row.mnemonic}` takes u, v, r and the number of the sample ({STOPS})", Severity.WARNING
     if len(node.items) == _COORDINATES and node.items[-1].offset is not None:
-        yield Place(place.line, node.items[-1].span), "the fourth coordinate has no offset", Severity.ERROR
+        yield Place(place.line, node.items[-1].span), "the fourth coordinate takes no offset", Severity.ERROR
     yield from _kind_of_surface(inst, node, place, platform)
 
 
 def _kind_of_surface(inst: Inst, node: tree.AddressRef, place: Place, platform: Platform) -> Iterator[Found]:
     kind = inst.get("addrtype")
     if platform.efficient64b and kind in _SURFACES:
-        message = f"an image is `surf(..)` in a text of Efficient64b, not `{node.model.text}(..)`"
+        message = f"an image must be `surf(..)` in a text of Efficient64b, not `{node.model.text}(..)`"
         yield place, message, Severity.ERROR
     elif not platform.efficient64b and kind == codes.ADDRTYPE_SURF:
         yield place, _only("`surf(..)`", platform), Severity.ERROR
 
 
 def _surface(inst: Inst, node: tree.AddressRef, place: Place, platform: Platform) -> Iterator[Found]:
-    """Yield what is wrong with a surface that is named without addresses of lanes."""
+    """Yield mistakes in a surface that is named without addresses of lanes."""
     if inst.row.has(Trait.ATOMIC):
         if platform.efficient64b and not node.items:
-            message = (
-                f"an append counter has brackets in a text of Efficient64b, as in `surf(..)[%null] V1 %null` ({STOPS})"
-            )
+            message = f"an append counter needs brackets in a text of Efficient64b, as in `surf(..)[%null] V1 %null` ({STOPS})"
             yield place, message, Severity.WARNING
         return
     if inst.get("addrtype") in (codes.ADDRTYPE_FLAT, codes.ADDRTYPE_ARG):
         yield place, f"`{inst.row.mnemonic}` takes the state of a surface, not `{node.model.text}`", Severity.ERROR
     elif node.suffix is not None:
-        message = "there is no size behind the coordinates here"
+        message = "coordinates take no size here"
         yield Place(place.line, node.suffix.span), message, Severity.ERROR
     else:
         yield from _kind_of_surface(inst, node, place, platform)
@@ -155,17 +153,17 @@ def _channels(operand: BoundOperand, place: Place) -> Iterator[Found]:
         older = size.replace("u", "c")
         yield (
             place,
-            f"text 4.2 has no channels behind `{size}`; it has them behind `{older}`, which is the same",
+            f"text 4.2 has no channels after `{size}`; write them after `{older}`, which means the same",
             Severity.ERROR,
         )
 
 
 def _counter(inst: Inst, operand: BoundOperand, place: Place, platform: Platform) -> Iterator[Found]:
-    """Yield data of an append counter that is not one dword a lane; each of its operands says its own shape."""
+    """Yield data of an append counter that is not one dword per lane; each of its operands has its own shape."""
     tag = operand.node.suffix if isinstance(operand.node, tree.Ref) else None
     is_counter = inst.row.has(Trait.ATOMIC) and inst.row.atomic is None
     if is_counter and not platform.efficient64b and tag is not None and tag.text not in ("d32", "u32"):
-        yield place, f"an append counter has one `d32` a lane, not `{tag.text}` ({STOPS})", Severity.WARNING
+        yield place, f"an append counter takes one `d32` per lane, not `{tag.text}` ({STOPS})", Severity.WARNING
 
 
 def _registers(bound: Bound, place: Place, platform: Platform) -> Iterator[Found]:
@@ -176,9 +174,7 @@ def _registers(bound: Bound, place: Place, platform: Platform) -> Iterator[Found
     least = _LEAST_LANES_PVC if platform.name == "PVC" else _LEAST_LANES
     registers = data.registers(max(control.exec_size, least), platform.grf_bytes)
     if registers > _MOST_REGISTERS:
-        message = (
-            f"the message moves {registers} registers, as many as for {least} lanes; {_MOST_REGISTERS} are the most"
-        )
+        message = f"the message moves {registers} registers, as many as for {least} lanes; at most {_MOST_REGISTERS} are allowed"
         yield place, f"{message} ({STOPS})", Severity.WARNING
 
 
@@ -193,7 +189,7 @@ def _transposed(inst: Inst, place: Place, platform: Platform) -> Iterator[Found]
         message = f"a transposed block has elements of `d32` or `d64` on {platform.name}"
     elif width > limits[0] or height > limits[1] or (size == 8 and not late and height != limits[1]):
         rows = f"{limits[1]} rows" if size == 8 and not late else f"at most {limits[1]} rows"
-        message = f"a transposed block of `d{8 * size}` has rows of at most {limits[0]} elements and {rows} on {platform.name}"
+        message = f"a transposed block of `d{8 * size}` can have rows of at most {limits[0]} elements and {rows} on {platform.name}"
     else:
         return
     yield place, f"{message} ({STOPS})", Severity.WARNING

@@ -1,7 +1,7 @@
-"""The names of one body as rules about missing names ask for them: by name, by kind, by line; each looked up in no time.
+"""An index of the names of one body, by name, kind and line, for rules about missing names.
 
-A text may have a hundred thousand undeclared names and as many declared ones: nothing here goes through all of the one
-for each of the other. A suggestion depends on the names of the body that are spelt alike, and on those without a number.
+A text may have a hundred thousand undeclared names and as many declared ones, so no look-up iterates all of them. A
+suggestion depends on the names of the body that are spelt alike, and on names without a number.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ _DIGITS: Final = "0123456789"
 
 
 class Spelling(NamedTuple):
-    """A name without what a slip of the hand changes: the case of its letters, zeros before its number."""
+    """A name without the usual typing slips: case of letters, zeros before its number."""
 
     stem: str
     number: str  # empty without one
 
 
 def spelling(name: str) -> Spelling:
-    """Return what names that are spelt alike have in common: ``V0040`` and ``v40``, ``loop`` and ``LOOP``."""
+    """Return the common form of names that are spelt alike: ``V0040`` and ``v40``, ``loop`` and ``LOOP``."""
     stem = name.rstrip(_DIGITS)
     digits = name[len(stem) :]
     return Spelling(stem.lower(), digits.lstrip("0") or digits[:1])
 
 
 def is_likened(word: str) -> bool:
-    """Return whether names that are only like a missing one are suggested for it, and not just those that are spelt alike."""
+    """Return whether similar names are suggested for a missing one, and not only names that are spelt alike."""
     alike = spelling(word)
     return not alike.number or len(alike.stem) > _SHORT
 

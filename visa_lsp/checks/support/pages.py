@@ -1,6 +1,6 @@
-"""The page of a rule, in Markdown: what ``docs/rules`` holds and what ``explain`` and hover print.
+"""The page of a rule in Markdown, for ``docs/rules``, ``explain`` and hover.
 
-The text is the rule's own, and nothing else is written by hand. Which rules there are is not known here.
+The text is the docstring of the rule's module. This module does not know the list of rules.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _HEADINGS: Final = ("Why:", "Example:", "Instead:", "Authority:")
 
 def rule_page(rule: Rule, *, default: bool = True) -> str:
     """Return one rule's page."""
-    off = "" if default else " · only when it is asked for"
+    off = "" if default else " · off by default"
     language = "yaml" if rule.code.startswith(_YAML) else "visa"
     lines = [f"# {rule.code} {rule.name}", "", f"*{rule.severity.value}{off}*", ""]
     code: list[str] = []
@@ -65,7 +65,7 @@ def _fenced(code: list[str], language: str) -> list[str]:
 
 
 def examples(rule: Rule) -> tuple[str, str]:
-    """Return the example of a page, which has the finding, and the text that should stand instead."""
+    """Return the example of a page, which has the finding, and its replacement."""
     parts = {"Example:": "", "Instead:": ""}
     current = ""
     for line in rule.doc.splitlines():
@@ -78,8 +78,8 @@ def examples(rule: Rule) -> tuple[str, str]:
 
 
 def index_page(rules: Sequence[Rule], off: Collection[str]) -> str:
-    """Return the list of rules by family; ``off`` are the codes of those that only an option turns on."""
-    lines = ["# Rules", "", "Made from the rules themselves; `visa-lsp explain CODE` prints the same pages.", ""]
+    """Return the list of rules by family; ``off`` are the codes of rules that only an option turns on."""
+    lines = ["# Rules", "", "Generated from the rules; `visa-lsp explain CODE` prints the same pages.", ""]
     for digit in sorted({rule.code[1] for rule in rules}):
         title = _FAMILIES.get(digit, f"V{digit}00 to V{digit}99")
         lines.extend([f"## {title}", "", "| Code | Rule | Severity | What |", "| --- | --- | --- | --- |"])

@@ -1,7 +1,6 @@
-"""How much room the data and addresses of a message take: by execution size and data shape.
+"""Sizes of the data and addresses of a message, by execution size and data shape.
 
-Only forms whose size is certain are told; no rule stands here. Bytes are the least that the lanes need, registers what the
-message counts.
+Covers only forms whose size is certain. Bytes are the minimum that the lanes need, registers the count of the message.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ class Data(Struct, frozen=True):
     transposed: bool
 
     def registers(self, lanes: int, grf: int) -> int:
-        """Registers that the message moves."""
+        """Return how many registers the message moves."""
         if self.transposed:
             return max(1, self.size * self.elements // grf)
         return self.elements * max(1, self.size * lanes // grf)
@@ -85,7 +84,7 @@ def _register_bytes(word: str) -> int:
 
 
 def needed(bound: Bound) -> Iterator[tuple[BoundOperand, int]]:
-    """Raw operands with the bytes that the message reads or writes of them."""
+    """Yield raw operands with the number of their bytes that the message reads or writes."""
     control, row = exec_control(bound), bound.row
     if bound.inst is None or row is None:
         return
@@ -121,7 +120,7 @@ def most_rows(width: int) -> int:
 
 
 def _rectangle(bound: Bound) -> Iterator[tuple[BoundOperand, int]]:
-    """Yield the bytes of a media block: rows lie at powers of two of at least a dword. Of one that is too large nothing."""
+    """Yield the bytes of a media block, whose rows lie at powers of two of at least a dword; none if it is too large."""
     data = next(o for o in bound.operands if o.slot.shape is Shape.RAW)
     block = next((o.value for o in bound.operands if o.slot.name == "width,height"), None)
     match block:

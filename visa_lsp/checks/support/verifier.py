@@ -1,6 +1,6 @@
-"""Rules that judge the types of an instruction's operands ask once for each row, types and platform.
+"""Checks of operand types, cached for each row, types and platform.
 
-What the finalizer's own verifier accepts stands in the rows (``verified``, ``brain``, ``lacks``, ``together``).
+The rows record what the finalizer's verifier accepts (``verified``, ``brain``, ``lacks``, ``together``).
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ def lacking(row: Instruction, typed: Typed, platform: Platform | None) -> Iterat
 
 
 def overlooked(ctx: CheckContext, rows: Iterable[Instruction]) -> Severity | None:
-    """Return the severity of what the finalizer of 2026 does not look at in an instruction; None for the rule's own."""
+    """Return the severity of a mistake that the finalizer of 2026 does not check; None for the rule's own."""
     newest = ctx.dialect is Dialect.V42 and any(row.has(Trait.OVERLOOKED) for row in rows)
     return Severity.WARNING if newest else None
 
 
 def rows_at(ctx: CheckContext, line: int) -> Sequence[Instruction]:
-    """Return the rows of the mnemonic that stands in a line."""
+    """Return the rows of the mnemonic of a line."""
     statement = ctx.document.statement(line)
     return TABLE.lookup([w.text for w in statement.words])[0] if isinstance(statement, tree.Instruction) else ()
 
 
 def by_types(rule: Rule, judge: Callable[[Instruction, Typed, Platform | None, bool], Verdict | None]) -> Visit:
-    """Yield a visit of instructions that asks ``judge`` once for each row, types of its operands, platform and whether the text is 4.2."""
+    """Return a visit that calls ``judge`` once for each row, operand types, platform and whether the text is 4.2."""
     verdict_on = lru_cache(maxsize=8192)(judge)
 
     def visit(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
@@ -77,7 +77,7 @@ def by_types(rule: Rule, judge: Callable[[Instruction, Typed, Platform | None, b
 
 
 def _type_of(facts: BodyFacts, operand: BoundOperand) -> DataType | None:
-    """Return the type that the verifier sees: behind the first source ``&V`` is nothing but the first element of V."""
+    """Return the type that the verifier sees; a first source ``&V`` counts as the first element of V."""
     if isinstance(operand.value, AddressOf) and operand.slot.name != "src0":
         return facts.type_of(General(operand.value.var, operand.value.row, operand.value.col, SCALAR_REGION))
     return facts.type_of(operand.value)

@@ -1,7 +1,7 @@
 """Call hierarchy: kernels, subroutines and functions, and the calls between them.
 
-A kernel's code before its first subroutine is its own, and so is the subroutine that a dump opens it with. Read off the
-lines that call; knows no protocol.
+A kernel's code before its first subroutine belongs to the kernel, as does the subroutine at the start of a dump. Reads
+only the lines with calls; knows no protocol.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.ide.index.text_index import BodyChunks, Index
 
-# The calls that name what they call, with whether it is another body.
+# Calls with a named callee, and whether the callee is another body.
 _CALLS: Final = {
     row.mnemonic: row.flow is not FlowClass.CALL
     for row in TABLE.rows
@@ -41,7 +41,7 @@ _CALL: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Callable:
-    """Something that calls or is called: a body (``subroutine`` empty) or a subroutine of one.
+    """A caller or callee: a body (``subroutine`` empty) or a subroutine of one.
 
     ``name_span`` is the name in ``line``; its code is in lines ``first`` to ``end``, the last not included.
     """
@@ -56,7 +56,7 @@ class Callable:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Name of the subroutine, or of the body."""
         return self.subroutine or self.body
 
     @property
@@ -74,7 +74,7 @@ class Call:
 
 
 def callables(analysis: Analysis) -> tuple[Callable, ...]:
-    """Everything in a text that can call or be called."""
+    """Return the bodies and subroutines of a text."""
     index = index_of(analysis.document)
     return tuple(c for group in index.groups if group.opener >= 0 for c in _of_body(index, group))
 
@@ -108,7 +108,7 @@ def _first_code(index: Index, group: BodyChunks) -> int:
 
 
 def prepare(analysis: Analysis, offset: int) -> Callable | None:
-    """Return what the cursor is on: a name that is called or defined; elsewhere what the line belongs to."""
+    """Return the callable named at the cursor, or else the one that contains the line."""
     spot = spot_at(focus_at(analysis, offset), offset)
     found = callables(analysis)
     line = analysis.document.position(offset)[0]
@@ -129,7 +129,7 @@ def find(analysis: Analysis, body: str, subroutine: str) -> Callable | None:
 
 
 def outgoing(analysis: Analysis, caller: Callable) -> tuple[Call, ...]:
-    """Return what a callable calls in the same text."""
+    """Return the callees of a callable in the same text."""
     known = _Names(callables(analysis))
     places: dict[Callable, list[tuple[int, Span]]] = {}
     for line, span, name, far in _calls(analysis, caller.first, caller.end):
@@ -140,7 +140,7 @@ def outgoing(analysis: Analysis, caller: Callable) -> tuple[Call, ...]:
 
 
 def incoming(analysis: Analysis, callee: Callable) -> tuple[Call, ...]:
-    """Return what calls a callable in the same text."""
+    """Return the callers of a callable in the same text."""
     known = _Names(callables(analysis))
     places: dict[Callable, list[tuple[int, Span]]] = {}
     for line, span, name, far in _calls(analysis, 0, analysis.document.line_count):
@@ -153,7 +153,7 @@ def incoming(analysis: Analysis, callee: Callable) -> tuple[Call, ...]:
 
 
 class _Names:
-    """What can call and be called, by name and by line: a text may have thousands of each."""
+    """Index of callables by name and by line, because a text may have thousands."""
 
     def __init__(self, found: tuple[Callable, ...]) -> None:
         self._near: dict[tuple[str, str], Callable] = {}
@@ -166,11 +166,11 @@ class _Names:
         self._order = sorted(found, key=lambda c: (c.first, bool(c.subroutine)))
 
     def callee(self, body: str, name: str, *, far: bool) -> Callable | None:
-        """Return what a name means in a body; ``far`` names are those of other bodies."""
+        """Return the callable of a name in a body; ``far`` names are those of other bodies."""
         return self._far.get(name) if far else self._near.get((body, name))
 
     def around(self, line: int) -> Callable | None:
-        """Return the innermost one that a line belongs to."""
+        """Return the innermost callable that contains a line."""
         at = bisect_right(self._order, line, key=lambda c: c.first) - 1
         while at >= 0 and self._order[at].end <= line:
             at -= 1
@@ -178,7 +178,7 @@ class _Names:
 
 
 def _calls(analysis: Analysis, first: int, end: int) -> Iterator[tuple[int, Span, str, bool]]:
-    """(line, place of the name, name, whether it is another body's) of the calls in some lines."""
+    """Return (line, span of the name, name, whether the callee is another body) of the calls in some lines."""
     document = analysis.document
     index = index_of(document)
     if first >= end:

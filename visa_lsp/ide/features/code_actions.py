@@ -1,6 +1,6 @@
 """Code actions: the fixes that findings carry, one by one and all safe ones at once.
 
-Rules make the fixes; here they are only chosen for a range and joined without overlaps.
+Rules make the fixes; this module selects those of a range and joins them without overlaps.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """An offer to the user. ``all_of_kind`` marks one that mends every finding of a rule, or all."""
+    """An offer to the user. ``all_of_kind`` marks one that fixes every finding of a rule, or of all rules."""
 
     title: str
     edits: tuple[Edit, ...]
@@ -49,8 +49,8 @@ def fix_all(found: Iterable[Diagnostic]) -> tuple[Edit, ...]:
 
 
 def joined(fixes: Iterable[tuple[Edit, ...]]) -> tuple[Edit, ...]:
-    """Edits of several fixes in text order; a fix that overlaps an earlier one is left out."""
-    chosen: list[Edit] = []  # in text order, none over another
+    """Return the edits of several fixes in text order; a fix that overlaps an earlier one is left out."""
+    chosen: list[Edit] = []  # in text order, without overlaps
     for edits in fixes:
         if not any(_clashes(chosen, edit) for edit in edits):
             for edit in edits:
@@ -61,7 +61,7 @@ def joined(fixes: Iterable[tuple[Edit, ...]]) -> tuple[Edit, ...]:
 
 
 def _clashes(chosen: list[Edit], edit: Edit) -> bool:
-    """Return whether an edit lies over one of those chosen."""
+    """Return whether an edit overlaps a chosen one."""
     at = bisect_left(chosen, edit.span, key=lambda e: e.span)
     near = chosen[max(0, at - 2) : at + 3]
     return any(edit.span.start < c.span.end and c.span.start < edit.span.end and c != edit for c in near)

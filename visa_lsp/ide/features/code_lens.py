@@ -1,4 +1,4 @@
-"""Code lenses: above each kernel and function, what can be done with it and how big it is."""
+"""Code lenses: commands and size above each kernel and function."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Lens:
-    """A line of text above ``line``. ``action`` is run, assemble, disassemble, gen, or counts (nothing happens)."""
+    """A line of text above ``line``. ``action`` is run, assemble, disassemble, gen, or counts (no command)."""
 
     line: int
     action: str
@@ -23,7 +23,7 @@ class Lens:
 
 
 def code_lenses(analysis: Analysis) -> tuple[Lens, ...]:
-    """Return the lenses of a text. Those of ``references``, of bodies that a line names, have no title until ``resolved``."""
+    """Return the lenses of a text. A ``references`` lens, of a body that a line names, has no title until ``resolved``."""
     index = index_of(analysis.document)
     found: list[Lens] = []
     for group in index.groups:
@@ -43,7 +43,7 @@ def code_lenses(analysis: Analysis) -> tuple[Lens, ...]:
 
 
 def resolved(analysis: Analysis, name: str) -> str:
-    """Return the title of a ``references`` lens; without a number where the last use has gone since the lens was given."""
+    """Return the title of a ``references`` lens; without a number if the last use has been deleted meanwhile."""
     uses = [o for o in function_occurrences(analysis, name) if o.use is not ReferenceKind.DECLARED]
     return _many(len(uses), "reference") if uses else "references"
 

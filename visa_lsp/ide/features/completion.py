@@ -1,6 +1,6 @@
-"""Completion: what may be written at the cursor, best first, with the text that the choice puts there.
+"""Completion: proposals for the cursor, best first, with the text that each inserts.
 
-What is wanted comes from ``context``; what there is comes from the table, the binding and the attribute tables. Snippets
+``context`` determines what is expected; the table, the binding and the attribute tables provide the proposals. Snippets
 use the placeholder form ``${1:text}``; the rim strips it for editors without snippets.
 """
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class ItemKind(Enum):
-    """What an offer is."""
+    """Kind of a proposal."""
 
     MNEMONIC = "mnemonic"
     DIRECTIVE = "directive"
@@ -89,7 +89,7 @@ def complete(analysis: Analysis, offset: int) -> tuple[CompletionOffer, ...]:
 
 
 def offers(analysis: Analysis, offset: int) -> tuple[tuple[CompletionOffer, ...], bool]:
-    """Return the offers at an offset, and whether there are more names than were looked at."""
+    """Return the offers at an offset, and whether some names were left out."""
     context = context_at(analysis, offset)
     view, cut = _view(analysis, context)
     body = view.bound.body_at(context.line) if view is not None else None
@@ -102,7 +102,7 @@ _NAMED: Final = (
 
 
 def _view(analysis: Analysis, context: Context) -> tuple[Analysis | None, bool]:
-    """Return the text bound as far as its names are wanted; of very many names those near the cursor and those that fit."""
+    """Bind the part of the text whose names are needed: of many names, those near the cursor and those that match."""
     if context.expected not in _NAMED:
         return None, False
     document = analysis.document
@@ -110,19 +110,23 @@ def _view(analysis: Analysis, context: Context) -> tuple[Analysis | None, bool]:
         return analysis, False
     index = index_of(document)
     group = index.group_at(context.line)
-    near = {w for line in range(context.line - _NEAR, context.line + _NEAR) for w in words_of(document.code(line))}
+    near = {
+        w
+        for line in range(context.line - _NEAR_LINES, context.line + _NEAR_LINES)
+        for w in words_of(document.code(line))
+    }
     lines = [context.line, *(line for line, _, _ in index.declarations(group, near))]
     head = "\n" + context.prefix.lower()
     for at in range(group.first, group.end):
         part = index.parts[at]
-        if len(lines) >= _MOST_NAMES:
+        if len(lines) >= _MAX_NAMES:
             break
         if not part.facts.decls or head not in _lower_names(part):
             continue
         base = document.line_of(at)
         fits = [places for name, places in part.decls.items() if name not in near and name.lower().startswith(head[1:])]
-        # By lines, not by names: which ones are the first may not depend on where a chunk ends.
-        lines += sorted(base + offset for places in fits for offset, _ in places)[: _MOST_NAMES - len(lines)]
+        # Sorted by line, because the selection must not depend on chunk borders.
+        lines += sorted(base + offset for places in fits for offset, _ in places)[: _MAX_NAMES - len(lines)]
     cut = len(lines) - 1 < sum(len(part.facts.decls) for part in index.parts[group.first : group.end])
     slot = context.slot
     if slot is not None and slot.shape in (Shape.LABEL, Shape.LABELS, Shape.NAME, Shape.IDENTIFIER):
@@ -132,38 +136,38 @@ def _view(analysis: Analysis, context: Context) -> tuple[Analysis | None, bool]:
 
 
 def _labels_near(index: Index, group: BodyChunks, line: int) -> tuple[list[int], bool]:
-    """Return the lines of the nearest labels, and whether there are more; chunks are looked at from the line outwards."""
+    """Return the lines of the nearest labels, and whether there are more; searches chunks outwards from the line."""
     line_of = index.document.line_of
     away = [(max(line_of(at) - line, line - line_of(at + 1) + 1, 0), at) for at in range(group.first, group.end)]
     found: list[int] = []
     for distance, at in sorted(away):
-        if len(found) >= _MOST:
-            found = sorted(found, key=lambda label: (abs(label - line), label))[:_MOST]
+        if len(found) >= _MAX_LABELS:
+            found = sorted(found, key=lambda label: (abs(label - line), label))[:_MAX_LABELS]
             if distance > abs(found[-1] - line):
                 break
         if index.parts[at].facts.labels:
             base = line_of(at)
             found.extend(base + offset for offset, _ in index.parts[at].labels)
-    found = sorted(found, key=lambda label: (abs(label - line), label))[:_MOST]
+    found = sorted(found, key=lambda label: (abs(label - line), label))[:_MAX_LABELS]
     return found, len(found) < sum(len(part.facts.labels) for part in index.parts[group.first : group.end])
 
 
-# The names that a chunk declares: they follow from its text alone.
+# The names that a chunk declares: a function of its text alone, so cached with it.
 _LOWER_DECLS: Final = Key[str]("declared names in small letters")
 
 
 def _lower_names(part: ChunkIndex) -> str:
-    """Return the names that a chunk declares, in small letters, each with a newline before it."""
+    """Return the names that a chunk declares, in lower case, each with a newline before it."""
     found = part.memo.get(_LOWER_DECLS)
     if found is None:
         found = part.memo[_LOWER_DECLS] = "\n" + "\n".join(part.facts.decls).lower()
     return found
 
 
-# Names in so many lines around the cursor come first; at most so many others that fit; what is mentioned so often is read.
-_NEAR: Final = 40
-_MOST_NAMES: Final = 200
-_MOST: Final = 300
+_NEAR_LINES: Final = 40  # on each side of the cursor; their names are offered first
+_MAX_NAMES: Final = 200
+_MAX_LABELS: Final = 300
+_MAX_MENTIONS: Final = 300  # of a name, read for its page
 
 
 def _items(context: Context, body: Body | None) -> Iterator[CompletionOffer]:
@@ -205,7 +209,7 @@ def _mnemonics(context: Context) -> Iterator[CompletionOffer]:
 
 
 def instruction_snippet(row: Instruction) -> str:
-    """Return the whole instruction with a stop at each thing to fill in."""
+    """Return the whole instruction with a tab stop at each operand."""
     parts = [row.mnemonic]
     stop = 0
 
@@ -313,7 +317,7 @@ def _type_of(symbol: Symbol) -> str:
 
 
 def _use(symbol: Symbol, slot: Slot | None) -> str:
-    """Return how a variable is written in a slot."""
+    """Return the operand text of a variable in a slot."""
     if slot is None:
         return symbol.name
     if slot.shape in (Shape.RAW, Shape.RAWS):
@@ -392,13 +396,13 @@ def _directive_parts(context: Context, body: Body | None) -> Iterator[Completion
 
 
 def documentation(analysis: Analysis, kind: ItemKind, label: str, line: int) -> str:
-    """Return the page of an offer, for editors that ask only when it is looked at."""
+    """Return the page of an offer, for editors that resolve offers on display."""
     if kind is ItemKind.MNEMONIC and label in TABLE.by_mnemonic:
         rows = TABLE.by_mnemonic[label]
         return describe_rows(rows) if len(rows) > 1 else describe_row(rows[0])
     if kind not in (ItemKind.VARIABLE, ItemKind.LABEL):
         return DIRECTIVES[label][1] if label in DIRECTIVES else ""
-    analysis = focus(analysis, [line], [label], most=_MOST)
+    analysis = focus(analysis, [line], [label], most=_MAX_MENTIONS)
     body = analysis.bound.body_at(line)
     if body is not None:
         symbol = body.find(label, line) if kind is ItemKind.VARIABLE else body.labels.get(label)

@@ -1,7 +1,7 @@
-"""Definition, type definition and implementation: from a name to where it is declared.
+"""Definition, type definition and implementation of a name.
 
-A variable leads to its ``.decl``, a label to its line, a called name to its ``.kernel``, ``.function`` or
-``.global_function``; the type definition of an alias is its base. Predefined names have no place in the text.
+The definition of a variable is its ``.decl``, a label to its line, a called name to its ``.kernel``, ``.function`` or
+``.global_function``; the type definition of an alias is its base. Predefined names have no definition in the text.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a name is declared: the name itself, the whole line, and the span that the answer is about."""
+    """A declaration: the name, the whole line, and the span of the request."""
 
     origin: Span
     name: Span
@@ -38,7 +38,7 @@ def _target(analysis: Analysis, origin: Span, place: Place) -> Target:
 
 
 def _labels(analysis: Analysis, offset: int) -> list[int]:
-    """Return the lines that define a label of the name at an offset: a binding of a few lines has to see them."""
+    """Return the lines that define a label of the name at an offset, which a binding of a few lines must include."""
     document = analysis.document
     line, column = document.position(offset)
     index = index_of(document)
@@ -49,7 +49,7 @@ def _labels(analysis: Analysis, offset: int) -> list[int]:
         return [at for at, name in index.labels(group) if name in words]
     if any(True for _ in index.declarations(group, words)):
         return []
-    # A label in front of which blanks stand is none that the index knows.
+    # The index does not know indented labels.
     return [at for at in index.mentions([group], words) if document.line_text(at).rstrip().endswith(":")]
 
 
@@ -59,7 +59,7 @@ def document_line(analysis: Analysis, offset: int) -> int:
 
 
 def definition(analysis: Analysis, offset: int) -> Target | None:
-    """Return where the name at an offset is declared; None for predefined names and for what is no name."""
+    """Return the declaration of the name at an offset; None for predefined names and other text."""
     line = document_line(analysis, offset)
     analysis = focus(analysis, [line, *_labels(analysis, offset)])
     spot = spot_at(analysis, offset)
@@ -89,7 +89,7 @@ def implementation(analysis: Analysis, offset: int) -> Target | None:
 
 
 def type_definition(analysis: Analysis, offset: int) -> Target | None:
-    """Return where the variable at the end of the alias chain is declared; for others the declaration itself."""
+    """Return the declaration of the base at the end of the alias chain; for other names their own declaration."""
     analysis = focus_at(analysis, offset)
     spot = spot_at(analysis, offset)
     symbol: Symbol | None = spot.symbol if spot else None

@@ -1,6 +1,6 @@
 """Document links: the files that a text, a launch file or a ze_info document names.
 
-Gives names as they stand there; whether there is such a file, and where, is for the rim to find out.
+Returns the names as written; the caller finds the files.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ _YAML: Final = re.compile(
 _LIST: Final = re.compile(r"^[^\S\n]*files[^\S\n]*:[^\S\n]*\[([^\]\n]*)\]", re.MULTILINE)
 _NAME: Final = re.compile(r"^\s+-\s+name\s*:\s*[\"']?([A-Za-z0-9_.$-]+)", re.MULTILINE)
 TEXTS: Final = (".visaasm", ".isaasm")
-# The files that a chunk names, with lines from its first: they follow from its text alone.
+# The files that a chunk names, lines counted from its first: a function of its text alone, so cached with it.
 _FILES: Final = Key[list[Link]]("files")
 
 
 def document_links(analysis: Analysis) -> tuple[Link, ...]:
-    """Return the links of a vISA text: files that it names, and no more. Go to Definition leads from its kernels to theirs."""
+    """Return the links of a vISA text: the files that it names."""
     document = analysis.document
     found: list[Link] = []
     index = index_of(document)

@@ -1,4 +1,4 @@
-"""A control-flow graph as a picture's text: DOT for Graphviz, Mermaid for Markdown; and as plain values."""
+"""A control-flow graph as text: DOT for Graphviz, Mermaid for Markdown; and as plain values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LINES: Final = 12
 
 
 def flow_at(analysis: Analysis, name: str | None = None, line: int | None = None) -> Graph | None:
-    """Return the graph of the body of a name, else of the one that a line is in, else of the first; None without any."""
+    """Return the graph of the body of a name, else of the body around a line, else of the first; None without any."""
     document = analysis.document
     index = index_of(document)
     groups = [g for g in index.groups if g.opener >= 0] or list(index.groups)
@@ -96,7 +96,7 @@ def _sort(edge: Edge) -> str:
 
 
 def _code(document: Document, flow: Graph, block: Block, most: int | None = _LINES) -> list[str]:
-    """Return the lines of a block without comments; of a long one the head and the tail."""
+    """Return the lines of a block without comments; of a long block the first and last lines."""
     lines = [" ".join(document.code(step.line).split()) for step in flow.code(block)]
     if most is not None and len(lines) > most:
         left = len(lines) - most + 1

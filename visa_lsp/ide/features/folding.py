@@ -1,7 +1,7 @@
 """Folding: kernels, runs of declarations and inputs, blocks of comments, basic blocks, brace scopes.
 
-Read off the index: what a chunk says of its lines is kept until the chunk changes. A header fold hides what a compiler
-prints above the code of every kernel: long runs of declarations, and the comments that list the predefined variables.
+Computed from the index and cached per chunk. A header fold hides the part that a compiler prints above the code of every
+kernel: long runs of declarations, and the comments that list the predefined variables.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class FoldKind(Enum):
-    """What is folded away: a run of directives, of comments, or code (a body, a block, a scope)."""
+    """Content of a fold: a run of directives, of comments, or code (a body, a block, a scope)."""
 
     REGION = "region"
     COMMENT = "comment"
@@ -32,7 +32,7 @@ class FoldKind(Enum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Fold:
-    """Lines from ``first`` to ``last``, both included; ``first`` stays visible. ``header`` is what opens folded."""
+    """Lines from ``first`` to ``last``, both included; ``first`` stays visible. a ``header`` is folded when the file opens."""
 
     first: int
     last: int
@@ -41,7 +41,7 @@ class Fold:
 
 
 class _Run(NamedTuple):
-    """Lines of one sort; ``lists`` where they are comments with declarations in them."""
+    """Lines of one sort; ``lists`` is true for comments that contain declarations."""
 
     first: int
     last: int
@@ -53,18 +53,18 @@ class _Run(NamedTuple):
         """The fold of the run."""
         if self.sort == "//":
             return Fold(self.first, self.last, FoldKind.COMMENT, self.lists)
-        long = self.last - self.first >= _MANY - 1
+        long = self.last - self.first >= _MIN_BLOCK_LINES - 1
         return Fold(self.first, self.last, FoldKind.REGION, self.sort == ".decl" and long)
 
 
-# From so many declarations on a run is a header: those of a kernel that is written by hand are read.
-_MANY: Final = 10
-# How compilers print the variables that every kernel has: `// .decl V0 v_type=G v_name=%null`.
+# Shorter runs are no header, because people read the few declarations of a hand-written kernel.
+_MIN_BLOCK_LINES: Final = 10
+# The predefined variables in compiler output: `// .decl V0 v_type=G v_name=%null`.
 _LISTED: Final = re.compile(r"\s*//+\s*\.decl\s+\S+\s+v_type=\w+\s+v_name=")
 
 
 _SORTS: Final = (".decl", ".input", ".parameter", ".implicit", ".kernel_attr")
-# Both follow from the text of a chunk alone: the runs of ``_runs`` and the numbers of its blank lines.
+# The runs of ``_runs`` and the numbers of blank lines: functions of a chunk's text alone, so cached with it.
 _RUNS: Final = Key[list[_Run]]("runs of lines")
 _BLANK: Final = Key[set[int]]("blank lines")
 
@@ -80,7 +80,7 @@ def folding_ranges(analysis: Analysis) -> tuple[Fold, ...]:
 
 
 def prepare_folds(part: ChunkIndex) -> bool:
-    """Look at a chunk ahead of the question; whether that was still to be done."""
+    """Fill the cache of a chunk; return whether it was empty."""
     fresh = _RUNS not in part.memo or _BLANK not in part.memo
     _runs(part)
     _blank(part)
@@ -88,7 +88,7 @@ def prepare_folds(part: ChunkIndex) -> bool:
 
 
 def _line_runs(index: Index) -> Iterator[Fold]:
-    """Run of lines of one sort: comments, declarations, inputs, attributes."""
+    """Return the runs of lines of one sort: comments, declarations, inputs, attributes."""
     open_run: _Run | None = None
     for at, part in enumerate(index.parts):
         base = index.document.line_of(at)
@@ -108,7 +108,7 @@ def _runs(part: ChunkIndex) -> list[_Run]:
     found = part.memo.get(_RUNS)
     if found is None:
         found = []
-        # The text with its comments and the text without them, line by line.
+        # the text with comments and without, line by line
         for offset, (whole, code) in enumerate(
             zip(part.chunk.text.split("\n"), part.code.split("\n")[1:], strict=False)
         ):

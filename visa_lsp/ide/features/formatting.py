@@ -1,9 +1,9 @@
 """Formatting in the layout of the compiler's dumps.
 
-Labels and directives stand in column 0, instructions behind four blanks, one blank between words, a trailing ``//``
-comment in column 82 or behind the code where that is longer.
-Only blanks change, never inside strings and comments, and never to none where there were some: the meaning of a line
-cannot change. Lines with block comments, broken lines and lines of comment alone keep their inside.
+Labels and directives begin in column 0, instructions after four blanks; words are one blank apart, a trailing ``//``
+comment begins in column 82 or after longer code.
+Only blanks change, never inside strings and comments, and never to none where there were some, so the meaning of a line
+cannot change. The inside of lines with block comments, malformed lines and comment lines is kept.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _INDENT: Final = "    "
 _COMMENT_COLUMN: Final = 81
 _BLANKS: Final = re.compile(r"[ \t]+")
-# Lines that are in shape for certain: most lines of a dump. What does not match is looked at word by word.
+# Fast path: matches most lines of a dump, which are formatted already. Others are compared word by word.
 _CODE: Final = r"(?:\([!A-Za-z0-9_.]+\) )?[a-z][a-z0-9_.]*(?: \(M[0-9](?:_NM)?, [0-9]+\))?(?: [^\s\"/{}]+)*"
 _IN_SHAPE: Final = re.compile(
     rf"    {_CODE}|(?=.{{81}}///)    {_CODE} +///[^\s/](?:.*\S)?|(?=.{{81}}/// )    {_CODE} +/// .*\S"
@@ -35,9 +35,9 @@ _IN_SHAPE: Final = re.compile(
 
 
 class LineLayout(NamedTuple):
-    """What shaping has to know of a line's statement; ``execution`` is the column range of ``(M1, 16)``.
+    """Layout facts of a line's statement; ``execution`` is the column range of ``(M1, 16)``.
 
-    ``kept`` lines keep their inside: those with errors or without a known mnemonic.
+    The inside of ``kept`` lines does not change: those with errors or without a known mnemonic.
     """
 
     instruction: bool
@@ -46,7 +46,7 @@ class LineLayout(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Neighbouring lines of a chunk that change: ``first`` to ``last`` of the chunk, ``end`` the old length of the last."""
+    """Adjacent lines of a chunk that change: ``first`` to ``last`` of the chunk, ``end`` the old length of the last."""
 
     first: int
     last: int
@@ -54,13 +54,13 @@ class Run(NamedTuple):
     text: str
 
 
-# Lines of one key have the same words in the same columns (``line_keys``), and so one layout.
+# Cached by key, because lines of one key have the same words in the same columns (``line_keys``).
 _layouts: dict[str, LineLayout | None] = {}
-_MOST_LAYOUTS: Final = 200_000
+_MAX_LAYOUTS: Final = 200_000
 
 
 def format_text(analysis: Analysis, first: int = 0, last: int | None = None) -> tuple[Edit, ...]:
-    """Return the edits that bring lines ``first`` to ``last`` into shape, one for each line that changes."""
+    """Return the edits that format lines ``first`` to ``last``, one for each line that changes."""
     document = analysis.document
     end = document.line_count - 1 if last is None else min(last, document.line_count - 1)
     edits: list[Edit] = []
@@ -75,7 +75,7 @@ def format_text(analysis: Analysis, first: int = 0, last: int | None = None) -> 
 
 
 def format_runs(analysis: Analysis, at: int) -> list[Run]:
-    """Return what changes in a chunk; line ends inside of a run stay as they are."""
+    """Return the runs that change in a chunk; line ends inside of a run are kept."""
     chunk = analysis.document.chunks[at]
     lines = chunk.text.split("\n")
     starts = None if chunk.source is chunk.text else [0, *accumulate(len(line) + 1 for line in lines)]
@@ -94,7 +94,7 @@ def format_runs(analysis: Analysis, at: int) -> list[Run]:
 
 
 def _changes(analysis: Analysis, at: int, chosen: range) -> Iterator[tuple[int, str]]:
-    """(line in the chunk, new text) of the lines that change, among some."""
+    """Return (line in the chunk, new text) of the lines that change."""
     document = analysis.document
     chunk = document.chunks[at]
     lines = chunk.text.split("\n")[: chunk.count]
@@ -107,7 +107,7 @@ def _changes(analysis: Analysis, at: int, chosen: range) -> Iterator[tuple[int, 
         return
     keys = keys_of(analysis, at)
     base = document.line_of(at)
-    if len(_layouts) > _MOST_LAYOUTS:
+    if len(_layouts) > _MAX_LAYOUTS:
         _layouts.clear()
     for i in odd:
         key = keys[i] if keys is not None else None
@@ -138,14 +138,14 @@ def _layout(statement: tree.Statement | None) -> LineLayout | None:
 
 
 def format_line(text: str, statement: tree.Statement | None) -> str:
-    """Return one line in shape."""
+    """Return one line formatted."""
     return _shaped(text, _layout(statement))
 
 
 def tidied(text: str, statement: tree.Statement | None) -> str:
-    """Return one line with its words one blank apart; where it begins and where its comment stands remain as they are.
+    """Return one line with its words one blank apart; indentation and comment column are kept.
 
-    For lines inside of other texts, whose layout is not ours.
+    For lines in host languages, whose layout is not ours.
     """
     layout = _layout(statement)
     if layout is None or layout.kept or "/*" in text or "*/" in text:
@@ -172,7 +172,7 @@ def _shaped(text: str, layout: LineLayout | None) -> str:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """Code and comment of a line without block comments."""
+    """Split a line without block comments into code and comment."""
     if '"' not in text:
         at = text.find("//")
         return (text.rstrip(), "") if at < 0 else (text[:at].rstrip(), text[at:].strip())
@@ -183,7 +183,7 @@ def _split(text: str) -> tuple[str, str]:
 
 
 def _exec_comma(code: str, execution: tuple[int, int] | None) -> str:
-    """``(M1,16)`` gets the blank behind its comma that everyone writes."""
+    """Put a blank after the comma of ``(M1,16)``."""
     if execution is None:
         return code
     start, end = execution
@@ -192,7 +192,7 @@ def _exec_comma(code: str, execution: tuple[int, int] | None) -> str:
 
 
 def _folded(code: str) -> str:
-    """Run of blanks made one, except in strings."""
+    """Return a line with each run of blanks reduced to one, except in strings."""
     if '"' not in code:
         return _BLANKS.sub(" ", code) if "  " in code or "\t" in code else code
     out: list[str] = []
@@ -211,9 +211,9 @@ def _folded(code: str) -> str:
 
 
 def format_on_type(analysis: Analysis, line: int, typed: str) -> tuple[Edit, ...]:
-    """Return the edits when a character was typed in ``line``: the finished line in shape, the new one indented.
+    """Return the edits when a character was typed in ``line``: format the finished line, indent the new one.
 
-    A newline finishes the line above; a colon behind a name makes it a label, which stands in column 0.
+    A newline finishes the line above; a colon after a name makes it a label, which begins in column 0.
     """
     document = analysis.document
     if typed == "\n":

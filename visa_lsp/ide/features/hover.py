@@ -1,7 +1,7 @@
-"""Hover: what stands under the cursor, explained in Markdown.
+"""Hover: the explanation of the token under the cursor, in Markdown.
 
-Pure: an analysis and an offset give a span and a text. The prose is in ``ide.prose``: ``opcode``, ``symbol``,
-``region`` and ``literal``; here only the kind of token decides which of them is asked.
+Pure: returns a span and a text for an analysis and an offset. The prose is in ``ide.prose``: ``opcode``, ``symbol``,
+``region`` and ``literal``; this module chooses one by the kind of token.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
     from visa_lsp.text import Span
 
 DIRECTIVES: Final = {
-    ".version": ("`.version MAJOR.MINOR`", "The version of the language that the text is written in: it tells the dialect."),
-    ".kernel": ('`.kernel "NAME"`', "Begins a kernel. What follows, up to the next `.kernel` or `.global_function`, belongs to it."),
+    ".version": ("`.version MAJOR.MINOR`", "The version of the language of the text; it selects the dialect."),
+    ".kernel": ('`.kernel "NAME"`', "Begins a kernel, which extends to the next `.kernel` or `.global_function`."),
     ".global_function": ('`.global_function "NAME"`', "Begins a function that `fcall` calls, with its own declarations; arguments are in `%arg`, the result in `%retval`."),
     tree.SUBROUTINE: ('`.function "NAME"`', "Begins a subroutine of the kernel, which `call` calls; it shares the kernel's declarations. The label line of the same name follows."),
-    ".funcdecl": ('`.funcdecl "NAME"`', "Names a function of the program. It writes nothing into the object."),
+    ".funcdecl": ('`.funcdecl "NAME"`', "Names a function of the program. It adds nothing to the object."),
     ".decl": ("`.decl NAME v_type=G type=T num_elts=N [align=A] [alias=<BASE, BYTES>] [attrs={..}]`", "Declares a variable. `v_type` is its class: G general, A address, P predicate, S sampler, T surface. Only general variables have a type."),
-    ".input": ("`.input NAME offset=BYTES [size=BYTES]`", "Says where in the thread's payload a variable is found when the kernel starts. Offsets count from the first register, r0."),
+    ".input": ("`.input NAME offset=BYTES [size=BYTES]`", "Places a variable in the thread's payload, which is loaded when the kernel starts. Offsets count from the first register, r0."),
     ".parameter": ("`.parameter NAME size=BYTES`", "An input without an offset; the object holds offset 0."),
     ".kernel_attr": ("`.kernel_attr NAME[=VALUE]`", "An attribute of the kernel or function."),
 }  # fmt: skip
@@ -67,8 +67,8 @@ _COMBINE: Final = {
 _MODELS: Final = {
     "flat": "stateless: the address is a pointer",
     "bti": "the surface is named by its binding table index",
-    "bss": "bindless surface state: the surface's state is found by an offset in the surface state heap",
-    "ss": "surface state by an offset in the scratch surface state heap",
+    "bss": "bindless surface state, at an offset in the surface state heap",
+    "ss": "surface state at an offset in the scratch surface state heap",
     "surf": "the surface is a surface variable",
     "arg": "the surface is an argument",
 }
@@ -76,11 +76,11 @@ _MODELS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class HoverResult:
-    """What to show, and the text it is about."""
+    """The Markdown to show, and the span that it explains."""
 
     span: Span
     markdown: str
-    source: SourceLine | None = None  # what a source mark names, for who can show that line
+    source: SourceLine | None = None  # the line of a source mark, for callers that can show it
 
 
 def hover(
@@ -89,10 +89,10 @@ def hover(
     arguments: Callable[[str], Mapping[str, str]] | None = None,
     register: Callable[[str, str], str] | None = None,
 ) -> HoverResult | None:
-    """Return the explanation of what is at an offset; None where nothing is.
+    """Return the explanation of the token at an offset; None where there is none.
 
-    ``arguments`` tells for a kernel, by variable, what its inputs hold, as Markdown; ``register`` for a body and a variable
-    where machine code has it, empty where that is not known.
+    ``arguments`` returns the contents of a kernel's inputs by variable, as Markdown; ``register`` the register of a variable
+    of a body in machine code, empty where it is unknown.
     """
     whole, analysis = analysis, focus_at(analysis, offset, uses=True, family=True, most=MANY)
     spot = spot_at(analysis, offset)
@@ -147,7 +147,7 @@ def _explain(
 
 
 def _word(spot: TokenContext) -> str | None:
-    """Words that explain themselves by a small table."""
+    """Return the explanation of a word from the small tables."""
     token = spot.token
     match token.kind:
         case TokenKind.DIRECTIVE:
@@ -220,7 +220,7 @@ def _name(analysis: Analysis, spot: TokenContext, arguments: Callable[[str], Map
 
 
 def _life(whole: Analysis, spot: TokenContext) -> str:
-    """Return where a general variable is live, for its declaration; empty where that is not counted."""
+    """Return the live range of a general variable, for its declaration; empty where it is not computed."""
     symbol = spot.symbol
     if symbol is None or spot.body is None or symbol.kind is not SymbolKind.GENERAL or symbol.predefined:
         return ""

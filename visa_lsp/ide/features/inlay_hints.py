@@ -1,7 +1,7 @@
-"""Inlay hints: what a reader of a line has to look up elsewhere, written beside it.
+"""Inlay hints: facts from elsewhere in the text, beside a line.
 
-The declared type of operands, what a packed or hexadecimal immediate is, how many branches lead to a label, the source
-line of a `.loc`, the argument that an input holds. Read off the index, line by line; the binder is not asked. Knows no protocol.
+The declared type of operands, the value of a packed or hexadecimal immediate, the number of branches to a label, the source
+line of a `.loc`, the argument in an input. Computed from the index, line by line, without binding. Knows no protocol.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class HintKind(Enum):
-    """What a hint tells; the value is the name of its setting."""
+    """Content of a hint; the value is the name of its setting."""
 
     TYPE = "types"
     IMMEDIATE = "immediates"
@@ -39,7 +39,7 @@ class HintKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class InlayText:
-    """A text beside ``column`` of ``line``; ``tooltip`` says more."""
+    """A text beside ``column`` of ``line``; ``tooltip`` has the details."""
 
     line: int
     column: int
@@ -48,12 +48,12 @@ class InlayText:
     tooltip: str = ""
 
 
-# An editor that asks for a whole long text gets no more than this many.
-MOST: Final = 5000
+# Bounds the answer for a whole long text.
+MAX_HINTS: Final = 5000
 _AHEAD: Final = 128
-# A name among the operands: not behind the point of a modifier or of `V1.0`, nor behind the colon of a type.
+# A name among the operands: not after the dot of a modifier or of `V1.0`, nor after the colon of a type.
 _OPERAND: Final = re.compile(r"(?<![A-Za-z0-9_$@?%.:])(%?[A-Za-z_$@?][A-Za-z0-9_$@?]*)(?![A-Za-z0-9_$@?])")
-# Words in the place of a name that are none: a source modifier, an address model, an indirect operand, a string.
+# Words at the position of a name: a source modifier, an address model, an indirect operand, a string.
 _NO_NAME: Final = re.compile(
     r"\(\s*-?\s*(?:abs|not)\s*\)"
     r"|(?<![A-Za-z0-9_$@?%])(?:flat|bti|bss|ss|surf|arg|r)(?=\s*[\[(])"
@@ -81,9 +81,9 @@ def inlay_hints(
     kinds: Collection[HintKind] = tuple(HintKind),
     arguments: Callable[[str], Mapping[str, str]] = _nothing_told,
 ) -> tuple[InlayText, ...]:
-    """Return the hints of lines ``first`` to ``last``, at most ``MOST`` of them.
+    """Return the hints of lines ``first`` to ``last``, at most ``MAX_HINTS`` of them.
 
-    ``arguments`` tells for a kernel what its inputs hold, by variable; it is asked where one may be declared.
+    ``arguments`` returns the contents of a kernel's inputs by variable; it is called only for chunks with declarations.
     """
     if not kinds:
         return ()
@@ -131,9 +131,9 @@ def inlay_hints(
             found.extend(_types(group, line, code, declared))
         if HintKind.IMMEDIATE in kinds:
             found.extend(_immediates(line, code))
-        if len(found) >= MOST:
+        if len(found) >= MAX_HINTS:
             break
-    return tuple(sorted(found[:MOST], key=lambda h: (h.line, h.column)))
+    return tuple(sorted(found[:MAX_HINTS], key=lambda h: (h.line, h.column)))
 
 
 def _types(group: BodyChunks, line: int, code: str, declared: dict[tuple[int, str], str]) -> Iterator[InlayText]:
@@ -151,14 +151,14 @@ def _types(group: BodyChunks, line: int, code: str, declared: dict[tuple[int, st
 
 
 def _names(code: str, start: int = 0) -> Iterator[re.Match[str]]:
-    """Yield what may be the name of a variable among the operands that begin at a column, whatever form they have."""
+    """Yield the possible variable names among the operands that begin at a column."""
     size = _EXEC.match(code, start)
     rest = _NO_NAME.sub(lambda match: " " * len(match.group()), code) if _NO_NAME.search(code, start) else code
     return _OPERAND.finditer(rest, size.end() if size is not None else start)
 
 
 def _declared(index: Index, lines: range, declared: dict[tuple[int, str], str]) -> None:
-    """Look up the types of all names of some lines at once."""
+    """Return the types of all names of some lines in one lookup."""
     names: dict[int, set[str]] = {}
     groups = {}
     for line in lines:
@@ -173,7 +173,7 @@ def _declared(index: Index, lines: range, declared: dict[tuple[int, str], str]) 
 
 
 def _type_text(rest: str) -> str:
-    """``f|16 × f``: the type for the text, the whole for the tooltip."""
+    """Return ``f|16 × f``: the type for the text, then the tooltip."""
     shape, count = _SHAPE.search(rest), _COUNT.search(rest)
     if class_letter(rest) != "G" or shape is None:
         return ""
@@ -188,7 +188,7 @@ def _immediates(line: int, code: str) -> Iterator[InlayText]:
 
 
 def decoded(number: str, suffix: str) -> str:
-    """Return what a hexadecimal immediate is in its type; empty where that says nothing new."""
+    """Return the value of a hexadecimal immediate in its type; empty where it adds nothing."""
     type_ = type_named(suffix)
     if type_ is None:
         return ""
@@ -215,13 +215,13 @@ def _label(index: Index, group: BodyChunks, line: int, name: str) -> Iterator[In
 
 
 def _is_definition(index: Index, line: int, name: str) -> bool:
-    """Return whether a line does not branch to a name: it opens the subroutine, or has the name in a comment only."""
+    """Return whether a line names a label without branching to it: it opens the subroutine, or names it in a comment."""
     code = index.document.code(line)
     return code.lstrip().startswith(SUBROUTINE) or name not in code
 
 
 def _file_before(index: Index, line: int) -> str:
-    """Return the file that holds at a line."""
+    """Return the source file in effect at a line."""
     document = index.document
     for at in range(document.chunk_at(line), -1, -1):
         text = index.parts[at].chunk.text
@@ -236,13 +236,13 @@ def _file_before(index: Index, line: int) -> str:
 
 
 _FIRST_WORDS: Final = frozenset(mnemonic.split(".")[0] for mnemonic in TABLE.by_mnemonic)
-# The first operand of these is a label or a function: no variable, even where one has its name.
+# The first operand of these is a label or a function, even where a variable has the same name.
 _TARGET_FIRST: Final = frozenset(
     row.mnemonic.split(".")[0]
     for row in TABLE.rows
     if row.slots and row.slots[0].shape in (Shape.NAME, Shape.IDENTIFIER, Shape.LABEL)
 )
-# The same text for variables that exist without a declaration; `%null` holds nothing.
+# The same text for predefined variables; `%null` has no value.
 _PREDEFINED: Final = {
     name: f"{symbol.type.name}|{symbol.num_elements} × {symbol.type.name}"
     for name, symbol in predefined_symbols(32).items()

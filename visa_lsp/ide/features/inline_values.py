@@ -1,6 +1,6 @@
-"""Inline values: what the last run of a kernel left, beside the lines that it is about.
+"""Inline values: results of a kernel's last run, beside their lines.
 
-The rim keeps what a run answered and hands it in; here it is only laid beside names and lines. Knows no simulator.
+The caller stores the results; this module places them beside names and lines. Knows no simulator.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunValues:
-    """What is kept of a run: values by the variable of an input, and notes (a fault, a count) by line.
+    """Results of a run: values by the variable of an input, and notes (a fault, a count) by line.
 
-    ``names`` is what a variable's argument is called in the source, where that is known.
+    ``names`` maps a variable to the name of its argument in the source, where known.
     """
 
     kernel: str
@@ -32,7 +32,7 @@ class RunValues:
 
 @dataclass(frozen=True, slots=True)
 class InlineValue:
-    """A text behind ``span`` of ``line``."""
+    """A text after ``span`` of ``line``."""
 
     line: int
     span: Span

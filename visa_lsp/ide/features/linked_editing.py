@@ -1,4 +1,4 @@
-"""Linked editing: the places of a label or a function's name, which change together while one of them is typed."""
+"""Linked editing: the places of a label or a function's name, which are edited together."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PATTERN: Final = "[A-Za-z_][A-Za-z0-9_]*"
 
 
 def linked_editing(analysis: Analysis, offset: int) -> tuple[Span, ...]:
-    """Return the places that carry the name at an offset; none where it is no label and no function, or stands alone."""
+    """Return the places that carry the name at an offset; none for other names, and for a single place."""
     spot = spot_at(focus_at(analysis, offset), offset)
     if spot is None:
         return ()

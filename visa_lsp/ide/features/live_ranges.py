@@ -1,6 +1,6 @@
-"""From where to where a variable is live, and whether it is part of the most registers that are taken: for its hover.
+"""Live ranges of a variable, and its part in the peak of register pressure, for hover.
 
-Counted for whole bodies, so of no long text, and once for a snapshot. Invariant: a text with errors has no answer.
+Computed for whole bodies once per snapshot, and not for long texts. Invariant: a text with errors has no answer.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.flow.registers import RegisterUse
 
-_LONG: Final = 1_000  # lines: to bind and count them takes some 60 ms, once
-_MOST_RUNS: Final = 4
+_MAX_LINES: Final = 1_000  # binding and counting them takes some 60 ms, once
+_MAX_RUNS: Final = 4
 
 
 class BodyRegisters:
-    """The registers of each body of a snapshot by its name, and its variables by theirs; None while nobody has asked."""
+    """Register use of each body of a snapshot by name, and its variables by name; None until computed."""
 
     def __init__(self) -> None:
         self.found: dict[str, tuple[RegisterUse, dict[str, int]]] | None = None
 
 
 def live_words(analysis: Analysis, body: str, variable: str) -> str:
-    """``live in lines 3 to 9; part of the peak of 19 GRF rows at line 5``; empty where it is not counted.
+    """Return ``live in lines 3 to 9; part of the peak of 19 GRF rows at line 5``; empty where it is not computed.
 
     ``variable`` is the name of a general variable that has storage of its own.
     """
-    if analysis.document.line_count > _LONG:
+    if analysis.document.line_count > _MAX_LINES:
         return ""
     use, numbers = _registers(analysis).get(body, (None, {}))
     if use is None or variable not in numbers:
@@ -44,9 +44,9 @@ def live_words(analysis: Analysis, body: str, variable: str) -> str:
     lines = [inst.line + 1 for inst in use.kernel.instructions]
     spans = [
         f"line {lines[first]}" if first == last else f"lines {lines[first]} to {lines[last]}"
-        for first, last in runs[:_MOST_RUNS]
+        for first, last in runs[:_MAX_RUNS]
     ]
-    more = f" and {len(runs) - _MOST_RUNS} more times" if len(runs) > _MOST_RUNS else ""
+    more = f" and {len(runs) - _MAX_RUNS} more times" if len(runs) > _MAX_RUNS else ""
     words = f"live in {', '.join(spans)}{more}"
     peak = use.general.peak
     if any(first <= peak <= last for first, last in runs):

@@ -1,6 +1,6 @@
 """The outline of a text: under each kernel and function its inputs, blocks, subroutines and variables, a group each.
 
-Read off the index, so that a long text need not be bound. Invariant: the lines of an entry contain those of its children,
+Computed from the index, so that a long text need not be bound. Invariant: the lines of an entry contain those of its children,
 and its name lies in them; the blocks of a body do not overlap, so that a line of code leads to its block.
 """
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
     _Told: TypeAlias = Callable[[str], Mapping[str, str]]
 
-# An outline of more entries than this is of no help: of a long text the variables that come last are left out.
-MOST: Final = 3000
-# What a block is called that no label begins: the code up to the first label.
+# A longer outline does not help the reader; the last variables of a long text are left out.
+MAX_ENTRIES: Final = 3000
+# Name of the block before the first label.
 ENTRY: Final = "(entry)"
 _PLACE: Final = re.compile(r"(offset|size)\s*=\s*([0-9]+)")
-# The line of the first instruction or label of a chunk, -1 without one: follows from its text alone.
+# Line of the first instruction or label of a chunk, -1 without one: a function of its text alone, so cached with it.
 _FIRST_CODE: Final = Key[int]("first line of code")
 
 
@@ -47,7 +47,7 @@ class GroupName(Enum):
 
 
 class _Start(NamedTuple):
-    """Where a block or a subroutine begins: ``column`` is that of its name, ``above`` the length of the line above, if known."""
+    """Start of a block or subroutine: ``column`` is that of its name, ``above`` the length of the line above, if known."""
 
     line: int
     column: int
@@ -55,25 +55,25 @@ class _Start(NamedTuple):
     above: int = -1
 
 
-# The labels of a chunk with lines from its first: follows from its text alone.
+# The labels of a chunk, lines counted from its first: a function of its text alone, so cached with it.
 _LABELS: Final = Key[tuple[_Start, ...]]("labels")
 
 
 @dataclass(slots=True)
 class _Room:
-    """How many entries an outline may still take."""
+    """Number of entries that an outline may still take."""
 
     left: int
 
     def take(self, wanted: int) -> int:
-        """Return how many of some entries there is room for; they are taken then."""
+        """Take up to ``count`` entries, and return their number."""
         taken = max(0, min(self.left, wanted))
         self.left -= taken
         return taken
 
 
-def outline(analysis: Analysis, arguments: _Told | None = None, most: int = MOST) -> tuple[OutlineEntry, ...]:
-    """Return every body with its groups, in text order; ``arguments`` tells for a kernel, by variable, what its inputs hold."""
+def outline(analysis: Analysis, arguments: _Told | None = None, most: int = MAX_ENTRIES) -> tuple[OutlineEntry, ...]:
+    """Return every body with its groups, in text order; ``arguments`` returns the contents of a kernel's inputs by variable."""
     index = index_of(analysis.document)
     room = _Room(most)
     found = []
@@ -85,7 +85,7 @@ def outline(analysis: Analysis, arguments: _Told | None = None, most: int = MOST
 
 
 def leaves(entry: OutlineEntry) -> Iterator[OutlineEntry]:
-    """Yield what the groups of a body hold, in text order, each name once: a list for clients that show no tree."""
+    """Yield the entries of a body's groups in text order, each name once, for clients that show no tree."""
     for group in sorted(entry.children, key=lambda g: g.first):
         if group.name != GroupName.INPUTS.value:
             for child in group.children:
@@ -112,7 +112,7 @@ def _groups(index: Index, body: BodyChunks, room: _Room, arguments: _Told | None
     called = _group(GroupName.SUBROUTINES, len(functions), subroutines)
     total = sum(len(part.facts.decls) for part in index.parts[body.first : body.end])
     variables = _group(GroupName.VARIABLES, total, _variables(index, body, room))
-    # An editor takes the first group that a line is in: where they overlap, a line of code is to lead to its block.
+    # Editors take the first group that contains a line, so blocks precede the groups that overlap them.
     code = [group for group in (blocks, called) if group is not None]
     above = inputs is not None and not any(g.first <= inputs.last and inputs.first <= g.last for g in code)
     groups = (inputs, *code, variables) if above else (*code, inputs, variables)
@@ -156,9 +156,9 @@ def _variables(index: Index, body: BodyChunks, room: _Room) -> list[OutlineEntry
 
 
 def _code(index: Index, body: BodyChunks) -> tuple[list[_Start], list[_Start]]:
-    """Return where subroutines and where blocks begin, in text order; the label that opens a subroutine is left to it.
+    """Return the starts of subroutines and of blocks, in text order; the label of a subroutine starts no block.
 
-    A subroutine that begins above all code, as compilers print it, is the main part: a block and no subroutine.
+    A subroutine that begins above all code, as compilers print it, is the main part: a block, not a subroutine.
     """
     functions = [_Start(line, column, name) for line, name, column in index.functions(body)]
     opened = {function.name for function in functions}

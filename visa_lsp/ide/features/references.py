@@ -1,7 +1,6 @@
-"""References and highlights: every place where a symbol is named, with what happens to it there.
+"""References and highlights: every place that names a symbol, with its access.
 
-References go through aliases: who asks for a variable sees the uses of all names for its bytes. Highlights are about
-the one name, as an editor marks it.
+References of a variable include the uses of all aliases of its bytes. Highlights cover one name only.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class ReferenceKind(Enum):
-    """What happens at a place."""
+    """Access of a place."""
 
     DECLARED = "declared"
     READ = "read"
@@ -51,7 +50,7 @@ _USE = {Role.READ: ReferenceKind.READ, Role.WRITE: ReferenceKind.WRITE, Role.REA
 
 
 def occurrences(analysis: Analysis, symbol: Symbol) -> Iterator[Occurrence]:
-    """Declaration and uses of one symbol, in no order."""
+    """Return declaration and uses of one symbol, unordered."""
     document = analysis.document
     if symbol.place is not None:
         yield Occurrence(name_span(analysis, symbol.place), ReferenceKind.DECLARED, symbol.name)
@@ -65,7 +64,7 @@ def occurrences(analysis: Analysis, symbol: Symbol) -> Iterator[Occurrence]:
 
 
 def places(analysis: Analysis, offset: int, *, declarations: bool = True) -> tuple[Span, ...]:
-    """Return where the symbol at an offset is named, through aliases, in text order; a busy name is looked for without binding."""
+    """Return the places of the symbol at an offset and of its aliases, in text order; a busy name is searched without binding."""
     found = _busy(analysis, offset, declarations=declarations)
     if found is None:
         return tuple(o.span for o in references(analysis, offset, declarations=declarations))
@@ -73,7 +72,7 @@ def places(analysis: Analysis, offset: int, *, declarations: bool = True) -> tup
 
 
 def _busy(analysis: Analysis, offset: int, *, declarations: bool) -> tuple[Span, ...] | None:
-    """Return the places of a declared variable that many lines name; None for all others, and where its lines hold more than names."""
+    """Return the places of a declared variable that many lines name; None for other symbols, and where a text search cannot decide."""
     document = analysis.document
     if document.line_count < WHOLE or isinstance(analysis, Focus):
         return None
@@ -134,7 +133,7 @@ def highlights(analysis: Analysis, offset: int) -> tuple[Occurrence, ...]:
     return references(analysis, offset, aliases=False)
 
 
-# The words that begin an instruction with the name of a function among its operands.
+# Mnemonics whose operands name a function.
 _CALLS: Final = frozenset(
     row.mnemonic.split(".")[0]
     for row in TABLE.rows
@@ -143,7 +142,7 @@ _CALLS: Final = frozenset(
 
 
 def _function_lines(analysis: Analysis, name: str) -> Iterator[int]:
-    """Yield the lines that may define or call a function: a comment or a label that has its name in it is none of them."""
+    """Yield the lines that may define or call a function: comments and labels with its name are skipped."""
     document, index = analysis.document, index_of(analysis.document)
     for line in index.mentions(index.groups, [name]):
         code = document.code(line)
@@ -162,7 +161,7 @@ def is_function_used(analysis: Analysis, name: str) -> bool:
 
 
 def function_occurrences(analysis: Analysis, name: str) -> Iterator[Occurrence]:
-    """Definitions and calls of a kernel or function by name, over the whole text."""
+    """Return the definitions and calls of a kernel or function in the whole text."""
     lines = list(_function_lines(analysis, name))
     whole = Analysis(analysis.document, analysis.platform)
     view = focus(whole, lines) if lines else whole

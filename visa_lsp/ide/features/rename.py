@@ -1,4 +1,4 @@
-"""Rename: a variable, label, subroutine or function under a new name, everywhere it is named; or the reason why not."""
+"""Rename of a variable, label, subroutine or function, everywhere it is named; or the reason for refusing."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 # Definitions of labels may hold more, but not every place that names one.
 NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-# Words that the text takes for something else where an operand stands.
+# Words with another meaning at the position of an operand.
 _RESERVED: Final = frozenset({"r", "flat", "bti", "bss", "ss", "surf", "arg"})
 
 
 class RenameRefused(ValueError):  # noqa: N818 - an answer to the user, in words
-    """The rename would not keep the meaning of the text."""
+    """The rename would change the meaning of the text."""
 
 
 def prepare_rename(analysis: Analysis, offset: int) -> tuple[Span, str] | None:
-    """Return the name that would be renamed; None where there is none that may be."""
+    """Return the name at an offset that can be renamed; None where there is none."""
     spot = spot_at(focus_at(analysis, offset), offset)
     if spot is None or not _may(spot):
         return None
@@ -47,12 +47,12 @@ def _may(spot: TokenContext) -> bool:
 def rename(analysis: Analysis, offset: int, new_name: str) -> tuple[Edit, ...]:
     """Return the edits of a rename. RenameRefused says why it cannot be done."""
     line, column = analysis.document.position(offset)
-    # What mentions the new name is looked at too: it may be taken.
+    # Lines with the new name are bound too, because it may be taken.
     names = word_at(analysis.document.line_text(line), column) | {new_name}
     view = focus(analysis, [line], names if new_name else ())
     spot = spot_at(view, offset)
     if spot is None or not _may(spot):
-        raise RenameRefused("there is no name here that can be renamed")
+        raise RenameRefused("nothing here can be renamed")
     _check(analysis, spot, new_name)
     found = references(analysis, offset, aliases=False)
     return tuple(Edit(o.span, new_name) for o in found)
@@ -72,9 +72,9 @@ def _check(analysis: Analysis, spot: TokenContext, name: str) -> None:
     assert body is not None
     label = symbol.kind in (SymbolKind.LABEL, SymbolKind.SUBROUTINE)
     if not NAME.fullmatch(name):
-        raise RenameRefused(f"`{name}` is no name of a {symbol.kind.value}")
+        raise RenameRefused(f"`{name}` is not a valid name of a {symbol.kind.value}")
     if name in TABLE.by_mnemonic or name in _RESERVED:
-        raise RenameRefused(f"`{name}` is a word of the language")
+        raise RenameRefused(f"`{name}` is a keyword of vISA")
     if label:
         if name in body.labels:
             raise RenameRefused(f"there is already a label `{name}` in this kernel")

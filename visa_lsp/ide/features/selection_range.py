@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def selection_ranges(analysis: Analysis, offset: int) -> tuple[Span, ...]:
-    """Spans around an offset, each inside the next, the smallest first."""
+    """Return spans around an offset, each inside the next, the smallest first."""
     document = analysis.document
     line = document.position(offset)[0]
     start = document.line_start(line)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One operand: where it stands in the label, and its line of explanation."""
+    """One operand: its span in the label, and its line of explanation."""
 
     span: Span
     doc: str
@@ -33,7 +33,7 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class SignatureHelp:
-    """All forms, the one meant, and the operand at the cursor (None past the last)."""
+    """All forms, the active one, and the operand at the cursor (None past the last)."""
 
     signatures: tuple[Signature, ...]
     active: int

@@ -1,8 +1,8 @@
-"""The source that a text was compiled from: which of its lines an instruction comes from, and the way back.
+"""The source line of each instruction of a compiled text, and the instructions of a source line.
 
-``FILE`` and ``LOC`` lines, in any of their spellings, hold for the instructions below them, up to the next mark of the body.
-A source line of 0 stands for none, and a new file begins without one. Files are given as the text names them; whether
-there is such a file is for the rim to find out. Read off the chunks without binding, and kept with them.
+``FILE`` and ``LOC`` lines, in any of their spellings, apply to the instructions below them, up to the next mark of the
+body. A source line of 0 means none, and a new file begins without one. Files are named as in the text; the caller finds
+them. Computed from the chunks without binding, and cached with them.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 _FILES: Final = frozenset(TABLE.marks(Mark.FILE))
 _LINES: Final = frozenset(TABLE.marks(Mark.LINE))
-_SPACED: Final = tuple(word + blank for word in sorted(_LINES) for blank in " \t")  # other words end so too
+_SPACED: Final = tuple(word + blank for word in sorted(_LINES) for blank in " \t")  # other words have the same ending
 _BODIES: Final = frozenset({".kernel", ".global_function"})
 _WORD: Final = re.compile(r"[.A-Za-z_][A-Za-z0-9_]*")
 _LABEL: Final = re.compile(r"[A-Za-z_$@?][A-Za-z0-9_$@?-]*\s*:[\s}]*\Z")
 _QUOTED: Final = re.compile(r'\s*"([^"]*)"')
 _NUMBER: Final = re.compile(r"\s*([0-9]{1,9})\s*\Z")
 _NAMES: Final = frozenset({TokenKind.VARIABLE, TokenKind.LABEL, TokenKind.FUNCTION})
-_MOST_PARTS: Final = 16
+_MAX_PATH_PARTS: Final = 16
 
 
 class SourceLine(NamedTuple):
@@ -49,7 +49,7 @@ class SourceLine(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """The instructions below one mark: so many, in lines ``first`` to ``last`` of the text."""
+    """The instructions below one mark: their number, and lines ``first`` to ``last`` of the text."""
 
     source: SourceLine
     first: int
@@ -58,10 +58,10 @@ class Stretch(NamedTuple):
 
 
 class _Told(NamedTuple):
-    """What one line, or some lines one after another, of a chunk tell; lines count from its first.
+    """Facts of one line, or of a run of lines, of a chunk; lines count from its first.
 
-    So many ``instructions``, or with none of them a mark: of a source line (``number``), of a ``file``, or the beginning of
-    a body, which has no file yet.
+    The number of ``instructions``, or for 0 a mark: a source line (``number``), a ``file``, or the beginning of a body,
+    which has no file yet.
     """
 
     first: int
@@ -71,12 +71,12 @@ class _Told(NamedTuple):
     number: int = -1
 
 
-# What the lines of a chunk tell: it follows from its text alone.
+# Facts of the lines of a chunk: a function of its text alone, so cached with it.
 _TOLD: Final = Key[tuple[_Told, ...]]("source lines")
 
 
 def source_at(document: Document, line: int) -> SourceLine | None:
-    """Return the source line that holds at a line of the text; None where no mark above it names one."""
+    """Return the source line in effect at a line of the text; None where no mark above it names one."""
     if not has_marks(document):
         return None
     index = index_of(document)
@@ -96,7 +96,7 @@ def source_at(document: Document, line: int) -> SourceLine | None:
 def source_of(analysis: Analysis, offset: int) -> tuple[SourceLine, Span | None] | None:
     """Return the source line of the instruction at an offset, and the token that is there, if any.
 
-    None where there is no instruction, and on a name: that leads to where it is declared, or nowhere.
+    None where there is no instruction, and on a name, whose definition takes precedence.
     """
     document = analysis.document
     line = document.position(offset)[0]
@@ -110,7 +110,7 @@ def source_of(analysis: Analysis, offset: int) -> tuple[SourceLine, Span | None]
 
 
 def stretches(document: Document) -> Iterator[Stretch]:
-    """Yield all instructions of a text with a source line, mark by mark, in the order of the text."""
+    """Yield the instructions of a text with a source line, mark by mark, in text order."""
     if not has_marks(document):
         return iter(())
     parts = enumerate(index_of(document).parts)
@@ -118,24 +118,23 @@ def stretches(document: Document) -> Iterator[Stretch]:
 
 
 def stretches_of_text(text: str) -> Iterator[Stretch]:
-    """Yield the same of a text that is no open document."""
+    """Yield the same for a text that is not an open document."""
     if not _may_mark(text):
         return iter(())
     return _stretches((0, one) for one in _told_by(code_of(with_newlines(text), False)))
 
 
 def has_marks(document: Document) -> bool:
-    """Return whether a text may name any source line: a quick look that spares most texts all else."""
+    """Return whether a text may name any source line: a quick test that suffices for most texts."""
     return any(_may_mark(chunk.text) for chunk in document.chunks)
 
 
 def names_of(file: str) -> tuple[str, ...]:
-    """Return the names that a source may have here: as the text has it, then its last parts, the longest first.
+    """Return the possible local names of a source: the full path, then its last parts, the longest first.
 
-    A text may have been made in another folder, or on another machine: ``/build/src/a.cl`` is ``src/a.cl`` in a folder
-    here, or ``a.cl``.
+    A text may come from another folder or machine: ``/build/src/a.cl`` is ``src/a.cl`` in a local folder, or ``a.cl``.
     """
-    parts = [part for part in file.replace("\\", "/").split("/") if part not in ("", ".", "..")][-_MOST_PARTS:]
+    parts = [part for part in file.replace("\\", "/").split("/") if part not in ("", ".", "..")][-_MAX_PATH_PARTS:]
     return tuple(dict.fromkeys((file, *("/".join(parts[at:]) for at in range(len(parts))))))
 
 
@@ -170,7 +169,7 @@ def _told(part: ChunkIndex) -> tuple[_Told, ...]:
 
 
 def _told_by(code: str) -> Iterator[_Told]:
-    """Yield what lines without comments tell, each with a newline before it."""
+    """Yield the facts of lines without comments, each line preceded by a newline."""
     first = last = count = 0
     for at, line in enumerate(code.split("\n")[1:]):
         text = line.lstrip("{} \t\r")
@@ -189,7 +188,7 @@ def _told_by(code: str) -> Iterator[_Told]:
 
 
 def _mark(at: int, text: str) -> _Told | None:
-    """Return the mark that a line is; None for other lines. A mark that is written wrongly tells of no source."""
+    """Return the mark on a line; None for other lines. A malformed mark has no source."""
     match = _WORD.match(text)
     word = match.group() if match else ""
     if word in _FILES:

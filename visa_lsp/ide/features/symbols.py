@@ -1,7 +1,7 @@
-"""Names of a text: kernels and functions with their variables, labels and subroutines, and those that fit a query.
+"""Names of a text: kernels and functions with their variables, labels and subroutines, and the names that match a query.
 
-Read off the index of a text, so that a long one need not be bound; what a chunk has is kept until the chunk changes.
-Places are lines with spans in them: the rim makes positions of them without a search.
+Computed from the index and cached per chunk, so that a long text need not be bound. Places are lines with spans in them,
+which the caller converts to positions without a search.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.ide.index.text_index import BodyChunks, ChunkIndex, Index
 
-# More of them than this are of no help.
-MOST: Final = 3000
+# a longer list does not help the reader
+MAX_SYMBOLS: Final = 3000
 _SHAPE: Final = re.compile(r"(?<![A-Za-z_])type\s*=\s*([A-Za-z0-9]+)")
 _COUNT: Final = re.compile(r"num_elts\s*=\s*([^\s=]+)")
 _ALIAS: Final = re.compile(r"alias\s*=?\s*[<(]\s*([^\s,<>()]+)\s*,\s*([^\s<>()]+)")
@@ -35,7 +35,7 @@ _WORDS: Final = {
 
 
 class OutlineKind(Enum):
-    """What an entry of the outline is."""
+    """Kind of an outline entry."""
 
     KERNEL = "kernel"
     FUNCTION = "function"
@@ -57,9 +57,9 @@ _LETTER: Final = {
 
 @dataclass(frozen=True, slots=True)
 class OutlineEntry:
-    """One entry: ``name_span`` is the name in ``line``; the whole goes from line ``first`` to line ``last``.
+    """One entry: ``name_span`` is the name in ``line``; the entry spans lines ``first`` to ``last``.
 
-    ``end`` is the length of the last line, -1 where that is to be looked up.
+    ``end`` is the length of the last line, -1 where the caller must look it up.
     """
 
     name: str
@@ -83,8 +83,8 @@ class Member(NamedTuple):
     detail: str
 
 
-# All three follow from the text of a chunk alone: its members, the lines of its declarations, and its names in small
-# letters, one a line, as ``_members`` numbers them.
+# Functions of a chunk's text alone, so cached with it: its members, the lines of its declarations, and its names in lower
+# case, one a line, numbered as in ``_members``.
 _MEMBERS: Final = Key[tuple[Member, ...]]("members")
 _DECL_LINES: Final = Key[list[int]]("lines of declarations")
 _LOWER_NAMES: Final = Key[str]("names in small letters")
@@ -116,10 +116,10 @@ def _members(part: ChunkIndex, chosen: Iterable[int], *, detailed: bool = True) 
             yield Member(line, 0, name, OutlineKind.LABEL, "label")
 
 
-def workspace_symbols(analysis: Analysis, query: str, most: int = MOST) -> tuple[tuple[OutlineEntry, str], ...]:
-    """Entries whose names contain the letters of a query in their order, each with the name of what holds it.
+def workspace_symbols(analysis: Analysis, query: str, most: int = MAX_SYMBOLS) -> tuple[tuple[OutlineEntry, str], ...]:
+    """Return entries whose names contain the letters of a query in order, each with the name of its container.
 
-    They are without details, which no editor shows here.
+    Details are left out, because no editor shows them here.
     """
     wanted, lines_with = pattern_of(query), _lines_pattern(query)
     index = index_of(analysis.document)
@@ -145,7 +145,7 @@ def workspace_symbols(analysis: Analysis, query: str, most: int = MOST) -> tuple
 
 
 def _fitting(part: ChunkIndex, pattern: re.Pattern[str]) -> Iterator[Member]:
-    """Yield the members whose names a pattern for lines finds."""
+    """Yield the members whose names match a pattern for lines."""
     names = part.memo.get(_LOWER_NAMES)
     if names is None:
         every = [*part.facts.decls, *(name for _, name in part.labels)]
@@ -163,7 +163,7 @@ def _fitting(part: ChunkIndex, pattern: re.Pattern[str]) -> Iterator[Member]:
 
 
 def _lines_pattern(query: str) -> re.Pattern[str]:
-    """Return what finds the lines, in small letters, that have the letters of a query in their order."""
+    """Return a pattern for lower-case lines that have the letters of a query in order."""
     if "\n" in query:
         return _NONE
     letters = map(re.escape, query[:200].lower())
@@ -171,12 +171,12 @@ def _lines_pattern(query: str) -> re.Pattern[str]:
 
 
 def pattern_of(query: str) -> re.Pattern[str]:
-    """Return what finds names that have the letters of a query in their order."""
+    """Return a pattern for names that have the letters of a query in order."""
     return re.compile(".*?".join(map(re.escape, query[:200])), re.IGNORECASE)
 
 
 def body_entry(index: Index, group: BodyChunks, children: tuple[OutlineEntry, ...] = ()) -> OutlineEntry:
-    """Return the entry of a kernel or function, or of what stands above the first one."""
+    """Return the entry of a kernel or function, or of the lines above the first one."""
     last = max(group.first_line, min(group.end_line, index.document.line_count) - 1)
     kind = OutlineKind.KERNEL if group.is_kernel else OutlineKind.FUNCTION
     line = max(group.opener, group.first_line)
@@ -201,13 +201,13 @@ def member_entry(member: Member, base: int) -> OutlineEntry:
 
 
 def _kind_of(rest: str) -> tuple[OutlineKind, str]:
-    """Return what a declaration with some text behind its name is, and the letter of its class."""
+    """Return the kind of a declaration, from the text after its name, and the letter of its class."""
     letter = class_letter(rest)
     return _LETTER.get(letter, OutlineKind.VARIABLE), letter
 
 
 def _detail(letter: str, rest: str) -> str:
-    """Return the words for it."""
+    """Return the details of a declaration."""
     detail = _WORDS.get(letter, "")
     if not detail:
         count, shape, alias = _COUNT.search(rest), _SHAPE.search(rest), _ALIAS.search(rest)

@@ -1,6 +1,6 @@
-"""The words for coloured tokens; a token's numbers count in these lists.
+"""The words for coloured tokens; a token's numbers are indices into these lists.
 
-Loads nothing: the answer to ``initialize`` has them, and is given before anything else is there.
+Imports nothing, because the answer to ``initialize`` contains them and must be quick.
 """
 
 from __future__ import annotations

@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from visa_lsp.program.payload import KernelInfo
     from visa_lsp.text import Span
 
-# The files that a key takes, by what their names end with.
+# The files that a key takes, by their endings.
 _FILES: Final = {
     "file": (".visaasm", ".isaasm", ".isa"), "files": (".visaasm", ".isaasm", ".isa"), "npy": (".npy",),
     "reference": (".visaasm", ".isaasm", ".isa", ".cl"),
     "ze_info": (".zeinfo.yaml", ".zeinfo.yml", ".ze_info", ".zeinfo", ".zebin"), "zebin": (".zebin",),
 }  # fmt: skip
-_MOST: Final = 200  # proposals for arguments
+_MAX_ARGUMENTS: Final = 200  # proposals for arguments
 
 
 def completions(text: str, offset: int, folder: LaunchFolder | None, meant: MeantKernel) -> tuple[ZeCompletion, ...]:
-    """Return what may be typed at an offset."""
+    """Return the proposals for an offset."""
     place = place_at(text, offset)
     if place is None:
         return ()
@@ -44,7 +44,7 @@ def completions(text: str, offset: int, folder: LaunchFolder | None, meant: Mean
 
 
 def _keys(place: LaunchPlace, info: KernelInfo | None) -> Iterator[ZeCompletion]:
-    """Yield the keys that a map does not have; those of the argument's kind first."""
+    """Yield the missing keys of a map; those of the argument's kind first."""
     if place.table is None:
         return
     index = index_of(info, place.argument)
@@ -73,16 +73,16 @@ def _values(row: LaunchKey, word: Span, folder: LaunchFolder | None, meant: Mean
             yield ZeCompletion(name, name, word, "kernel", "", is_key=False)
     if row.type == "argument" and meant.info is not None:
         info = meant.info
-        for index in range(min(info.argument_count, _MOST)):
+        for index in range(min(info.argument_count, _MAX_ARGUMENTS)):
             if kind_of(info, index) in ("buffer", "image"):
                 yield ZeCompletion(str(index), str(index), word, info.described(index), "", is_key=False)
 
 
 def _arguments(place: LaunchPlace, info: KernelInfo | None, text: str) -> Iterator[ZeCompletion]:
-    """Yield the arguments: by name where a name is typed, else the one of the entry's number."""
+    """Yield the arguments: by name while a name is typed, else the one of the entry's number."""
     if info is None:
         return
-    word, count = place.path.word, min(info.argument_count, _MOST)
+    word, count = place.path.word, min(info.argument_count, _MAX_ARGUMENTS)
     if place.in_arguments and place.path.key is None:
         for index in range(count):
             name = info.argument_name(index)
@@ -102,7 +102,7 @@ def _said(info: KernelInfo, index: int) -> str:
 
 
 def index_of(info: KernelInfo | None, argument: int | str | None) -> int | None:
-    """Return the number of an argument that goes by a number or a name; None for one that the kernel does not have."""
+    """Return the number of an argument given by number or name; None for an unknown one."""
     if info is None or argument is None:
         return None
     if isinstance(argument, int):

@@ -1,6 +1,6 @@
-"""A launch file in the editor, with its folder: what is wrong, what may be typed, what stands where, what it leads to.
+"""A launch file in the editor, with its folder: findings, completion, hover, links, definition, outline.
 
-Open documents of the folder count as the editor has them. Never raises for any text.
+Open documents of the folder replace their files. Never raises for any text.
 """
 
 from __future__ import annotations
@@ -34,36 +34,36 @@ if TYPE_CHECKING:
     from visa_lsp.zeinfo.source import YamlSource
     from visa_lsp.zeinfo.yaml import YamlItem
 
-_TOO_LONG: Final = "the launch file is too long to be judged while it is typed; `visa-lsp check` judges it"
+_TOO_LONG_TO_CHECK: Final = "the launch file is too long to be checked while it is edited; `visa-lsp check` checks it"
 _NAMING: Final = re.compile(r"^(?:kernel|file|ze_info|zebin): *[^\s\[\]{}]+[ \t]*$", re.MULTILINE)
 _KERNEL: Final = r"^[ \t]*\.kernel[ \t]+\"?({})(?=[\"\s]|$)"
 
 
 @dataclass(frozen=True)
 class LaunchDocument:
-    """The text of a launch file and its folder; None for a document that is in no file."""
+    """The text of a launch file and its folder; None for a document without a file."""
 
     text: str
     folder: LaunchFolder | None = None
 
     @cached_property
     def source(self) -> YamlSource | None:
-        """The text, read; None for one that takes too long."""
+        """The parsed text; None for one too long to parse."""
         return None if is_long(self.text) else launch_source(self.text)
 
     @property
     def is_read(self) -> bool:
-        """Whether the text is YAML that can be read."""
+        """Whether the text is well-formed YAML."""
         return self.source is not None and self.source.root is not None
 
     @cached_property
     def judged(self) -> JudgedLaunch:
-        """What the file says, the kernel that it means, and what is wrong."""
+        """The contents of the file, its kernel, and its findings."""
         return judge(self.source if self.source is not None else launch_source(""), self.folder)
 
     @cached_property
     def meant(self) -> MeantKernel:
-        """The kernel that the file means; of a text that is no YAML at the moment by the lines that name files and kernel."""
+        """The kernel of the file; for malformed YAML, found by the lines that name files and kernel."""
         if self.is_read or self.folder is None:
             return self.judged.meant
         named = "\n".join(dict.fromkeys(match[0] for match in _NAMING.finditer(self.text)))
@@ -71,22 +71,22 @@ class LaunchDocument:
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What is wrong in the file, in text order."""
+        """The findings of the file, in text order."""
         if self.source is None:
-            note = Diagnostic(rules.SYNTAX, Span(0, 1), _TOO_LONG, severity_override=Severity.INFORMATION)
+            note = Diagnostic(rules.SYNTAX, Span(0, 1), _TOO_LONG_TO_CHECK, severity_override=Severity.INFORMATION)
             return (note,)
         return self.judged.diagnostics
 
     def hover(self, offset: int) -> HoverResult | None:
-        """Return the explanation of what is at an offset."""
+        """Return the explanation of the key or word at an offset."""
         return hover_launch(self.text, offset, self.meant)
 
     def completions(self, offset: int) -> tuple[ZeCompletion, ...]:
-        """Return what may be typed at an offset."""
+        """Return the proposals for an offset."""
         return completions(self.text, offset, self.folder, self.meant)
 
     def links(self) -> tuple[tuple[Span, Path], ...]:
-        """Return the files that are named, with the places of their names."""
+        """Return the named files, with the places of their names."""
         found = []
         if self.source is not None and self.source.root is not None and self.folder is not None:
             for item in _file_items(self.source.root):
@@ -96,7 +96,7 @@ class LaunchDocument:
         return tuple(sorted(found, key=lambda link: link[0]))
 
     def definition(self, offset: int) -> tuple[Path, Span] | None:
-        """Return the file, and the place in it, of what is at an offset: a file, the kernel, or an argument in ze_info."""
+        """Return the file and place of the target at an offset: a file, the kernel, or an argument in ze_info."""
         for span, path in self.links():
             if span.touches(offset):
                 return path, Span(0, 0)
@@ -166,7 +166,7 @@ class LaunchDocument:
 
 
 def _file_items(root: YamlItem) -> list[YamlItem]:
-    """Return the items of a launch file that name files, wherever they stand."""
+    """Return all items of a launch file that name files."""
     found: list[YamlItem] = []
 
     def plain(item: YamlItem) -> None:

@@ -1,4 +1,4 @@
-"""Hover on launch files: what a key or word means, with type, default and an example; of an argument its name and type."""
+"""Hover on launch files: meaning, type, default and an example of a key or word; name and type of an argument."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def hover_launch(text: str, offset: int, meant: MeantKernel) -> HoverResult | None:
-    """Return the explanation of what is at an offset; None where nothing is."""
+    """Return the explanation of the key or word at an offset; None where there is none."""
     place = place_at(text, offset)
     if place is None:
         return None
@@ -62,7 +62,7 @@ def row_text(table: str, row: LaunchKey) -> str:
 
 
 def _argument(info: KernelInfo | None, argument: int | str | None) -> str:
-    """Return number, name, type and address space of an argument of the kernel; empty where that is not known."""
+    """Return number, name, type and address space of an argument of the kernel; empty where it is unknown."""
     index = index_of(info, argument)
     if info is None or index is None:
         return ""

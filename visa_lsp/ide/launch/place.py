@@ -1,4 +1,4 @@
-"""What stands at an offset of a launch file: the table, the key, the argument. Works on a text that is being typed."""
+"""The table, key and argument at an offset of a launch file. Works on an incomplete text."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LaunchPlace:
-    """A place: ``table`` is that of the map around it, None where the map has names of the user's, or no keys at all.
+    """A place: ``table`` is that of the map around it, None where the map has user-defined names, or no keys.
 
-    ``row`` is the key whose value, or an entry of whose value, is there. ``in_arguments`` tells the list or map of all
-    arguments; ``argument`` is the number or name of the one that the place is in, or belongs to.
+    ``row`` is the key whose value, or an entry of whose value, is there. ``in_arguments`` is true in the list or map of all
+    arguments; ``argument`` is the number or name of the argument around the place.
     """
 
     path: YamlPath
@@ -29,7 +29,7 @@ class LaunchPlace:
 
 
 def place_at(text: str, offset: int) -> LaunchPlace | None:
-    """Return the place of an offset; None in a comment, and where keys are that a launch file does not have."""
+    """Return the place of an offset; None in a comment, and below unknown keys."""
     path = path_at(text, offset)
     if path is None:
         return None

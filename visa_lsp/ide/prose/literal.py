@@ -1,4 +1,4 @@
-"""The hover of numbers: an immediate as its type reads it, a bare number in both bases, a packed vector lane by lane."""
+"""The hover of numbers: an immediate in its type, a bare number in both bases, a packed vector lane by lane."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Immediate
 
 _MASK64: Final = (1 << 64) - 1
-_MOST_BITS: Final = 256  # a number of more bits is a mistake, and no line to be read
+_MAX_BITS: Final = 256  # a longer number is a mistake, and its decimal form unreadable
 
 
 def describe_literal(node: tree.Literal, value: Immediate | None) -> str | None:
-    """Return the page of an immediate or a bare number; ``value`` is what binding made of it."""
+    """Return the page of an immediate or a bare number; ``value`` is its bound value."""
     type_ = type_named(node.suffix.text) if node.suffix else None
     if type_ is None:
         return describe_number(node.value)
@@ -36,7 +36,7 @@ def describe_number(node: tree.Expr) -> str | None:
     if isinstance(node, tree.Float):
         return f"**{node.value!r}** — float"
     number = number_of(node)
-    if number is None or number.bit_length() > _MOST_BITS:
+    if number is None or number.bit_length() > _MAX_BITS:
         return None
     return f"**{number}** — `{_hex(number & _MASK64 if number < 0 else number)}`"
 
@@ -77,7 +77,7 @@ def _immediate(type_: DataType, bits: int) -> str:
 
 
 def _shortest(number: float, type_: DataType) -> str:
-    """Return the shortest decimal that a single still reads back as the same number."""
+    """Return the shortest decimal that parses to the same single-precision number."""
     digits = {"df": 17, "f": 9, "hf": 5, "bf": 4}[type_.name]
     for precision in range(1, digits + 1):
         text = f"{number:.{precision}g}"

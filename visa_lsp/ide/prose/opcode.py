@@ -1,6 +1,6 @@
 """Prose for the hover of a mnemonic, a modifier, a mask and an execution size: rows of the table in Markdown.
 
-Everything here comes from the row; nothing is known about single instructions. Knows no text and no symbols.
+Everything comes from the row, without special cases for single instructions. Knows no text and no symbols.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DIALECT_ORDER = (Dialect.SEED, Dialect.V41, Dialect.V42)
 
 
 def describe_row(row: Instruction) -> str:
-    """Return the whole page of an instruction: syntax, operands, what it does, pitfalls, where it exists."""
+    """Return the whole page of an instruction: syntax, operands, semantics, pitfalls, dialects and platforms."""
     parts = [f"```visa\n{row.syntax}\n```", f"**{row.mnemonic}** — {row.summary}"]
     if row.detail:
         parts.append(row.detail)
@@ -52,7 +52,7 @@ def describe_rows(rows: Sequence[Instruction], chosen: Instruction | None = None
 
 
 def describe_slot(slot: Slot) -> str:
-    """Return one line about an operand: name, role, what may stand there, types."""
+    """Return one line about an operand: name, role, allowed forms, types."""
     if slot.shape in (Shape.VECTOR, Shape.SIMPLE) and slot.classes:
         what = describe_classes(slot.classes)
     else:
@@ -73,7 +73,7 @@ def describe_slot(slot: Slot) -> str:
 
 
 def type_list(types: frozenset[DataType]) -> str:
-    """Return a set of types in words where it is a well-known set, else by names."""
+    """Return a set of types by the words of a well-known set, else by names."""
     for known, word in ((SCALAR_TYPES, "any scalar"), (INT_TYPES, "any integer"), (FLOAT_TYPES, "any float")):
         if types == known:
             return word
@@ -81,7 +81,7 @@ def type_list(types: frozenset[DataType]) -> str:
 
 
 def type_limits(row: Instruction) -> list[str]:
-    """Return which types may stand together and on which platforms, where the row says so: a line each."""
+    """Return the row's restrictions on combinations of types and on platforms, a line each."""
     lines = []
     for one in row.together:
         by_slot = ", ".join(f"`{name}` {type_list(types)}" for name, types in one.types.items())
@@ -108,7 +108,7 @@ def type_limits(row: Instruction) -> list[str]:
 
 
 def describe_modifier(modifier: Modifier) -> str:
-    """Return one line about a modifier: its words and what they do."""
+    """Return one line about a modifier: its words and their effects."""
     if modifier.kind in (Modifier.Kind.WORD, Modifier.Kind.LETTERS, Modifier.Kind.ANGLE) and modifier.words:
         words = list(modifier.words)
         shown = ", ".join(f"`.{word}`" for word in words[:16]) + (", ..." if len(words) > 16 else "")
@@ -169,13 +169,13 @@ def platforms(names: frozenset[str]) -> str:
 
 
 def describe_mask(text: str) -> str:
-    """Return what an execution mask word selects."""
+    """Return the lanes that an execution mask word selects."""
     base, no_mask = (text[:-3], True) if text.endswith("_NM") else (text, text == "NoMask")
     if text in ("NoMask", "NM"):
         base = "M1"
     first = 4 * (int(base[1:]) - 1) if base[:1] == "M" and base[1:].isdigit() else None
     if first is None or not 0 <= first < 32:
-        return f"{code(text)} is no execution mask; there are M1 to M8, M1_NM to M8_NM and NoMask"
+        return f"{code(text)} is not an execution mask; expected M1 to M8, M1_NM to M8_NM or NoMask"
     where = f"lanes from {first} on of the thread's execution mask"
     if no_mask:
         return (
@@ -186,7 +186,7 @@ def describe_mask(text: str) -> str:
 
 
 def describe_exec_size(size: int | None, mask: str | None) -> str:
-    """Return how many lanes an instruction has, and which."""
+    """Return the number and range of an instruction's lanes."""
     if size is None:
         return meaning("execution size")
     word = "lane" if size == 1 else "lanes"

@@ -1,7 +1,6 @@
-"""The hover of a region: which element and which bytes each lane touches, drawn as a small grid of GRF rows.
+"""The hover of a region: the element and bytes that each lane accesses, drawn as a small grid of GRF rows.
 
-What a region touches is computed by ``program.regions``, the function that checks and the simulator use. Knows no
-protocol and no positions.
+Computed by ``program.regions``, the function that checks and the simulator use. Knows no protocol and no positions.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _MAX_ROWS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class AccessedBytes:
-    """The bytes of a variable that an operand touches: per lane the element counted from the origin."""
+    """The bytes of a variable that an operand accesses: per lane the element counted from the origin."""
 
     type: DataType
     first: int  # byte offset of the origin in the variable
@@ -42,7 +41,7 @@ class AccessedBytes:
 
 
 def exec_size_of(statement: tree.Statement) -> int | None:
-    """Return the execution size that an instruction is written with."""
+    """Return the execution size in an instruction's text."""
     if not isinstance(statement, tree.Instruction) or statement.exec is None:
         return None
     size = number_of(statement.exec.size)
@@ -50,7 +49,7 @@ def exec_size_of(statement: tree.Statement) -> int | None:
 
 
 def region_of(text: tree.RegionText) -> Region | None:
-    """Return the region that stands in the text; None where a number is missing or no number."""
+    """Return the region in the text; None where a number is missing or malformed."""
     horz = number_of(text.horz)
     width = number_of(text.width)
     vert = number_of(text.vert)
@@ -62,7 +61,7 @@ def region_of(text: tree.RegionText) -> Region | None:
 def access_of(
     node: tree.Operand, slot: Slot | None, symbol: Symbol | None, exec_size: int | None, grf_bytes: int
 ) -> AccessedBytes | None:
-    """Return the bytes that a general operand touches; None where the text does not say it."""
+    """Return the bytes that a general operand accesses; None where the text does not determine them."""
     if not isinstance(node, tree.Ref) or node.region is None or symbol is None or symbol.type is None:
         return None
     if symbol.kind is not SymbolKind.GENERAL:
@@ -125,7 +124,7 @@ def describe_access(access: AccessedBytes, symbol: Symbol, body: Body) -> str:
 
 
 def _legend(access: AccessedBytes, grf_bytes: int) -> str:
-    """Return what the marks of the grid mean, in one line."""
+    """Return the legend of the grid, in one line."""
     done = "writes" if access.write else "reads"
     what = f"a number is the lane that {done} the element at that byte of the row, `0-7` are several lanes"
     return f"*{what}, `·` is none; a row is a register of {grf_bytes} bytes, counted from the start of the variable*"
@@ -136,7 +135,7 @@ def _bytes(start: int, end: int) -> str:
 
 
 def grid(access: AccessedBytes, grf_bytes: int) -> str:
-    """GRF rows of the variable with a cell per element; a cell holds the lanes that touch it."""
+    """Return the GRF rows of the variable with a cell per element; a cell lists the lanes that access it."""
     size = access.type.size
     start, end = access.range
     first_row, last_row = start // grf_bytes, (end - 1) // grf_bytes
@@ -146,7 +145,7 @@ def grid(access: AccessedBytes, grf_bytes: int) -> str:
     cells_per_row = grf_bytes // size
     low, high = 0, cells_per_row - 1
     if first_row == last_row:
-        # One row may be cut to the cells in use, so that bytes and words stay readable.
+        # A single row is cut to the used cells, so that bytes and words stay readable.
         low = max(0, min(lanes) % grf_bytes // size - 1)
         high = min(cells_per_row - 1, max(lanes) % grf_bytes // size + 1)
     shown = range(first_row, min(last_row, first_row + _MAX_ROWS - 1) + 1)
@@ -163,7 +162,7 @@ def grid(access: AccessedBytes, grf_bytes: int) -> str:
 
 
 def _lanes(lanes: list[int]) -> str:
-    """Lanes of one cell: ``3``, ``0-7``, ``0,8,..``."""
+    """Return the lanes of one cell: ``3``, ``0-7``, ``0,8,..``."""
     if len(lanes) == 1:
         return str(lanes[0])
     if lanes == list(range(lanes[0], lanes[-1] + 1)):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from visa_lsp.sema.model import Body, Reference, Symbol
 
 _MAX_LINES: Final = 8
-# The letter that a declaration has for a class.
+# The letter of a class in a declaration.
 LETTERS: Final = {
     SymbolKind.GENERAL: "G",
     SymbolKind.ADDRESS: "A",
@@ -32,7 +32,7 @@ LETTERS: Final = {
 
 
 def describe_symbol(analysis: Analysis, body: Body, symbol: Symbol, told: str = "") -> str:
-    """Return the page of a symbol; ``told`` is what its input, or that of what it is an alias of, holds, as Markdown."""
+    """Return the page of a symbol; ``told`` is the content of its input, or of its base's input, as Markdown."""
     if symbol.kind in (SymbolKind.LABEL, SymbolKind.SUBROUTINE):
         return _label(analysis, symbol)
     if symbol.predefined:
@@ -71,7 +71,7 @@ def _amount(symbol: Symbol) -> str:
 
 
 def _alias_chain(symbol: Symbol) -> str:
-    """``alias of V1 at byte 32, which is V0 at byte 64``."""
+    """Return ``alias of V1 at byte 32, which is V0 at byte 64``."""
     steps, seen = [], {id(symbol)}
     at = symbol
     while at.alias is not None and id(at.alias[0]) not in seen:
@@ -93,7 +93,7 @@ def _names(symbols: Iterable[Symbol]) -> str:
 
 
 def _accesses(analysis: Analysis, body: Body, symbol: Symbol) -> list[str]:
-    """Return what is read and written by the name, and where it shares its bytes with others, by all names for them."""
+    """Return reads and writes by this name, and for shared bytes by all of their names."""
     cut = isinstance(analysis, Focus) and analysis.cut
     members = family(body, symbol)
     if len(members) == 1:
@@ -107,7 +107,7 @@ def _accesses(analysis: Analysis, body: Body, symbol: Symbol) -> list[str]:
 
 
 def _uses(references: Iterable[Reference], *, cut: bool = False) -> str:
-    """Count of reads and writes with their lines; of a very busy name, which is ``cut``, those that come first."""
+    """Return the counts of reads and writes with their lines; of a ``cut``, very busy name only the first ones."""
     writes, reads = _lines(references)
     if not reads and not writes:
         return "never read or written"
@@ -115,7 +115,7 @@ def _uses(references: Iterable[Reference], *, cut: bool = False) -> str:
 
 
 def _brief(references: Iterable[Reference]) -> str:
-    """Return the counts alone; empty where there is nothing to count."""
+    """Return the counts alone; empty where all are zero."""
     counts = zip(_lines(references), ("written", "read"), strict=True)
     return ", ".join(f"{word} {len(lines)}×" for lines, word in counts if lines)
 

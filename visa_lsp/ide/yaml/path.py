@@ -1,7 +1,7 @@
-"""Where an offset is in a YAML text that is being typed: the keys and list entries around it.
+"""The keys and list entries around an offset of an incomplete YAML text.
 
-By indentation of lines and by open brackets, since such a text is seldom YAML. Knows no key of any format. Invariant: no
-text makes it raise, and a bracket that stays open spoils nothing behind the next line that begins outside of it.
+Found by indentation and open brackets, since an incomplete text is seldom valid YAML. Knows no key of any format.
+Invariant: no text makes it raise, and an unclosed bracket has no effect after the next line that begins outside of it.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _COMMENT: Final = re.compile(r"(?:^|\s)#")
 
 @dataclass(frozen=True, slots=True)
 class YamlPath:
-    """A place: ``steps`` lead to the map or list that it is in, keys and numbers of entries from 0.
+    """A place: ``steps`` lead to the map or list around it, keys and numbers of entries from 0.
 
-    ``key`` is the key, or the number of the entry, whose value is there; None where a key is. ``keys`` are those that
-    the map has besides, ``word`` what stands at the offset.
+    ``key`` is the key, or the number of the entry, whose value is there; None at a key. ``keys`` are the other keys of the
+    map, ``word`` is the word at the offset.
     """
 
     steps: tuple[Step, ...]
@@ -48,7 +48,7 @@ class YamlPath:
 
 @dataclass(slots=True)
 class _Open:
-    """A bracket that is open: where it stands, and the key or the number of the entry that is under way in it."""
+    """An open bracket: its place, and the key or number of its current entry."""
 
     at: int
     is_map: bool
@@ -62,7 +62,7 @@ class _Open:
 
 
 def path_at(text: str, offset: int) -> YamlPath | None:
-    """Return where an offset is; None in a comment."""
+    """Return the path of an offset; None in a comment."""
     text = with_newlines(text)
     start = text.rfind("\n", 0, offset) + 1
     line = text[start:offset]
@@ -86,9 +86,9 @@ def path_at(text: str, offset: int) -> YamlPath | None:
 
 
 def _open_brackets(text: str, end: int) -> list[_Open] | None:
-    """Return the brackets that are open before an offset, from the outside in; None inside of a comment."""
+    """Return the open brackets before an offset, outermost first; None inside of a comment."""
     stack: list[_Open] = []
-    margin = 0  # of the line where the outermost one stands
+    margin = 0  # of the line of the outermost one
     for token in _TOKEN.finditer(text, 0, end):
         kind = token.lastgroup
         if token["comment"] is not None:
@@ -117,14 +117,14 @@ def _open_brackets(text: str, end: int) -> list[_Open] | None:
 
 
 def _begins_outside(text: str, at: int, column: int, margin: int) -> bool:
-    """Return whether the line of an offset begins something that cannot be in a bracket opened at a margin."""
+    """Return whether the line of an offset begins an entry that cannot be in a bracket opened at a margin."""
     if column > margin:
         return False
     return _BEGIN.match(text, at) is not None
 
 
 def _keys_behind(text: str, at: int) -> set[str]:
-    """Return the keys of a map in brackets behind an offset in it."""
+    """Return the keys of a map in brackets after an offset in it."""
     found: set[str] = set()
     depth = 0
     for token in _TOKEN.finditer(text, at, at + 4000):
@@ -143,12 +143,12 @@ def _keys_behind(text: str, at: int) -> set[str]:
 
 
 def _in_block(text: str, start: int, word: Span) -> YamlPath | None:
-    """Return where a word is in the line that begins at ``start``, by the lines around it."""
+    """Return the path of a word in the line that begins at ``start``, by the lines around it."""
     match = _LINE.match(text, start, max(start, word.end))
     if match is None or _COMMENT.search(text, start, word.start):
         return None
     column = len(match[1]) + len(match[2])
-    # A word that is to become a key is none yet.
+    # a word without its colon is not a key yet
     typed = _unquoted(match[3]) if match[3] is not None and match.end() <= word.start else None
     lines = text[:start].split("\n")[:-1]
     steps, keys = _above(lines, column, len(match[1]) if match[2] else None)
@@ -157,7 +157,7 @@ def _in_block(text: str, start: int, word: Span) -> YamlPath | None:
 
 
 def _above(lines: list[str], column: int, dash: int | None) -> tuple[list[Step], set[str]]:
-    """Return the steps to the map at a column below some lines, and the keys that it has above.
+    """Return the steps to the map at a column below some lines, and its keys above.
 
     ``dash`` is the column of the dash that begins the map, once it is known.
     """
@@ -187,7 +187,7 @@ def _above(lines: list[str], column: int, dash: int | None) -> tuple[list[Step],
 
 
 def _below(lines: list[str], column: int) -> set[str]:
-    """Return the keys that a map at a column has in the lines below."""
+    """Return the keys of a map at a column in the lines below."""
     keys: set[str] = set()
     for line in lines:
         match = _LINE.match(line)

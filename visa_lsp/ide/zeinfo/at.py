@@ -1,7 +1,7 @@
-"""What stands at an offset of a ze_info text: the map, its table, the key, and whether key or value is meant.
+"""The map, table and key at an offset of a ze_info text, and whether the offset is in the key or the value.
 
-Two ways: through the items of a text that can be read, and through indentation for one that is being typed. Knows tables,
-no editor. Invariant: neither way raises, whatever the text.
+Found through the items of a well-formed text, and through indentation in an incomplete one. Knows tables, no editor.
+Invariant: neither way raises, whatever the text.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class YamlEntry:
-    """A key or a value. ``item`` is the map; ``kernel`` the entry under ``kernels`` that it is in, if it is in one."""
+    """A key or a value. ``item`` is the map; ``kernel`` the entry of ``kernels`` around it, if any."""
 
     table: SchemaTable
     item: YamlItem
@@ -37,7 +37,7 @@ class YamlEntry:
 
 
 def spot_at(source: ZeInfoSource, offset: int) -> YamlEntry | None:
-    """Return what stands at an offset; None between things, and in a text that cannot be read."""
+    """Return the key or value at an offset; None between them, and in a malformed text."""
     if source.root is None or not isinstance(source.root.value, dict):
         return None
     return _in_map(source, source.root, TABLES[ROOT], offset, None)
@@ -74,7 +74,7 @@ def _in_map(
 
 @dataclass(frozen=True, slots=True)
 class Typing:
-    """The place where something is typed: its table, the keys that the map has, and the row if a value is typed."""
+    """The place of a completion: its table, the present keys of the map, and the row if a value is typed."""
 
     table: SchemaTable
     keys: frozenset[str]
@@ -83,7 +83,7 @@ class Typing:
 
 
 def typing_at(text: str, offset: int) -> Typing | None:
-    """Return where in the tables an offset is, by the indentation of the lines above."""
+    """Return the table and row of an offset, by the indentation of the lines above."""
     path = path_at(text, offset)
     if path is None:
         return None

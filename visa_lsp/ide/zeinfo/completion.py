@@ -1,4 +1,4 @@
-"""Completion in ze_info: the keys that a map does not have yet, and the values that a key takes. Works on broken texts."""
+"""Completion in ze_info: the missing keys of a map, and the values of a key. Works on broken texts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ZeCompletion:
-    """One proposal: ``insert`` replaces ``span``. ``is_key`` tells keys from values."""
+    """One proposal: ``insert`` replaces ``span``. ``is_key`` is true for keys, false for values."""
 
     label: str
     insert: str
@@ -36,7 +36,7 @@ _VALUES = {
 
 
 def completions(text: str, offset: int) -> tuple[ZeCompletion, ...]:
-    """Return what may be typed at an offset."""
+    """Return the proposals for an offset."""
     typing = typing_at(text, offset)
     if typing is None:
         return ()

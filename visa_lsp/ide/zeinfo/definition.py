@@ -1,4 +1,4 @@
-"""From an argument of ze_info to its ``.input`` and back, and the bytes that each argument has in the registers."""
+"""From an argument of ze_info to its ``.input`` and back, and the register bytes of each argument."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def input_of(
     source: ZeInfoSource, offset: int, texts: Sequence[KernelText], platform: Registers | None = None
 ) -> tuple[str, Span] | None:
-    """Return where the text has what stands at an offset of the document: an argument's ``.input``, else the kernel."""
+    """Return the text's counterpart of an offset of the document: an argument's ``.input``, else the kernel."""
     spot = spot_at(source, offset)
     if spot is None:
         return None
@@ -62,7 +62,7 @@ def argument_of(source: ZeInfoSource, text: KernelText, at: int, platform: Regis
 def argument_place(
     source: ZeInfoSource, spot: YamlEntry, texts: Sequence[KernelText], platform: Registers | None
 ) -> tuple[int, int, str] | None:
-    """First byte, end and ``.input`` of the argument that a spot is in."""
+    """Return first byte, end and ``.input`` of the argument around a spot."""
     text = _text_of(spot, texts)
     pair = _pair(source, spot, text, platform) if text is not None else None
     if pair is None:
@@ -73,7 +73,7 @@ def argument_place(
 def byte_ranges(
     source: ZeInfoSource, texts: Sequence[KernelText], platform: Registers | None = None
 ) -> tuple[tuple[int, str], ...]:
-    """For inlay hints: behind the size of each argument, its bytes in the registers and its ``.input``."""
+    """Return the inlay hints after the size of each argument: its register bytes and its ``.input``."""
     found = []
     for kernel in entries(source.root, "kernels"):
         text = next((t for t in texts if t.kernel.name == word_of(kernel, "name")), None)
@@ -97,9 +97,9 @@ def _text_of(spot: YamlEntry, texts: Sequence[KernelText]) -> KernelText | None:
 def _pair(
     source: ZeInfoSource, spot: YamlEntry, text: KernelText, platform: Registers | None
 ) -> tuple[Argument, TextInput | None] | None:
-    """Return the argument that a spot is in, and the input at its place.
+    """Return the argument around a spot, and the input at its place.
 
-    An entry without bytes of its own, such as a surface, stands for the address of its argument; local ids for the first input.
+    An entry without bytes of its own, such as a surface, has the input of its argument's address; local ids the first input.
     """
     kernel = spot.kernel
     if kernel is None or spot.table.name not in _ARGUMENTS:

@@ -1,7 +1,7 @@
 """A ze_info document in the editor, together with the texts that it describes.
 
-Joins what ``zeinfo`` and the modules beside this one know into one value per snapshot, so that the rim needs no YAML.
-Which texts belong to a document is for the rim to say. Never raises for any text.
+Joins ``zeinfo`` and the modules of this folder in one value per snapshot, so that callers need no YAML. The caller
+provides the texts of a document. Never raises for any text.
 """
 
 from __future__ import annotations
@@ -45,37 +45,37 @@ class InfoDocument:
 
     @cached_property
     def source(self) -> ZeInfoSource:
-        """The document, read."""
+        """The parsed document."""
         return ZeInfoSource.of(self.text)
 
     @cached_property
     def texts(self) -> tuple[KernelText, ...]:
-        """The kernels of the texts; of texts with errors none."""
+        """The kernels of the texts; none of texts with errors."""
         return tuple(kernel for name, analysis in self.partners for kernel in kernel_texts(analysis, name))
 
     @property
     def registers(self) -> Registers | None:
-        """What the platform of the texts says."""
+        """The register layout of the texts' platform."""
         return next((found for _, a in self.partners if (found := registers_of(a)) is not None), None)
 
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What is wrong in the document, alone and against the texts, in text order."""
+        """The findings of the document, alone and against the texts, in text order."""
         found = list(validate_source(self.source, self.registers))
         if self.source.root is not None and self.texts:
             found += in_document(disagreements(self.source, self.texts, self.registers))
         return tuple(sorted(found, key=lambda d: (d.span, d.code)))
 
     def hover(self, offset: int) -> HoverResult | None:
-        """Return the explanation of what is at an offset."""
+        """Return the explanation of the key or value at an offset."""
         return hover_ze_info(self.source, offset, self.texts, self.registers)
 
     def completions(self, offset: int) -> tuple[ZeCompletion, ...]:
-        """Return what may be typed at an offset."""
+        """Return the proposals for an offset."""
         return completions(self.text, offset)
 
     def definition(self, offset: int) -> tuple[str, Span] | None:
-        """Return the text, by name, and the place in it of what is at an offset."""
+        """Return the text, by name, and the place in it of the target at an offset."""
         return input_of(self.source, offset, self.texts, self.registers)
 
     def symbols(self) -> tuple[ZeSymbol, ...]:
@@ -83,15 +83,15 @@ class InfoDocument:
         return symbols(self.source)
 
     def hints(self) -> tuple[tuple[int, str], ...]:
-        """(offset, text) of what stands beside sizes: bytes in the registers, and the input there."""
+        """Return (offset, text) of the hints beside sizes: register bytes, and the input there."""
         return byte_ranges(self.source, self.texts, self.registers)
 
 
 @dataclass(frozen=True, slots=True)
 class HeldArgument:
-    """What an input holds: an argument, or what the runtime fills by itself (``index`` -1), as the ze_info tells it.
+    """Content of an input by the ze_info: an argument, or a value that the runtime fills (``index`` -1).
 
-    ``offset`` and ``size`` are bytes of the part of the payload that the document counts it in.
+    ``offset`` and ``size`` are bytes in the document's part of the payload.
     """
 
     index: int
@@ -104,12 +104,12 @@ class HeldArgument:
 
     @property
     def is_value(self) -> bool:
-        """Whether it is the argument itself, or the pointer to it, and no fact about it."""
+        """Whether it is the argument itself or a pointer to it, not a property of it."""
         return self.index >= 0 and self.kind in _HELD
 
 
 def inputs_told(text: str, analysis: Analysis, kernel: str) -> dict[str, tuple[HeldArgument, ...]]:
-    """By the variables of a kernel's inputs: what a ze_info text says that they hold, in the order of the registers."""
+    """Return the content of a kernel's inputs by variable, by a ze_info text, in register order."""
     source = ZeInfoSource.of(text)
     item = next((k for k in entries(source.root, "kernels") if word_of(k, "name") == kernel), None)
     described = next((k for k in kernel_texts(analysis, "") if k.kernel.name == kernel), None)
@@ -146,7 +146,7 @@ def _held(item: YamlItem, told: Mapping[int | None, YamlItem]) -> HeldArgument:
 
 
 def _per_thread(item: YamlItem, place: int, block: int) -> tuple[HeldArgument, ...]:
-    """Return what lies at a place of the per-thread part of the payload; local ids take a ``block`` of bytes each, x first."""
+    """Return the content of a place of the per-thread payload; local ids take a ``block`` of bytes each, x first."""
     each = entries(item, "per_thread_payload_arguments")
     if [word_of(entry, "arg_type") for entry in each] == ["local_id"] and place // block < len(_DIMENSIONS):
         return (replace(_held(each[0], {}), name=_DIMENSIONS[place // block]),)
@@ -178,7 +178,7 @@ def kernel_names(text: str) -> tuple[str, ...]:
 
 
 def kernel_at(analysis: Analysis, offset: int) -> str | None:
-    """Return the kernel whose name, or whose input, stands at an offset of a vISA text."""
+    """Return the kernel whose name or input is at an offset of a vISA text."""
     for text in kernel_texts(analysis, ""):
         if text.name.touches(offset) or any(span.touches(offset) for span in text.inputs):
             return text.kernel.name
@@ -186,13 +186,13 @@ def kernel_at(analysis: Analysis, offset: int) -> str | None:
 
 
 def simd_size_of(analysis: Analysis, kernel: str) -> int:
-    """Return the SIMD size that the text of a kernel says; 0 where it says none."""
+    """Return the SIMD size in the text of a kernel; 0 where it has none."""
     found = next((text.kernel for text in kernel_texts(analysis, "") if text.kernel.name == kernel), None)
     return (found.int_attribute("SimdSize") or 0) if found is not None else 0
 
 
 def place_in_document(text: str, analysis: Analysis, name: str, offset: int) -> Span | None:
-    """Return where a document speaks of the input or kernel name at an offset of a vISA text."""
+    """Return the document's place for the input or kernel name at an offset of a vISA text."""
     source = ZeInfoSource.of(text)
     texts: Sequence[KernelText] = kernel_texts(analysis, name)
     for kernel in texts:

@@ -1,7 +1,7 @@
-"""From an analysed text to what ze_info is checked against and made from: kernels with the places of their parts.
+"""Kernels of an analysed text with the places of their parts, for checking and generating ze_info.
 
-The only module that joins the two worlds: below it zeinfo knows resolved kernels, and sema no YAML. Invariant: a text
-with errors gives no kernels, so that nothing is said about half a program.
+The only module that joins the two sides: below it zeinfo knows resolved kernels, and sema no YAML. Invariant: a text
+with errors gives no kernels, so that no finding is about half a program.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def kernel_texts(analysis: Analysis, path: str) -> tuple[KernelText, ...]:
 
 
 def registers_of(analysis: Analysis) -> Registers | None:
-    """Return what the platform of a text says about the payload's place; None without a platform."""
+    """Return the payload's place on the platform of a text; None without a platform."""
     platform = analysis.platform
     return None if platform is None else registers(platform.grf_bytes, platform.generation)
 

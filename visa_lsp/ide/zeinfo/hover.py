@@ -1,4 +1,4 @@
-"""Hover on ze_info: what a key or word means, its type, default and version; for an argument, its bytes in the registers."""
+"""Hover on ze_info: meaning, type, default and version of a key or word; for an argument, its register bytes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def hover_ze_info(
     source: ZeInfoSource, offset: int, texts: Sequence[KernelText] = (), platform: Registers | None = None
 ) -> HoverResult | None:
-    """Return the explanation of what is at an offset; None where nothing is. ``texts`` are the kernels described."""
+    """Return the explanation of the key or value at an offset; None where there is none. ``texts`` are the kernels described."""
     spot = spot_at(source, offset)
     row = spot.row if spot is not None else None
     if spot is None or row is None:

@@ -1,6 +1,6 @@
-"""What the inputs of a kernel hold, in words: short beside a line, whole for hover.
+"""Contents of a kernel's inputs in words: short beside a line, full for hover.
 
-The names come from ze_info, which others wrote: they are shown as they stand there. Knows no protocol and no files.
+The names come from ze_info and are shown literally. Knows no protocol and no files.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
 
     from visa_lsp.ide.zeinfo.document import HeldArgument
 
-# What an editor would break a line at, or hide.
+# Characters that an editor would hide, or break a line at.
 _UNSEEN: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
-_LONGEST: Final = 80
-# The address space of what is no pointer tells nothing.
+_MAX_NAME_CHARS: Final = 80
+# The address space of a value that is not a pointer is not shown.
 _NO_SPACE: Final = ("", "NONE", "__private")
 
 
 def labels(told: Mapping[str, tuple[HeldArgument, ...]]) -> dict[str, str]:
-    """By variable: what stands beside its line, such as ``y: __global float*``."""
+    """Return by variable the hint beside its line, such as ``y: __global float*``."""
     return {name: _shown(", ".join(_label(a) for a in held)) for name, held in told.items()}
 
 
 def pages(
     told: Mapping[str, tuple[HeldArgument, ...]], document: str, values: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """By variable: a line of Markdown for hover.
+    """Return by variable a line of Markdown for hover.
 
-    ``document`` is the name of the file that says it, ``values`` by variable what the last run has left in the arguments.
+    ``document`` is the name of the ze_info file, ``values`` the arguments' contents after the last run, by variable.
     """
     found = {name: f"{'; '.join(_page(a) for a in held)} — by {code(document)}" for name, held in told.items()}
     left = {name: value for name, value in (values or {}).items() if any(a.is_value for a in told.get(name, ()))}
@@ -66,4 +66,4 @@ def _type(argument: HeldArgument) -> str:
 
 def _shown(text: str) -> str:
     shown = _UNSEEN.sub(" ", text)
-    return shown if len(shown) <= _LONGEST else shown[:_LONGEST] + "…"
+    return shown if len(shown) <= _MAX_NAME_CHARS else shown[:_MAX_NAME_CHARS] + "…"

@@ -1,4 +1,4 @@
-"""The outline of a ze_info text: kernels and functions, what they consist of, and their arguments."""
+"""The outline of a ze_info text: kernels and functions with their parts and arguments."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ZeSymbol:
 
 
 def symbols(source: ZeInfoSource) -> tuple[ZeSymbol, ...]:
-    """Return the outline, in the order of the text; empty for a text that cannot be read."""
+    """Return the outline, in the order of the text; empty for a malformed text."""
     found = []
     for key, kind in (("kernels", "kernel"), ("functions", "function")):
         items = entries(source.root, key)
@@ -77,7 +77,7 @@ def _leaf(name: str, kind: str, detail: str, span: Span) -> ZeSymbol:
 
 
 def end_of(source: YamlSource, item: YamlItem) -> int:
-    """Return the end of the last thing in a map."""
+    """Return the end of the last item of a map."""
     end = source.start(item)
     if isinstance(item.value, dict):
         for key, child in item.value.items():

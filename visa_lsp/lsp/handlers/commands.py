@@ -45,7 +45,7 @@ from visa_lsp.lsp.jobs.model import Stop
 from visa_lsp.lsp.jobs.run_client import run_all_in_subprocess, run_in_subprocess, stats_in_subprocess
 from visa_lsp.lsp.progress import send_partial, working
 from visa_lsp.lsp.session import MachineCode
-from visa_lsp.reading import MOST_OBJECT, read_file
+from visa_lsp.reading import MAX_OBJECT_BYTES, read_file
 from visa_lsp.syntax.document import Document
 from visa_lsp.text import Span
 
@@ -64,10 +64,10 @@ DISASSEMBLY: Final = "visa/disassembly"
 SCHEME: Final = "visa-disassembly"
 UNTRUSTED: Final = "the workspace is not trusted: nothing is written or run in it"
 _LAUNCH: Final = (".launch.yaml", ".launch.yml")
-_MOST_VALUES: Final = 8
+_MAX_VALUES: Final = 8
 _LOOK_FOR_EDITS: Final = 0.1  # seconds
-_DEEPEST: Final = 20
-_LONGEST: Final = 86400  # seconds
+_MAX_DEPTH: Final = 20
+_MAX_TIMEOUT_SECONDS: Final = 86400  # seconds
 _DIGITS: Final = 10
 
 
@@ -139,7 +139,7 @@ def _quick(arguments: list[Any]) -> dict[str, Any]:
 
 def _json(value: Any, depth: int = 0) -> Any:
     """Return a value as it travelled: nothing but dictionaries, lists and scalars."""
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         raise BadArgument(f"`{QUICK}` is nested too deeply")
     if hasattr(value, "_asdict"):
         value = value._asdict()
@@ -272,7 +272,7 @@ def _source(ls: VisaServer, uri: str) -> str | bytes:
     if path is None:
         raise BadArgument(f"`{uri}` is neither open nor a file")
     try:
-        return read_file(path, MOST_OBJECT)
+        return read_file(path, MAX_OBJECT_BYTES)
     except OSError as error:
         raise BadArgument(f"`{uri}` cannot be read: {error.strerror or error}") from None
 
@@ -459,8 +459,8 @@ def _batch(arguments: list[Any]) -> tuple[list[str], float | None, str | int | N
     if not isinstance(uris, list) or not all(isinstance(uri, str) for uri in uris):
         raise BadArgument("the argument is an object with `uris`, a list of launch files")
     number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
-    if seconds is not None and not (number and 0 < seconds <= _LONGEST):
-        raise BadArgument(f"`timeout` is a number of seconds, at most {_LONGEST}")
+    if seconds is not None and not (number and 0 < seconds <= _MAX_TIMEOUT_SECONDS):
+        raise BadArgument(f"`timeout` is a number of seconds, at most {_MAX_TIMEOUT_SECONDS}")
     if partial is not None and (isinstance(partial, bool) or not isinstance(partial, str | int)):
         raise BadArgument("`partialResultToken` is a string or a number")
     return uris, seconds, partial, options
@@ -526,7 +526,7 @@ def _values_of(answer: Result, arguments: dict[str, HeldArgument]) -> RunValues:
 
 def _listed(values: list[Any]) -> str:
     """Return the first of some values."""
-    return ", ".join(str(v) for v in values[:_MOST_VALUES]) + (", …" if len(values) > _MOST_VALUES else "")
+    return ", ".join(str(v) for v in values[:_MAX_VALUES]) + (", …" if len(values) > _MAX_VALUES else "")
 
 
 # ---- machine code ----

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lsprotocol import types
 
 from visa_lsp.analysis.analysis import SHORT_TEXT
-from visa_lsp.ide.deferred import LONG, deferred_found, keep_deferred
+from visa_lsp.ide.deferred import MAX_UNDEFERRED_LINES, deferred_found, keep_deferred
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.suppressions import visible
 from visa_lsp.ide.workspace import Language
@@ -65,7 +65,7 @@ def pulls(ls: VisaServer) -> bool:
 
 
 def findings(ls: VisaServer, uri: str, analysis: Analysis) -> tuple[Diagnostic, ...]:
-    """Return what is shown of a vISA text: what ``--check`` shows with the same settings."""
+    """Return the visible findings of a vISA text: those of ``--check`` with the same settings."""
     rules = ls.rules_for(uri)
     if _has_deferred(rules, analysis):
         # Deferred findings never delay those that a keystroke itself leads to.
@@ -76,7 +76,7 @@ def findings(ls: VisaServer, uri: str, analysis: Analysis) -> tuple[Diagnostic, 
 
 
 def findings_in_host(ls: VisaServer, opened: OpenDocument) -> tuple[Diagnostic, ...]:
-    """Return what is shown of the vISA in a document of another language."""
+    """Return the visible findings of the vISA in a document of another language."""
     host = ls.host(types.TextDocumentIdentifier(opened.key))
     if host is None:
         return ()
@@ -87,12 +87,12 @@ def findings_in_host(ls: VisaServer, opened: OpenDocument) -> tuple[Diagnostic, 
 
 
 def _has_deferred(rules: FileRules, analysis: Analysis) -> bool:
-    """Return whether some of the rules look at more than can be looked at on the way."""
-    return bool(rules.extra) and analysis.document.line_count > LONG
+    """Return whether some rules take too long to run while a request waits."""
+    return bool(rules.extra) and analysis.document.line_count > MAX_UNDEFERRED_LINES
 
 
 def _waits_for_deferred(ls: VisaServer, opened: OpenDocument) -> bool:
-    """Return whether deferred findings of a document are still to be found."""
+    """Return whether deferred findings of a document are still missing."""
     rules = ls.rules_for(opened.key)
     if opened.language is not Language.VISA or not _has_deferred(rules, opened.analysis):
         return False
@@ -100,7 +100,7 @@ def _waits_for_deferred(ls: VisaServer, opened: OpenDocument) -> bool:
 
 
 async def _find_deferred(ls: VisaServer, opened: OpenDocument) -> bool:
-    """Find the deferred findings, when typing has paused; whether there are new ones. Cancelled with its task."""
+    """Compute the deferred findings after a pause in typing; return whether there are new ones. Cancelled with its task."""
     if not _waits_for_deferred(ls, opened):
         return False
     rules = ls.rules_for(opened.key)
@@ -119,7 +119,7 @@ async def _find_deferred(ls: VisaServer, opened: OpenDocument) -> bool:
 
 def _of_open(ls: VisaServer, opened: OpenDocument) -> tuple[Diagnostic, ...]:
     if opened.language is Language.VISA:
-        # That a file is empty is for ``--check`` to say as well; a document in no file has only not been begun.
+        # An empty file is a finding, as in ``--check``; an empty unsaved document has only not been begun.
         unbegun = ls.files.path_of(opened.key) is None and _is_blank(opened.analysis)
         return () if unbegun else findings(ls, opened.key, opened.analysis)
     if opened.language is Language.HOST:
@@ -191,7 +191,7 @@ def _tell(ls: VisaServer, method: str, pieces: list[bytes]) -> None:
 
 
 def schedule(ls: VisaServer, uri: str, before: OpenDocument | None = None) -> None:
-    """Publish the findings of a document soon; an earlier plan for it is given up.
+    """Publish the findings of a document soon; replaces an earlier plan for it.
 
     ``before`` is the document as it was: freeing the old snapshot can cost more than the edit, so it is
     released after publishing.
@@ -201,7 +201,7 @@ def schedule(ls: VisaServer, uri: str, before: OpenDocument | None = None) -> No
     waiting = ls.pending.pop(uri, None)
     if waiting is not None:
         waiting.cancel()
-    # No task: making one and taking leave of it is a part of what a keystroke takes.
+    # A timer instead of a task, because making and ending a task costs time at each keystroke.
     ls.pending[uri] = asyncio.get_running_loop().call_soon(_publish, ls, uri, before)
 
 
@@ -236,7 +236,7 @@ def _publish(ls: VisaServer, uri: str, _before: OpenDocument | None = None) -> N
 
 
 def schedule_beside(ls: VisaServer, opened: OpenDocument) -> None:
-    """Publish again what depends on an open document: ze_info on texts, launch files on both."""
+    """Republish the findings that depend on an open document: ze_info on texts, launch files on both."""
     dependent = _DEPENDENT.get(opened.language, ())
     folder = opened.key.rpartition("/")[0]
     for beside in ls.documents if dependent else ():
@@ -251,7 +251,7 @@ async def _publish_deferred(ls: VisaServer, opened: OpenDocument) -> None:
 
 
 def clear(ls: VisaServer, uri: str) -> None:
-    """Take back what was published about a document."""
+    """Clear the published findings of a document."""
     waiting = ls.pending.pop(uri, None)
     if waiting is not None:
         waiting.cancel()
@@ -260,7 +260,7 @@ def clear(ls: VisaServer, uri: str) -> None:
 
 
 def refresh(ls: VisaServer) -> None:
-    """Findings, hints, lenses and colours of every open document may have changed."""
+    """Renew findings, hints, lenses and colours of every open document."""
     workspace = ls.client_capabilities.workspace
     if workspace is not None:
         if workspace.inlay_hint and workspace.inlay_hint.refresh_support:
@@ -276,7 +276,7 @@ def refresh(ls: VisaServer) -> None:
 
 
 def refresh_launches(ls: VisaServer) -> None:
-    """Findings of open launch files may have changed: files that they name have come or gone."""
+    """Renew the findings of open launch files, because files that they name were created or deleted."""
     if not pulls(ls):
         for opened in ls.documents:
             if opened.language is Language.LAUNCH:
@@ -288,7 +288,7 @@ def refresh_launches(ls: VisaServer) -> None:
 
 
 def _result_id(ls: VisaServer, opened: OpenDocument) -> str:
-    """Return what tells the findings of a document from any others; those of ze_info depend on the texts beside it."""
+    """Return an id of a document's findings; those of ze_info depend on the texts beside it."""
     if opened.language is Language.ZEINFO:
         return "-".join([f"{opened.serial}", *(str(d.serial) for d in ls.documents if d.language is Language.VISA)])
     if opened.language is Language.LAUNCH:  # those of launch files also on files that are not open
@@ -298,7 +298,7 @@ def _result_id(ls: VisaServer, opened: OpenDocument) -> str:
 
 
 async def _pull_again(ls: VisaServer, opened: OpenDocument) -> None:
-    """Let the client ask once more when deferred findings are there."""
+    """Make the client request findings again once deferred ones are ready."""
     _freeze_heap(opened.analysis)
     workspace = ls.client_capabilities.workspace
     can = workspace and workspace.diagnostics and workspace.diagnostics.refresh_support

@@ -1,4 +1,4 @@
-"""What an editor shows between the lines: inlay hints, code lenses, document links, inline values."""
+"""Inlay hints, code lenses, document links, inline values."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def register(server: VisaServer) -> None:
 
 @guarded
 async def on_inlay_hint(ls: VisaServer, params: types.InlayHintParams) -> Any:
-    """Write beside the lines of a range what a reader would have to look up."""
+    """Return the hints beside the lines of a range."""
     described = info.info_of(ls, params.text_document)
     if described is not None:
         return info.hints(ls, *described, params.range)
@@ -73,7 +73,7 @@ async def on_inlay_hint(ls: VisaServer, params: types.InlayHintParams) -> Any:
 
 
 def _hints(ls: VisaServer, opened: OpenDocument, first: int, last: int) -> tuple[InlayText, ...]:
-    """Return the hints that the settings ask for; types beside the line of the cursor alone where they say so."""
+    """Return the hints that the settings enable; types beside the line of the cursor alone where they say so."""
     settings = ls.documents.settings_for(opened.key)
     shown = settings.hints - {HintKind.TYPE} if settings.type_hints_at_cursor else settings.hints
     found = inlay_hints(opened.analysis, first, last, shown, info.input_labels(ls, opened))
@@ -84,7 +84,7 @@ def _hints(ls: VisaServer, opened: OpenDocument, first: int, last: int) -> tuple
 
 
 def did_change_cursor(ls: VisaServer, params: Any) -> None:
-    """The cursor of a document is on another line: ``{uri, line}``, lines from 0."""
+    """Store the line of the cursor in a document: ``{uri, line}``, lines from 0."""
     # The library makes an object of what it knows no type of.
     uri, line = (params.get(n) if isinstance(params, dict) else getattr(params, n, None) for n in ("uri", "line"))
     if not isinstance(uri, str) or isinstance(line, bool) or not isinstance(line, int):
@@ -101,7 +101,7 @@ def did_change_cursor(ls: VisaServer, params: Any) -> None:
 
 @guarded
 async def on_code_lens(ls: VisaServer, params: types.CodeLensParams) -> list[types.CodeLens] | None:
-    """Write above each kernel, or block in a host, what can be done with it; nothing that would not be done in an untrusted folder."""
+    """Return the commands above each kernel, or block in a host, without those refused in an untrusted folder."""
     host = ls.host(params.text_document)
     if host is not None:
         return lenses_of_blocks(ls, *host)
@@ -141,7 +141,7 @@ async def on_code_lens_resolve(ls: VisaServer, lens: types.CodeLens) -> types.Co
 
 @guarded
 async def on_link(ls: VisaServer, params: types.DocumentLinkParams) -> list[types.DocumentLink] | None:
-    """Lead from names of files to the files, where there are such files."""
+    """Return links from names of files to existing files."""
     opened = ls.documents.get(params.text_document.uri)
     if opened is None:
         return None
@@ -167,7 +167,7 @@ async def on_link(ls: VisaServer, params: types.DocumentLinkParams) -> list[type
 
 @guarded
 async def on_inline_value(ls: VisaServer, params: types.InlineValueParams) -> list[types.InlineValueText] | None:
-    """Show what the last run left, beside the lines that it is about."""
+    """Return results of the last run beside their lines."""
     opened = ls.opened(params.text_document)
     kept = ls.runs.get(params.text_document.uri)
     if opened is None or kept is None:

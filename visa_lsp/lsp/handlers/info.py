@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 # A vISA text beside a ze_info document: of a state of its file, and of the platform it is for.
 _ANALYSIS: Final = Key["Analysis"]("analysis")
 # A document is looked for and read for each kernel of a request; more of them are in no text that a compiler made.
-_MOST_TOLD: Final = 64
+_MAX_KERNELS: Final = 64
 _START: Final = types.Position(0, 0)
 _SYMBOL: Final = {
     "kernel": types.SymbolKind.Module,
@@ -260,7 +260,7 @@ def input_labels(ls: VisaServer, opened: OpenDocument) -> Callable[[str], dict[s
     known: dict[str, dict[str, str]] = {}
 
     def of(kernel: str) -> dict[str, str]:
-        if kernel not in known and len(known) < _MOST_TOLD:
+        if kernel not in known and len(known) < _MAX_KERNELS:
             known[kernel] = labels(inputs_beside(ls, opened, kernel)[0])
         return known.get(kernel, {})
 

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from visa_lsp.lsp.progress import Work
     from visa_lsp.lsp.session import VisaServer
 
-_MOST_SOURCE: Final = 16 << 20
-_MOST_PLACES: Final = 20_000
-_MOST_ALIKE: Final = 100
+_MAX_SOURCE_BYTES: Final = 16 << 20
+_MAX_PLACES: Final = 20_000
+_MAX_SAME_NAMED: Final = 100
 
 # By the file that a text names: source line, first and last line of the text, number of instructions, one after another.
 Sources = dict[str, "array[int]"]
@@ -67,7 +67,9 @@ def excerpt(ls: VisaServer, uri: str, source: SourceLine) -> str:
     if path is None:
         return ""
     try:
-        text = opened.analysis.document.text if opened else read_file(path, _MOST_SOURCE).decode("utf-8", "replace")
+        text = (
+            opened.analysis.document.text if opened else read_file(path, _MAX_SOURCE_BYTES).decode("utf-8", "replace")
+        )
     except (OSError, ValueError):
         return ""
     line = next((line for number, line in enumerate(lines_of(text), 1) if number == source.line), "").strip()
@@ -83,7 +85,7 @@ async def instructions_of(ls: VisaServer, path: str, line: int | None, work: Wor
         looked += 1
         await work.step(f"{looked} texts", looked)
         # A text that names very many files of one name wants to keep us looking for them.
-        alike = [file for file in sources if Path(names_of(file)[-1]).name == Path(path).name][:_MOST_ALIKE]
+        alike = [file for file in sources if Path(names_of(file)[-1]).name == Path(path).name][:_MAX_SAME_NAMED]
         for file in alike:
             if not _is(ls, uri, file, path):
                 continue
@@ -94,14 +96,14 @@ async def instructions_of(ls: VisaServer, path: str, line: int | None, work: Wor
                     continue
                 counts[source - 1] = counts.get(source - 1, 0) + count
                 listed += 1
-                if listed <= _MOST_PLACES:
+                if listed <= _MAX_PLACES:
                     spot = {"start": {"line": first, "character": 0}, "end": {"line": last + 1, "character": 0}}
                     places.setdefault(source - 1, []).append({"uri": uri, "range": spot})
     lines = [
         {"line": number, "instructions": counts[number], "locations": places.get(number, [])}
         for number in sorted(counts)
     ]
-    return {"ok": True, "lines": lines, "cut": listed > _MOST_PLACES}
+    return {"ok": True, "lines": lines, "cut": listed > _MAX_PLACES}
 
 
 def _is(ls: VisaServer, uri: str, file: str, path: str) -> bool:

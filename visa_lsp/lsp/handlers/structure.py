@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     Columns: TypeAlias = Callable[[int, int], int] | None
 
-_MOST_SYMBOLS: Final = 1500
+_MAX_SYMBOLS: Final = 1500
 _KEPT_TOKENS: Final = 16
 _SYMBOL: Final = {
     OutlineKind.KERNEL: types.SymbolKind.Module,
@@ -157,14 +157,14 @@ async def on_workspace_symbol(ls: VisaServer, params: types.WorkspaceSymbolParam
         opened = _open_symbols(ls, params.query) if token is not None else _open_rows(ls, params.query)
         sources: Iterator[Sequence[dict[str, Any] | bytes]] = itertools.chain(opened, _file_symbols(ls, params.query))
         for part in sources:
-            kept = part[: _MOST_SYMBOLS - total]
+            kept = part[: _MAX_SYMBOLS - total]
             total += len(kept)
             found += kept
             if token is not None and len(found) >= 200:
                 _send_symbols(ls, token, found)
                 found = []
             await work.step()
-            if total >= _MOST_SYMBOLS:
+            if total >= _MAX_SYMBOLS:
                 break
     if token is not None and found:
         _send_symbols(ls, token, found)
@@ -205,7 +205,7 @@ def _open_rows(ls: VisaServer, query: str) -> Iterator[list[bytes]]:
         uri, document = json.dumps(opened.key), opened.analysis.document
         holders: dict[str, str] = {"": ""}
         rows = []
-        for entry, holder in workspace_symbols(opened.analysis, query, _MOST_SYMBOLS):
+        for entry, holder in workspace_symbols(opened.analysis, query, _MAX_SYMBOLS):
             if holder not in holders:
                 holders[holder] = f', "containerName": {json.dumps(holder)}'
             start, end = entry.name_span.start, entry.name_span.end
@@ -286,7 +286,7 @@ class SentTokens:
 
 _ids = itertools.count(1)
 # Changes over more pieces than this are sent as they are: looking for what is equal in them would take long.
-_MOST_COMPARED: Final = 64
+_MAX_COMPARED_PIECES: Final = 64
 
 
 @guarded
@@ -342,7 +342,7 @@ def _edit(old: tuple[tuple[Piece, int], ...], new: tuple[tuple[Piece, int], ...]
         tail += 1
     start = sum(piece.numbers for piece, _ in old[:head])
     gone, come = old[head : len(old) - tail], new[head : len(new) - tail]
-    if len(gone) > _MOST_COMPARED or len(come) > _MOST_COMPARED:
+    if len(gone) > _MAX_COMPARED_PIECES or len(come) > _MAX_COMPARED_PIECES:
         count = sum(piece.numbers for piece, _ in gone)
         return [b'{"start": %d, "deleteCount": %d, "data": [' % (start, count), *encoded(come), b"]}"]
     before, after = numbers_of(gone), numbers_of(come)

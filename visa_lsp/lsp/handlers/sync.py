@@ -61,7 +61,7 @@ def register(server: VisaServer) -> None:
 
 
 def on_initialize(ls: VisaServer, params: types.InitializeParams) -> None:
-    """Take the folders and the options that the client starts us with."""
+    """Store the folders and options of the client."""
     folders = [f.uri for f in params.workspace_folders or []]
     root = params.root_uri
     if params.root_path and not root:
@@ -70,13 +70,13 @@ def on_initialize(ls: VisaServer, params: types.InitializeParams) -> None:
     ls.files.roots = folders or ([root] if root else [])
     options = params.initialization_options
     if isinstance(options, dict):
-        # Trust is for the client to give when it starts us, or by its own message; no setting of a folder can.
+        # Only the client gives trust, at the start or by its own message, because settings of a folder are not trusted.
         ls.documents.trusted = options.get("trusted") is not False
         ls.documents.configure(_read(ls, options, ls.documents.settings))
 
 
 async def initialized(ls: VisaServer, _params: types.InitializedParams) -> None:
-    """Ask to be told of files and settings, and for the settings themselves."""
+    """Register for changes of files and settings, and request the settings."""
     workspace = ls.client_capabilities.workspace
     if workspace is None:
         return
@@ -92,12 +92,12 @@ async def initialized(ls: VisaServer, _params: types.InitializedParams) -> None:
         try:
             await ls.client_register_capability_async(types.RegistrationParams(wanted))
         except JsonRpcException as error:  # a client may refuse; nothing depends on it
-            logger.warning("the client registers nothing: %s", error)
+            logger.warning("the client refused to register: %s", error)
     await ask_settings(ls)
 
 
 async def ask_settings(ls: VisaServer) -> None:
-    """Ask for the settings, of the whole and of each folder, where the client keeps them for us."""
+    """Request the settings, global and of each folder, if the client stores them."""
     workspace = ls.client_capabilities.workspace
     if workspace is None or not workspace.configuration:
         return
@@ -108,7 +108,7 @@ async def ask_settings(ls: VisaServer) -> None:
     try:
         values = await ls.workspace_configuration_async(types.ConfigurationParams(items))
     except JsonRpcException as error:  # the client's fault; what was set before stays
-        logger.warning("the client gives no settings: %s", error)
+        logger.warning("the client sent no settings: %s", error)
         return
     if not isinstance(values, (list, tuple)) or not values or ls.settings_told != told:
         return  # what the client has told meanwhile is newer than its answer
@@ -120,7 +120,7 @@ async def ask_settings(ls: VisaServer) -> None:
 
 
 def _read(ls: VisaServer, value: object, base: UserSettings | None) -> UserSettings:
-    """Return the settings in a value; what is wrong in it is logged once."""
+    """Return the settings in a value; errors are logged once."""
     found, problems = read_settings(value, base)
     for problem in problems:
         _log_once(ls, problem)
@@ -141,7 +141,7 @@ def _configure(ls: VisaServer, settings: UserSettings, folders: dict[str, UserSe
 
 
 def did_change_configuration(ls: VisaServer, params: types.DidChangeConfigurationParams) -> Any:
-    """Take new settings from clients that send them; ask those that only say that something changed."""
+    """Apply new settings from clients that send them; request them from clients that only report a change."""
     if isinstance(params.settings, dict) and params.settings:
         ls.settings_told += 1
         _configure(ls, _read(ls, params.settings, None), {})
@@ -155,14 +155,14 @@ def did_change_configuration(ls: VisaServer, params: types.DidChangeConfiguratio
 
 
 def did_change_trust(ls: VisaServer, params: Any) -> None:
-    """The user has given or taken back trust in the folders."""
+    """Store that the user has given or withdrawn trust in the folders."""
     value = params.get("trusted") if isinstance(params, dict) else getattr(params, "trusted", None)
     if isinstance(value, bool):
         ls.documents.trusted = value
 
 
 def did_change_folders(ls: VisaServer, params: types.DidChangeWorkspaceFoldersParams) -> None:
-    """Folders have come or gone."""
+    """Apply added and removed folders."""
     gone = {f.uri for f in params.event.removed}
     kept = [root for root in ls.files.roots if root not in gone]
     ls.files.roots = kept + [f.uri for f in params.event.added if f.uri not in kept]
@@ -170,7 +170,7 @@ def did_change_folders(ls: VisaServer, params: types.DidChangeWorkspaceFoldersPa
 
 
 def did_change_watched_files(ls: VisaServer, params: types.DidChangeWatchedFilesParams) -> None:
-    """Files have changed on disk: what is known of them is forgotten, what depends on them is told again."""
+    """Drop the cached facts of changed files, and republish the findings that depend on them."""
     again = launched = False
     for event in params.changes:
         ls.files.forget(event.uri)
@@ -190,7 +190,7 @@ def did_change_watched_files(ls: VisaServer, params: types.DidChangeWatchedFiles
 
 
 def did_open(ls: VisaServer, params: types.DidOpenTextDocumentParams) -> None:
-    """Take in a document."""
+    """Add a document."""
     item = params.text_document
     identifier = str(item.language_id)
     host = host_called(identifier) or (host_of(item.uri) if identifier not in _OURS else None)
@@ -220,7 +220,7 @@ def did_change(ls: VisaServer, params: types.DidChangeTextDocumentParams) -> Non
 
 
 def apply_changes(ls: VisaServer, uri: str, version: int, changes: list[Change]) -> None:
-    """Apply edits in their order; each counts on the result of the one before."""
+    """Apply edits in order, each to the result of the one before."""
     opened = ls.documents.get(uri)
     if opened is None:
         return
@@ -238,12 +238,12 @@ def apply_changes(ls: VisaServer, uri: str, version: int, changes: list[Change])
 
 
 def did_save(ls: VisaServer, params: types.DidSaveTextDocumentParams) -> None:
-    """A document has reached its file: what is remembered of the file is old."""
+    """Drop the cached facts of the file of a saved document."""
     ls.files.forget(params.text_document.uri)
 
 
 def did_close(ls: VisaServer, params: types.DidCloseTextDocumentParams) -> None:
-    """Forget a document and clear its findings."""
+    """Remove a document and clear its findings."""
     ls.documents.close(params.text_document.uri)
     ls.runs.pop(params.text_document.uri, None)
     ls.machine_code.pop(params.text_document.uri, None)

@@ -1,7 +1,7 @@
 """The answers to the server's commands: assemble, disassemble, compare, ze_info, explain, settings.
 
 Plain values in, JSON objects out. A path None means a text that is not saved yet. Rooms are loaded when first used, so that the
-server starts without NumPy. Invariant: what is wrong with a user's text or file is an answer with ``ok`` false, never an exception.
+server starts without NumPy. Invariant: an error in a user's text or file is an answer with ``ok`` false, never an exception.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.output_files import replacing
 from visa_lsp.lsp.jobs.run_client import run_in_subprocess
-from visa_lsp.reading import MOST_OBJECT, read_file
+from visa_lsp.reading import MAX_OBJECT_BYTES, read_file
 from visa_lsp.text import LineIndex
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def places(text: str, spans: Iterable[Span]) -> Iterator[dict[str, int]]:
-    """Yield where spans are in a text, lines and columns from 1."""
+    """Yield the places of spans in a text, lines and columns from 1."""
     lines = LineIndex(text)
     for span in spans:
         line, column = lines.position(span.start)
@@ -37,7 +37,7 @@ def places(text: str, spans: Iterable[Span]) -> Iterator[dict[str, int]]:
 
 
 def findings(text: str, diagnostics: Sequence[Diagnostic]) -> list[dict[str, Any]]:
-    """Findings as JSON objects, lines and columns from 1, with the keys of ``--check --format json``."""
+    """Return findings as JSON objects, lines and columns from 1, with the keys of ``--check --format json``."""
     return [
         {**place, "severity": d.severity.value, "code": d.code, "name": d.name, "message": d.message}
         for d, place in zip(diagnostics, places(text, (d.span for d in diagnostics)), strict=True)
@@ -102,7 +102,7 @@ def stats(text: str | None, path: str | None, options: dict[str, Any]) -> Result
 
 
 def disassemble(text: str | None, path: str | None, platform: str | None) -> Result:
-    """Return the text that an object's file holds; of a text, what its own object says."""
+    """Return the text of an object file; for a text, that of its own object."""
     from visa_lsp.codec.decode import decode
     from visa_lsp.codec.errors import CodecError
     from visa_lsp.isa.platforms import platform_named
@@ -112,7 +112,7 @@ def disassemble(text: str | None, path: str | None, platform: str | None) -> Res
         if text is None:
             if path is None:
                 return {"ok": False, "error": "an object has to be a file"}
-            data = read_file(path, MOST_OBJECT)
+            data = read_file(path, MAX_OBJECT_BYTES)
         else:
             from visa_lsp.app import assemble
 
@@ -129,14 +129,14 @@ def disassemble(text: str | None, path: str | None, platform: str | None) -> Res
 
 
 def diff(a: tuple[str | bytes, str], b: tuple[str | bytes, str], platform: str | None) -> Result:
-    """Return how two programs differ, each given by its text or its object's bytes, and its name."""
+    """Return the differences of two programs, each given by its text or its object's bytes, and its name."""
     from visa_lsp.lsp.jobs import comparing
 
     return comparing.difference(a, b, platform)
 
 
 def zebin(path: str, platform: str | None) -> Result:
-    """Return what is in a zebin."""
+    """Return the contents of a zebin."""
     from visa_lsp.lsp.jobs import zebins
 
     return zebins.parts(path, platform)
@@ -146,7 +146,7 @@ def zebin(path: str, platform: str | None) -> Result:
 
 
 def finder_of(opened: dict[str, str] | None) -> Beside:
-    """Return a finder to which texts count as an editor has them: ``opened`` by path."""
+    """Return a finder that prefers texts in the editor: ``opened`` by path."""
     from visa_lsp.beside import Beside
 
     return Beside(lambda path: (opened or {}).get(str(path)))
@@ -179,7 +179,7 @@ def _document(path: Path, opened: dict[str, str] | None) -> str:
 
 
 def _kernels(text: str, platform: str | None) -> list[KernelText]:
-    """Return the kernels of a text with their places; ``ValueError`` where there are none."""
+    """Return the kernels of a text with their places. Raises ValueError where there are none."""
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.ide.zeinfo.facts import kernel_texts
     from visa_lsp.isa.platforms import platform_named
@@ -197,7 +197,7 @@ def _kernels(text: str, platform: str | None) -> list[KernelText]:
 
 
 def _made(text: str, platform: str | None) -> tuple[str, list[dict[str, Any]]]:
-    """Return a ze_info document for a text, and what is guessed in it; ``ValueError`` where there can be none."""
+    """Return a ze_info document for a text, and its guesses. Raises ValueError where it cannot be made."""
     from visa_lsp.app.described import registers_for
     from visa_lsp.zeinfo.emit.document import EmitError, emitted
 
@@ -218,9 +218,9 @@ def _warning(text: str, kernels: Sequence[KernelText], doubt: Doubt) -> dict[str
 
 
 def launch_template(text: str, path: str | None, options: dict[str, Any], *, tries: bool = False) -> Result:
-    """Return a launch file to fill in: what ze_info, the folder's or one made from the text, tells of each argument.
+    """Return a launch file to fill in, with the arguments of ze_info, the folder's or one made from the text.
 
-    Options: ``platform``, ``kernel`` (else the first), ``quick``: what is filled in already, as an object, ``opened`` (texts
+    Options: ``platform``, ``kernel`` (else the first), ``quick``: the given values, as an object, ``opened`` (texts
     by path). Where sizes have to be tried, the kernel runs: in a process of its own, if not ``tries``.
     """
     from visa_lsp.app.launch.options import RunOptions
@@ -280,7 +280,7 @@ def compiled(path: str, options: dict[str, Any], stop: Stop) -> Result:
 
 
 def compiler_check(text: str, path: str | None, options: dict[str, Any], stop: Stop) -> Result:
-    """Return what the OpenCL compiler says of a source."""
+    """Return the messages of the OpenCL compiler for a source."""
     from visa_lsp.lsp.jobs.compiler import compiler_check as check
 
     return check(text, path, options, stop)
@@ -294,7 +294,7 @@ def words() -> Result:
 
 
 def file_rules(path: str, ignore: tuple[str, ...], extend: tuple[str, ...]) -> FileRules:
-    """Return what the settings files of a folder, and the editor's on top, say of a file: as the check command does it."""
+    """Return the settings of a file, from settings files of the folder and then the editor, as in the check command."""
     from visa_lsp.app.check.suppress import Selection
     from visa_lsp.app.rules import known_rules
     from visa_lsp.app.settings import Finder, FolderSettings

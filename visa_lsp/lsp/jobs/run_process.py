@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from visa_lsp.lsp.jobs.model import Result
 
 _HEAD: Final = 16
-_MOST_PRINTED: Final = 1_000_000
+_MAX_PRINTED_CHARS: Final = 1_000_000
 
 
 def main() -> NoReturn:
@@ -157,7 +157,7 @@ def _report(report: RunReport, head: int, *, whole: bool = False) -> Result:
     faults = (*report.faults, *report.findings)
     for fault, said in zip(faults, (*values["faults"], *values["findings"]), strict=True):
         said |= {"work_items": items_text(fault.items), "other_work_items": items_text(fault.other_items)}
-    values["printed"] = values["printed"][:_MOST_PRINTED]
+    values["printed"] = values["printed"][:_MAX_PRINTED_CHARS]
     values["values"] = [
         {"arg": v.arg, "name": v.name, "values": [_number(n) for n in v.array.ravel()[:_HEAD]]} for v in report.values
     ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.zebins import visa_text, zebin_of
 from visa_lsp.isa.platforms import platform_named
-from visa_lsp.reading import MOST_OBJECT, read_file
+from visa_lsp.reading import MAX_OBJECT_BYTES, read_file
 
 if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def parts(path: str, platform: str | None) -> Result:
     """Return the parts of a zebin: ``sections``, ``kernels``, ``zeInfo`` (a text), ``modules`` (vISA as texts)."""
     try:
-        data = read_file(path, MOST_OBJECT)
+        data = read_file(path, MAX_OBJECT_BYTES)
         found = zebin_of(path, data)
     except UserError as error:
         return {"ok": False, "error": str(error)}

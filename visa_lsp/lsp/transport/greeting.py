@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.lsp.transport.inflow import Inflow
 
-_LONGEST: Final = 1 << 20
+_MAX_BODY_BYTES: Final = 1 << 20
 
 
 def greet(inflow: Inflow, stdout: BinaryIO, version: str) -> int | str | None:
@@ -27,7 +27,7 @@ def greet(inflow: Inflow, stdout: BinaryIO, version: str) -> int | str | None:
     if body is None:
         return None
     inflow.unread(body)
-    if len(body) > _LONGEST:
+    if len(body) > _MAX_BODY_BYTES:
         return None
     try:
         message = json.loads(body)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _LENGTH: Final = re.compile(rb"\s*content-length\s*:\s*([0-9]+)\s*", re.IGNORECASE)
 # A text of ten million lines; what is announced as longer ends the conversation as the end of the stream does.
-MOST: Final = 1 << 30
+MAX_MESSAGE_BYTES: Final = 1 << 30
 _PIECE: Final = 1 << 20
 _DIGITS: Final = 20
 
@@ -83,7 +83,7 @@ class Inflow:
                 self._length = int(match.group(1).lstrip(b"0")[:_DIGITS] or b"0")
             elif self._length and not line.strip():
                 self._in_body = True
-        if self._length > MOST:
+        if self._length > MAX_MESSAGE_BYTES:
             _too_long(self._length)
             self.ended, self._length = True, 0
             self._held.clear()
@@ -97,7 +97,7 @@ def _too_long(size: int) -> None:
     """Log that a message is not read because of its length."""
     from logging import getLogger
 
-    getLogger(__name__).error("a message of %d bytes is not read; at most %d are", size, MOST)
+    getLogger(__name__).error("a message of %d bytes is not read; at most %d are", size, MAX_MESSAGE_BYTES)
 
 
 def inflow_of(stream: BinaryIO) -> Inflow:

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _INTERRUPTED: Final = 130
-# New objects of which so many are looked through for garbage when there is nothing to do; where there always is, the
-# second number counts, and older ones are looked through at every 500th time.
-_YOUNG: Final = 3_000
-_TOO_MANY: Final = 50_000
-_OFTEN: Final = 500
+# The garbage collector runs in idle time after the first number of allocations; a server that is never idle collects
+# after the second, and its older objects at every 500th collection.
+_GC_SMALL_HEAP_ALLOCATIONS: Final = 3_000
+_GC_ALLOCATIONS: Final = 50_000
+_GC_OLDER_COLLECTIONS: Final = 500
 # Bytes that a pipe to the client may hold, where the system lets that be chosen.
 _ROOM: Final = 1 << 20
 Change = tuple[tuple[int, int, int, int] | None, str]
@@ -161,8 +161,8 @@ class _Inbox:
 def _tidy() -> None:
     """Look for garbage now, so that no keystroke has to: the search takes as long as most of them."""
     young, older, _ = gc.get_count()
-    if young >= _YOUNG:
-        gc.collect(1 if older >= _OFTEN else 0)
+    if young >= _GC_SMALL_HEAP_ALLOCATIONS:
+        gc.collect(1 if older >= _GC_OLDER_COLLECTIONS else 0)
 
 
 def _widen(stream: BinaryIO) -> None:
@@ -194,7 +194,7 @@ def serve_stdio(server: LanguageServer, stop: Event, inflow: Inflow, stdout: Bin
     async def serve() -> None:
         await _Inbox(server, inflow, stop).empty()
 
-    gc.set_threshold(_TOO_MANY, _OFTEN, 100)
+    gc.set_threshold(_GC_ALLOCATIONS, _GC_OLDER_COLLECTIONS, 100)
     server.protocol.set_writer(_Outbox(stdout or sys.stdout.buffer))
     try:
         asyncio.run(serve())

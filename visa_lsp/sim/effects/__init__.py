@@ -1,7 +1,7 @@
-"""The bodies of effects: meanings that are more than one value per lane, by the name that a row gives.
+"""The bodies of effects: meanings beyond one value per lane, by the names in the rows.
 
-Each module has a table ``EFFECTS`` from names to builders; a builder compiles one instruction at its ``Site``. What
-stands in no table is not modelled, and the interpreter says so.
+Each module has a table ``EFFECTS`` from names to builders; a builder compiles one instruction at its ``Site``. The
+interpreter reports effects without a builder as not modelled.
 """
 
 from __future__ import annotations

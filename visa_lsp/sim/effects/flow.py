@@ -1,6 +1,6 @@
 """Effects that move lanes: goto, jmp, calls and returns, structured control flow of the seed dialect, labels.
 
-Lanes that do not go on wait at a place; control continues at the lowest place that has lanes (seed 001 "Branch
+Inactive lanes wait at a place; control continues at the lowest place that has lanes (seed 001 "Branch
 Instructions"). A subroutine call keeps the caller's masks and waiting lanes in a frame of ``Frame.calls``; a function
 call makes a new register frame, with the predefined variables copied in and back.
 """
@@ -56,13 +56,13 @@ def _park(f: Frame, lanes: int, place: int) -> None:
 
 
 def resume(f: Frame) -> int:
-    """No lane is active here: go on where lanes wait, else leave."""
+    """Return the next place after the last active lane has left: that of waiting lanes, or the end of the body."""
     place = f.next_waiting()
     return _leave(f) if place is None else place
 
 
 def goto(site: Site) -> Op:
-    """Lanes branch; the others go on or wait behind a backward branch."""
+    """Branch with some lanes; the others continue, or wait behind a backward branch."""
     taken, here, target = _taken(site), site.pc, _target(site, site.inst.get("label"))
 
     def forward(f: Frame) -> int | None:
@@ -87,7 +87,7 @@ def goto(site: Site) -> Op:
 
 
 def jmp(site: Site) -> Op:
-    """Return a uniform branch: all active lanes or none."""
+    """Branch uniformly: all active lanes or none."""
     pred = site.inst.get("pred")
     target, at = _target(site, site.inst.get("label")), site.control.mask_offset
     if not isinstance(pred, Predicate):
@@ -98,7 +98,7 @@ def jmp(site: Site) -> Op:
 
 
 def switchjmp(site: Site) -> Op:
-    """Return a uniform branch to one of several labels."""
+    """Branch uniformly to one of several labels."""
     labels = site.inst.get("labels")
     targets = [_target(site, label) for label in labels] if isinstance(labels, tuple) else []
     index = site.scalar("index")
@@ -106,7 +106,7 @@ def switchjmp(site: Site) -> Op:
     def op(f: Frame) -> int | None:
         at = index(f)
         if not 0 <= at < len(targets):
-            raise KernelFault(FaultKind.OPERAND, f"switchjmp: index {at} of {len(targets)} labels")
+            raise KernelFault(FaultKind.OPERAND, f"switchjmp: index {at}, but there are {len(targets)} labels")
         return targets[at]
 
     return op
@@ -121,7 +121,7 @@ def call(site: Site) -> Op:
         if not lanes:
             return None
         if any(open_call[4] == target for open_call in f.calls):  # seed 001 "Subroutine and Function Calls"
-            raise KernelFault(FaultKind.CALL, "the subroutine is open already; only functions may call themselves")
+            raise KernelFault(FaultKind.CALL, "a subroutine calls itself; only functions may be recursive")
         f.calls.append((back, f.emask, f.call_mask, f.waiting, target))
         f.emask = f.call_mask = lanes
         f.waiting = {}
@@ -131,7 +131,7 @@ def call(site: Site) -> Op:
 
 
 def _leave(f: Frame) -> int:
-    """Return the call mask is empty: back to the caller of the subroutine, of the function, or the thread's end."""
+    """Return to the caller of the subroutine or function, or end the thread, because the call mask is empty."""
     if f.calls:
         back, f.emask, f.call_mask, f.waiting, _ = f.calls.pop()
         return back
@@ -150,7 +150,7 @@ def _leave(f: Frame) -> int:
 
 
 def ret(site: Site) -> Op:
-    """Lanes leave the subroutine, the function or the kernel."""
+    """Leave the subroutine, the function or the kernel with some lanes."""
     taken = _taken(site)
 
     def op(f: Frame) -> int | None:
@@ -167,11 +167,11 @@ def ret(site: Site) -> Op:
 
 
 def _enter(f: Frame, body: Kernel, lanes: int, back: int) -> int:
-    """Start a function for some lanes, in a frame of its own."""
+    """Start a function for ``lanes``, in a frame of its own."""
     thread = f.thread
     assert thread is not None
     if len(thread.frames) >= MAX_DEPTH:
-        raise KernelFault(FaultKind.CALL, f"{MAX_DEPTH} function calls are open; the recursion may never end")
+        raise KernelFault(FaultKind.CALL, f"more than {MAX_DEPTH} nested function calls; the recursion may never end")
     frame = thread.machine.acquire(body)
     end = f.code.layout.predefined_end
     frame.regs[:end] = f.regs[:end]
@@ -196,14 +196,14 @@ def fcall(site: Site) -> Op:
         assert f.thread is not None
         body = f.thread.machine.dispatch.functions.get(name)
         if body is None:
-            raise KernelFault(FaultKind.CALL, f"fcall: no function {name} is part of the program")
+            raise KernelFault(FaultKind.CALL, f"fcall: the program has no function {name}")
         return _enter(f, body, lanes, back)
 
     return op
 
 
 def ifcall(site: Site) -> Op:
-    """Call the function at an address that ``faddr`` gave."""
+    """Call the function at an address from ``faddr``."""
     taken, back, address = _taken(site), site.pc + 1, site.scalar("callee")
 
     def op(f: Frame) -> int | None:
@@ -222,7 +222,7 @@ def ifcall(site: Site) -> Op:
 
 
 def faddr(site: Site) -> Op:
-    """Return the address of a function or of a symbol of the program."""
+    """Store the address of a function or of a symbol of the program."""
     name = site.code.kernel.string(site.integer("name"))
     dst = site.inst.get("dst")
     size = site.operand_type(dst).size
@@ -253,7 +253,7 @@ def _need(site: Site, place: int | None, flow: FlowClass) -> int:
 
 
 def if_(site: Site) -> Op:
-    """Lanes whose predicate fails wait at the else branch or at the end."""
+    """Let lanes whose predicate fails wait at the else branch or at the end."""
     end = _need(site, site.code.structure.end.get(site.pc), FlowClass.ENDIF)
     other = site.code.structure.other.get(site.pc)
     place = end if other is None else other + 1
@@ -269,7 +269,7 @@ def if_(site: Site) -> Op:
 
 
 def else_(site: Site) -> Op:
-    """Return the lanes of the first branch wait at the end; the others wait behind this place."""
+    """Let the lanes of the first branch wait at the end, and resume the others behind this place."""
     end = _need(site, site.code.structure.end.get(site.pc), FlowClass.ENDIF)
 
     def op(f: Frame) -> int | None:
@@ -281,7 +281,7 @@ def else_(site: Site) -> Op:
 
 
 def while_(site: Site) -> Op:
-    """Lanes whose predicate holds go back to the loop's start."""
+    """Repeat the loop with the lanes whose predicate holds."""
     start = _need(site, site.code.structure.start.get(site.pc), FlowClass.DO) + 1
     taken, here = _taken(site), site.pc
 
@@ -308,12 +308,12 @@ def _exit(site: Site, *, past: bool) -> Op:
 
 
 def break_(site: Site) -> Op:
-    """Lanes leave the innermost loop."""
+    """Leave the innermost loop with some lanes."""
     return _exit(site, past=True)
 
 
 def cont(site: Site) -> Op:
-    """Lanes go to the loop's end test."""
+    """Move some lanes to the loop's end test."""
     return _exit(site, past=False)
 
 

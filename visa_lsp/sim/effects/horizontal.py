@@ -1,4 +1,4 @@
-"""Effects whose lanes see their neighbours: dot products of four lanes, line and plane, sums of absolute differences.
+"""Effects across neighbouring lanes: dot products of four lanes, line and plane, sums of absolute differences.
 
 Float results are computed in f64 and rounded once. A dot product gives the same value to all four lanes of a group.
 """
@@ -26,13 +26,13 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def _floats(site: Site, operand: Value, lanes: int | None = None) -> Fetch:
-    """Lanes of a source as f64, denormals of f flushed where the mode says so."""
+    """Return lanes of a source as f64, with denormals of f flushed by the mode."""
     fetch = flushed_source(site, operand, ty.F, lanes)
     return lambda f: fetch(f).astype(np.float64)
 
 
 def _dot(site: Site, terms: int, *, homogeneous: bool = False) -> Op:
-    """Dot products: dp2, dp3, dp4 and dph over groups of four lanes."""
+    """Compute dot products: dp2, dp3, dp4 and dph over groups of four lanes."""
     dst = site.inst.get("dst")
     a_of, b_of = (_floats(site, site.inst.get(n)) for n in ("src0", "src1"))
     store, enable, lanes = site.write(dst), site.enable(), site.lanes
@@ -50,7 +50,7 @@ def _dot(site: Site, terms: int, *, homogeneous: bool = False) -> Op:
 
 
 def _in_a_row(site: Site, operand: Value, count: int, exec_type: ty.DataType) -> Callable[[Frame], Array]:
-    """Elements side by side from an operand's first on, whatever its region: f64, or int64 for integers."""
+    """Return consecutive elements from an operand's first, ignoring its region: f64, or int64 for integers."""
     if not isinstance(operand, General | Indirect):
         raise site.fault("the source must be a general or an indirect operand")
     region = Region(1, 1, 0)
@@ -102,9 +102,9 @@ def plane(site: Site) -> Op:
 
 
 def _sad(site: Site, *, add: bool) -> Op:
-    """Sums of absolute differences of pairs of lanes, into the even lane; odd lanes get the same."""
+    """Compute the sum of absolute differences of pairs of lanes; both lanes receive it."""
     if site.lanes < 2:
-        raise site.fault("it takes lanes in pairs: the execution size must be 2 or more")
+        raise site.fault("lanes are taken in pairs; the execution size must be at least 2")
     names = ("src0", "src1", "src2") if add else ("src0", "src1")
     operands = [site.inst.get(n) for n in names]
     exec_type = values.execution_type(site.operand_type(o) for o in operands)

@@ -33,7 +33,7 @@ def _count(
         messages.announce(f, kind, found, np.zeros(lanes.size, np.int64), 1, lanes)
         return
     at, inside = image.texel_offsets(*xyz)
-    # A texel outside has no offset of its own: one behind the end stands for it.
+    # The offset behind the end represents a texel outside.
     messages.announce(f, kind, (image.whole, found[1]), np.where(inside, at, image.size), image.texel_bytes, lanes)
 
 
@@ -47,7 +47,7 @@ def _typed(
     write: bool,
     alpha: bool = False,
 ) -> Op:
-    """Typed reads and writes: the chosen channels of texels. ``alpha``: a read outside gives 1 there."""
+    """Return the op of typed reads and writes of the chosen channels. ``alpha``: a read outside gives 1 there."""
     lanes, enable = site.lanes, site.enable()
     view = site.raw_view(site.raw(data), "<u4", len(chosen), lanes, max(lanes * 4, site.grf))
 
@@ -106,7 +106,7 @@ def _moved(read: Fetch, offset: int) -> Fetch:
 
 
 def _lsc_typed(site: Site, *, write: bool, status: bool = False, sampled: bool = False) -> Op:
-    """Whole texels; ``status`` adds a register of residency, ``sampled`` takes the fourth coordinate as sample number."""
+    """Return the op of whole texels; ``status`` adds a register of residency, ``sampled`` takes the fourth coordinate as sample number."""
     mask = site.integer("chmask")
     chosen = [c for c in range(4) if mask >> c & 1] or [0]
     open_, _ = lsc_messages.open_surface(site)
@@ -126,12 +126,12 @@ def _lsc_typed(site: Site, *, write: bool, status: bool = False, sampled: bool =
 
 
 def _first_sample(x: Fetch, sample: Fetch) -> Fetch:
-    """Images have one sample per pixel: the others lie outside."""
+    """Return x, moved outside for samples other than the first, because images have one sample per pixel."""
     return lambda f: np.where(sample(f) == 0, x(f), -1)
 
 
 def _lsc_status(site: Site, before: int = 0) -> Op:
-    """Return one bit per lane behind ``before`` registers of data: set where the pixel lies inside, for all that is is resident."""
+    """Return one bit per lane behind ``before`` registers of data: set where the pixel lies inside, because all memory is resident."""
     lanes, enable, operand = site.lanes, site.enable(), site.raw("dst")
     row = max(lanes * 4, site.grf)
     view = site.raw_view(RawOperand(operand.var, operand.offset + before * row), "<u4", 1, 1, 4)
@@ -152,7 +152,7 @@ def _lsc_status(site: Site, before: int = 0) -> Op:
 
 
 def _lsc_block(site: Site, *, write: bool) -> Op:
-    """Return a rectangle of ``width`` bytes by ``height`` rows; outside of the image reads give zero and writes are dropped."""
+    """Return the op of a rectangle of ``width`` bytes by ``height`` rows; outside of the image reads give zero and writes are dropped."""
     width, height = site.integer("width"), site.integer("height")
     if not 0 < width * height <= 1 << 16:
         raise site.fault(f"a block of {width} bytes by {height} rows is too large")
@@ -189,7 +189,7 @@ def _lsc_block(site: Site, *, write: bool) -> Op:
 def _typed_atomic_at(
     site: Site, open_: messages.Open, reads: list[Fetch], update: messages.Update, names: tuple[str, str], size: int = 4
 ) -> Op:
-    """Atomics on the first ``size`` bytes of texels; operands and old values take a dword each."""
+    """Return the op of atomics on the first ``size`` bytes of texels; operands and old values take a dword each."""
     lanes, enable = site.lanes, site.enable()
     first, second = (lane_reader(site, site.raw(n), lanes, "<u4") for n in names)
     dst = site.raw_view(site.raw("dst"), "<u4", 1, lanes, lanes * 4)

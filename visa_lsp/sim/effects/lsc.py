@@ -1,6 +1,6 @@
 """Effects of the load/store controller: loads, stores, atomics, blocks, and typed messages.
 
-Lanes lie as the documentation page LSC_UNTYPED says: vector element v of all lanes fills row v of registers; a
+Lanes are laid out as on the documentation page LSC_UNTYPED: vector element v of all lanes fills row v of registers; a
 transposed message moves one lane's elements side by side. Two data sizes are narrower in memory than in a register.
 """
 
@@ -50,7 +50,7 @@ def _addresses(site: Site, operand: RawOperand, lanes: int) -> Fetch:
 
 @dataclass(frozen=True, slots=True)
 class _Data:
-    """How one vector element lies in memory and in registers."""
+    """The layout of one vector element in memory and in registers."""
 
     memory: int
     register: int
@@ -65,7 +65,7 @@ class _Data:
 
 
 def _elements(site: Site, *, quad: bool) -> list[int]:
-    """Numbers of the vector elements that move."""
+    """Return the numbers of the vector elements that move."""
     if quad:
         return [c for c in range(4) if site.integer("chmask") >> c & 1]
     return list(range(codes.ELEMS_VALUE.get(site.integer("elems"), 1)))
@@ -86,7 +86,7 @@ def _transfer(site: Site, *, write: bool, quad: bool = False, strided: bool = Fa
     pitch = site.scalar("pitch") if strided else None
     steps = np.arange(lanes)
     packed = len(elements) * data.memory
-    # The pages ask for nothing. Compilers read packed structures one element a lane at any byte, vectors at multiples of
+    # The pages require no alignment. Compilers read packed structures one element a lane at any byte, vectors at multiples of
     # four (qwords too: the printf buffer of PVC).
     alignment = min(4, data.memory) if len(elements) > 1 or transposed else 1
     at_high = 2 if data.high else 0
@@ -129,7 +129,7 @@ def _transfer(site: Site, *, write: bool, quad: bool = False, strided: bool = Fa
 
 
 def _status(site: Site, *, quad: bool) -> Op:
-    """Load, or only touches its addresses, and tells one bit per lane: set where the memory exists and so is resident."""
+    """Load, or only touch the addresses, and return one bit per lane: set where the memory exists and so is resident."""
     data, lanes, enable = _Data.of(site), site.lanes, site.enable()
     elements = _elements(site, quad=quad)
     move = _transfer(site, write=False, quad=True) if quad else None
@@ -171,7 +171,7 @@ def _atomic(site: Site) -> Op:
 
 
 def _block2d(site: Site, *, write: bool) -> Op:
-    """Blocks of a surface in flat memory, given by base, width, height, pitch (each less one) and a corner."""
+    """Return the op of blocks of a surface in flat memory, given by base, width, height, pitch (each less one) and a corner."""
     data = _Data.of(site)
     width, height, blocks = site.integer("width"), site.integer("height"), max(1, site.integer("blocks", 1))
     transposed = site.integer("order") == codes.ORDER_TRANSPOSED

@@ -1,4 +1,4 @@
-"""The matrix unit: dpas, as the documentation page DPAS lays its operands out.
+"""The matrix unit: dpas, with operands laid out as on the documentation page DPAS.
 
 Integer products accumulate modulo 2^32. Float products are summed per step in f64 and rounded to f32: the hardware's
 order of additions is not public, so that results may differ from it in the last bits.
@@ -64,9 +64,9 @@ def _floats(words: Array, precision: int) -> Array:
 
 
 def dpas(site: Site) -> Op:
-    """D = C + A x B, ``count`` rows, ``depth`` steps of one dword each.
+    """Compute D = C + A x B, ``count`` rows, ``depth`` steps of one dword each.
 
-    Raises KernelFault where the two precisions do not go together, or src2 is no general variable.
+    Raises KernelFault where the two precisions do not combine, or src2 is not a general variable.
     """
     first, second = site.integer("prec1"), site.integer("prec2")
     depth, count = site.integer("depth", 8), site.integer("count", 1)
@@ -92,7 +92,7 @@ def dpas(site: Site) -> Op:
     store_sat = values.limits(dst_type) if dst_type.is_int else (0, 0)
 
     def matrix_b(f: Frame) -> Array:
-        """(depth, lanes, ops)."""
+        """Return the matrix B, of shape (depth, lanes, ops)."""
         words = f.views[b_view] if b_view is not None else np.zeros((src1_rows, lanes), np.uint32)
         if is_float:
             return _floats(words, first)
@@ -100,7 +100,7 @@ def dpas(site: Site) -> Op:
         return fields.reshape(src1_rows, lanes, -1, ops).transpose(0, 2, 1, 3).reshape(-1, lanes, ops)[:depth]
 
     def matrix_a(f: Frame) -> Array:
-        """(count, depth, ops)."""
+        """Return the matrix A, of shape (count, depth, ops)."""
         words = f.views[a_view]
         fields = _floats(words, second) if is_float else _split(words, bits2, signed=_BITS[second][1])
         return fields.reshape(-1)[: count * depth * ops].reshape(count, depth, ops)

@@ -45,7 +45,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def same_bits(site: Site, dst: Value, sources: list[Value]) -> bool:
-    """Return whether values only travel: one type, no modifier, no saturation."""
+    """Return whether values are copied unchanged: one type, no modifier, no saturation."""
     type_ = site.operand_type(dst)
     return not saturates(dst) and all(
         site.operand_type(s) is type_ and modifier_of(s) is OperandModifier.NONE for s in sources
@@ -80,7 +80,7 @@ def mov(site: Site) -> Op:
 
 
 def _addresses(site: Site, dst: Address, src: Value) -> Op:
-    """Address elements from the address of a variable, from others, or from integers that held some."""
+    """Return the op that sets address elements from the address of a variable, from others, or from integers."""
     cells = site.code.layout.address_base[dst.var] + dst.offset + np.arange(site.lanes)
     enable, lanes = site.enable(), site.lanes
     fetch: Callable[[Frame], Any]
@@ -193,7 +193,7 @@ def compare(site: Site) -> Op:
 def setp(site: Site) -> Op:
     """Set a predicate from the bits of a scalar, or from the low bit of each lane.
 
-    Raises KernelFault where the destination is no predicate.
+    Raises KernelFault where the destination is not a predicate.
     """
     dst, src = site.inst.get("dst"), site.inst.get("src0")
     if not isinstance(dst, PredicateOperand):
@@ -245,9 +245,9 @@ def movs(site: Site) -> Op:
 
 
 def addr_add(site: Site) -> Op:
-    """Address arithmetic: the byte address of a variable, or an address, plus an offset.
+    """Add to an address: the byte address of a variable, or an address, plus an offset.
 
-    Raises KernelFault where the destination is no address variable, or the base has no address.
+    Raises KernelFault where the destination is not an address variable, or the base has no address.
     """
     dst, base, offset = (site.inst.get(n) for n in ("dst", "src0", "src1"))
     if not isinstance(dst, Address):
@@ -321,26 +321,26 @@ def _hf8_values() -> Array:
 
 
 _HF8_VALUES: Final = _hf8_values()
-_BF8_MOST, _HF8_MOST, _HF8_NAN = 0x7B, 0x7E, 0x7F
+_BF8_MAX, _HF8_MAX, _HF8_NAN = 0x7B, 0x7E, 0x7F
 
 
 def _bf8(a: Array, *, clamps: bool) -> Array:
     """Return the upper byte of hf, rounded to nearest even; saturation keeps the largest number where infinity would be."""
     code = _cut(a.view(np.uint16).astype(np.uint32), 8, np.isnan(a)).astype(np.uint8)
-    over = clamps & ~np.isnan(a) & (code & 0x7F > _BF8_MOST)
-    return np.where(over, code & 0x80 | _BF8_MOST, code).astype(np.uint8)
+    over = clamps & ~np.isnan(a) & (code & 0x7F > _BF8_MAX)
+    return np.where(over, code & 0x80 | _BF8_MAX, code).astype(np.uint8)
 
 
 def _hf8(a: Array, *, clamps: bool) -> Array:
-    """To nearest even among the numbers of hf8; what lies beyond them is a NaN, or with saturation the largest."""
+    """Round to nearest even among the numbers of hf8; larger values become NaN, or with saturation the largest."""
     numbers = _HF8_VALUES[:_HF8_NAN].astype(np.float64)
     size = np.abs(a.astype(np.float64))
-    above = np.clip(np.searchsorted(numbers, size), 1, _HF8_MOST)
+    above = np.clip(np.searchsorted(numbers, size), 1, _HF8_MAX)
     middle = (numbers[above - 1] + numbers[above]) / 2
     up = (size > middle) | ((size == middle) & (above % 2 == 0))
     # The next number above the largest would be 480.
     over = size > (numbers[-1] + 480) / 2
-    code = np.where(over, _HF8_MOST if clamps else _HF8_NAN, np.where(up, above, above - 1))
+    code = np.where(over, _HF8_MAX if clamps else _HF8_NAN, np.where(up, above, above - 1))
     code = np.where(np.isnan(a), _HF8_NAN, code)
     return (code | np.where(np.signbit(a), 0x80, 0)).astype(np.uint8)
 
@@ -354,7 +354,7 @@ def _cut(bits: Array, drop: int, nan: Array) -> Array:
 
 
 def srnd(site: Site) -> Op:
-    """Stochastic rounding: the random bits are added below the kept mantissa, then the rest is cut off.
+    """Round stochastically: add the random bits below the kept mantissa, then cut the rest off.
 
     Raises KernelFault for types other than f to hf and hf to 8 bits, and with saturation.
     """
@@ -366,7 +366,7 @@ def srnd(site: Site) -> Op:
         raise site.fault("how stochastic rounding saturates, reads bf or makes hf8 (b) is not described in public")
 
     def raw(noise: Array) -> Array:
-        """Return the random bits as they are stored: compilers give them the type of src0."""
+        """Return the random bits by their storage, because compilers give them the type of src0."""
         return noise.view(f"u{noise.itemsize}").astype(np.uint32)
 
     if from_ is ty.F and to is ty.HF:

@@ -1,7 +1,7 @@
-"""What has no meaning in software: the message is recorded with its payload, its destination is zero, the run goes on.
+"""Messages without a software model: recorded with their payload; the destination is zero, and the run continues.
 
 Motion estimation, the video scaler, render targets, the unified return buffer, messages written by hand, and the few
-instructions whose arithmetic is not described in public. Nothing is guessed: what a kernel sent is told in the report.
+instructions whose arithmetic is not described in public. Nothing is guessed: the report lists the payloads.
 An instruction without an active lane sends nothing; one that ends the thread does so.
 """
 
@@ -36,7 +36,7 @@ _LENGTHS: Final = {
 
 
 def record(site: Site, reason: str) -> Op:
-    """Keep what is sent, for the report; ``reason`` says why it is not carried out."""
+    """Keep the payload for the report; ``reason``: why it is not executed."""
     parts = list(_parts(site))
     targets = [t for slot in site.inst.row.slots if slot.role is Role.WRITE for t in _targets(site, slot.name)]
     enable = site.enable() if site.has("exec") else None
@@ -57,7 +57,7 @@ def record(site: Site, reason: str) -> Op:
 
 
 def _parts(site: Site) -> list[tuple[str, Part]]:
-    """Return the payload, operand by operand: a name, and how to get its bytes."""
+    """Return the payload, operand by operand: a name, and a function for its bytes."""
     found: list[tuple[str, Part]] = []
     written = {slot.name for slot in site.inst.row.slots if slot.role is Role.WRITE}
     for field, value in zip(site.inst.row.fields, site.inst.values, strict=True):
@@ -97,7 +97,7 @@ def _bytes(site: Site, operand: Value, name: str) -> Part | None:
 
 
 def _size(site: Site, operand: RawOperand, name: str) -> int:
-    """Return bytes of a raw operand: as many registers as a length says, else to the end of its variable."""
+    """Return the size of a raw operand in bytes: as many registers as its length field, else to the end of its variable."""
     rest = site.code.layout.byte_size(operand.var) - operand.offset if operand != NULL_RAW else 0
     given = next((site.integer(n) * site.grf for n in _LENGTHS.get(name, ()) if site.has(n)), None)
     return max(0, rest if given is None else min(given, rest))

@@ -1,8 +1,8 @@
 """Effects of the sampler: texel loads, filtered samples, sizes.
 
 Images have one level of detail and one sample per pixel: a load of another one reads outside. The comparison of a sampler
-with a reference is "less or equal". Where public documents do not say how texel offsets are packed with another
-parameter, the layout is that of an open driver's compiler (Mesa).
+with a reference is "less or equal". Where public documents do not describe how texel offsets are packed with
+another parameter, the layout is that of an open driver's compiler (Mesa).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 _HANDLE_TAGS: Final = 0xF  # low bits of a handle: states lie at multiples of 16 bytes, compilers use the bits between
 
-# Which parameters a payload has stands in the rows (pages 3D_SAMPLE, 3D_SAMPLE4, 3D_LOAD). One that shares its operand
+# The rows list the parameters of a payload (pages 3D_SAMPLE, 3D_SAMPLE4, 3D_LOAD). One that shares its operand
 # with texel offsets has them in its low twelve bits: four bits each for u, v, r as in aoffimmi, or for gathers six for v,
 # six for u.
 _OFFSETS: Final = "offsets"
@@ -41,19 +41,19 @@ _INTEGERS: Final = frozenset({"offu", "offv", _OFFSETS})
 
 
 def _result(site: Site, image: Image | None, texels: Array, kind: ty.DataType) -> Array:
-    """Channels (n, 4) in the bits of the destination's type."""
+    """Return channels (n, 4) in the bits of the destination's type."""
     del site
     if image is not None and image.is_integer:
-        # Integers come as they are whatever the variable's type says: compilers read them through one of type f.
+        # Integers are returned unchanged, because compilers read them through a variable of type f.
         return texels.astype(np.int64).astype(f"<u{kind.size}" if kind.is_float else DTYPE[kind])
     if image is None or kind.is_float:
         return texels.astype(DTYPE[kind] if kind.is_float else np.float32)
-    # Texels that are not integers come as f32 whatever the variable's type says.
+    # Texels that are not integers are f32, independent of the variable's type.
     return texels.astype(np.float32).view(f"<u{min(4, kind.size)}") if kind.size == 4 else texels.astype(np.float16)
 
 
 def _parameters(site: Site, kind: str) -> dict[str, Fetch]:
-    """Return how to read each parameter that the payload has room for; those left out are zero."""
+    """Return a reader for each parameter in the payload; absent ones are zero."""
     payload = site.inst.get("payload")
     operands = payload if isinstance(payload, tuple) else ()
     row = site.inst.row
@@ -65,7 +65,7 @@ def _parameters(site: Site, kind: str) -> dict[str, Fetch]:
         word = next(part for part in name.split("+") if part != _OFFSETS or part == name)
         as_integer = word in _INTEGERS or kind[1] == "i"
         found[word] = lane_reader(site, operand, site.lanes, f"<i{kind[2]}" if as_integer else kind)
-        if word != name:  # the float reads as it is: twelve bits of its fraction change no texel by more than 2**-11
+        if word != name:  # not masked: the low twelve bits of its fraction change no texel by more than 2**-11
             found[_OFFSETS] = lane_reader(site, operand, site.lanes, f"<i{kind[2]}")
     return found
 
@@ -81,7 +81,7 @@ def _payload_kind(site: Site, floats: bool) -> str:
 def _texel_message(
     site: Site, texels_of: Callable[[Frame, Image, Array], Array], chosen: list[int] | None = None
 ) -> Op:
-    """Shared by loads and samples: find the image, ask for texels (n, 4) of the active lanes, store the channels."""
+    """Return the op of a load or sample: find the image, read texels (n, 4) of the active lanes, store the channels."""
     lanes, enable = site.lanes, site.enable()
     if chosen is None:
         chosen = channels(site)
@@ -116,7 +116,7 @@ def _texel_message(
 
 
 def _width(site: Site) -> None:
-    """The older forms say 8 or 16 lanes in the channel byte, and have no mask."""
+    """Set the lanes of an older form, 8 or 16 by the channel byte, without a mask."""
     site.control = ExecControl(16 if site.integer("chan") & 0x10 else 8, 0, no_mask=True)
     site.lanes, site.full = site.control.exec_size, (1 << site.control.exec_size) - 1
 
@@ -155,7 +155,7 @@ def _loaded(site: Site, reads: dict[str, Fetch]) -> Op:
 
 
 def texel_offset(word: int) -> tuple[int, int, int]:
-    """Offsets along u, v, r: four signed bits each, u highest."""
+    """Return the offsets along u, v, r: four signed bits each, u highest."""
 
     def signed(shift: int) -> int:
         bits = word >> shift & 15
@@ -165,7 +165,7 @@ def texel_offset(word: int) -> tuple[int, int, int]:
 
 
 def _lane_offsets(reads: dict[str, Fetch], f: Frame, active: Array, bits: int) -> Offsets:
-    """Texel offsets per lane along u, v, r, from parameters of their own or from the low bits of another."""
+    """Return the texel offsets per lane along u, v, r, from parameters of their own or from the low bits of another."""
     if "offu" in reads:
         u, v = (reads[n](f)[active].astype(np.int64) for n in ("offu", "offv"))
         return u, v, 0
@@ -181,7 +181,7 @@ def _lane_offsets(reads: dict[str, Fetch], f: Frame, active: Array, bits: int) -
 
 
 def _sampler(site: Site) -> Callable[[Frame], Sampler]:
-    """Return how to find the sampler's state: a variable of the table, or a pointer (text 4.2)."""
+    """Return a function that finds the sampler's state: a variable of the table, or a pointer (text 4.2)."""
     value = messages.state_pointer(site, "sampler")
     if value is None:
         bases, number = site.code.layout.sampler_base, site.integer("sampler")
@@ -227,7 +227,7 @@ def _sampled(site: Site, reads: dict[str, Fetch]) -> Op:
 
 
 def sample4(site: Site) -> Op:
-    """Return one channel of the four texels that a bilinear filter would mix: lower left, lower right, upper right, upper left."""
+    """Read one channel of the four texels that a bilinear filter would mix: lower left, lower right, upper right, upper left."""
     reads = _parameters(site, _payload_kind(site, floats=True))
     offset_of, state, channel = site.scalar("aoffimmi"), _sampler(site), site.integer("chan") & 3
 
@@ -248,7 +248,7 @@ def sample4(site: Site) -> Op:
 
 
 def lod(site: Site) -> Op:
-    """Return the level that a sample would use: red is clamped to the one level that there is, green is not.
+    """Compute the level that a sample would use: red is clamped to the one level that there is, green is not.
 
     Derivatives are differences within four neighbouring lanes, two by two.
     """
@@ -270,7 +270,7 @@ def lod(site: Site) -> Op:
 
 
 def sample_unorm(site: Site) -> Op:
-    """Return a block of 8 by 4 pixels in steps from a corner, as fractions of 16 or 8 bits.
+    """Read a block of 8 by 4 pixels in steps from a corner, as fractions of 16 or 8 bits.
 
     Each chosen channel takes 32 elements, row by row; where chrominance is halved, red and blue fill the first 16 of
     theirs with the even pixels of each row.
@@ -306,7 +306,7 @@ def sample_unorm(site: Site) -> Op:
 
 
 def resinfo(site: Site) -> Op:
-    """Width, height, depth or layers, and number of levels."""
+    """Read width, height, depth or layers, and number of levels."""
     level = lane_reader(site, site.raw("lod"), site.lanes)
 
     def texels_of(f: Frame, image: Image, active: Array) -> Array:
@@ -321,7 +321,7 @@ def resinfo(site: Site) -> Op:
 
 
 def sampleinfo(site: Site) -> Op:
-    """Return one sample per pixel."""
+    """Read the number of samples per pixel, which is one."""
     return _raw_info(
         site, lambda _f, _i, active: np.tile(np.array([1, 0, 0, 0], np.uint32), (active.size, 1)).view(np.float32)
     )

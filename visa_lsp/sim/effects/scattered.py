@@ -44,7 +44,7 @@ def _offsets(site: Site, name: str, lanes: int, *, wide: bool = False) -> Fetch:
 
 
 def _channels(site: Site, data: str, offset: str, *, wide: bool, write: bool) -> Op:
-    """RGBA messages: channel c of a lane lies 4 c bytes behind its address."""
+    """Return the op of RGBA messages: channel c of a lane lies 4 c bytes behind its address."""
     lanes = site.lanes
     chosen = [c for c in range(4) if site.integer("chan") >> c & 1]
     row = max(lanes * 4, site.grf)
@@ -92,7 +92,7 @@ def _cells(
     write: bool,
     alignment: int = 1,
 ) -> Op:
-    """``blocks`` rows of one cell per lane; the low ``memory_bytes`` of a cell travel."""
+    """Return the op that moves ``blocks`` rows of one cell per lane, the low ``memory_bytes`` of each cell."""
     view = site.raw_view(data, "u1", blocks, lanes * cell_bytes, max(lanes * cell_bytes, site.grf if blocks > 1 else 1))
 
     def op(f: Frame) -> None:
@@ -120,7 +120,7 @@ def _cells(
 
 
 def _scaled(site: Site, *, write: bool) -> Op:
-    """gather_scaled, scatter_scaled: 1, 2 or 4 bytes per lane in a dword of its own."""
+    """Return the op of gather_scaled and scatter_scaled: 1, 2 or 4 bytes per lane, each in its own dword."""
     data = site.raw("src" if write else "dst")
     if site.integer("n") > 2:
         raise site.fault("a lane moves 1, 2 or 4 bytes")
@@ -131,7 +131,7 @@ def _scaled(site: Site, *, write: bool) -> Op:
 
 
 def _plain(site: Site, *, write: bool) -> Op:
-    """gather, scatter: offsets in elements, 8 or 16 or 1 of them, the mask in the element count."""
+    """Return the op of gather and scatter: 8, 16 or 1 offsets in elements, the mask in the element count."""
     control = site.inst.get("n")
     if isinstance(control, ExecControl):
         site.control, site.lanes, site.full = control, control.exec_size, (1 << control.exec_size) - 1
@@ -145,7 +145,7 @@ def _plain(site: Site, *, write: bool) -> Op:
 
 
 def _qwords(site: Site, *, write: bool) -> Op:
-    """qw_gather, qw_scatter: whole qwords."""
+    """Return the op of qw_gather and qw_scatter: whole qwords."""
     data = site.raw("src" if write else "dst")
     return _cells(
         site, messages.surface(site), _offsets(site, "off", site.lanes), data, site.lanes, site.enable(),
@@ -154,10 +154,10 @@ def _qwords(site: Site, *, write: bool) -> Op:
 
 
 def _svm(site: Site, *, write: bool) -> Op:
-    """svm_gather, svm_scatter: blocks of 1, 4 or 8 bytes."""
+    """Return the op of svm_gather and svm_scatter: blocks of 1, 4 or 8 bytes."""
     block, count = site.integer("block"), 1 << site.integer("n")
     size = {0: 1, 1: 4}.get(block, 8)
-    # Bytes of one lane lie side by side in its own dword or qword; larger blocks come in rows of one per lane.
+    # The bytes of one lane are packed in its own dword or qword; larger blocks are in rows of one per lane.
     memory, cell, blocks = (count, max(4, count), 1) if size == 1 else (size, size, count)
     return _cells(
         site, messages.flat, _offsets(site, "address", site.lanes, wide=True), site.raw("data"), site.lanes, site.enable(),

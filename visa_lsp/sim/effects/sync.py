@@ -1,7 +1,7 @@
 """Effects of synchronisation: barriers, split and named barriers, fences.
 
 Threads of a group run one at a time and memory is sequentially consistent, so a fence orders nothing here. Media threads
-run row by row, each to its end, so that what a ``wait`` depends on, the threads to the left and above, has ended.
+run row by row, each to its end, so that the threads that a ``wait`` depends on, to the left and above, have ended.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ def _await(thread: Thread, barrier: Barrier, generation: int, what: str) -> int:
 
 
 def awaited(barrier: Barrier, generation: int, what: str) -> Wait:
-    """Return what a thread waits for that has come to a barrier in one of its rounds."""
+    """Return the wait of a thread for the end of a barrier's round."""
     return Wait(lambda: barrier.generation != generation, what, barrier.release)
 
 
 def barrier(site: Site) -> Op:
-    """Wait until every thread of the group has come here."""
+    """Wait until every thread of the group has arrived."""
     del site
 
     def op(f: Frame) -> int | None:
@@ -58,7 +58,7 @@ def barrier(site: Site) -> Op:
 
 
 def sbarrier_signal(site: Site) -> Op:
-    """Return the first half of a split barrier: say that this thread has come."""
+    """Signal a split barrier: this thread has arrived."""
     del site
 
     def op(f: Frame) -> None:
@@ -74,7 +74,7 @@ def sbarrier_signal(site: Site) -> Op:
 
 
 def sbarrier_wait(site: Site) -> Op:
-    """Return the second half: wait for all the others."""
+    """Wait at a split barrier until all threads have arrived."""
     del site
 
     def op(f: Frame) -> int | None:
@@ -134,12 +134,12 @@ def nbarrier_wait(site: Site) -> Op:
 
 
 def fence(site: Site) -> Op:
-    """Order the memory that the message goes to."""
+    """Order the memory of the message."""
     return _fenced(SHARED if site.integer("sfid") == SFID_SLM else GLOBAL)
 
 
 def _fenced(memory: int) -> Op:
-    """Memory is in order anyway; observers hear which memory is meant."""
+    """Return the op of a fence, which only notifies observers, because memory is in order anyway."""
 
     def op(f: Frame) -> None:
         assert f.thread is not None

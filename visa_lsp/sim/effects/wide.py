@@ -31,7 +31,7 @@ def _first(site: Site, *names: str) -> Value:
 
 
 def _carry(site: Site, *, subtract: bool) -> Op:
-    """Return the body of addc and subb: the low 32 bits, and one more bit in an operand of its own."""
+    """Return the op of addc and subb: the low 32 bits, and the carry in a second destination."""
     dst, extra = site.inst.get("dst"), _first(site, "carry", "borrow", "dst1")
     a = int_source(site, site.inst.get("src0"), ty.UD, _I8)
     b = int_source(site, site.inst.get("src1"), ty.UD, _I8)
@@ -61,7 +61,7 @@ def subb(site: Site) -> Op:
 
 
 def madw(site: Site) -> Op:
-    """32 x 32 + 32 bits to 64: low halves in the destination, high halves from the next free register on.
+    """Compute 32 x 32 + 32 bits to 64: low halves in the destination, high halves from the next free register on.
 
     Raises KernelFault where the destination is neither general nor indirect.
     """
@@ -93,7 +93,7 @@ def madw(site: Site) -> Op:
 
 
 def bfn(site: Site) -> Op:
-    """Return a Boolean function of three sources, bit by bit, from a table of eight bits."""
+    """Compute a Boolean function of three sources, bit by bit, from a table of eight bits."""
     table = site.integer("func")
     sources = [site.inst.get(f"src{i}") for i in range(3)]
     exec_type = values.execution_type(site.operand_type(s) for s in sources)
@@ -138,7 +138,7 @@ def add3_overflow(site: Site) -> Op:
 
 
 def _early_out(site: Site, sources: int, compute: Callable[..., Array], word: str = "") -> Op:
-    """Return a math macro: the result, and a predicate bit where it is NaN, infinite or zero and must not be refined."""
+    """Return the op of a math macro: the result, and a predicate bit where it is NaN, infinite or zero and must not be refined."""
     dst, flag = site.inst.get("dst"), site.inst.get("preddst")
     operands = [site.inst.get(f"src{i}") for i in range(sources)]
     exec_type = values.execution_type(site.operand_type(o) for o in operands)

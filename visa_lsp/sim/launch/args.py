@@ -1,7 +1,7 @@
-"""Arguments into the payload as ze_info says: one function for each ``arg_type``.
+"""The encoding of arguments into the payload by ze_info: one function for each ``arg_type``.
 
-Knows ze_info's words, not where bytes come to lie (``layout``) nor what memory is (``world``). Invariant:
-every entry of ``payload_arguments`` is written, or the launch is refused in words.
+Knows ze_info's words; ``layout`` knows the places of bytes, ``world`` the memory. Invariant: every entry of
+``payload_arguments`` is written, or the launch is refused with a message.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.launch.layout import Geometry
 
 PRINTF_BYTES: Final = 4 << 20
-CONCURRENT_GROUPS: Final = 64  # an engine that runs more groups at once must share out the numbers of threads anew
+CONCURRENT_GROUPS: Final = 64  # an engine that runs more groups at once must assign the numbers of threads differently
 MAX_ARGUMENTS: Final = 4096  # a payload has room for some hundreds
 _INDIRECT_BYTES: Final = 64  # one cache line, where the whole payload is inline
 # Size, version, dimensions, lanes; local and global size; printf; first id; table of local ids; groups, padding; two unused.
@@ -63,7 +63,7 @@ _KINDS: Final = {
     BufferArg: "a buffer",
     NullArg: "a null buffer",
     ValueArg: "a value",
-    LocalArg: "local",
+    LocalArg: "local memory",
     ImageArg: "an image",
     SamplerArg: "a sampler",
 }
@@ -81,7 +81,7 @@ class Arguments:
         self.geometry = geometry
         self.world = world
         self.printf: Buffer | None = None
-        self.indirect: Buffer | None = None  # what lies behind the inline part of the payload
+        self.indirect: Buffer | None = None  # the memory of the payload behind its inline part
         self._args = self._by_index()
 
     def bind(self) -> None:
@@ -100,22 +100,22 @@ class Arguments:
             self.world.samplers[sampler.sampler_index] = inline_sampler(sampler)
 
     def encode(self, entry: PayloadArgument) -> bytes:
-        """Give the bytes of one entry of the payload; no more than ``entry.size``.
+        """Return the bytes of one entry of the payload; at most ``entry.size``.
 
-        Raises LaunchError where a launch cannot give entries of its type, or the argument does not fit it.
+        Raises LaunchError where a launch has no value for entries of its type, or the argument does not fit it.
         """
         make = _IMPLICIT.get(entry.arg_type)
         if make is not None:
             return make(self, entry)[: entry.size]
         raise LaunchError(
-            f"kernel '{self.info.name}' takes a payload argument of type '{entry.arg_type}', which a launch cannot give"
+            f"kernel '{self.info.name}' takes a payload argument of type '{entry.arg_type}', which launches do not support"
         )
 
     def _by_index(self) -> tuple[Arg, ...]:
         count = self.info.argument_count
         if count > MAX_ARGUMENTS:
             raise LaunchError(
-                f"the ze_info of '{self.info.name}' speaks of {count} arguments; at most {MAX_ARGUMENTS} can be given"
+                f"the ze_info of '{self.info.name}' has {count} arguments; at most {MAX_ARGUMENTS} are allowed"
             )
         args = self.config.args
         if isinstance(args, tuple):
@@ -124,7 +124,7 @@ class Arguments:
             names = {self.info.argument_name(index): index for index in range(count)}
             for name in args:
                 if name not in names:
-                    known = ", ".join(n for n in names if n) or "not told by the ze_info; give them as a list"
+                    known = ", ".join(n for n in names if n) or "not named in the ze_info; give them as a list"
                     raise LaunchError(
                         f"kernel '{self.info.name}' has no argument '{name}'; its arguments are {known}", name
                     )
@@ -132,39 +132,39 @@ class Arguments:
             if missing:
                 which = "argument" if len(missing) == 1 else "arguments"
                 raise LaunchError(
-                    f"kernel '{self.info.name}' needs {which} {self.info.expected([names[n] for n in missing])}, not given",
+                    f"kernel '{self.info.name}' lacks {which} {self.info.expected([names[n] for n in missing])}",
                     ARGUMENTS,
                 )
             given = tuple(args[self.info.argument_name(index)] for index in range(count))
         if len(given) != count:
-            expected = f"; expected are {self.info.expected(range(count))}" if count else ""
+            expected = f"; expected: {self.info.expected(range(count))}" if count else ""
             raise LaunchError(
-                f"kernel '{self.info.name}' takes {count} arguments, {len(given)} are given{expected}", ARGUMENTS
+                f"kernel '{self.info.name}' takes {count} arguments, got {len(given)}{expected}", ARGUMENTS
             )
         return given
 
     def key(self, index: int) -> int | str:
-        """Name an argument as the launch does: by index, or by name where the launch has a mapping."""
+        """Return the key of an argument in the launch: its index, or its name where the launch has a mapping."""
         return index if isinstance(self.config.args, tuple) else self.info.argument_name(index)
 
     def _arg(self, index: int) -> Arg:
         if not 0 <= index < len(self._args):
-            raise LaunchError(f"the ze_info of '{self.info.name}' speaks of an argument {index}, there is none")
+            raise LaunchError(f"the ze_info of '{self.info.name}' refers to argument {index}, which does not exist")
         return self._args[index]
 
     def wrong(self, entry: PayloadArgument, wanted: str) -> LaunchError:
-        """Make the LaunchError that says of which kind an argument is and of which it should be."""
+        """Return the LaunchError for an argument of the wrong kind."""
         name = self.info.argument_name(entry.arg_index)
         given = _KINDS[type(self._arg(entry.arg_index))]
         return LaunchError(
-            f"argument {entry.arg_index}{f' ({name})' if name else ''} is {wanted}, {given} is given",
+            f"argument {entry.arg_index}{f' ({name})' if name else ''} is {wanted}; got {given}",
             self.key(entry.arg_index),
         )
 
     def by_value(self, entry: PayloadArgument) -> bytes:
-        """Give the bytes of an argument by value, or of the part of it that the entry takes.
+        """Return the bytes of an argument by value, or of the part of it that the entry takes.
 
-        Raises LaunchError where a buffer, image or sampler is given, or a value of another size.
+        Raises LaunchError where the argument is a buffer, image or sampler, or a value of another size.
         """
         arg = self._arg(entry.arg_index)
         if not isinstance(arg, ValueArg):
@@ -179,9 +179,9 @@ class Arguments:
         return data[start : start + entry.size]
 
     def by_pointer(self, entry: PayloadArgument) -> bytes:
-        """Give the address, offset or handle of an argument by pointer, as ``entry.size`` bytes.
+        """Return the address, offset or handle of an argument by pointer, as ``entry.size`` bytes.
 
-        There are none where the binding table has it. Raises LaunchError where an argument of another kind is given.
+        Empty where the binding table has it. Raises LaunchError where the argument is of another kind.
         """
         arg = self._arg(entry.arg_index)
         key = self.key(entry.arg_index)
@@ -205,19 +205,19 @@ class Arguments:
         return _number(surface.address, entry.size)
 
     def address(self, entry: PayloadArgument) -> bytes:
-        """Give the address of a buffer as 8 bytes; zero for none.
+        """Return the address of a buffer as 8 bytes; zero for none.
 
-        Raises LaunchError where the argument is no buffer.
+        Raises LaunchError where the argument is not a buffer.
         """
         surface = self._surface(entry)
         return _number(surface.address if surface is not None else 0, 8)
 
     def _access(self, index: int) -> str:
-        """Return how the ze_info says that a kernel uses an argument; empty where it does not."""
+        """Return the access of a kernel to an argument by ze_info; empty where it has none."""
         return next((a.access_type for a in self.info.payload if a.arg_index == index and a.access_type), "")
 
     def _surface(self, entry: PayloadArgument) -> Buffer | None:
-        """Give the buffer or image of an entry; None for a null buffer."""
+        """Return the buffer or image of an entry; None for a null buffer."""
         arg = self._arg(entry.arg_index)
         image = entry.addrspace == "image" or entry.arg_type.startswith(("image_", "flat_image_"))
         if isinstance(arg, NullArg) and not image:
@@ -227,26 +227,26 @@ class Arguments:
         return self.world.buffer(self.key(entry.arg_index), arg, entry.image_type, self._access(entry.arg_index))
 
     def image(self, entry: PayloadArgument) -> ImageArg:
-        """Give the image that an entry asks the shape of. Raises LaunchError where the argument is none."""
+        """Return the image of an entry for its shape. Raises LaunchError where the argument is not an image."""
         arg = self._arg(entry.arg_index)
         if not isinstance(arg, ImageArg):
             raise self.wrong(entry, "an image")
         return arg
 
     def sampler(self, entry: PayloadArgument) -> SamplerArg:
-        """Give the sampler that an entry asks the state of. Raises LaunchError where the argument is none."""
+        """Return the sampler of an entry for its state. Raises LaunchError where the argument is not a sampler."""
         arg = self._arg(entry.arg_index)
         if not isinstance(arg, SamplerArg):
             raise self.wrong(entry, "a sampler")
         return arg
 
     def private_base(self, entry: PayloadArgument) -> bytes:
-        """Reserve private memory for every thread, or for every lane of it, and give its address.
+        """Reserve private memory for every thread, or for every lane of it, and return its address.
 
         Raises LaunchError where a group has more threads than the platform has numbers for, or the memory is larger
         than a buffer may be.
         """
-        # Kernels find their part by the thread's number, which only tells apart what runs at the same time.
+        # Kernels find their part by the thread's number, which is unique only among threads that run at the same time.
         groups = self.geometry.groups[0] * self.geometry.groups[1] * self.geometry.groups[2]
         numbers, threads = self.platform.thread_number, self.geometry.threads
         slots = numbers.slot(threads - 1) + 1
@@ -255,27 +255,27 @@ class Arguments:
             for b in self.info.thread_buffers
             if b.type == "global" and b.usage == "private_space"
         )
-        # A kernel that keeps its private data in scratch space still takes the argument, and does not use it.
+        # A kernel with its private data in scratch space still takes the argument, but does not use it.
         if not each:
             return _number(0, entry.size)
         if slots > numbers.codes:
             raise LaunchError(
-                f"the {threads} threads of a group are more than {self.platform.name} tells apart; kernel '{self.info.name}' "
-                "finds its private memory by the thread's number, so that a group must be smaller",
+                f"a group of {threads} threads needs more thread numbers than {self.platform.name} has; kernel '{self.info.name}' "
+                "addresses its private memory by thread number: make the group smaller",
                 LOCAL_SIZE,
             )
         size = each * slots * min(groups, CONCURRENT_GROUPS)
         return _number(self.world.scratch_space("private memory", size, private=True).address, entry.size)
 
     def printf_address(self) -> int:
-        """Return the address of the buffer for what the kernel prints; the first call reserves it."""
+        """Return the address of the printf buffer; the first call reserves it."""
         if self.printf is None:
             self.printf = self.world.scratch_space("printf buffer", PRINTF_BYTES)
             self.printf.data[:4] = list(struct.pack("<I", _PRINTF_FIRST))
         return self.printf.address
 
     def buffer_bytes(self, entry: PayloadArgument) -> int:
-        """Return the size of a buffer in bytes; zero for none. Raises LaunchError where the argument is no buffer."""
+        """Return the size of a buffer in bytes; zero for none. Raises LaunchError where the argument is not a buffer."""
         surface = self._surface(entry)
         return surface.size if surface is not None else 0
 
@@ -306,7 +306,7 @@ class Arguments:
         return _number(self.indirect.address, entry.size)
 
     def base(self, entry: PayloadArgument) -> bytes:
-        """Give the address of the program's constant or global data, or the handle of its surface.
+        """Return the address of the program's constant or global data, or the handle of its surface.
 
         Raises LaunchError where the launch has no such data.
         """
@@ -324,7 +324,7 @@ class Arguments:
         return _number(address, entry.size)
 
     def inline_sampler_handle(self, entry: PayloadArgument) -> bytes:
-        """Give the bindless handle of a sampler that is written in the source.
+        """Return the bindless handle of a sampler that is written in the source.
 
         Raises LaunchError where the ze_info does not describe the sampler.
         """

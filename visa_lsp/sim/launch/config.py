@@ -1,7 +1,7 @@
-"""What a launch is asked to do: groups, arguments as arrays, expectations. The values behind a launch file.
+"""The configuration of a launch: groups, arguments as arrays, expectations. The values behind a launch file.
 
 Knows no file format: launch files, the language server and tests all build these. Invariant: arrays are C-contiguous,
-little endian and own their memory; a run writes into a copy of them unless it is said to be ``in_place``.
+little endian and own their memory; a run writes into a copy of them unless they are ``in_place``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 MAX_GROUP_REGISTER_BYTES: Final = 1 << 28  # of the threads of a group
 
-# What a LaunchError may blame beside an argument: names that no argument has.
+# Keys of a LaunchError beside arguments: names that no argument has.
 GROUPS: Final = ":groups"
 LOCAL_SIZE: Final = ":local_size"
 ARGUMENTS: Final = ":args"
@@ -28,9 +28,9 @@ Triple = tuple[int, int, int]
 
 
 class LaunchError(Exception):
-    """A launch that cannot be made. ``arg`` names the argument at fault: an index, a name, or None.
+    """An invalid launch. ``arg`` names the argument at fault: an index, a name, or None.
 
-    ``place`` is ``path:line:column`` (from 1) where a launch file says so, else empty.
+    ``place`` is ``path:line:column`` (from 1) in the launch file, else empty.
     """
 
     def __init__(self, message: str, arg: int | str | None = None, place: str = "") -> None:
@@ -45,9 +45,9 @@ class LaunchError(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BufferArg:
-    """A buffer with its first contents, which a kernel may not count on where ``undefined``.
+    """A buffer with its initial contents, which count as unwritten where ``undefined``.
 
-    ``access``: ``readonly``, ``writeonly``, ``readwrite``, or empty where the ze_info says it. ``in_place``: a run writes
+    ``access``: ``readonly``, ``writeonly``, ``readwrite``, or empty for the ze_info's. ``in_place``: a run writes
     into the array itself, not into a copy.
     """
 
@@ -72,7 +72,7 @@ class ValueArg:
 
 @dataclass(frozen=True, slots=True)
 class LocalArg:
-    """So many bytes of shared local memory."""
+    """A size of shared local memory in bytes."""
 
     size: int
 
@@ -104,10 +104,10 @@ class SamplerArg:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DataSection:
-    """Data of the program that no argument stands for: its constants, its globals, the strings it prints.
+    """Data of the program beside its arguments: constants, globals, printed strings.
 
-    ``symbols`` are places in ``data``; ``pointers`` are places where the address of a symbol is put (offset, symbol,
-    bytes). ``base`` is the payload argument that asks for the section's address, or empty.
+    ``symbols`` are places in ``data``; ``pointers`` are places for the address of a symbol (offset, symbol,
+    bytes). ``base`` is the payload argument that takes the section's address, or empty.
     """
 
     name: str
@@ -122,7 +122,7 @@ Arg = BufferArg | NullArg | ValueArg | LocalArg | ImageArg | SamplerArg
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Expectation:
-    """What a buffer must hold afterwards; exact where no tolerance is given. If not ``typed``, in the buffer's type."""
+    """The expected contents of a buffer; exact without a tolerance. If not ``typed``, in the buffer's type."""
 
     arg: int | str
     array: Array

@@ -1,8 +1,8 @@
-"""Whether an array is what was expected, where it differs and by how much.
+"""The comparison of an array with its expectation: where it differs and by how much.
 
 Exact without a tolerance (NaN equals NaN). ``rtol`` and ``atol`` add up as in NumPy; ``ulp`` counts representable
-values between the two; an element is good when any tolerance that is given admits it. Invariants: the message is one
-line; beside the two arrays, memory for one byte an element and one part of ``_PART`` elements is taken.
+values between the two; an element is good when any given tolerance admits it. Invariants: the message is one
+line; beside the two arrays, it takes memory for one byte an element and one part of ``_PART`` elements.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class LargestError:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mismatch:
-    """How an array of some shape differs from what is expected.
+    """The differences of an array from its expectation.
 
-    ``expected`` is flat and in the array's type; as it was given, where size or type are others: then ``differs`` is None
-    and nothing was counted. ``differs`` has an entry for each element. The largest errors are those of elements that
+    ``expected`` is flat and in the array's type; unconverted where size or type differ: then ``differs`` is None and
+    nothing was counted. ``differs`` has an entry for each element. The largest errors are those of elements that
     differ and are finite on both sides; ``unordered`` counts the others. There is no relative error where zero is
     expected, and no ``ulp`` of integers.
     """
@@ -50,13 +50,13 @@ class Mismatch:
 
 
 def difference(actual: Array, expect: Expectation) -> str | None:
-    """Say how ``actual`` differs from what is expected; None when it does not."""
+    """Return words for the difference of ``actual`` from the expectation; None without one."""
     found = mismatch(actual, expect)
     return found.message if found is not None else None
 
 
 def mismatch(actual: Array, expect: Expectation) -> Mismatch | None:
-    """Compare an array with what is expected of it; None when it is that."""
+    """Return the differences of an array from its expectation; None without any."""
     wanted = expect.array
     if wanted.size != actual.size:
         return Mismatch(f"has {actual.size} elements, {wanted.size} are expected", wanted.reshape(-1))
@@ -93,7 +93,7 @@ def mismatch(actual: Array, expect: Expectation) -> Mismatch | None:
 
 
 def _cut(wanted: Array, kind: np.dtype[Any]) -> float | None:
-    """Return the first number that an integer type would cut; floats are rounded to theirs."""
+    """Return the first number outside of an integer type; floats are rounded to their type."""
     if kind.kind not in "iu":
         return None
     limits = np.iinfo(kind)
@@ -156,7 +156,7 @@ def ulp_distance(left: Array, right: Array) -> Array:
     """Count the representable values between two arrays of one type; integers differ by their difference."""
     if left.dtype.kind != "f":
         return np.maximum(left, right).astype(np.uint64) - np.minimum(left, right).astype(np.uint64)
-    # NaN is far from everything, itself included: equality is the caller's.
+    # NaN is far from everything, itself included, because callers test equality.
     distance: np.ndarray[Any, np.dtype[np.uint64]] = np.full(left.shape, np.iinfo(np.uint64).max, np.uint64)
     numbers = ~(np.isnan(left) | np.isnan(right))
     steps = [_ordered(side[numbers]) for side in (left, right)]
@@ -165,7 +165,7 @@ def ulp_distance(left: Array, right: Array) -> Array:
 
 
 def _ordered(values: Array) -> Array:
-    """Give each float its number in their order, both zeros the same."""
+    """Return the rank of each float in their order, equal for both zeros."""
     bits = values.dtype.itemsize * 8
     raw = values.view(f"u{bits // 8}").astype(np.uint64)
     middle = np.uint64(1 << (bits - 1))

@@ -1,8 +1,8 @@
-"""Where a thread's first register bytes come from: r0, local ids, and the arguments behind them.
+"""The layout of a thread's first register bytes: r0, local ids, and the arguments behind them.
 
 Knows offsets and sizes, not arguments' meanings. Measured on the corpus (628 kernels, 6,323 inputs, eleven platforms):
 ``.input`` offsets count from the start of the register file; r0 is one GRF row; local ids follow, per dimension two
-bytes a lane padded to a row; then the cross-thread bytes. Up to TGLLP one row stands there even without local ids.
+bytes a lane padded to a row; then the cross-thread bytes. Up to TGLLP one row is reserved even without local ids.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _LOCAL_ID_BYTES: Final = 2
 
 
 def align(value: int, to: int) -> int:
-    """Give the lowest multiple of ``to`` bytes that is not below ``value`` bytes."""
+    """Return the lowest multiple of ``to`` bytes that is not below ``value`` bytes."""
     return (value + to - 1) // to * to
 
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """How the work items of a launch spread over groups, threads and lanes."""
+    """The distribution of a launch's work items over groups, threads and lanes."""
 
     simd: int
     grf_bytes: int
@@ -41,17 +41,17 @@ class Geometry:
     local_size: Triple
     global_offset: Triple = (0, 0, 0)
     walk_order: Triple = (0, 1, 2)
-    global_size: Triple | None = None  # where the last groups are not full
-    enqueued: Triple | None = None  # of a group that is not full: the size of the others
+    global_size: Triple | None = None  # where the last groups may be partial
+    enqueued: Triple | None = None  # of a partial group: the size of the full ones
 
     @property
     def totals(self) -> Triple:
-        """Work items of the launch in each dimension."""
+        """The work items of the launch in each dimension."""
         x, y, z = (g * s for g, s in zip(self.groups, self.enqueued or self.local_size, strict=True))
         return self.global_size or (x, y, z)
 
     def edges(self) -> tuple[Geometry, ...]:
-        """Return the geometries of groups that are not full."""
+        """Return the geometries of partial groups."""
         if self.global_size is None:
             return ()
         sizes = [
@@ -73,32 +73,32 @@ class Geometry:
 
     @property
     def items(self) -> int:
-        """Work items of a group."""
+        """The number of work items of a group."""
         return self.local_size[0] * self.local_size[1] * self.local_size[2]
 
     @property
     def threads(self) -> int:
-        """Hardware threads of a group; the last may be filled in part."""
+        """The number of hardware threads of a group; the last may be partial."""
         return -(-self.items // self.simd)
 
     @property
     def id_stride(self) -> int:
-        """Bytes that the local ids of one dimension take in the register file."""
+        """The size in bytes of the local ids of one dimension in the register file."""
         return align(_LOCAL_ID_BYTES * self.simd, self.grf_bytes)
 
     def lanes(self, thread: int) -> int:
-        """Give the lanes that have a work item, as a mask."""
+        """Return the mask of lanes that have a work item."""
         left = self.items - thread * self.simd
         return (1 << max(0, min(self.simd, left))) - 1
 
     def local_ids(self) -> Array:
-        """Give the ids as 16-bit words of shape (threads, 3, simd); those of absent lanes are zero.
+        """Return the ids as 16-bit words of shape (threads, 3, simd); those of absent lanes are zero.
 
         Raises LaunchError where a group has more than ``MAX_GROUP_ITEMS`` work items.
         """
         if self.items > MAX_GROUP_ITEMS:
             raise LaunchError(
-                f"a group of {self.items} work items is too large, at most {MAX_GROUP_ITEMS} can run", LOCAL_SIZE
+                f"a group of {self.items} work items is too large; at most {MAX_GROUP_ITEMS} are allowed", LOCAL_SIZE
             )
         ids = np.zeros((3, self.threads * self.simd), np.uint16)
         number = np.arange(self.items)
@@ -107,7 +107,7 @@ class Geometry:
         return np.ascontiguousarray(ids.reshape(3, self.threads, self.simd).transpose(1, 0, 2))
 
     def item(self, group: Triple, thread: int, lane: int) -> tuple[Triple, Triple] | None:
-        """Give the global and the local id of a lane of a thread; None for one without a work item."""
+        """Return the global and the local id of a lane of a thread; None for one without a work item."""
         size = self.size_of(group)
         number = thread * self.simd + lane
         if not 0 <= lane < self.simd or number >= size[0] * size[1] * size[2]:
@@ -127,7 +127,7 @@ def _walk(order: Triple) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class LaunchLayout:
-    """Where per-thread and cross-thread data lie; offsets from the start of the register file."""
+    """The places of per-thread and cross-thread data, as offsets from the start of the register file."""
 
     geometry: Geometry
     id_dimensions: int
@@ -136,7 +136,7 @@ class LaunchLayout:
 
     @staticmethod
     def of(info: KernelInfo, geometry: Geometry, platform: Platform) -> LaunchLayout:
-        """Lay out what a kernel's ze_info promises, for the SIMD width of the text itself.
+        """Return the layout of a kernel's ze_info, for the SIMD width of the text.
 
         The two may differ: the compiler prints the text of every width that it tried under one name.
         """
@@ -151,7 +151,7 @@ class LaunchLayout:
         return LaunchLayout(geometry, dimensions, grf + per_thread, info.env.inline_data_payload_size)
 
     def cross(self, offset: int) -> int:
-        """Place a cross-thread offset. Inline data smaller than a row has that row for itself."""
+        """Return the place of a cross-thread offset. Inline data smaller than a row has a whole row."""
         grf = self.geometry.grf_bytes
         if 0 < self.inline_bytes < grf and offset >= self.inline_bytes:
             offset += grf - self.inline_bytes
@@ -192,7 +192,7 @@ class GroupPayload:
         self._words[:, 2] = np.arange(geometry.threads) & 0xFF
 
     def of(self, geometry: Geometry) -> GroupPayload:
-        """Return a block for another number of threads: what all threads have in common."""
+        """Return a block for another number of threads, with the data that all threads share."""
         block = GroupPayload(geometry, self.size)
         block._rows[:, :] = self._rows[0]
         block._words[:, 2] = np.arange(geometry.threads) & 0xFF
@@ -200,7 +200,7 @@ class GroupPayload:
 
     @property
     def size(self) -> int:
-        """Bytes of a row."""
+        """The size of a row in bytes."""
         return int(self._rows.shape[1])
 
     def put(self, offset: int, data: bytes) -> None:
@@ -209,7 +209,7 @@ class GroupPayload:
         Raises LaunchError where they do not lie inside the payload.
         """
         if offset < 0 or offset + len(data) > self.size:
-            raise LaunchError(f"{len(data)} bytes at offset {offset} lie outside of the payload, which has {self.size}")
+            raise LaunchError(f"{len(data)} bytes at offset {offset} lie outside of the payload of {self.size} bytes")
         self._rows[:, offset : offset + len(data)] = np.frombuffer(data, np.uint8)
 
     def put_rows(self, offset: int, rows: Array) -> None:
@@ -220,7 +220,7 @@ class GroupPayload:
         raw = np.ascontiguousarray(rows).reshape(self.geometry.threads, -1).view(np.uint8)
         if offset < 0 or offset + raw.shape[1] > self.size:
             raise LaunchError(
-                f"{raw.shape[1]} bytes at offset {offset} lie outside of the payload, which has {self.size}"
+                f"{raw.shape[1]} bytes at offset {offset} lie outside of the payload of {self.size} bytes"
             )
         self._rows[:, offset : offset + raw.shape[1]] = raw
 
@@ -231,7 +231,7 @@ class GroupPayload:
             self.put_rows(offset + dimension * self.geometry.id_stride, ids[:, dimension, :])
 
     def payload(self, group: Triple, thread: int) -> bytes:
-        """Give the first register bytes of one thread."""
+        """Return the first register bytes of one thread."""
         row = self._rows[thread].copy()
         words = row.view(np.uint32)
         words[1], words[6], words[7] = group

@@ -1,9 +1,9 @@
-"""Arguments into the payload without ze_info: by the names of ``.input`` declarations, or in their order.
+"""The encoding of arguments into the payload without ze_info: by the names of ``.input`` declarations, or in order.
 
 These inputs are filled by name: ``local_id_x``, ``local_id_y``, ``local_id_z`` (a word or dword for each lane),
 ``global_id_offset``, ``local_size``, ``enqueued_local_size``, ``group_count``, ``global_size`` (three dwords), ``work_dimensions``.
-In a compiler's dump, whose names say nothing, local ids, the header behind them and the size of a group are known by
-their place. Invariant: an input that is not filled is an error, except for the buffer offsets of a dump.
+In a compiler's dump, whose names have no meaning, local ids, the header behind them and the size of a group are identified
+by their place. Invariant: an input that is not filled is an error, except for the buffer offsets of a dump.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class NamedInput:
 
 
 def inputs_of(kernel: Kernel) -> list[NamedInput]:
-    """Give the inputs of a kernel by name, in the order of the text."""
+    """Return the inputs of a kernel by name, in the order of the text."""
     found = []
     for entry in kernel.inputs:
         kind = entry.kind & 7
@@ -105,7 +105,7 @@ class LaunchInputs:
             return
         if rest:
             told = ", ".join(f"{i.name} (offset={i.offset} size={i.size})" for i in rest)
-            raise LaunchError(f"nothing is given for .input {told}", ARGUMENTS)
+            raise LaunchError(f"no argument for .input {told}", ARGUMENTS)
         for name, arg in given.items():
             table = _BTI.fullmatch(name)
             if table:
@@ -115,7 +115,7 @@ class LaunchInputs:
             block.put(entry.offset, self._bytes(entry, name, arg))
 
     def fill_edge(self, block: GroupPayload, edge: Geometry) -> None:
-        """Write again what differs in a group that is not full; the rest is there."""
+        """Write the inputs that differ in a partial group."""
         self.geometry = edge
         given = self.config.args
         rest = [i for i in self.inputs if isinstance(given, tuple) or i.name not in given]
@@ -137,8 +137,8 @@ class LaunchInputs:
         if len(rest) < len(args) or (left and not offsets):
             names = ", ".join(i.name for i in rest) or "none"
             raise LaunchError(
-                f"kernel '{self.kernel.name}' has {len(rest)} inputs to fill ({names}), {len(args)} arguments are given; "
-                "with its ze_info they can be told apart",
+                f"kernel '{self.kernel.name}' has {len(rest)} inputs ({names}), got {len(args)} arguments; "
+                "its ze_info would say which argument fills which input",
                 ARGUMENTS,
             )
         for index, arg in enumerate(args):
@@ -158,7 +158,7 @@ class LaunchInputs:
         if isinstance(arg, NullArg):
             return
         if not isinstance(arg, BufferArg | ImageArg):
-            raise LaunchError(f"{key} is a surface: it needs a buffer or an image", key)
+            raise LaunchError(f"{key} is a surface; expected a buffer or an image", key)
         self.world.surfaces[bti] = self.world.buffer(key, arg)
 
     def _bytes(self, entry: NamedInput, key: int | str, arg: Arg) -> bytes:
@@ -179,7 +179,7 @@ class LaunchInputs:
             case BufferArg():
                 if entry.size != 8:
                     raise LaunchError(
-                        f".input {entry.name} has {entry.size} bytes, the address of a buffer needs 8", key
+                        f".input {entry.name} has {entry.size} bytes; the address of a buffer needs 8", key
                     )
                 return self.world.buffer(key, arg).address.to_bytes(8, "little")
             case LocalArg():
@@ -190,11 +190,11 @@ class LaunchInputs:
                 return number.to_bytes(4, "little")[: entry.size]
         kind = ("a general variable", "a sampler", "a surface")[min(entry.kind, 2)]
         raise LaunchError(
-            f".input {entry.name} is {kind}, {type(arg).__name__.removesuffix('Arg').lower()} does not fit", key
+            f".input {entry.name} is {kind}; an argument of kind {type(arg).__name__.removesuffix('Arg').lower()} does not fit", key
         )
 
     def _implicit(self, block: GroupPayload, entry: NamedInput) -> bool:
-        """Fill an input that is known by its name."""
+        """Fill an input with a predefined name; return whether it has one."""
         geometry = self.geometry
         name = entry.name.lower()
         if name in _IDS:
@@ -203,7 +203,7 @@ class LaunchInputs:
             rows = ids.astype(np.uint32 if wide else np.uint16)
             if rows.nbytes > entry.size * geometry.threads:
                 raise LaunchError(
-                    f".input {entry.name} has {entry.size} bytes, {geometry.simd} lanes need {2 * geometry.simd}"
+                    f".input {entry.name} has {entry.size} bytes; {geometry.simd} lanes need {2 * geometry.simd}"
                 )
             block.put_rows(entry.offset, rows)
             return True
@@ -222,7 +222,7 @@ class LaunchInputs:
         return True
 
     def _dump(self, block: GroupPayload, rest: list[NamedInput]) -> list[NamedInput]:
-        """Fill what a compiler's dump has at fixed places; give the inputs that are left."""
+        """Fill the inputs that a compiler's dump has at fixed places; return the others."""
         grf = self.geometry.grf_bytes
         at = grf
         ids = []

@@ -1,7 +1,7 @@
-"""From a program and a configuration to an order to run: payloads, surfaces, samplers, shared local memory.
+"""The preparation of a launch from a program and a configuration: payloads, surfaces, samplers, shared local memory.
 
-Knows no files and no YAML; what ze_info says comes in as ``KernelInfo``. Invariant: a ``PreparedLaunch`` can be run by
-any engine, and its ``arrays`` are the memory that the kernel writes.
+Knows no files and no YAML; ``KernelInfo`` has the facts of ze_info. Invariant: any engine can run a ``PreparedLaunch``, and
+its ``arrays`` are the memory that the kernel writes.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.memory import Buffer
 
 MAX_THREADS: Final = 1 << 24
-_DEFAULT_SLM: Final = 65536  # what a group can have, where no ze_info says how much it needs
+_DEFAULT_SLM: Final = 65536  # the maximum of a group, used without ze_info
 _DEFAULT_SIMD: Final = 16
 _STATE: Final = 13  # %sr0
 
@@ -65,7 +65,7 @@ class PreparedLaunch:
 
 
 def choose_kernel(program: Module, name: str | None) -> Kernel:
-    """Give the kernel of a name, or the only one.
+    """Return the kernel of a name, or the only one.
 
     Raises LaunchError where there is no kernel of the name, or, without a name, none or several.
     """
@@ -81,18 +81,18 @@ def choose_kernel(program: Module, name: str | None) -> Kernel:
         return program.kernels[0]
     if not names:
         raise LaunchError("the program has no kernel")
-    raise LaunchError(f"the program has several kernels, say which one: kernel: {' | '.join(names)}")
+    raise LaunchError(f"the program has several kernels; choose one with kernel: {' | '.join(names)}")
 
 
 def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, platform: Platform) -> PreparedLaunch:
-    """Make the order to run ``config`` on ``platform``.
+    """Return the order to run ``config`` on ``platform``.
 
-    ``info`` is what ze_info says of the kernel, if there is one. Raises LaunchError where ze_info, arguments, sizes or
-    platform do not fit the program, or it asks for more memory than is given.
+    ``info`` has the facts of ze_info, if there is one. Raises LaunchError where ze_info, arguments, sizes or platform do
+    not fit the program, or it needs more memory than the limits allow.
     """
     kernel = choose_kernel(program, config.kernel)
     if info is not None and info.name != kernel.name:
-        raise LaunchError(f"the ze_info is that of '{info.name}', the kernel is '{kernel.name}'")
+        raise LaunchError(f"the ze_info describes '{info.name}', but the kernel is '{kernel.name}'")
     if len(kernel.arguments) < len(kernel.inputs):
         kernel = structs.replace(kernel, inputs=kernel.arguments)  # nothing fills reserved registers
     for body in (kernel, *program.functions):
@@ -147,7 +147,7 @@ def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, plat
 
 
 def with_budget(prepared: PreparedLaunch, steps: int) -> PreparedLaunch:
-    """Give the same launch with another limit on instructions, counted over all threads."""
+    """Return the same launch with another limit on instructions, counted over all threads."""
     return replace(prepared, dispatch=replace(prepared.dispatch, step_budget=steps))
 
 
@@ -178,7 +178,7 @@ def _put_ids(info: KernelInfo, block: GroupPayload, layout: LaunchLayout) -> Non
 def _edge(
     info: KernelInfo, arguments: Arguments, layout: LaunchLayout, whole: GroupPayload, edge: Geometry
 ) -> GroupPayload:
-    """Return the payload of a group that is not full: its own ids and size, and for the rest that of the others."""
+    """Return the payload of a partial group: its own ids and size; the rest is that of full groups."""
     block = whole.of(edge)
     _put_ids(info, block, layout)
     own = Arguments(info, arguments.config, edge, arguments.world, arguments.platform)
@@ -194,10 +194,10 @@ def _partial(geometry: Geometry, edges: Mapping[Triple, GroupPayload]) -> Callab
 
 
 def _geometry(kernel: Kernel, info: KernelInfo | None, config: LaunchConfig, platform: Platform) -> Geometry:
-    # The text's own width counts: a compiler's dumps hold every width that it tried.
+    # The text's own width counts, because a compiler's dumps hold every width that it tried.
     simd = kernel.int_attribute("SimdSize") or (info.env.simd_size if info else _DEFAULT_SIMD)
     if simd not in (1, 8, 16, 32):
-        raise LaunchError(f"kernel '{kernel.name}' says SimdSize={simd}; it is 1, 8, 16 or 32")
+        raise LaunchError(f"kernel '{kernel.name}' has SimdSize={simd}; expected 1, 8, 16 or 32")
     groups = config.groups
     local = config.local_size
     if config.threads is not None:
@@ -205,29 +205,29 @@ def _geometry(kernel: Kernel, info: KernelInfo | None, config: LaunchConfig, pla
     required = info.env.required_work_group_size if info else (0, 0, 0)
     if any(required):
         if local is not None and local != required:
-            raise LaunchError(f"kernel '{kernel.name}' requires local_size {list(required)}, {list(local)} is given")
+            raise LaunchError(f"kernel '{kernel.name}' requires local_size {list(required)}, got {list(local)}")
         local = required
     if local is None:
         raise LaunchError("local_size is missing: the work items of a group, such as local_size: [256, 1, 1]", GROUPS)
     walk: Triple = info.env.walk_order if info else (0, 1, 2)
     if any(not 0 <= dimension <= 2 for dimension in walk):
-        raise LaunchError(f"the ze_info of '{kernel.name}' has a walk order of {list(walk)}")
+        raise LaunchError(f"the ze_info of '{kernel.name}' has a walk order of {list(walk)}; dimensions are 0, 1 and 2")
     if config.global_size is not None:
         groups = _groups(kernel, config.global_size, local, fixed=any(required))
     geometry = Geometry(
         simd, platform.grf_bytes, groups, local, config.global_offset, walk, global_size=config.global_size
     )
-    geometry.local_ids()  # refuses a group that is too large, before anything is allocated for its threads
+    geometry.local_ids()  # raises for a too large group, before anything is allocated for its threads
     if groups[0] * groups[1] * groups[2] * geometry.threads > MAX_THREADS:
         raise LaunchError(
-            f"{groups[0]}x{groups[1]}x{groups[2]} groups of {geometry.threads} threads are more than {MAX_THREADS} threads",
+            f"{groups[0]}x{groups[1]}x{groups[2]} groups of {geometry.threads} threads exceed the limit of {MAX_THREADS} threads",
             GROUPS,
         )
     return geometry
 
 
 def _check_platform(kernel: Kernel, info: KernelInfo, geometry: Geometry, platform: Platform) -> None:
-    """Refuse a text whose inputs lie as on platforms with registers of another size."""
+    """Refuse a text whose inputs are laid out for registers of another size."""
     own = platform.grf_bytes
     others = [p for p in PLATFORMS if p.grf_bytes != own]
     other = (
@@ -242,16 +242,16 @@ def _check_platform(kernel: Kernel, info: KernelInfo, geometry: Geometry, platfo
     if wrong:
         names = ", ".join(p.name for p in others)
         raise LaunchError(
-            f"the inputs of '{kernel.name}' lie as on a platform with registers of {other.grf_bytes} bytes ({names}); those "
-            f"of {platform.name} have {own}: text and platform do not fit",
+            f"the inputs of '{kernel.name}' are laid out for registers of {other.grf_bytes} bytes ({names}); registers of "
+            f"{platform.name} have {own} bytes: text and platform do not fit",
             PLATFORM,
         )
     private = any(entry.arg_type == "private_base_stateless" for entry in info.payload)
     if private and platform.thread_number == PLATFORMS[0].thread_number and _numbers_by_state(kernel):
         first = next(p.name for p in PLATFORMS if p.thread_number != platform.thread_number)
         raise LaunchError(
-            f"'{kernel.name}' takes the thread's number from %sr0, as compilers do from {first} on; on {platform.name} it "
-            "would be in %hw_id: text and platform do not fit",
+            f"'{kernel.name}' reads the thread's number from %sr0, as compiled for {first} and newer; on {platform.name} it "
+            "is in %hw_id: text and platform do not fit",
             PLATFORM,
         )
 
@@ -270,10 +270,10 @@ def _numbers_by_state(kernel: Kernel) -> bool:
 
 
 def _groups(kernel: Kernel, total: Triple, local: Triple, *, fixed: bool) -> Triple:
-    """Return how many groups so many work items need, the last of each dimension filled in part."""
+    """Return the number of groups for ``total`` work items, the last of each dimension possibly partial."""
     if fixed and any(items % size for items, size in zip(total, local, strict=True)):
         raise LaunchError(
-            f"kernel '{kernel.name}' requires groups of {list(local)} work items, which do not divide {list(total)}",
+            f"kernel '{kernel.name}' requires groups of {list(local)} work items, which do not divide global_size {list(total)}",
             GLOBAL_SIZE,
         )
     if any(items < size for items, size in zip(total, local, strict=True)):
@@ -297,5 +297,5 @@ def _end_of_inputs(kernel: Kernel, grf_bytes: int) -> int:
 
 
 def _static_slm(kernel: Kernel) -> int:
-    """Return bytes of shared local memory that the kernel's own attribute asks for, which counts in KB."""
+    """Return the size of shared local memory in bytes by the kernel's attribute, which counts in KB."""
     return 1024 * (kernel.int_attribute("SLMSize") or 0)

@@ -1,6 +1,6 @@
-"""Arguments by value to bytes.
+"""The encoding of arguments by value.
 
-Knows numbers only. Invariant: the bytes of a value have the size that the parameter has, or a ``LaunchError`` says why.
+Knows numbers only. Invariant: the bytes of a value have the size of the parameter, or a ``LaunchError`` is raised.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ if TYPE_CHECKING:
 
 
 def value_bytes(arg: ValueArg, size: int, natural: str, key: int | str) -> bytes:
-    """Give the ``size`` bytes of a value; one without a dtype takes ``natural``, or what its size suggests.
+    """Return the ``size`` bytes of a value; one without a dtype takes ``natural``, or the type that its size suggests.
 
-    Raises LaunchError where the value has another size, does not fit its type, or is a float where an integer is asked
-    for.
+    Raises LaunchError where the value has another size, does not fit its type, or is a float instead of an integer.
     """
     array = arg.array
     whole = array.dtype.kind != "f" or bool(np.all(array == np.trunc(array)))

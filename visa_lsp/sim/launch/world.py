@@ -1,7 +1,7 @@
 """The memory of one launch: buffers, images, samplers, SLM and symbols, each argument placed once.
 
-Knows memory, not payloads. Invariant: arrays of the configuration are copied, so that a configuration can run again, but
-for those that a run is told to work on in place; an array that is given twice is one buffer then.
+Knows memory, not payloads. Invariant: arrays of the configuration are copied, so that a configuration can run again,
+except for those that are ``in_place``; the same array given twice is then one buffer.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _DIMS: Final = {
 
 
 class World:
-    """What the threads of one launch share. ``name_of`` gives the source's name of an argument, where there is one."""
+    """The state that the threads of one launch share. ``name_of`` returns the source's name of an argument, or an empty one."""
 
     def __init__(self, slm_bytes: int = 0, name_of: Callable[[int], str] = lambda _: "") -> None:
         self.memory = Memory()
@@ -58,12 +58,12 @@ class World:
         self.arrays: dict[int | str, Array] = {}  # argument -> its live contents
         self.buffers: dict[int | str, Buffer] = {}  # argument -> the memory that holds them
         self.slm_bytes = slm_bytes
-        self._in_place: dict[int, Buffer] = {}  # by identity of the array that they lie in
+        self._in_place: dict[int, Buffer] = {}  # by identity of their array
         self._locals: dict[int | str, int] = {}
         self._handles = FIRST_HANDLE
 
     def buffer(self, key: int | str, arg: BufferArg | ImageArg, image_type: str = "", access: str = "") -> Buffer:
-        """Place the buffer or image of an argument, the first time; give it. ``access`` is what ze_info says of it."""
+        """Return the buffer or image of an argument, placed by the first call. ``access`` is that of ze_info."""
         if key not in self.buffers and arg.in_place and id(arg.array) in self._in_place:
             self.arrays[key] = arg.array
             self.buffers[key] = self._in_place[id(arg.array)]
@@ -83,42 +83,42 @@ class World:
         return self.buffers[key]
 
     def local(self, key: int | str, arg: LocalArg, alignment: int) -> int:
-        """Reserve shared local memory for an argument, the first time; give its offset in bytes."""
+        """Return the byte offset of an argument's shared local memory, reserved by the first call."""
         if key not in self._locals:
             self._locals[key] = align(self.slm_bytes, max(1, alignment))
             self.slm_bytes = self._locals[key] + arg.size
         return self._locals[key]
 
     def scratch_space(self, name: str, size: int, *, private: bool = False) -> Buffer:
-        """Place ``size`` bytes of memory that no argument stands for: private data, a printf buffer.
+        """Place ``size`` bytes of memory beside the arguments: private data, a printf buffer.
 
         Raises LaunchError where they are more than ``MAX_BUFFER_BYTES``.
         """
         if size > MAX_BUFFER_BYTES:
-            raise LaunchError(f"{name} needs {size} bytes, more than {MAX_BUFFER_BYTES} (1 GiB); launch fewer groups")
+            raise LaunchError(f"{name} needs {size} bytes; at most {MAX_BUFFER_BYTES} (1 GiB) are allowed: launch fewer groups")
         buffer = self.memory.allocate(name, size)
         buffer.private = private
         return buffer
 
     def surface_handle(self, buffer: Buffer) -> int:
-        """Give a bindless handle for a surface."""
+        """Return a bindless handle for a surface."""
         self._handles += _HANDLE_STEP
         self.surfaces[self._handles] = buffer
         return self._handles
 
     def sampler_handle(self, sampler: Sampler) -> int:
-        """Give a bindless handle for a sampler."""
+        """Return a bindless handle for a sampler."""
         self._handles += _HANDLE_STEP
         self.samplers[self._handles] = sampler
         return self._handles
 
     def add_symbols(self, symbols: Mapping[str, Array]) -> None:
-        """Place the data that symbols stand for."""
+        """Place the data of symbols."""
         for name, array in symbols.items():
             self.symbols[name] = self.memory.add(Buffer(name, array.copy())).address
 
     def add_sections(self, sections: tuple[DataSection, ...]) -> None:
-        """Place the program's data, then put addresses into it.
+        """Place the program's data, then apply its relocations.
 
         Raises LaunchError where a relocation names no known symbol, or lies outside of its section.
         """
@@ -131,20 +131,20 @@ class World:
             for at, name, size in section.pointers:
                 address = self.symbols.get(name)
                 if address is None or not 0 <= at <= buffer.size - size:
-                    raise LaunchError(f"{section.name} has a relocation at byte {at} to '{name}' that cannot be made")
+                    raise LaunchError(f"{section.name} has a relocation at byte {at} to '{name}' that cannot be applied")
                 raw = buffer.data[at : at + size]
                 moved = int.from_bytes(raw.tobytes(), "little") + address
                 raw[:] = list((moved & (1 << 8 * size) - 1).to_bytes(size, "little"))
 
 
 def inline_sampler(sampler: InlineSampler) -> Sampler:
-    """Give the state of a sampler that is written in the source."""
+    """Return the state of a sampler that is written in the source."""
     address = _SAMPLER_ADDRESSES.get(sampler.addrmode, sampler.addrmode)
     return Sampler(address, sampler.filtermode, sampler.normalized)
 
 
 def argument_sampler(arg: SamplerArg) -> Sampler:
-    """Give the state of a sampler argument."""
+    """Return the state of a sampler argument."""
     return Sampler(arg.address, arg.filter, arg.normalized)
 
 

@@ -1,8 +1,8 @@
 """The checker of ``access``: reads of buffers that may only be written, writes of buffers that may only be read.
 
 Compilers store a part of a vector by loading all of it and storing it back, so that a load from a ``writeonly`` buffer is
-no finding by itself: it waits for the stores of its lane. Where they cover what was loaded, and put some of it back as it
-was, nothing was made of the value. Invariant: at most ``MOST_LOADS`` loads wait; what is beyond is told as a limit.
+not a finding by itself: it waits for the stores of its lane. Where they cover the loaded bytes and leave some of them
+unchanged, the value was not used. Invariant: at most ``MAX_WAITING_LOADS`` loads wait; ``limits`` reports the loss of others.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
     from visa_lsp.sim.observers.hooks import MemoryAccess
 
-MOST_LOADS: Final = 1 << 14
+MAX_WAITING_LOADS: Final = 1 << 14
 _READONLY: Final = "readonly"
 _WRITEONLY: Final = "writeonly"
 
 
 class _LaneLoad:
-    """What one lane has loaded with one message: places that are not stored yet, and whether one was put back."""
+    """The load of one lane of one message: places that are not stored yet, and whether one was stored back unchanged."""
 
     __slots__ = ("fault", "kept", "left")
 
@@ -49,31 +49,31 @@ class AccessChecker(Checker):
         self._forgot = False
 
     def group(self, number: tuple[int, int, int]) -> None:
-        """The threads of the group before have ended: what they have loaded was not put back."""
+        """Report the waiting loads of the group before, because its threads have ended."""
         del number
         self.finished()
 
     def finished(self) -> None:
-        """The run is over."""
+        """Report all loads that still wait."""
         self._found.extend(load.fault for load in self._loads.values())
         self._loads.clear()
         self._by_place.clear()
 
     def limits(self) -> tuple[str, ...]:
-        """Return what the checker could not see."""
+        """Return a sentence where loads were forgotten."""
         return (
-            (f"access: more than {MOST_LOADS} loads waited for their stores; some were forgotten",)
+            (f"access: more than {MAX_WAITING_LOADS} loads waited for their stores; some were forgotten",)
             if self._forgot
             else ()
         )
 
     def read(self, access: MemoryAccess) -> None:
-        """A load from what may only be written."""
+        """Keep a load from a ``writeonly`` buffer."""
         for row, buffer, offset in self._touched(access, _WRITEONLY):
             self._wait(access, row, buffer, offset)
 
     def write(self, access: MemoryAccess) -> None:
-        """A store to what may only be read; an atomic reads as well."""
+        """Report a store to a ``readonly`` buffer, and an atomic on a ``writeonly`` one, because it reads as well."""
         for row, buffer, offset in self._touched(access, _READONLY):
             self._tell(access, row, buffer, offset, "writes")
             break
@@ -116,7 +116,7 @@ class AccessChecker(Checker):
         key = (access.thread.number, self._message, lane)
         load = self._loads.get(key)
         if load is None:
-            if len(self._loads) >= MOST_LOADS:
+            if len(self._loads) >= MAX_WAITING_LOADS:
                 self._forgot = True
                 return
             load = self._loads[key] = _LaneLoad(self._fault(access, row, buffer, offset, "reads"))

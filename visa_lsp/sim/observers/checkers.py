@@ -1,6 +1,6 @@
-"""The checkers that a run can have, by the names of ``--checks``.
+"""The checkers of a run, by their names in ``--checks``.
 
-Joins the modules that each hold one; knows nothing else.
+Joins the modules of the checkers; knows nothing else.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ CHECKERS: Final[dict[str, Callable[[], Checker]]] = {
     "access": AccessChecker,
     "item-races": ItemRaceChecker,
 }
-ASKED_FOR: Final = frozenset({"item-races"})  # not part of ``all``: they look at more than what this run depends on
+OPTIONAL_CHECKERS: Final = frozenset({"item-races"})  # not part of ``all``: they report more than this run depends on
 
 
 def watched_kinds(kinds: Iterable[str], names: str) -> tuple[str, ...]:
-    """Leave out the kinds of fault that only checkers find which are not in the list ``names``."""
+    """Return the kinds without those that only checkers outside of the list ``names`` find."""
     watched = {kind.value for checker in checkers(names) for kind in checker.kinds}
     known = {kind.value for make in CHECKERS.values() for kind in make().kinds}
     return tuple(dict.fromkeys(kind for kind in kinds if kind in watched or kind not in known))
 
 
 def checkers(names: str = "all") -> tuple[Checker, ...]:
-    """Return the checkers of a list by commas: ``all``, ``none``, names. KeyError for an unknown name."""
+    """Return the checkers of a comma-separated list: ``all``, ``none``, names. Raises KeyError for an unknown name."""
     chosen: dict[str, None] = {}
     for name in (n.strip() for n in names.split(",")):
         if name == "all":
-            chosen |= dict.fromkeys(n for n in CHECKERS if n not in ASKED_FOR)
+            chosen |= dict.fromkeys(n for n in CHECKERS if n not in OPTIONAL_CHECKERS)
         elif name and name != "none":
             chosen[name] = None
     return tuple(CHECKERS[name]() for name in chosen)

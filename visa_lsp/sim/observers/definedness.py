@@ -1,8 +1,8 @@
-"""The checker of values that were never written: it follows them through registers, shared and private memory.
+"""The checker of uninitialised values: it follows them through registers, shared and private memory.
 
-Copying and computing with an undefined value is no finding; it is one where the value says where a message goes, decides a
-branch, or is stored into a buffer that others can see. The finding stands where the value was first read, and says where it
-arrived. Shared local, scratch and private memory hold nothing at first (seed 001); buffers of the launch are defined.
+Copying and computing with an undefined value is not a finding; using it as an address, deciding a branch by it, or storing it
+into a buffer that other threads see is one. The finding has the place of the first read, and names the place of the use.
+Shared local, scratch and private memory are undefined at first (seed 001); buffers of the launch are defined.
 Invariant: changes no register.
 """
 
@@ -38,13 +38,14 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _ARG: Final = 8
-_BRANCHES: Final = "decides where the kernel goes"
-_ADDRESSES: Final = "says where a message goes"
+_BRANCHES: Final = "decides a branch"
+_ADDRESSES: Final = "is used to address memory"
+_SELECTS_STATE: Final = "selects the surface or sampler of a message"
 _SENT: Final = "is sent"
 
 
 class UninitialisedChecker(Checker):
-    """Variables and memory that are read before they were written, where it shows."""
+    """Reads of variables and memory that were never written, where the value has an effect."""
 
     wants_instructions = True
     kinds = frozenset({FaultKind.UNINITIALISED})
@@ -56,35 +57,35 @@ class UninitialisedChecker(Checker):
         self._memory = MemoryFollower(self._origins)
 
     def group(self, number: tuple[int, int, int]) -> None:
-        """A new group has new shared local memory."""
+        """Forget the shared local memory of the group before."""
         del number
         self._memory.group()
 
     def read(self, access: MemoryAccess) -> None:
-        """Remember what a load brings."""
+        """Keep the origins of the loaded bytes."""
         self._memory.read(access)
 
     def write(self, access: MemoryAccess) -> None:
-        """Look at what a store carries."""
+        """Check the bytes that a store writes."""
         self._memory.write(access)
 
     def limits(self) -> tuple[str, ...]:
-        """Return what the checker could not follow."""
+        """Return a sentence where memory was beyond the limit of pages."""
         if not self._memory.full:
             return ()
         return (
-            f"uninitialised: values are followed through {MAX_PAGES * PAGE >> 20} MiB of memory at most; the rest counts as written",
+            f"uninitialised: values are followed through {MAX_PAGES * PAGE >> 20} MiB of memory at most; memory beyond that counts as written",
         )
 
     def concerns(self, code: Code, pc: int) -> bool:
-        """Return only what touches variables."""
+        """Return whether an instruction touches variables."""
         if code.kernel.instructions[pc].row.opens_label:
             return False
         plan = self._plans[id(code), pc] = plan_of(code, pc)
         return plan.matters or code.kernel.instructions[pc].row.flow.returns
 
     def instruction(self, thread: Thread, pc: int) -> None:
-        """Look at the sources, then say what the destinations hold."""
+        """Check the sources, then set the origins of the destinations."""
         frame = thread.frame
         shadow = self._shadow(thread, frame)
         plan = self._plans[id(frame.code), pc]
@@ -112,7 +113,7 @@ class UninitialisedChecker(Checker):
             self._slowly(thread, plan, shadow, active, unsure)
 
     def executed(self, thread: Thread, frame: Frame, pc: int) -> None:
-        """Say what a load brought, and what a function gives back."""
+        """Set the origins of a load's destination, or of what a function returned."""
         del pc
         if frame.shadow is not None:
             self._memory.end(frame.shadow)
@@ -137,10 +138,10 @@ class UninitialisedChecker(Checker):
         if unsure and plan.pred is not None:
             origin = self._origins.of_predicate(thread, shadow, plan.pred.var)
             if plan.kind is not InstructionKind.VALUE:
-                self._origins.tell(
+                self._origins.report(
                     thread,
                     origin,
-                    _BRANCHES if plan.kind is InstructionKind.BRANCH else "decides which lanes a message has",
+                    _BRANCHES if plan.kind is InstructionKind.BRANCH else "decides which lanes of a message are active",
                 )
                 unsure = 0
         if plan.kind is InstructionKind.VALUE:
@@ -149,7 +150,7 @@ class UninitialisedChecker(Checker):
         for sampler, cell in plan.cells_read:
             states = shadow.samplers if sampler else shadow.surfaces
             if states[cell] and active:
-                self._origins.tell(thread, self._origins.of_state(thread, states, sampler, cell), _ADDRESSES)
+                self._origins.report(thread, self._origins.of_state(thread, states, sampler, cell), _SELECTS_STATE)
         for start, count, _ in plan.addresses_read:
             self._address(thread, shadow, start, count, active, plan.lanes)
         data: list[Array] = []
@@ -157,11 +158,13 @@ class UninitialisedChecker(Checker):
             cells = self._cells(thread, shadow, source, plan, active)
             if plan.kind is InstructionKind.RECORDED:
                 if cells.size and cells.all():
-                    self._origins.tell(thread, int(cells.max()), _SENT)
+                    self._origins.report(thread, int(cells.max()), _SENT)
             elif source.address:
                 worst = self._worst(cells, plan, active)
                 if worst:
-                    self._origins.tell(thread, worst, _BRANCHES if plan.kind is InstructionKind.BRANCH else _ADDRESSES)
+                    self._origins.report(
+                        thread, worst, _BRANCHES if plan.kind is InstructionKind.BRANCH else _ADDRESSES
+                    )
             else:
                 data.append(cells)
         _define(shadow, plan, active)
@@ -171,7 +174,7 @@ class UninitialisedChecker(Checker):
     def _value(
         self, thread: Thread, plan: DefinednessPlan, shadow: RegisterShadow, active: int, unsure: int, origin: int
     ) -> None:
-        """Carry undefined values from sources to destinations."""
+        """Copy origins from sources to destinations."""
         frame = thread.frame
         lanes = plan.lanes
         result: Array = np.zeros(lanes, np.uint16)
@@ -192,7 +195,7 @@ class UninitialisedChecker(Checker):
                 here[~lane_mask(chosen, lanes)] = 0
                 result = np.maximum(result, here)
         for start, count, is_address in plan.addresses_read:
-            found = self._address(thread, shadow, start, count, active, lanes, told=is_address)
+            found = self._address(thread, shadow, start, count, active, lanes, is_address=is_address)
             result = np.maximum(result, found)
         if plan.state_read is not None:
             sampler, cell = plan.state_read
@@ -282,13 +285,13 @@ class UninitialisedChecker(Checker):
     def _cells(
         self, thread: Thread, shadow: RegisterShadow, source: RegisterOperand, plan: DefinednessPlan, active: int
     ) -> Array:
-        """Return where the bytes of an operand's cells come from; what was never written gets this place as its origin."""
+        """Return the origins of an operand's cells; bytes that were never written get this place as their origin."""
         places = places_of(source, thread.frame)
         cells = shadow.get(places) if source.places is not None else shadow.find(places)
         if not cells.any():
             return cells
         low, high = limits_of(thread.frame, source)
-        cells[(places[:, 0] < low) | (places[:, -1] >= high)] = 0  # those are the bounds checker's
+        cells[(places[:, 0] < low) | (places[:, -1] >= high)] = 0  # the bounds checker reports those
         rows = cells.shape[0]
         if rows % plan.lanes == 0 and plan.lanes > 1:
             cells[~np.tile(lane_mask(active, plan.lanes), rows // plan.lanes)] = 0
@@ -306,9 +309,9 @@ class UninitialisedChecker(Checker):
         active: int,
         lanes: int,
         *,
-        told: bool = True,
+        is_address: bool = True,
     ) -> Array:
-        """Return where address elements come from, per lane; ``told``: they are used as addresses, which shows."""
+        """Return the origins of address elements, per lane; report them where ``is_address``."""
         cells = shadow.addresses[start : start + count].copy()
         out = np.zeros(lanes, np.uint16)
         if not cells.any():
@@ -320,8 +323,8 @@ class UninitialisedChecker(Checker):
         fresh = out == UNWRITTEN
         if fresh.any():
             out[fresh] = self._origins.of_address(thread, start)
-        if told and out.any():
-            self._origins.tell(thread, int(out.max()), "says which register is meant")
+        if is_address and out.any():
+            self._origins.report(thread, int(out.max()), "selects a register")
             out[:] = 0
         return out
 
@@ -332,7 +335,7 @@ class UninitialisedChecker(Checker):
 
 
 def _undefined_bytes(plan: DefinednessPlan, sources: list[tuple[Array, Array, Array]]) -> tuple[Array, Array]:
-    """Return the origins and the undefined bits of the bytes that an instruction makes of those of its sources.
+    """Return the origins and the undefined bits of an instruction's result, from those of its sources.
 
     A defined 0 decides an ``and`` alone, a defined 1 an ``or``.
     """
@@ -350,14 +353,14 @@ def _undefined_bytes(plan: DefinednessPlan, sources: list[tuple[Array, Array, Ar
 
 
 def _put_predicate(shadow: RegisterShadow, places: Array, undefined: int, origin: int) -> None:
-    """Say which bytes and bits of a number are undefined that holds the bits of a predicate."""
+    """Mark the undefined bytes and bits of a number that holds a predicate."""
     masks = np.array([undefined >> 8 * k & 255 for k in range(places.size)], np.uint8)
     shadow.put(places, np.where(masks != 0, origin, 0))
     shadow.put_partial(places, masks)
 
 
 def _unsure(plan: DefinednessPlan, frame: Frame, shadow: RegisterShadow, mask: int) -> int:
-    """Lanes for which an undefined predicate bit decides."""
+    """Return the lanes for which an undefined predicate bit decides."""
     assert plan.pred is not None
     undefined = shadow.pred_bits[plan.pred.var] >> plan.at & plan.full
     value = frame.preds[plan.pred.var] >> plan.at & plan.full
@@ -369,7 +372,7 @@ def _unsure(plan: DefinednessPlan, frame: Frame, shadow: RegisterShadow, mask: i
 
 
 def _define(shadow: RegisterShadow, plan: DefinednessPlan, active: int) -> None:
-    """The destinations of an instruction with clean sources, or of a message."""
+    """Mark as defined the destinations of an instruction with defined sources, or of a message."""
     if not active:
         return
     for target in plan.targets:

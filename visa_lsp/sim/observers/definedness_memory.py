@@ -1,7 +1,7 @@
 """Undefined values in memory that a launch does not fill: shared local, scratch, private memory, undefined buffers.
 
-Listens to the accesses of one message at a time: what it loads goes to the message's destination afterwards, what it stores
-is kept here or, where others can see it, reported. Knows no instruction but by its plan.
+Handles the accesses of one message at a time. Loaded origins are set in the message's destination after it; stored origins
+are kept here, or reported where other threads see the memory. Knows instructions by their plans only.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _LoadOrigins:
-    """What one access of a message brought: origins of ``rows`` of ``size`` bytes for ``lanes``."""
+    """The origins that one access of a message loaded: ``rows`` of ``size`` bytes for ``lanes``."""
 
     number: int  # of the access in its message
     start: int  # bytes that the message moved before
@@ -37,7 +37,7 @@ class _LoadOrigins:
 
 
 class MemoryFollower:
-    """The shadows of memory, and the message under way."""
+    """The shadows of memory, and the current message."""
 
     def __init__(self, origins: Origins) -> None:
         self._origins = origins
@@ -53,7 +53,7 @@ class MemoryFollower:
         self._cursor = 0
 
     def group(self) -> None:
-        """A new group has new shared local memory, and its threads new scratch."""
+        """Free the shared local memory and the scratch of the group before."""
         for shadow in (self._shared, *self._scratch.values()):
             if shadow is not None:
                 shadow.free()
@@ -62,17 +62,17 @@ class MemoryFollower:
 
     @property
     def full(self) -> bool:
-        """Whether there is memory that could not be followed."""
+        """True if some memory is beyond the limit of pages."""
         return self._pages[0] <= 0
 
     def begin(self, plan: DefinednessPlan, data: list[Array]) -> None:
-        """A message starts; ``data`` are the origins of its data operands, cell by cell."""
+        """Start a message; ``data`` are the origins of its data operands, cell by cell."""
         self._plan, self._data, self._number, self._cursor = plan, data, 0, 0
         self._loaded.clear()
         self._partly.clear()
 
     def end(self, shadow: RegisterShadow) -> None:
-        """The instruction is done: what it loaded is in its destination."""
+        """Finish the instruction: set the loaded origins in its destination."""
         if self._plan is not None and self._loaded:
             for load in self._loaded:
                 padding = load.fresh & np.isin(load.lanes, list(self._partly))[:, None]
@@ -82,7 +82,7 @@ class MemoryFollower:
         self._plan = None
 
     def read(self, access: MemoryAccess) -> None:
-        """Remember what a load brings."""
+        """Keep the origins of the loaded bytes."""
         if self._plan is None:
             return
         for shadow, at, rows in self._memories(access):
@@ -91,7 +91,7 @@ class MemoryFollower:
         self._cursor += access.at.size * access.size
 
     def write(self, access: MemoryAccess) -> None:
-        """Look at what a store carries, or keep it in the shadow of memory that only the group sees."""
+        """Keep stored origins in the shadow of memory that only the group sees, and report those stored elsewhere."""
         plan = self._plan
         if plan is None or not access.at.size:
             return
@@ -108,10 +108,10 @@ class MemoryFollower:
         self._number += 1
         self._cursor += access.at.size * access.size
         if carried is not None and access.space is not None:
-            # A cell of which some bytes are defined may be padded: only what is undefined as a whole is told.
+            # A cell with some defined bytes may be padding, so that only wholly undefined cells are reported.
             whole = carried[outside & (carried != 0).all(axis=1)]
             for number in np.unique(whole).tolist():
-                self._origins.tell(access.thread, number, STORED)
+                self._origins.report(access.thread, number, STORED)
 
     def _load(self, access: MemoryAccess, shadow: MemoryShadow, at: Array, rows: Array) -> None:
         cells = shadow.get((at[:, None] + np.arange(access.size)).reshape(-1)).reshape(at.size, access.size)
@@ -125,7 +125,7 @@ class MemoryFollower:
             self._loaded.append(_LoadOrigins(self._number, self._cursor, rows, lanes, cells, fresh, access.size))
 
     def _carried(self, plan: DefinednessPlan, access: MemoryAccess) -> Array | None:
-        """Return where the bytes of each row of a store come from; None where all are defined."""
+        """Return the origins of the bytes of each row of a store; None where all are defined."""
         if not any(cells.any() for cells in self._data):
             return None
         out = np.zeros((access.at.size, access.size), np.uint16)
@@ -145,7 +145,7 @@ class MemoryFollower:
         return out
 
     def _memories(self, access: MemoryAccess) -> list[tuple[MemoryShadow, Array, Array]]:
-        """Return the shadows of what a message touches that holds nothing at first: offsets, and rows of the access."""
+        """Return the shadows of initially undefined memory that a message touches, with offsets and rows of the access."""
         space, thread = access.space, access.thread
         if space is None:
             return []
@@ -177,7 +177,7 @@ class MemoryFollower:
 
 
 def _land(plan: DefinednessPlan, shadow: RegisterShadow, loaded: list[_LoadOrigins]) -> None:
-    """Put what loads brought into their destination: row by row and lane by lane, or byte by byte in order."""
+    """Set loaded origins in the destination: row by row and lane by lane, or byte by byte in order."""
     for target in plan.targets:
         if target.places is None:
             continue

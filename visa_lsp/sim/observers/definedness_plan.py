@@ -1,6 +1,6 @@
-"""What the checker of undefined values needs to know of one instruction, worked out once from its row and operands.
+"""The plan of one instruction for the checker of undefined values, computed once from its row and operands.
 
-Says how values travel (lane to lane, byte by byte, in groups of four lanes, as a whole), which operands are addresses and
+Records how values travel (lane to lane, byte by byte, in groups of four lanes, as a whole), which operands are addresses and
 which are data. Invariant: a plan depends on the program only, never on a run.
 """
 
@@ -42,7 +42,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class InstructionKind(Enum):
-    """What an instruction does with values."""
+    """The role of an instruction for undefined values."""
 
     VALUE = "computes"
     BRANCH = "branches"
@@ -51,7 +51,7 @@ class InstructionKind(Enum):
 
 
 class Travel(Enum):
-    """How far an undefined source reaches."""
+    """The part of the result that an undefined source makes undefined."""
 
     LANE = "its lane"
     BYTE = "its byte of its lane"
@@ -66,7 +66,7 @@ _GOES_ON: Final = frozenset({
     FlowClass.NEXT, FlowClass.NOTE, FlowClass.LABEL, FlowClass.SUBROUTINE, FlowClass.DO, FlowClass.ENDIF,
 })  # fmt: skip
 _BYTEWISE: Final = frozenset({"and", "or", "xor", "not"})
-# Operands of messages that are data; all others say where.
+# Operands of messages that are data; all others are addresses.
 _DATA_LSC: Final = frozenset({"src1", "src2", "data"})
 _DATA: Final = frozenset({"src", "src0", "src1", "data"})
 
@@ -80,7 +80,7 @@ class RegisterOperand:
 
     touch: Touch
     places: Array | None
-    address: bool = False  # of a message: says where
+    address: bool = False  # of a message: part of its address
     inverted: bool = False  # its bits are read with (~)
 
 
@@ -95,7 +95,7 @@ class DefinednessPlan:
     at: int
     no_mask: bool
     selects: bool
-    steady: bool  # what was looked at once need not be looked at again while nothing becomes undefined
+    steady: bool  # one check suffices while nothing becomes undefined
     pred: Predicate | None = None
     chosen: Enable | None = None
     sources: list[RegisterOperand] = field(default_factory=list)
@@ -110,13 +110,13 @@ class DefinednessPlan:
     state_written: tuple[bool, int] | None = None
     logic: str = ""  # and, or: on predicates
     decisive: int | None = None  # the byte whose bits decide the result alone: zeros of an and, ones of an or
-    constant: Array | None = None  # the bytes of a lane of the other source, where that is a number
-    together: bool = False  # the rows of a store's data go out in one message
-    replaces: bool = False  # an atomic that stores whatever was there
+    constant: Array | None = None  # the bytes of a lane of the other source, where that is an immediate
+    together: bool = False  # one message stores all rows of the data
+    replaces: bool = False  # an atomic that stores regardless of the old value
 
     @property
     def matters(self) -> bool:
-        """Whether the instruction touches anything that could be undefined."""
+        """True if the instruction touches anything that could be undefined."""
         return bool(
             self.sources or self.targets or self.preds_read or self.preds_written or self.addresses_read
             or self.address_written or self.cells_read or self.state_written or self.state_read or self.pred
@@ -124,7 +124,7 @@ class DefinednessPlan:
 
 
 def plan_of(code: Code, pc: int) -> DefinednessPlan:
-    """Work out the plan of an instruction."""
+    """Return the plan of an instruction."""
     inst = code.kernel.instructions[pc]
     site = Site(code, inst, pc)
     touches = [touch for touch in code.touches.get(pc, []) if not touch.filled]
@@ -145,7 +145,7 @@ def plan_of(code: Code, pc: int) -> DefinednessPlan:
         source = RegisterOperand(touch, touch.places.clip(0, code.layout.size - 1) if touch.indirect is None else None)
         if touch.write:
             plan.targets.append(source)
-        elif not same:  # whatever the value, the result is the same: compilers find the active lanes in this way
+        elif not same:  # the result does not depend on the value: compilers find the active lanes in this way
             source.address = kind is InstructionKind.BRANCH or (
                 kind is InstructionKind.MESSAGE and _is_address(inst, touch.field)
             )
@@ -160,7 +160,7 @@ def plan_of(code: Code, pc: int) -> DefinednessPlan:
 
 
 def kind_of(inst: Inst) -> InstructionKind:
-    """Return what an instruction does with values."""
+    """Return the role of an instruction."""
     meaning = inst.row.meaning
     if isinstance(meaning, Unmodelled):
         return InstructionKind.RECORDED
@@ -174,7 +174,7 @@ def _is_address(inst: Inst, name: str) -> bool:
 
 
 def _operands(plan: DefinednessPlan, inst: Inst, site: Site) -> None:
-    """Predicates, address variables and states among the operands."""
+    """Add the predicates, address variables and states among the operands to a plan."""
     layout = site.code.layout
     for access in accesses_of(inst, site.code.storage):
         number = number_of(access.variable)
@@ -245,7 +245,7 @@ def _same_width(plan: DefinednessPlan, inst: Inst, site: Site) -> bool:
 
 
 def _constant(inst: Inst, site: Site) -> Array | None:
-    """Return the bytes of a number among the sources, as wide as the destination."""
+    """Return the bytes of an immediate among the sources, as wide as the destination."""
     constant = next((inst.get(n) for n in ("src0", "src1") if isinstance(inst.get(n), Immediate)), None)
     if not isinstance(constant, Immediate) or not site.operand_type(constant).is_int:
         return None

@@ -1,4 +1,4 @@
-"""The listener that keeps how far into each buffer a run reaches: how long a buffer has to be for a launch.
+"""The observer of extents: the end of the accesses to each buffer, from which the size of a buffer is derived.
 
 Knows memory, no argument. Invariant: bytes outside of a buffer do not count.
 """
@@ -29,7 +29,7 @@ class ExtentObserver(Observer):
         return not self._loaded.isdisjoint(self._stored)
 
     def end(self, buffer: Buffer) -> int:
-        """Return the offset behind the last touched byte of a buffer, 0 where none is touched."""
+        """Return the end offset of the accesses to a buffer, 0 where there are none."""
         return self._ends.get(id(buffer.whole), 0)
 
     def read(self, access: MemoryAccess) -> None:

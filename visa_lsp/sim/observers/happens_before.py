@@ -1,11 +1,11 @@
-"""What happened before what: vector clocks of the parties of a group; barriers, fences and atomics are the edges.
+"""The happens-before order: vector clocks of the parties of a group; barriers, fences and atomics are the edges.
 
 A party is a hardware thread, or one lane of it. Its clock counts its own releases: arrivals at barriers and fences. An
-arrival gives all it knows to the round of its barrier, and leaving that round takes all that was given. An atomic after a
-fence gives what was known at the fence to its place in memory; an atomic at the same place takes it (seed 001 "Memory
-Model"). Beside the order itself each party knows, for shared local and for global memory, what was fenced before it was
-ordered: ``sees``. Groups run one after another here, but only such places order them; places of shared local memory end
-with their group. Memory is bounded: beyond the limits everything counts as ordered, and ``gave_up`` says so.
+arrival merges the party's clocks into the round of its barrier, and leaving that round merges them into the party. An
+atomic after a fence releases the clocks of the fence to its place in memory; an atomic at the same place acquires them
+(seed 001 "Memory Model"). Beside the order itself each party has clocks, for shared local and for global memory, of what was
+fenced before it was ordered. Groups run one after another here, but only such places order them; places of shared local
+memory end with their group. Memory is bounded: beyond the limits everything counts as ordered, and ``gave_up`` is set.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ Place = tuple[int, int]  # a buffer and an offset in it
 
 EVERYTHING: Final = (SHARED, GLOBAL)
 
-MOST_PLACES: Final = 1 << 17  # some 80 MiB
-MOST_PARTIES: Final = 4096  # of a group: their clocks take 192 MiB
-MOST_BYTES: Final = 1 << 28  # of what was given away
-_ROUNDS: Final = 4
-_MOST_GIVERS: Final = 32  # more are joined: one array instead of one reference each
+MAX_ATOMIC_PLACES: Final = 1 << 17  # some 80 MiB
+MAX_GROUP_PARTIES: Final = 4096  # of a group: their clocks take 192 MiB
+MAX_SNAPSHOT_BYTES: Final = 1 << 28  # of released snapshots
+_KEPT_ROUNDS: Final = 4
+_MAX_GIVERS: Final = 32  # beyond it, snapshots are merged into one array
 
 
 class _Snapshot:
-    """What a party knew at a fence: a round that it had left, which many share, and what it knew beyond that."""
+    """The clocks of a party at a fence: those of the last round that it left, which many share, and the differences."""
 
     __slots__ = ("at", "base", "counted", "values")
 
@@ -46,20 +46,20 @@ class _Snapshot:
         self.counted = False
 
     def join(self, into: Array) -> None:
-        """Add this to what a party knows."""
+        """Merge this into the clocks ``into``."""
         np.maximum(into, self.base, out=into)
         flat = into.reshape(-1)
         flat[self.at] = np.maximum(flat[self.at], self.values)
 
     def clock(self, party: int) -> int:
-        """Return how many releases of a party of the same group it covers."""
+        """Return the clock of a party of the same group."""
         found = int(self.base[0, party])
         own = np.flatnonzero(self.at == party)
         return max(found, int(self.values[own[0]])) if own.size else found
 
 
 class _Past:
-    """Places that a party has taken from, and what it knew of before: a node that is never changed once it is shared."""
+    """The places that a party has acquired from, and its earlier nodes: immutable once it is shared."""
 
     __slots__ = ("before", "places", "shared")
 
@@ -73,7 +73,7 @@ class _Past:
 
 
 class _Given:
-    """What the parties of one group have given to one place."""
+    """The snapshots that the parties of one group have released to one place."""
 
     __slots__ = ("givers", "joined", "past")
 
@@ -83,12 +83,12 @@ class _Given:
         self.past: _Past | None = None
 
     def add(self, party: int, snapshot: _Snapshot) -> int:
-        """Return one more has given; how many bytes that takes."""
+        """Add a snapshot; return the bytes that it takes."""
         if self.joined is not None:
             snapshot.join(self.joined)
             return 0
-        self.givers[party] = snapshot  # what a party gives later covers what it gave before
-        if len(self.givers) <= _MOST_GIVERS:
+        self.givers[party] = snapshot  # a later snapshot of a party covers its earlier ones
+        if len(self.givers) <= _MAX_GIVERS:
             if snapshot.counted:
                 return 0
             snapshot.counted = True
@@ -100,21 +100,21 @@ class _Given:
         return self.joined.nbytes
 
     def join(self, into: Array) -> None:
-        """Add all that was given to what a party knows."""
+        """Merge all released snapshots into the clocks ``into``."""
         if self.joined is not None:
             np.maximum(into, self.joined, out=into)
         for snapshot in self.givers.values():
             snapshot.join(into)
 
     def clock(self, party: int) -> int:
-        """Return how many releases of a party of the givers' group were given."""
+        """Return the released clock of a party of the givers' group."""
         if self.joined is not None:
             return int(self.joined[0, party]) if party < self.joined.shape[1] else 0
         return max((s.clock(party) for s in self.givers.values() if party < s.base.shape[1]), default=0)
 
 
 class _Reach:
-    """What of other groups happened before a party, as far as it was asked for."""
+    """The clocks of other groups that happened before a party, computed on demand."""
 
     __slots__ = ("clocks", "given", "last", "pasts", "places")
 
@@ -127,13 +127,13 @@ class _Reach:
 
 
 class Clocks:
-    """The clocks of the group that runs, and what earlier groups have given away. A thread is ``lanes`` parties."""
+    """The clocks of the running group, and what earlier groups have released. A thread is ``lanes`` parties."""
 
     def __init__(self, lanes: int = 1) -> None:
         self.gave_up = False
         self.lanes = lanes
         self._group = -1
-        self.partial = False  # whether the group has not fenced something before a barrier
+        self.partial = False  # whether some accesses of the group were not fenced before a barrier
         self._known: Array = np.zeros((0, 3, 0), np.int32)
         self._zeros: Array = np.zeros((3, 0), np.int32)
         self._rounds: dict[int, dict[int, tuple[Array, _Past]]] = {}
@@ -151,7 +151,7 @@ class Clocks:
         self._own_bytes = 0
 
     def group(self, number: int) -> None:
-        """Another group runs."""
+        """Start another group."""
         self._group = number
         self.partial = False
         self._known = np.zeros((0, 3, 0), np.int32)
@@ -163,11 +163,11 @@ class Clocks:
         self._own_bytes = 0
 
     def table(self, thread: int, threads: int) -> Array:
-        """Return what all parties know, (parties, 3, parties): valid for ``thread`` as far as it has come."""
+        """Return the clocks of all parties, (parties, 3, parties), up to date for ``thread``."""
         if not self._known.size:
             count = threads * self.lanes
-            self.gave_up |= count > MOST_PARTIES
-            count = min(count, MOST_PARTIES)
+            self.gave_up |= count > MAX_GROUP_PARTIES
+            count = min(count, MAX_GROUP_PARTIES)
             self._known = np.zeros((count, 3, count), np.int32)
             each = np.arange(count)
             self._known[each, 0, each] = 1
@@ -197,20 +197,20 @@ class Clocks:
         return int(self._rows(thread).start) + (lane if self.lanes > 1 else 0)
 
     def of(self, thread: int, threads: int) -> Array:
-        """Return what a thread knows: per party of its group, how many of its releases happened before."""
+        """Return the clocks of a thread: per party of its group, the number of its releases that happened before."""
         return np.asarray(self.table(thread, threads)[self.party(thread), 0])
 
     def clock(self, thread: int, threads: int, lane: int = 0) -> int:
-        """Return how often a party has released so far, and once more."""
+        """Return the party's own clock: its releases so far, plus one."""
         table = self.table(thread, threads)
         party = self.party(thread, lane)
         return int(table[party, 0, party])
 
     def arrive(self, thread: int, threads: int, barrier: Barrier, *, orders_shared: bool = False) -> None:
-        """A thread gives what it knows to the round of a barrier that is open.
+        """Merge the clocks of a thread into the open round of a barrier.
 
         A barrier without any fence before it orders shared local memory, and so does every one where ``orders_shared``;
-        a thread that fences global memory alone has said what it means.
+        a thread that fences global memory alone has chosen that explicitly.
         """
         table = self.table(thread, threads)
         rows = self._rows(thread)
@@ -231,18 +231,18 @@ class Clocks:
             if past:
                 past.shared = True
                 found[1].before[id(past)] = past
-        rounds.pop(barrier.generation - _ROUNDS, None)
+        rounds.pop(barrier.generation - _KEPT_ROUNDS, None)
         table[each, 0, each] += 1
 
     def leave(self, thread: int, threads: int, barrier: Barrier, generation: int) -> None:
-        """A thread waits for a round: whatever it does next happens after."""
+        """Order the next accesses of a thread after a round of a barrier."""
         whole = min(barrier.expected, barrier.producers) >= threads
         self._leaving.setdefault(thread, []).append((id(barrier), generation, whole))
 
     def fence(
         self, thread: int, threads: int, memories: tuple[int, ...] = EVERYTHING, lanes: Iterable[int] = (0,)
     ) -> None:
-        """What a thread did so far, in some memories, may be given away by its atomics and is seen behind its barriers."""
+        """Fence the accesses of a thread to ``memories``: its atomics may release them, its barriers order them."""
         table = self.table(thread, threads)
         for memory in memories:
             self._fences[thread] = self._fences.get(thread, 0) | 1 << memory
@@ -258,7 +258,7 @@ class Clocks:
     def atomic(
         self, thread: int, threads: int, places: Iterable[Place], *, lane: int = 0, shared: bool = False
     ) -> None:
-        """Take what was given at some places, then give. ``shared``: they are of the group's shared local memory."""
+        """Acquire the clocks of ``places``, then release the own. ``shared``: they are in the group's shared local memory."""
         if not self._given and not self._own and not self._fenced:
             return
         table = self.table(thread, threads)
@@ -288,7 +288,7 @@ class Clocks:
             self._past(party).before[id(mine.past)] = mine.past
 
     def _past(self, party: int) -> _Past:
-        """Return the node that a party may add to."""
+        """Return the mutable node of a party."""
         past = self._pasts.get(party)
         if past is None or past.shared:
             old, past = past, _Past()
@@ -311,10 +311,10 @@ class Clocks:
                 given = groups[self._group] = _Given()
             self._bytes += given.add(party, fenced)
             past = self._pasts.get(party)
-            if past:  # it has just taken from this place, so that it covers what stood there
+            if past:  # it has just acquired from this place, so that it covers the old value
                 past.shared = True
                 given.past = past
-        if self._bytes + self._own_bytes > MOST_BYTES or self._count + len(self._own) > MOST_PLACES:
+        if self._bytes + self._own_bytes > MAX_SNAPSHOT_BYTES or self._count + len(self._own) > MAX_ATOMIC_PLACES:
             self.gave_up = True
 
     def ordered(self, group: int, other: int, clock: int, party: int) -> bool:
@@ -336,14 +336,14 @@ class Clocks:
         return found >= clock
 
     def _follow(self, start: _Past, reach: _Reach) -> None:
-        """Go back over all places that were taken from, and what their givers had taken."""
+        """Collect what was released to all acquired places, and to those that their givers had acquired."""
         reach.clocks.clear()
         todo = [start]
         while todo:
             past = todo.pop()
             if id(past) in reach.pasts:
                 continue
-            if past.shared:  # no more is added to it
+            if past.shared:  # it is immutable
                 reach.pasts.add(id(past))
             todo.extend(past.before.values())
             for place in past.places - reach.places:

@@ -1,7 +1,7 @@
-"""Who listens to a run: the hooks, and the checkers built on them.
+"""Observers of a run: the hooks, and the checkers built on them.
 
-A checker only looks; it never changes what a kernel computes. It hands its findings over when asked with ``take``.
-``kinds`` names the faults of the machine that an observer wants to hear of although they do not stop a thread.
+A checker never changes what a kernel computes. ``take`` returns its findings. ``kinds`` names the faults of the machine that
+an observer receives although they do not stop a thread.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ class MemoryAccess:
     lanes: Array
     surface: int | None = None
     values: Array | None = None  # rows of bytes that a plain write stores
-    alignment: int = 1  # what the message asks of its addresses
-    changes: Array | None = None  # of an atomic: which of its accesses change what is there
+    alignment: int = 1  # that the message requires of its addresses
+    changes: Array | None = None  # of an atomic: mask of the accesses that change memory
     compared: Array | None = None  # of a compare-exchange: rows of bytes that memory is compared with
 
     @property
     def outside(self) -> Array | None:
-        """Which accesses lie outside; None when none does."""
+        """The mask of accesses that lie outside; None when none does."""
         if self.space is None:
             return np.ones(self.at.size, bool)
         inside = self.space.inside(self.at, self.size)
@@ -57,60 +57,60 @@ class MemoryAccess:
 
 
 class Observer:
-    """Hears everything and does nothing; listeners override what they need."""
+    """An observer that does nothing; subclasses override the hooks that they need."""
 
     wants_instructions = False
     kinds: frozenset[FaultKind] = frozenset()
 
     def unfit(self, dispatch: Dispatch) -> str:
-        """Why this observer cannot watch a run, in words; empty where it can."""
+        """Return the reason why this observer cannot watch a run; empty where it can."""
         del dispatch
         return ""
 
     def group(self, number: tuple[int, int, int]) -> None:
-        """A group starts."""
+        """Receive the start of a group."""
 
     def concerns(self, code: Code, pc: int) -> bool:
-        """Return whether an instruction is of interest (asked once, only where ``wants_instructions``)."""
+        """Return whether an instruction is of interest (called once, only where ``wants_instructions``)."""
         del code, pc
         return True
 
     def instruction(self, thread: Thread, pc: int) -> None:
-        """A thread is about to execute an instruction (only where ``wants_instructions``)."""
+        """Receive an instruction that a thread is about to execute (only where ``wants_instructions``)."""
 
     def executed(self, thread: Thread, frame: Frame, pc: int) -> None:
-        """A thread has executed an instruction (only where ``wants_instructions``); it may stand in another frame now."""
+        """Receive an executed instruction (only where ``wants_instructions``); the thread may be in another frame now."""
 
     def read(self, access: MemoryAccess) -> None:
-        """A message reads."""
+        """Receive the reads of a message."""
 
     def write(self, access: MemoryAccess) -> None:
-        """A message writes, or reads and writes."""
+        """Receive the writes of a message, or its atomics."""
 
     def barrier(self, thread: Thread) -> None:
-        """A thread executes a barrier or the first half of a split one."""
+        """Receive a thread at a barrier, or at the first half of a split one."""
 
     def arrived(self, thread: Thread, barrier: Barrier) -> None:
-        """A thread counts as arrived at a barrier of any kind, whose round is still open."""
+        """Receive the arrival of a thread at a barrier of any kind, whose round is still open."""
 
     def waits(self, thread: Thread, barrier: Barrier, generation: int) -> None:
-        """A thread will go on when a round of a barrier is complete."""
+        """Receive a thread that waits for a round of a barrier."""
 
     def fenced(self, thread: Thread, memories: tuple[int, ...]) -> None:
-        """A thread executes a fence of some memories: ``SHARED``, ``GLOBAL`` of ``group``."""
+        """Receive a fence of memories: ``SHARED``, ``GLOBAL`` of ``group``."""
 
     def finished(self) -> None:
-        """The run is over; findings that waited for its end are taken now."""
+        """Receive the end of the run; findings that waited for it are taken afterwards."""
 
     def limits(self) -> tuple[str, ...]:
-        """Return what the observer could not look at, in words; asked after the run."""
+        """Return sentences about what the observer could not check; called after the run."""
         return ()
 
     def fault(self, fault: Fault) -> None:
-        """The run has a finding."""
+        """Receive a finding of the run."""
 
     def take(self) -> tuple[Fault, ...]:
-        """Findings since the last call."""
+        """Return the findings since the last call."""
         return ()
 
 
@@ -121,7 +121,7 @@ class Checker(Observer):
         self._found: list[Fault] = []
 
     def take(self) -> tuple[Fault, ...]:
-        """Findings since the last call."""
+        """Return the findings since the last call."""
         if not self._found:
             return ()
         found = tuple(self._found)
@@ -142,8 +142,8 @@ class Checker(Observer):
         code, pc = thread.frame.code, thread.frame.pc
         if lane is not None:
             lane = code.lane(pc, lane)
-            told = (code.lane(pc, number) for number in lanes)
-            more |= {"lane": lane, "lanes": sorted({number for number in told if number is not None})}
+            every = (code.lane(pc, number) for number in lanes)
+            more |= {"lane": lane, "lanes": sorted({number for number in every if number is not None})}
         thread.machine.has_findings = True
         self._found.append(thread_fault(thread, kind, message, **more))
 
@@ -154,11 +154,11 @@ class BoundsChecker(Checker):
     kinds = frozenset({FaultKind.OUT_OF_BOUNDS, FaultKind.REGION})
 
     def read(self, access: MemoryAccess) -> None:
-        """Look at the addresses."""
+        """Check the addresses."""
         self._look(access, "reads")
 
     def write(self, access: MemoryAccess) -> None:
-        """Look at the addresses."""
+        """Check the addresses."""
         self._look(access, "writes")
 
     def _look(self, access: MemoryAccess, verb: str) -> None:
@@ -182,17 +182,17 @@ class BoundsChecker(Checker):
         )
 
     def _look_at_block(self, access: MemoryAccess, outside: Array, verb: str) -> None:
-        """A block for the whole thread; compilers load more than they use, which is no fault of the kernel."""
+        """Report a block for the whole thread; a note where the outer bytes are unused, because compilers load too much."""
         first, count = int(np.flatnonzero(outside)[0]), int(outside.sum()) * access.size
         whole = bool(outside.all())
         note = verb == "reads" and not whole and not _is_used(access, outside)
         start = int(access.at[first if whole else 0])
         last = bool(outside[first:].all())
-        told = "all of it lies" if whole else f"{'its last' if last else 'of it'} {count} bytes lie"
+        extent = "all of it lies" if whole else f"{f'its last {count} bytes' if last else f'{count} bytes of it'} lie"
         self._find(
             FaultKind.OUT_OF_BOUNDS,
             access.thread,
-            f"{verb} a block, {_place(access, start, access.at.size * access.size)}; {told} outside"
+            f"{verb} a block, {_place(access, start, access.at.size * access.size)}; {extent} outside"
             + (" and are not used" if note else ""),
             address=int(access.at[first]),
             note=note,
@@ -200,17 +200,17 @@ class BoundsChecker(Checker):
 
 
 def _is_used(access: MemoryAccess, outside: Array) -> bool:
-    """Return whether an instruction of the body may read the registers that a block brings from ``outside``."""
+    """Return whether an instruction of the body may read the registers that a block fills from ``outside``."""
     frame = access.thread.frame
     code, pc = frame.code, frame.pc
     written = [touch.places.reshape(-1) for touch in code.touches.get(pc, []) if touch.write]
     if len(written) != 1 or written[0].size != outside.size * access.size:
-        return True  # it is not known which register is which byte
+        return True  # the register of each byte is unknown
     unused = set(written[0][np.repeat(outside, access.size)].tolist())
     loaded = {code.layout.root(touch.var) for touch in code.touches[pc] if touch.write}
     for inst in code.kernel.instructions:
         if any(isinstance(value, AddressOf) and code.layout.root(value.var) in loaded for value in inst.values):
-            return True  # an address register may lead there
+            return True  # an address register may select it
     for number in range(_first_reachable(code, pc + 1), len(code.kernel.instructions)):
         code.op(number)
         for touch in code.touches.get(number, []):
@@ -220,7 +220,7 @@ def _is_used(access: MemoryAccess, outside: Array) -> bool:
 
 
 def _first_reachable(code: Code, pc: int) -> int:
-    """Return the lowest place that control can come to from ``pc`` on."""
+    """Return the lowest place that control can reach from ``pc``."""
     jumps = [
         (at, code.labels.get(label, at))
         for at, inst in enumerate(code.kernel.instructions)
@@ -233,14 +233,14 @@ def _first_reachable(code: Code, pc: int) -> int:
 
 
 def _others(access: MemoryAccess, lanes: int) -> str:
-    """Return how many more lanes do the same; nothing where a message moves a block for the whole thread."""
+    """Return the words that count the other lanes; empty where a message moves a block for the whole thread."""
     frame = access.thread.frame
     count = lanes - 1 if frame.code.lane(frame.pc, 0) is not None else 0
     return f", as {'does' if count == 1 else 'do'} {count} more {'lane' if count == 1 else 'lanes'}" if count else ""
 
 
 def _place(access: MemoryAccess, at: int, size: int = 0) -> str:
-    """Return the words for the bytes of one access, or for ``size`` bytes."""
+    """Return words for the bytes of one access, or for ``size`` bytes."""
     space, size = access.space, size or access.size
     if space is None:
         return f"{size} bytes at offset {at:#x} of binding table index {access.surface}, to which nothing is bound"
@@ -253,7 +253,7 @@ def _place(access: MemoryAccess, at: int, size: int = 0) -> str:
 
 
 class BarrierChecker(Checker):
-    """Barriers that a thread reaches while some of its lanes are elsewhere."""
+    """Barriers that a thread reaches with some of its lanes missing."""
 
     kinds = frozenset({FaultKind.BARRIER})
 
@@ -273,8 +273,8 @@ class BarrierChecker(Checker):
             self._find(
                 FaultKind.BARRIER,
                 thread,
-                f"the barrier is reached with lanes {frame.emask:#x} of {thread.dispatch_mask:#x}; "
-                f"those that are missing {state}",
+                f"only lanes {frame.emask:#x} of {thread.dispatch_mask:#x} reach the barrier; "
+                f"the missing lanes {state}",
                 items=thread.work_items([n for n in range(32) if frame.emask >> n & 1]),
                 other=f"the missing lanes {missing:#x} of the same thread{where}",
                 other_items=thread.work_items([n for n in range(32) if missing >> n & 1]),
@@ -283,22 +283,22 @@ class BarrierChecker(Checker):
 
 
 class AlignmentChecker(Checker):
-    """Addresses that are no multiple of what the message asks for."""
+    """Addresses that are not aligned as the message requires."""
 
     kinds = frozenset({FaultKind.MISALIGNED})
 
     def read(self, access: MemoryAccess) -> None:
-        """Look at the addresses."""
+        """Check the addresses."""
         self._look(access, "reads")
 
     def write(self, access: MemoryAccess) -> None:
-        """Look at the addresses."""
+        """Check the addresses."""
         self._look(access, "writes")
 
     def _look(self, access: MemoryAccess, verb: str) -> None:
         frame = access.thread.frame
         row = frame.code.kernel.instructions[frame.pc].row
-        # The load/store controller takes any address for one element a lane; the type of such an element does not.
+        # The load/store controller allows any address for one element a lane; the type of such an element does not.
         typed = access.alignment <= 1 and row.family == "lsc" and access.size in (2, 4, 8)
         alignment = access.size if typed else access.alignment
         if alignment <= 1 or access.space is None:
@@ -309,11 +309,11 @@ class AlignmentChecker(Checker):
         first = int(bad[0])
         lanes = set(access.lanes[bad].tolist())
         more = _others(access, len(lanes))
-        allowed = f"; the message allows that, a type of {alignment} bytes does not" if typed else ""
+        allowed = f"; the message allows that, but a type of {alignment} bytes does not" if typed else ""
         self._find(
             FaultKind.MISALIGNED,
             access.thread,
-            f"{verb} {_place(access, int(access.at[first]))}: no multiple of {alignment}{more}{allowed}",
+            f"{verb} {_place(access, int(access.at[first]))}: not aligned to {alignment} bytes{more}{allowed}",
             lane=int(access.lanes[first]),
             lanes=lanes,
             address=int(access.at[first]),
@@ -322,7 +322,7 @@ class AlignmentChecker(Checker):
 
 
 class DivisionChecker(Checker):
-    """Integer divisions by zero: their result is all ones, so this is a note and no fault."""
+    """Integer divisions by zero: notes, because their result is defined as all ones."""
 
     wants_instructions = True
     kinds = frozenset({FaultKind.DIVISION})
@@ -332,12 +332,12 @@ class DivisionChecker(Checker):
         self._divisors: dict[tuple[int, int], Callable[[Frame], int] | None] = {}
 
     def concerns(self, code: Code, pc: int) -> bool:
-        """Return only integer divisions."""
+        """Return whether an instruction is an integer division."""
         zeros = self._divisors[id(code), pc] = _zero_divisors(code, pc)
         return zeros is not None
 
     def instruction(self, thread: Thread, pc: int) -> None:
-        """Look at the divisor of a division."""
+        """Check the divisor of a division."""
         frame = thread.frame
         zeros = self._divisors[id(frame.code), pc]
         bits = zeros(frame) if zeros is not None else 0
@@ -348,7 +348,7 @@ class DivisionChecker(Checker):
 
 
 def _zero_divisors(code: Code, pc: int) -> Callable[[Frame], int] | None:
-    """Return how to find the active lanes whose integer divisor is zero; None for what is no division."""
+    """Return a function for the active lanes whose integer divisor is zero; None if not a division."""
     from visa_lsp.sim.operands import Site, lane_mask, mask_bits
 
     inst = code.kernel.instructions[pc]

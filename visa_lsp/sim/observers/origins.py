@@ -1,7 +1,7 @@
-"""The places that read what was never written, and what is said of them: once each, where the value shows.
+"""The places that read uninitialised values, and their findings: one for each place, where the value has an effect.
 
-A number stands for a place in the shadows of registers and memory; it is given when a value that was never written is
-first read. Invariant: a place is reported at most once, whatever became of its value.
+The shadows of registers and memory hold the number of a place, assigned when it first reads a value that was never written.
+Invariant: a place is reported at most once.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-_MOST: Final = 60_000
+_MAX_ORIGINS: Final = 60_000
 STORED: Final = "is stored"
 
 
 @dataclass(slots=True)
 class _Origin:
-    """A place that read something never written."""
+    """A place that read an uninitialised value."""
 
     what: str
     name: str
@@ -39,7 +39,7 @@ class _Origin:
     line: int
     lanes: tuple[int, ...]  # of the thread; none where the whole thread is meant
     reported: bool = False
-    quiet: bool = False  # part of what was loaded together is defined: it may be padding, and storing it is no finding
+    quiet: bool = False  # the load was defined in part: this may be padding, and storing it is not a finding
 
 
 class Origins:
@@ -54,7 +54,7 @@ class Origins:
     def of_register(
         self, thread: Thread, source: RegisterOperand, plan: DefinednessPlan, places: Array, fresh: Array
     ) -> int:
-        """Return bytes of a variable, or of the register file."""
+        """Return the origin of bytes of a variable, or of the register file."""
         frame = thread.frame
         var = source.touch.var
         key = (id(frame.code), frame.pc, var)
@@ -70,11 +70,13 @@ class Origins:
         if found is not None:
             byte = byte - layout.offset(found)
             type_ = kernel.variable_type(found)
-            if var < 0 and type_ is not None:  # an address register led there: the text does not show where
+            if (
+                var < 0 and type_ is not None
+            ):  # an address register selects it, so that the text does not show the element
                 elements = sorted({int(n) // type_.size for n in byte})
                 numbers = str(elements[0]) if len(elements) == 1 else f"{elements[0]} to {elements[-1]}"
                 element = f" (element{'' if len(elements) == 1 else 's'} {numbers})"
-        more = f", and so {'has' if bad.size == 2 else 'have'} {bad.size - 1} more" if bad.size > 1 else ""
+        more = f", nor {'was' if bad.size == 2 else 'were'} {bad.size - 1} more" if bad.size > 1 else ""
         by_lane = places.shape[0] % plan.lanes == 0 and plan.lanes > 1
         lanes = [first % plan.lanes, *(bad % plan.lanes).tolist()] if by_lane else []
         return self._new(
@@ -86,7 +88,7 @@ class Origins:
         )
 
     def of_memory(self, access: MemoryAccess, at: int, row: int) -> int:
-        """Return bytes of memory that a launch does not fill."""
+        """Return the origin of bytes of memory that a launch does not fill."""
         frame = access.thread.frame
         key = (id(frame.code), frame.pc, "memory")
         known = self._numbers.get(key)
@@ -104,7 +106,7 @@ class Origins:
         return self._new(access.thread, key, f"{span} {'was' if access.size == 1 else 'were'} never written", "", lanes)
 
     def of_predicate(self, thread: Thread, shadow: RegisterShadow, var: int) -> int:
-        """Return a predicate variable, or what its bits were computed from."""
+        """Return the origin of a predicate variable, or the one that its bits were computed from."""
         if shadow.pred_origin[var] != UNWRITTEN:
             return shadow.pred_origin[var]
         kernel = thread.frame.code.kernel
@@ -113,7 +115,7 @@ class Origins:
         return self._numbers.get(key) or self._new(thread, key, f"predicate {name} was never written", name)
 
     def of_state(self, thread: Thread, states: list[int], sampler: bool, cell: int) -> int:
-        """Return a surface or sampler variable."""
+        """Return the origin of a surface or sampler variable."""
         if states[cell] != UNWRITTEN:
             return states[cell]
         frame = thread.frame
@@ -126,7 +128,7 @@ class Origins:
         return self._numbers.get(key) or self._new(thread, key, f"{word} variable {name} was never written", name)
 
     def of_address(self, thread: Thread, start: int) -> int:
-        """Return an address element that was never written."""
+        """Return the origin of an address element."""
         kernel = thread.frame.code.kernel
         bases = thread.frame.code.layout.address_base
         var = max(i for i, base in enumerate(bases) if base <= start)
@@ -137,18 +139,18 @@ class Origins:
     def _new(
         self, thread: Thread, key: tuple[int, int, object], what: str, name: str, numbers: Sequence[int] = ()
     ) -> int:
-        if len(self._origins) >= _MOST:
-            return _MOST + UNWRITTEN
+        if len(self._origins) >= _MAX_ORIGINS:
+            return _MAX_ORIGINS + UNWRITTEN
         frame = thread.frame
         kernel = frame.code.kernel
-        told = (frame.code.lane(frame.pc, number) for number in numbers)
-        lanes = tuple(dict.fromkeys(lane for lane in told if lane is not None))
+        every = (frame.code.lane(frame.pc, number) for number in numbers)
+        lanes = tuple(dict.fromkeys(lane for lane in every if lane is not None))
         self._origins.append(_Origin(what, name, kernel.name, frame.pc, kernel.instructions[frame.pc].line, lanes))
         number = self._numbers[key] = len(self._origins) + UNWRITTEN
         return number
 
     def quiet(self, number: int) -> int:
-        """Return the same place, for values that are undefined beside defined ones, as the padding of a structure is."""
+        """Return the quiet twin of a place, for values beside defined ones, such as the padding of a structure."""
         known = self._quiet.get(number)
         if known is None:
             origin = self._origins[number - UNWRITTEN - 1]
@@ -156,7 +158,7 @@ class Origins:
             known = self._quiet[number] = len(self._origins) + UNWRITTEN
         return known
 
-    def tell(self, thread: Thread, number: int, sink: str) -> None:
+    def report(self, thread: Thread, number: int, sink: str) -> None:
         """Report an origin, once."""
         origin = self._origins[number - UNWRITTEN - 1]
         if origin.reported or (origin.quiet and sink == STORED):

@@ -1,8 +1,8 @@
-"""The listener behind ``run --profile``: active lanes of instructions, what branches split, what messages do to memory.
+"""The observer behind ``run --profile``: active lanes of instructions, splits of branches, memory accesses of messages.
 
-Counts only, no time: cache lines are 64 bytes of addresses that a message touches, whether or not a cache holds them. Shared
-local memory is taken to have 16 banks of 4 bytes, each of which gives one dword at a time and the same dword to any number of
-lanes. A message that the machine carries out in several accesses, such as one of four channels, is one message here.
+Counts only, no time: cache lines are 64 bytes of addresses that a message touches, whether or not a cache holds them. The
+model of shared local memory has 16 banks of 4 bytes; a bank serves one dword at a time, to any number of lanes. A message
+that the machine executes in several accesses, such as one of four channels, is one message here.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ _NO_CODE: Final = frozenset({FlowClass.LABEL, FlowClass.SUBROUTINE, FlowClass.NO
 
 @dataclass(slots=True)
 class MessageCounts:
-    """What the messages of one instruction do. ``distinct`` bytes are counted once a message, whoever asks for them.
+    """The memory accesses of one instruction. ``distinct`` bytes are counted once per message, for all lanes together.
 
-    ``broadcasts``: messages whose lanes, two or more, all ask for the same place. ``conflicts``: of shared local memory, the
-    rounds of its banks beyond those that so many dwords need. ``same_place``: lanes of an atomic whose address another
-    lane of the message has too, but for one each.
+    ``broadcasts``: messages whose two or more lanes all access the same place. ``conflicts``: of shared local memory, the
+    rounds of its banks beyond the minimum for so many dwords. ``same_place``: lanes of an atomic that share an address with
+    another lane of the message, without the first one each.
     """
 
     kind: str
@@ -62,17 +62,16 @@ class MessageCounts:
 
     @property
     def coalescing(self) -> float:
-        """The share of the touched cache lines that was asked for: 1 where every byte of them was."""
+        """The accessed share of the touched cache lines: 1 where every byte of them was accessed."""
         return self.distinct / (self.cache_lines * CACHE_LINE) if self.cache_lines else 1.0
 
 
 @dataclass(slots=True)
 class InstructionProfile:
-    """One instruction: how often threads execute it, with how many lanes of how many; of a branch what it splits.
+    """The counts of one instruction: executions, lanes, and the splits of a branch.
 
-    ``slots`` are the lanes that its execution size has, all executions together, ``active`` those that it works for.
-    ``splits``: executions in which a branch sends some of its lanes one way and some another; ``taken`` the lanes whose
-    predicate holds.
+    ``slots`` sums the execution sizes of all executions, ``active`` the active lanes. ``splits``: executions in which the
+    lanes of a branch diverge; ``taken``: the lanes whose predicate holds.
     """
 
     executions: int = 0
@@ -86,14 +85,14 @@ class InstructionProfile:
 
 @dataclass(slots=True)
 class BodyProfile:
-    """A kernel or function and what its instructions did, by place."""
+    """A kernel or function with the profiles of its instructions, by place."""
 
     kernel: Kernel
     instructions: dict[int, InstructionProfile] = field(default_factory=dict)
 
 
 class Profiler(Observer):
-    """Counts for every instruction; ``bodies`` has what came of it, in the order in which bodies were first reached."""
+    """A counter for every instruction; ``bodies`` has the results, in the order in which bodies were first reached."""
 
     wants_instructions = True
 
@@ -105,11 +104,11 @@ class Profiler(Observer):
 
     @property
     def bodies(self) -> list[BodyProfile]:
-        """What every body did that was reached."""
+        """The profiles of the bodies that were reached."""
         return list(self._bodies.values())
 
     def concerns(self, code: Code, pc: int) -> bool:
-        """Instructions, but not labels and marks."""
+        """Return whether an instruction is neither label nor mark; start its profile."""
         inst = code.kernel.instructions[pc]
         if inst.row.flow in _NO_CODE:
             return False
@@ -124,15 +123,15 @@ class Profiler(Observer):
         self._notes[id(frame.code), pc](frame)
 
     def read(self, access: MemoryAccess) -> None:
-        """Keep an access until its message is done."""
+        """Keep an access until its message is complete."""
         self._accesses.append(access)
 
     def write(self, access: MemoryAccess) -> None:
-        """Keep an access until its message is done."""
+        """Keep an access until its message is complete."""
         self._accesses.append(access)
 
     def executed(self, thread: Thread, frame: Frame, pc: int) -> None:
-        """Count the message that an instruction was."""
+        """Count the message of an instruction."""
         if not self._accesses:
             return
         profile = self._bodies[id(frame.code)].instructions[pc]
@@ -223,14 +222,14 @@ def pieces(starts: Array, ends: Array, size: int) -> Array:
 
 
 def bank_conflicts(starts: Array, ends: Array) -> int:
-    """Return the rounds that the banks of shared local memory need beyond those that so many dwords need at best."""
+    """Return the rounds of the banks of shared local memory beyond the minimum for so many dwords."""
     dwords = pieces(starts, ends, BANK_BYTES)
     rounds = int(np.bincount(dwords % BANKS).max(initial=0))
     return rounds - -(-dwords.size // BANKS)
 
 
 def unused_results(code: Code) -> frozenset[int]:
-    """Return the places of instructions none of whose results is read by what may come behind them, as the text tells it."""
+    """Return the places of instructions whose results no later instruction of the text may read."""
     kernel = code.kernel
     graph = graph_of(steps_of(kernel, code.storage), calls_end_blocks=True)
     liveness = Liveness(graph)

@@ -1,14 +1,14 @@
-"""The checkers of data races: two parties at the same bytes, nothing that orders them, one writing, not both atomically.
+"""The checkers of data races: two parties access the same bytes unordered, at least one writes, and not both atomically.
 
 A party is a hardware thread (``races``), or one work item (``item-races``): lanes of a thread run in step, which orders them
-at this SIMD width only. What orders parties is in ``happens_before``: barriers of all kinds, and fences with atomics. What only a
-barrier orders, and no fence of that memory before it, is a note. Per byte the last plain writer, up to two readers and up to
-two atomics are kept, by pages that are made when they are touched, so that the size of a buffer does not matter; of more
-than ``MAX_TABLES`` tables the oldest pages are forgotten, and of parties beyond ``MOST_PARTIES`` all. Both is told as a
-limit. A write that changes nothing races only with one that does: compilers let all threads store the same value. An atomic
-that changes nothing only reads. A plain load that a compare-exchange of its party checks afterwards, at the same place and
-with the loaded value, is a guess: racing with other compare-exchanges it is a note. Lanes of one message that store
-different values at one place are a race too.
+at this SIMD width only. ``happens_before`` computes the order from barriers of all kinds, and from fences with atomics.
+Accesses that a barrier orders without a fence of that memory before it are a note. Per byte the last plain writer, up to two
+readers and up to two atomics are kept, by pages allocated on first touch, so that the size of a buffer does not matter.
+Beyond ``MAX_TABLES`` tables the oldest pages are forgotten, beyond ``MAX_ACCESSES`` accesses all; ``limits`` reports both. A
+write that changes nothing races only with one that does: compilers let all threads store the same value. An atomic that
+changes nothing only reads. A plain load that a compare-exchange of its party checks afterwards, at the same place and with
+the loaded value, is a guess: racing with other compare-exchanges it is a note. Lanes of one message that store different
+values at one place are a race too.
 Invariant: a party is named by group, thread, instruction and source line.
 """
 
@@ -42,11 +42,11 @@ PAGE_BITS: Final = 14
 PAGE: Final = 1 << PAGE_BITS
 MAX_TABLES: Final = 6144  # 384 MiB: a table has a number of four bytes for each byte of a page
 MAX_PAGES: Final = MAX_TABLES // 3  # 32 MiB, without atomics
-MOST_PARTIES: Final = 1 << 21  # 56 MiB
-MOST_GUESSES: Final = 1 << 16
-_NOBODY: Final = -1
+MAX_ACCESSES: Final = 1 << 21  # 56 MiB
+MAX_GUESSED_PLACES: Final = 1 << 16
+_NO_PARTY: Final = -1
 _GROUP, _THREAD, _CLOCK, _HOW, _CODE, _PC, _ALL = range(7)
-# How a party touches memory. Silent: it stores what is there. Tried: an atomic that changes nothing. Guess: see above.
+# How a party accesses memory. Silent: it stores the value already there. Tried: an atomic that changes nothing. Guess: see above.
 _PLAIN, _ATOMIC, _SILENT, _READ, _TRIED, _GUESS = range(6)
 _GUESSED_BYTES: Final = 8
 
@@ -65,14 +65,14 @@ LAST_WITH_ORDERED_SHARED: Final = 109  # generations below Gen11 need no fence o
 
 
 class _Page:
-    """Numbers of the parties that wrote and read the bytes of a page last."""
+    """The numbers of the parties that last wrote and read the bytes of a page."""
 
     __slots__ = ("atomic", "other_atomic", "reader", "second", "writer")
 
     def __init__(self) -> None:
-        self.writer: Array = np.full(PAGE, _NOBODY, np.int32)
-        self.reader: Array = np.full(PAGE, _NOBODY, np.int32)
-        self.second: Array = np.full(PAGE, _NOBODY, np.int32)
+        self.writer: Array = np.full(PAGE, _NO_PARTY, np.int32)
+        self.reader: Array = np.full(PAGE, _NO_PARTY, np.int32)
+        self.second: Array = np.full(PAGE, _NO_PARTY, np.int32)
         self.atomic: Array | None = None
         self.other_atomic: Array | None = None
 
@@ -82,8 +82,8 @@ class _Page:
 
     def atomics(self) -> tuple[Array, Array]:
         if self.atomic is None or self.other_atomic is None:
-            self.atomic = np.full(PAGE, _NOBODY, np.int32)
-            self.other_atomic = np.full(PAGE, _NOBODY, np.int32)
+            self.atomic = np.full(PAGE, _NO_PARTY, np.int32)
+            self.other_atomic = np.full(PAGE, _NO_PARTY, np.int32)
         return self.atomic, self.other_atomic
 
 
@@ -121,19 +121,21 @@ class RaceChecker(Checker):
         self._group = -1
         self._forgot = False
         self._guessing: bool | None = None  # whether the program has a compare-exchange
-        self._loaded: dict[tuple[int, int, int], bytes] = {}  # (party, buffer, offset) -> what it has loaded
-        self._joined: dict[tuple[int, int, int], int] = {}  # (party, buffer, offset) -> who stores the same value there
+        self._loaded: dict[tuple[int, int, int], bytes] = {}  # (party, buffer, offset) -> the bytes it has loaded
+        self._joined: dict[
+            tuple[int, int, int], int
+        ] = {}  # (party, buffer, offset) -> another party that stores the same value there
         self._waiting: dict[tuple[int, int, int], list[Fault]] = {}  # races of loads that may turn out to be guesses
 
     def group(self, number: tuple[int, int, int]) -> None:
-        """A new group: its shared local memory is another."""
+        """Forget the shared local memory of the group before."""
         del number
         self._end_group()
         self._group += 1
         self._clocks.group(self._group)
 
     def finished(self) -> None:
-        """The run is over: what no compare-exchange has checked is a race."""
+        """Report the races that no compare-exchange has turned into guesses."""
         self._end_group()
 
     def _end_group(self) -> None:
@@ -150,32 +152,34 @@ class RaceChecker(Checker):
             self._tables = sum(page.tables for page in self._pages.values())
 
     def limits(self) -> tuple[str, ...]:
-        """Return what the checker could not see."""
-        told = []
+        """Return sentences about forgotten accesses and a full order."""
+        lines = []
         name = "item-races" if self.items else "races"
         if self._forgot:
-            told.append(
-                f"{name}: at most {MAX_PAGES * PAGE >> 20} MiB and {MOST_PARTIES} accesses are remembered; earlier ones were forgotten"
+            lines.append(
+                f"{name}: at most {MAX_PAGES * PAGE >> 20} MiB and {MAX_ACCESSES} accesses are remembered; earlier ones were forgotten"
             )
         if self._clocks.gave_up:
-            told.append(f"{name}: too many threads or places of atomics; what lies beyond counts as ordered")
-        return tuple(told)
+            lines.append(
+                f"{name}: too many threads or addresses of atomics; from there on all accesses count as ordered"
+            )
+        return tuple(lines)
 
-    # ---- what orders threads
+    # ---- order
 
     def arrived(self, thread: Thread, barrier: Barrier) -> None:
-        """A thread arrives at a barrier."""
+        """Add the arrival of a thread at a barrier to the order."""
         self._clocks_of(thread)
         ordered = thread.machine.dispatch.platform.generation <= LAST_WITH_ORDERED_SHARED
         self._clocks.arrive(thread.number, _threads(thread), barrier, orders_shared=ordered)
 
     def waits(self, thread: Thread, barrier: Barrier, generation: int) -> None:
-        """A thread goes on after a round of a barrier."""
+        """Add the end of a barrier's round to the order."""
         self._clocks_of(thread)
         self._clocks.leave(thread.number, thread.group.threads, barrier, generation)
 
     def fenced(self, thread: Thread, memories: tuple[int, ...]) -> None:
-        """A thread has fenced its accesses."""
+        """Add a fence to the order."""
         self._clocks_of(thread)
         lanes = [n for n in range(self._clocks.lanes) if thread.frame.emask >> n & 1] if self.items else [0]
         self._clocks.fence(thread.number, _threads(thread), memories, lanes)
@@ -189,7 +193,7 @@ class RaceChecker(Checker):
     # ---- accesses
 
     def read(self, access: MemoryAccess) -> None:
-        """Someone else may have written there."""
+        """Compare a load with the writers of its bytes, and keep it."""
         if access.space is None or not access.at.size:
             return
         mine = self._party(access, _READ)
@@ -200,28 +204,28 @@ class RaceChecker(Checker):
 
     def _read(self, access: MemoryAccess, part: _Part, me: Any, *, tried: bool) -> None:
         page, at = part.page, part.at
-        self._compare(access, part, me, page.writer[at], "reads what was written by", _CHANGED)
+        self._compare(access, part, me, page.writer[at], "reads bytes written by", _CHANGED)
         if page.atomic is not None and page.other_atomic is not None and not tried:
             for table in (page.atomic, page.other_atomic):
-                self._compare(access, part, me, table[at], "reads what was written by", _EXCHANGED)
+                self._compare(access, part, me, table[at], "reads bytes written by", _EXCHANGED)
         # Two readers of different parties are enough for any writer to meet one that is not itself.
         first, how = page.reader[at], self._parties[_HOW]
         if self._one(first, me):
             return
-        free = (first == _NOBODY) | ~self._near(first, me, access.thread)
-        if tried:  # what is read plainly meets more
+        free = (first == _NO_PARTY) | ~self._near(first, me, access.thread)
+        if tried:  # because a plain read races with more accesses
             second = page.second[at]
             plain = how[first] == _READ
             mine = self._parties[_THREAD, first] == self._parties[_THREAD, me]
             page.reader[at] = np.where(free & ~(plain & mine), me, first)
-            left = ~free & ((second == _NOBODY) | (how[second] == _TRIED) | ~self._near(second, me, access.thread))
+            left = ~free & ((second == _NO_PARTY) | (how[second] == _TRIED) | ~self._near(second, me, access.thread))
             page.second[at[left]] = _chosen(me, left)
             return
         free |= how[first] == _TRIED
         _keep(page.reader, page.second, at, me, np.where(free, me, first))
 
     def write(self, access: MemoryAccess) -> None:
-        """Someone else may have read or written there."""
+        """Compare a store with the readers and writers of its bytes, and keep it."""
         if access.space is None or not access.at.size:
             return
         if access.kind == "atomic":
@@ -237,18 +241,18 @@ class RaceChecker(Checker):
                 if not part.at.size:
                     continue
             me = _chosen(mine, part.rows)
-            self._written(access, part, me, _STORED, _READERS)
+            self._compare_plain(access, part, me, _STORED, _READERS)
             if part.page.atomic is not None and part.page.other_atomic is not None:
                 for table in (part.page.atomic, part.page.other_atomic):
-                    self._compare(access, part, me, table[part.at], "writes what was written by", _EXCHANGED)
+                    self._compare(access, part, me, table[part.at], "writes bytes written by", _EXCHANGED)
             part.page.writer[part.at] = me
 
-    def _written(self, access: MemoryAccess, part: _Part, me: Any, writers: Array, readers: Array) -> None:
-        """Meet those that touched the bytes plainly."""
+    def _compare_plain(self, access: MemoryAccess, part: _Part, me: Any, writers: Array, readers: Array) -> None:
+        """Compare with the plain accesses of the bytes."""
         for table, verb, hows in (
-            (part.page.writer, "writes what was written by", writers),
-            (part.page.reader, "writes what was read by", readers),
-            (part.page.second, "writes what was read by", readers),
+            (part.page.writer, "writes bytes written by", writers),
+            (part.page.reader, "writes bytes read by", readers),
+            (part.page.second, "writes bytes read by", readers),
         ):
             if self._compare(access, part, me, table[part.at], verb, hows):
                 break
@@ -263,14 +267,14 @@ class RaceChecker(Checker):
                 if not part.at.size:
                     continue
             me = _chosen(wrote, part.rows)
-            self._written(access, part, me, _STORED, _PLAIN_READERS)
+            self._compare_plain(access, part, me, _STORED, _PLAIN_READERS)
             first, second = self._atomics(part.page)
             known = first[part.at]
-            free = (known == _NOBODY) | ~self._near(known, me, access.thread)
+            free = (known == _NO_PARTY) | ~self._near(known, me, access.thread)
             _keep(first, second, part.at, me, np.where(free, me, known))
         if access.compared is not None:
             self._check_guesses(access, access.compared, wrote)
-        self._order(access)  # what it takes orders what follows, not the atomic itself
+        self._order(access)  # the order that it takes holds for later accesses, not for the atomic itself
 
     def _atomics(self, page: _Page) -> tuple[Array, Array]:
         self._tables -= page.tables
@@ -279,25 +283,25 @@ class RaceChecker(Checker):
         return found
 
     def _silent(self, access: MemoryAccess, part: _Part) -> None:
-        """A write of what is there already: kept where no other writer is in the way."""
+        """Keep a write that changes nothing, unless it would replace another writer."""
         me = _chosen(self._party(access, _SILENT), part.rows)
         page, at = part.page, part.at
         writers = page.writer[at]
-        free = (writers == _NOBODY) | ~self._near(writers, me, access.thread)
+        free = (writers == _NO_PARTY) | ~self._near(writers, me, access.thread)
         mine = (self._parties[_THREAD, writers] == self._parties[_THREAD, me]) & (
             self._parties[_GROUP, writers] == self._group
         )
-        kept = free & ~(mine & (writers != _NOBODY))
+        kept = free & ~(mine & (writers != _NO_PARTY))
         page.writer[at[kept]] = _chosen(me, kept)
-        # Where another stores the same value unordered, what is read afterwards is one's own as well.
-        for n in np.flatnonzero(~kept & (writers != _NOBODY) & ~mine).tolist():
-            if len(self._joined) >= MOST_GUESSES:
+        # Where another party stores the same value unordered, a later read gets the own value as well.
+        for n in np.flatnonzero(~kept & (writers != _NO_PARTY) & ~mine).tolist():
+            if len(self._joined) >= MAX_GUESSED_PLACES:
                 del self._joined[next(iter(self._joined))]
             owner = int(self._parties[_THREAD, me if np.ndim(me) == 0 else me[n]])
             self._joined[owner, id(part.buffer), part.base + int(at[n])] = int(writers[n])
 
     def _lanes(self, access: MemoryAccess, values: Array) -> None:
-        """Lanes of one message that store different values at one place: which stays is undefined (seed 001)."""
+        """Report lanes of one message that store different values at one place: the result is undefined (seed 001)."""
         order = np.argsort(access.at, kind="stable")
         at, rows = access.at[order], values[order]
         bad = np.flatnonzero((at[1:] == at[:-1]) & (rows[1:] != rows[:-1]).any(axis=1))
@@ -349,14 +353,14 @@ class RaceChecker(Checker):
         return self._guessing
 
     def _remember(self, access: MemoryAccess, mine: Any) -> None:
-        """Keep what a load brings."""
+        """Keep the bytes of a load, which may turn out to be a guess."""
         if access.space is None or access.size > _GUESSED_BYTES:
             return
         for buffer, offsets, rows in split(access.space, access.at, access.size):
             if buffer.private:
                 continue
             for offset, row in zip(offsets.tolist(), rows.tolist(), strict=True):
-                if len(self._loaded) >= MOST_GUESSES:
+                if len(self._loaded) >= MAX_GUESSED_PLACES:
                     del self._loaded[next(iter(self._loaded))]
                 key = (self._owner(mine, row), id(buffer), offset)
                 self._loaded[key] = buffer.data[offset : offset + access.size].tobytes()
@@ -366,10 +370,10 @@ class RaceChecker(Checker):
         return int(self._parties[_THREAD, int(number)])
 
     def _check_guesses(self, access: MemoryAccess, compared: Array, mine: Any) -> None:
-        """A compare-exchange: where it compares with what its party has loaded, that load was a guess."""
+        """Mark as guesses the loads of the own party whose values a compare-exchange compares with."""
         if access.space is None:
             return
-        first: dict[tuple[int, int, int], bytes | None] = {}  # only the exchange that follows a load checks it
+        first: dict[tuple[int, int, int], bytes | None] = {}  # only the next exchange after a load checks it
         for buffer, offsets, rows in split(access.space, access.at, access.size):
             for offset, row in zip(offsets.tolist(), rows.tolist(), strict=True):
                 owner = self._owner(mine, row)
@@ -385,11 +389,11 @@ class RaceChecker(Checker):
     def _guess(self, thread: Thread, fault: Fault) -> None:
         thread.machine.has_findings = True
         self._found.append(
-            replace(fault, note=True, message=f"{fault.message}; a compare-exchange checks what was loaded")
+            replace(fault, note=True, message=f"{fault.message}; a compare-exchange checks the loaded value")
         )
 
     def _mark(self, buffer: Buffer, places: Array, owner: int) -> None:
-        """The party's loads of some bytes are guesses."""
+        """Mark the loads of bytes by a party as guesses."""
         for number in np.unique(places >> PAGE_BITS).tolist():
             page = self._pages.get((id(buffer), number))
             if page is None:
@@ -398,7 +402,7 @@ class RaceChecker(Checker):
             for table in (page.reader, page.second):
                 for party in np.unique(table[at]).tolist():
                     group, thread, _, how, code, pc, all_ = self._parties[:, party].tolist()
-                    if party == _NOBODY or (group, thread, how) != (self._group, owner, _READ):
+                    if party == _NO_PARTY or (group, thread, how) != (self._group, owner, _READ):
                         continue
                     guess = self._number(owner, self._codes[code], pc, _GUESS, int(self._parties[_CLOCK, party]), all_)
                     table[at] = np.where(table[at] == party, guess, table[at])
@@ -406,7 +410,7 @@ class RaceChecker(Checker):
     # ---- parties
 
     def _item_lanes(self, access: MemoryAccess) -> tuple[Array, bool]:
-        """Return the lane that makes each access, and whether the message is one for all lanes of its thread."""
+        """Return the lane of each access, and whether one message serves all lanes of its thread."""
         thread = access.thread
         frame = thread.frame
         simd = self._clocks_of(thread).lanes
@@ -419,7 +423,7 @@ class RaceChecker(Checker):
         return np.minimum(lanes, simd - 1), False
 
     def _party(self, access: MemoryAccess, how: int) -> Any:
-        """Return the number of whoever makes an access; where lanes are parties, one for each access."""
+        """Return the number of an access's party; where lanes are parties, one for each access."""
         thread = access.thread
         frame = thread.frame
         clocks = self._clocks_of(thread)
@@ -430,7 +434,7 @@ class RaceChecker(Checker):
         together = np.zeros(lanes.size, bool)
         if access.kind == "write" and lanes.size > 1 and np.unique(access.at).size < access.at.size:
             _, where, counts = np.unique(access.at, return_inverse=True, return_counts=True)
-            together = counts[where.reshape(-1)] > 1  # of different values `_lanes` tells
+            together = counts[where.reshape(-1)] > 1  # `_lanes` reports different values
         chosen, places = np.unique(2 * lanes + together, return_inverse=True)
         numbers = []
         for number in chosen.tolist():
@@ -448,7 +452,7 @@ class RaceChecker(Checker):
         number = found[1].get((pc, how, bool(whole)))
         if number is not None:
             return number
-        if self._count >= MOST_PARTIES:
+        if self._count >= MAX_ACCESSES:
             self._forget()
             found = self._numbers[key] = (clock, {})
         number = found[1][pc, how, bool(whole)] = self._count
@@ -472,49 +476,49 @@ class RaceChecker(Checker):
         self._numbers.clear()
         self._count = 0
 
-    # ---- who meets whom
+    # ---- comparing parties
 
     def _one(self, others: Array, me: Any) -> bool:
-        """Return whether all parties are this one."""
+        """Return whether all parties are ``me``."""
         return bool((others == me).all())
 
     def _near(self, others: Array, me: Any, thread: Thread) -> Array:
-        """Return which parties are not ordered with this one, as far as its own group knows."""
+        """Return the mask of parties that are not ordered with ``me``, within its own group."""
         column = self._parties
         same = column[_GROUP, others] == self._group
         ordered = column[_CLOCK, others] <= self._known(others, me, thread, 0)
         return np.asarray(~(same & (self._own(others, me) | ordered)))
 
     def _known(self, others: Array, me: Any, thread: Thread, row: int) -> Array:
-        """Return how much of other parties of the group this one knows: a row of the clocks' table."""
+        """Return the clocks of other parties of the group that ``me`` knows: a row of the clocks' table."""
         column = self._parties
         table = self._clocks.table(thread.number, _threads(thread))
         mine, theirs = column[_THREAD, me], column[_THREAD, others]
         if self.items:
-            # What all lanes do together stands under one of them; of that one itself, a neighbour knows what all know.
+            # One lane stands for what all lanes do together; a neighbour of it knows what all lanes know of it.
             mine = np.where((mine == theirs) & ((column[_ALL, others] | column[_ALL, me]) == 1), theirs ^ 1, mine)
         last = len(table) - 1
         return np.asarray(table[np.minimum(mine, last), row, np.minimum(theirs, last)])
 
     def _own(self, others: Array, me: Any) -> Array:
-        """Return which parties are the same one, whose accesses stand in the order of the program."""
+        """Return the mask of parties that are ``me``, whose accesses are in program order."""
         column = self._parties
         if not self.items:
             return np.asarray(column[_THREAD, others] == column[_THREAD, me])
         lanes = self._clocks.lanes
         own = (column[_THREAD, others] == column[_THREAD, me]) & (column[_ALL, others] == 0) & (column[_ALL, me] == 0)
-        # What all lanes store is one value: each finds it, whoever stored it last. What all load, each loads for itself.
+        # All lanes store one value, so that each lane reads its own. What all lanes load, each loads for itself.
         thread = column[_THREAD, others] // lanes == column[_THREAD, me] // lanes
         stored = (column[_ALL, others] == 1) & _STORED[column[_HOW, others]]
         reads = _LOOKED[column[_HOW, me]]
         return np.asarray(own | (thread & stored & reads))
 
     def _compare(self, access: MemoryAccess, part: _Part, me: Any, others: Array, verb: str, hows: Array) -> bool:
-        """Report the parties that race with this one; whether there are any."""
-        if self._clocks.gave_up or self._one(others, _NOBODY) or (not self.items and self._one(others, me)):
+        """Report the parties that race with ``me``; return whether there are any."""
+        if self._clocks.gave_up or self._one(others, _NO_PARTY) or (not self.items and self._one(others, me)):
             return False
         column = self._parties
-        met = (others != _NOBODY) & hows[column[_HOW, others]]
+        met = (others != _NO_PARTY) & hows[column[_HOW, others]]
         if not met.any():
             return False
         bad = met & self._near(others, me, access.thread)
@@ -548,7 +552,7 @@ class RaceChecker(Checker):
         return True
 
     def _unfenced(self, access: MemoryAccess, part: _Part, me: Any, others: Array, verb: str, met: Array) -> bool:
-        """Accesses that a barrier orders, and no fence of that memory before it."""
+        """Note accesses that a barrier orders without a fence of that memory before it; return whether there are any."""
         column, thread = self._parties, access.thread
         memory = SHARED if _is_shared(thread, part.buffer) else GLOBAL
         seen = column[_CLOCK, others] <= self._known(others, me, thread, memory)
@@ -558,7 +562,7 @@ class RaceChecker(Checker):
         first = int(np.flatnonzero(bad)[0])
         other, own = int(others[first]), int(np.broadcast_to(me, others.shape)[first])
         what = "shared local memory" if memory == SHARED else "global memory"
-        text = f"{verb} another {'item' if self.items else 'thread'} before a barrier, which nothing fenced {what} for"
+        text = f"{verb} another {'item' if self.items else 'thread'} before a barrier, without a fence of {what} before that barrier"
         self._race(access, part, bad & (others == other), other, own, text, note=True)
         return True
 
@@ -608,7 +612,7 @@ class RaceChecker(Checker):
     # ---- places
 
     def _watched(self, access: MemoryAccess) -> Iterator[tuple[_Part, Array | None]]:
-        """Page by page the bytes of a message, and which of them it changes (None: not known, all)."""
+        """Yield the bytes of a message page by page, with a mask of those that it changes (None: unknown, all)."""
         if access.space is None or not access.at.size:
             return
         for buffer, offsets, rows in split(access.space, access.at, access.size):
@@ -666,19 +670,19 @@ def compares(inst: Inst) -> bool:
 
 
 def _chosen(party: Any, where: Array) -> Any:
-    """Return the parties of some rows; one for all where there is one."""
+    """Return the parties of the rows ``where``; a single party stands for all rows."""
     return party if np.ndim(party) == 0 else party[where]
 
 
 def _keep(first: Array, second: Array, at: Array, me: Any, found: Array) -> None:
-    """Keep parties in two tables: those that have no room in the first, or lose it to another of their message."""
+    """Keep parties in two tables; the second takes those that lose their place in the first."""
     first[at] = found
     lost = first[at] != me
     second[at[lost]] = _chosen(me, lost)
 
 
 def _span(access: MemoryAccess, part: _Part, bad: Array) -> tuple[int, int]:
-    """Return offset and size of the access that some bytes belong to; of a block for the whole thread all in one run."""
+    """Return offset and size of the access that the bytes ``bad`` belong to; of a block for the whole thread the first run."""
     rows = np.unique(part.rows[bad])
     at = access.at[rows] - (part.buffer.address if isinstance(access.space, Memory) else 0)
     frame = access.thread.frame

@@ -1,7 +1,7 @@
-"""Where undefined values stand: a number per byte of registers and memory that says where the value comes from.
+"""Shadows of registers and memory: per byte a number that identifies the origin of its value.
 
-0 is defined, ``UNWRITTEN`` was never written; other numbers are the checker's, one for each place that read something
-never written. Memory is kept by pages, made when they are touched. Knows no instruction.
+0 is defined, ``UNWRITTEN`` was never written; other numbers are the checker's, one for each place that read an uninitialised
+value. Memory is kept by pages, allocated when they are first touched. Knows no instruction.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 UNWRITTEN: Final = 1
 _ALL: Final = 0xFFFFFFFF
 PAGE: Final = 4096
-MAX_PAGES: Final = 1 << 13  # of 8 KiB each: 32 MiB of shared, scratch and private memory are followed, no more
+MAX_PAGES: Final = 1 << 13  # of 8 KiB each: 32 MiB of shared, scratch and private memory
 # %arg, %retval, %sp and %fp hold nothing until a program writes them (seed 001 "Subroutine and Function Calls").
 _EMPTY: Final = (8, 9, 10, 11)
 
@@ -60,13 +60,13 @@ class RegisterShadow:
                 self.surfaces[layout.surface_base[item.id]] = 0
 
     def grow(self, size: int) -> None:
-        """The register file has ``size`` bytes now; nothing is written behind its old end."""
+        """Extend the register file to ``size`` bytes; the new ones are unwritten."""
         more: Array = np.full(size - self.bytes.size, UNWRITTEN, np.uint16)
         self.bytes = np.concatenate([self.bytes, more])
         self.epoch += 1
 
     def put(self, places: Array, origins: Array | int) -> None:
-        """Say where the values of some bytes come from."""
+        """Set the origins of bytes."""
         if isinstance(origins, int):
             if origins and not self.bytes[places].all():
                 self.epoch += 1
@@ -85,20 +85,20 @@ class RegisterShadow:
         return masks
 
     def put_partial(self, places: Array, masks: Array) -> None:
-        """Say of undefined bytes which of their bits are."""
+        """Set the undefined bits of undefined bytes."""
         chosen = (masks != 0) & (masks != 255)
         self.partial.update(zip(places[chosen].tolist(), masks[chosen].tolist(), strict=True))
 
     def get(self, places: Array) -> Array:
-        """Return where the values of some bytes come from; the bytes are those of a fixed operand."""
+        """Return the origins of the bytes of a fixed operand."""
         return np.asarray(self.bytes[places])
 
     def find(self, places: Array) -> Array:
-        """Return the same for bytes that a register gave, which may lie outside of the file."""
+        """Return the origins of bytes of an indirect operand, which may lie outside of the file."""
         return np.asarray(self.bytes[np.clip(places, 0, self.bytes.size - 1)])
 
     def back(self, callee: RegisterShadow, end: int, argument: slice) -> None:
-        """A function has returned: its predefined variables are the caller's now, and ``%arg`` is destroyed."""
+        """Return from a function: take over its predefined variables; ``%arg`` is destroyed."""
         self.epoch += 1
         self.bytes[:end] = callee.bytes[:end]
         self.bytes[argument] = UNWRITTEN
@@ -106,14 +106,14 @@ class RegisterShadow:
 
 
 class MemoryShadow:
-    """A memory that holds nothing at first. What lies beyond the limit of pages counts as defined."""
+    """A memory that is undefined at first; pages beyond the limit count as defined."""
 
     def __init__(self, budget: list[int]) -> None:
         self._pages: dict[int, Array] = {}
         self._budget = budget  # pages left, shared by all memories of a run
 
     def get(self, at: Array) -> Array:
-        """Return where the bytes at some offsets come from."""
+        """Return the origins of the bytes at offsets."""
         out = np.zeros(at.size, np.uint16)
         for page, rows in self._split(at):
             cells = self._page(page)
@@ -122,7 +122,7 @@ class MemoryShadow:
         return out
 
     def put(self, at: Array, origins: Array) -> None:
-        """Say where the bytes at some offsets come from."""
+        """Set the origins of the bytes at offsets."""
         for page, rows in self._split(at):
             cells = self._page(page)
             if cells is not None:
@@ -136,7 +136,7 @@ class MemoryShadow:
         return found
 
     def free(self) -> None:
-        """Give the pages back."""
+        """Return the pages to the budget."""
         self._budget[0] += len(self._pages)
         self._pages.clear()
 

@@ -1,7 +1,7 @@
-"""The listener that keeps who stored what in chosen elements of one buffer or image, and the first store that two runs disagree on.
+"""The observer of stores to chosen elements of one buffer or image, and the first store that differs between two runs.
 
-Knows memory, no argument and no report. Invariant: the value of a store is what the element holds when the instruction has
-been executed, so that atomics and lanes that meet at one place count as what they leave.
+Knows memory, no argument and no report. Invariant: the value of a store is that of the element after the instruction, so
+that atomics and lanes at one place count with their final value.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-MOST_STORES: Final = 200_000
+MAX_STORES: Final = 200_000
 
 
 @dataclass(frozen=True, slots=True)
 class ElementStore:
-    """One store: who and where, ``line`` from 0 or -1, and the bytes that the element held after it. ``order`` counts stores.
+    """One store: its thread and place, ``line`` from 0 or -1, and the bytes of the element after it. ``order`` counts stores.
 
     ``lane`` is None where an instruction stores for the whole thread.
     """
@@ -43,7 +43,7 @@ class ElementStore:
 
 
 class StoreRecorder(Observer):
-    """Keeps all stores to ``elements`` (flat indexes) of a buffer whose elements have ``size`` bytes."""
+    """A recorder of all stores to ``elements`` (flat indexes) of a buffer whose elements have ``size`` bytes."""
 
     wants_instructions = True
 
@@ -56,7 +56,7 @@ class StoreRecorder(Observer):
         self.stores: dict[int, list[ElementStore]] = {int(element): [] for element in elements}
 
     def write(self, access: MemoryAccess) -> None:
-        """Note the elements that a message is about to write, and for which lane."""
+        """Note the elements and lanes that a message is about to write."""
         space, buffer = access.space, self._buffer
         at = access.at.astype(np.int64)
         if isinstance(space, Memory):
@@ -70,12 +70,12 @@ class StoreRecorder(Observer):
             self._waiting += [(int(element), lane) for element in self._elements[starts[row] : ends[row]]]
 
     def executed(self, thread: Thread, frame: Frame, pc: int) -> None:
-        """Keep what the elements hold now."""
+        """Keep the values of the elements after the instruction."""
         if not self._waiting:
             return
         inst = frame.code.kernel.instructions[pc]
         for element, lane in self._waiting:
-            if self._count < MOST_STORES:
+            if self._count < MAX_STORES:
                 value = self._buffer.data[element * self._size : (element + 1) * self._size].tobytes()
                 place = (frame.code.kernel.name, thread.group.id, thread.number, lane, pc, inst.line)
                 self.stores[element].append(ElementStore(self._count, *place, value))
@@ -86,7 +86,7 @@ class StoreRecorder(Observer):
 def first_difference(a: StoreRecorder, b: StoreRecorder) -> tuple[int, ElementStore | None, ElementStore | None] | None:
     """Return the element, and the store of each run, where the stores to an element first differ; None where they never do.
 
-    A run that has stored there less often has none. Of several elements the one whose store comes first in ``a`` counts.
+    A run with fewer stores there has None. Of several elements the one with the earliest store in ``a`` counts.
     """
     found = []
     for element, left in a.stores.items():

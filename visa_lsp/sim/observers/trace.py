@@ -1,7 +1,7 @@
-"""The listener behind ``run --trace``: one line for each instruction that chosen threads execute, with its values.
+"""The observer behind ``run --trace``: one line for each instruction that chosen threads execute, with its values.
 
-Gives text to a function, prints nothing itself. A line has group, thread, place, source line, active lanes, the
-instruction, and what its destination holds afterwards; an instruction without one shows its sources. Invariant: only
+Passes text to a function, prints nothing itself. A line has group, thread, place, source line, active lanes, the
+instruction, and the new values of its destination; an instruction without one shows its sources. Invariant: only
 lanes that the instruction wrote are shown.
 """
 
@@ -34,7 +34,7 @@ _MAX_VALUES: Final = 32
 
 
 class Tracer(Observer):
-    """Tells what the threads of ``who`` do, to ``write``; it stops after ``limit`` lines and says so."""
+    """A tracer of the threads ``who``: it passes at most ``limit`` lines to ``write``, then a last line."""
 
     wants_instructions = True
 
@@ -46,19 +46,19 @@ class Tracer(Observer):
         self._mask = 0
 
     def unfit(self, dispatch: Dispatch) -> str:
-        """Return whether a thread that is asked for is not there."""
+        """Return the reason where a chosen thread does not exist."""
         for (x, y, z), thread in sorted(self._who):
             word = f"{x},{thread}" if not (y or z) else f"{x}:{y}:{z},{thread}"
             if any(at >= count for at, count in zip((x, y, z), dispatch.groups, strict=True)):
                 last = ":".join(str(count - 1) for count in dispatch.groups)
-                return f"--trace {word}: there is no such thread; the last group is {last}"
+                return f"--trace {word}: no such thread; the last group is {last}"
             if thread >= dispatch.threads_per_group:
                 last = str(dispatch.threads_per_group - 1)
-                return f"--trace {word}: there is no such thread; the last of a group is {last}"
+                return f"--trace {word}: no such thread; the last thread of a group is {last}"
         return ""
 
     def instruction(self, thread: Thread, pc: int) -> None:
-        """Keep the lanes that are active before an instruction."""
+        """Keep the active lanes before an instruction."""
         del pc
         self._mask = thread.frame.emask
 
@@ -82,7 +82,7 @@ class Tracer(Observer):
             + (f"  // {values}" if values else "")
         )
         if not self._left:
-            self._write("the trace ends here, it is too long")
+            self._write("the trace ends here: it has reached its limit of lines")
 
 
 def _values(frame: Frame, code: Code, pc: int, names: OperandNames) -> str:

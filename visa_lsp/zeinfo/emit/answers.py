@@ -116,5 +116,7 @@ def _sampler(entry: str, words: list[str]) -> tuple[str, str, bool]:
         elif word == "normalized":
             normalized = True
         else:
-            raise SayError(f"'{entry}': a sampler is said with {', '.join([*addresses, *filters, 'normalized'])}")
+            raise SayError(
+                f"'{entry}': expected words for a sampler: {', '.join([*addresses, *filters, 'normalized'])}"
+            )
     return address, filter_, normalized

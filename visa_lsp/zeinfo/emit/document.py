@@ -67,7 +67,7 @@ def emitted(
         names = {s.name for k in kernels if k.is_kernel for s in slots_of(k)}
         unknown = next((name for name in said.inputs if name not in names), None)
         if unknown is not None:
-            raise SayError(f"'{unknown}': there is no such .input; there are {', '.join(sorted(names)) or 'none'}")
+            raise SayError(f"'{unknown}': unknown .input; known inputs: {', '.join(sorted(names)) or 'none'}")
     found = [_Kernel(k, platform, (hints or {}).get(k.name), said or Answers()) for k in kernels if k.is_kernel]
     entries = [k.entry() for k in found]
     newer = any(e["arg_type"] in _NEWER_KINDS for k in found for e in k.out.payload)
@@ -139,8 +139,8 @@ class _Kernel:
             self.doubts.append(
                 Doubt(
                     self.kernel.name,
-                    f"private_base_stateless: how much private memory a lane needs is not in the text, {_PRIVATE} bytes are "
-                    "taken; say it, as --say private=512",
+                    f"private_base_stateless: the text does not contain the private memory of a lane; {_PRIVATE} bytes are "
+                    "assumed; set it with --say private=512",
                 )
             )
         return {"type": "global", "usage": "private_space", "size": size or _PRIVATE, "is_simt_thread": True}
@@ -161,8 +161,8 @@ class _Kernel:
         self.doubts.append(
             Doubt(
                 self.kernel.name,
-                "slm_size: how much shared local memory the kernel has beside its arguments is not in the text, "
-                f"{_BESIDE_LOCAL} bytes are taken; say it, as --say slm=0",
+                "slm_size: the text does not contain the shared local memory beside the arguments; "
+                f"{_BESIDE_LOCAL} bytes are assumed; set it with --say slm=0",
             )
         )
         return _BESIDE_LOCAL

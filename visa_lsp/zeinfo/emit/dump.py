@@ -91,16 +91,16 @@ class DumpArguments:
             found.sort(key=lambda f: f[0].id if f[0] is not None else 0)
         elif len(found) > 1 and named is None:
             self._doubt(
-                "the text does not tell the order of its arguments in the source; they are taken as the payload has them: "
+                "the text does not contain the order of the arguments in the source; the order of the payload is assumed: "
                 + ", ".join(s.name for s, _ in found if s is not None)
-                + "; a launch file with its arguments tells more (--launch FILE)"
+                + "; a launch file with its arguments gives more (--launch FILE)"
             )
         if not self._bindless():
             found += [(None, ArgumentHint("image", image_type=type_)) for type_ in self._guessed_images()]
         known = {s.name for s, _ in found if s is not None} | {f"bti({n})" for n in self.flow.surfaces}
         unknown = next((name for name in named or () if name not in known), None)
         if unknown is not None:
-            raise self._fail(f"there is no argument '{unknown}'; there are {', '.join(sorted(known)) or 'none'}")
+            raise self._fail(f"unknown argument '{unknown}'; known arguments: {', '.join(sorted(known)) or 'none'}")
         told = named or {}
         return [
             ArgumentHint(told[s.name].kind, hint.count, told[s.name].image_type, hint.size)
@@ -135,11 +135,11 @@ class DumpArguments:
     def _match(self, indexes: Sequence[int], slots: Sequence[InputSlot], what: str) -> None:
         if len(indexes) > len(slots):
             raise self._fail(
-                f"argument {indexes[len(slots)]} has no .input: no further {what.split(' ', 1)[1]} is in the payload"
+                f"argument {indexes[len(slots)]} has no .input: the payload has no further {what.split(' ', 1)[1]}"
             )
         if len(slots) > len(indexes):
             slot = slots[len(indexes)]
-            raise self._fail(f"{slot.title} is {what}, which the launch file does not give", slot)
+            raise self._fail(f"{slot.title} is {what}, but the launch file does not give it", slot)
 
     # Buffers.
 
@@ -165,8 +165,8 @@ class DumpArguments:
                 for index in unsure
             )
             self._doubt(
-                f"which buffers are __constant is not in the text, and those stand last in the payload: arguments {names} may be "
-                "exchanged; say which are, as --say 1=constant, or that none is: --say constant=none",
+                f"the text does not contain which buffers are __constant, and those are last in the payload: arguments {names} may be "
+                "exchanged; name them with --say 1=constant, or say that there are none with --say constant=none",
                 roles.pointers[order[indexes.index(unsure[0])]],
             )
 
@@ -182,9 +182,9 @@ class DumpArguments:
         many = len(indexes) - len(plain)
         if many < 0:
             slot = plain[len(indexes)]
-            raise self._fail(f"{slot.title} is a value, which the launch file does not give", slot)
+            raise self._fail(f"{slot.title} is a value, but the launch file does not give it", slot)
         if many and not pieces:
-            raise self._fail(f"argument {indexes[len(plain)]} has no .input: no further value is in the payload")
+            raise self._fail(f"argument {indexes[len(plain)]} has no .input: the payload has no further value")
         structs = list(indexes[len(plain) :]) if not self._has_hints else self._structs(indexes, many)
         for index, slot in zip((i for i in indexes if i not in structs), plain, strict=True):
             # OpenCL gives a vector of three the room of four.
@@ -197,7 +197,7 @@ class DumpArguments:
         if split is None:
             sizes = ", ".join(f"{i} ({self.hints[i].size} bytes)" for i in structs)
             raise self._fail(
-                f"{pieces[0].title} and what follows do not fit the structs that are arguments {sizes}", pieces[0]
+                f"{pieces[0].title} and the inputs after it do not match the structs of arguments {sizes}", pieces[0]
             )
         for index, found in zip(structs, split, strict=True):
             size = self.hints[index].size
@@ -207,8 +207,8 @@ class DumpArguments:
             self.out.struct(index, size, found.parts)
             if not found.sure:
                 self._doubt(
-                    f"argument {index} is a struct of {size} bytes: where its members lie is not in the text; they are taken to "
-                    "lie at " + ", ".join(str(source) for _, source in found.parts),
+                    f"argument {index} is a struct of {size} bytes: the text does not contain the offsets of its members; assumed are "
+                    + ", ".join(str(source) for _, source in found.parts),
                     found.parts[0][0],
                 )
 
@@ -231,7 +231,9 @@ class DumpArguments:
             raise self._fail(f"{slot.title} cannot hold argument {bad}, which has {self.hints[bad].size} bytes", slot)
         if len(choices) > 1:
             taken = ", ".join(map(str, choices[0]))
-            self._doubt(f"which of the values are structs is not told: argument {taken} is taken", self.roles.pieces[0])
+            self._doubt(
+                f"the text does not contain which values are structs; argument {taken} is assumed", self.roles.pieces[0]
+            )
         return choices[0]
 
     # Images and samplers.
@@ -253,8 +255,8 @@ class DumpArguments:
         if len(told) > 1:
             written = ", ".join(map(str, sorted(found[0].written))) or "none"
             self._doubt(
-                f"which images are written is not in the text: of arguments {', '.join(map(str, images))} argument {written} is "
-                f"taken; say which, as --say {images[0]}=writeonly --say {images[-1]}=readonly"
+                f"the text does not contain which images are written; of arguments {', '.join(map(str, images))} argument {written} is "
+                f"assumed; set it with --say {images[0]}=writeonly --say {images[-1]}=readonly"
             )
         return found[0]
 
@@ -279,7 +281,7 @@ class DumpArguments:
         if guessed:
             names = ", ".join(f"{i} is {self._type(i)}, not {TWINS[self._type(i)]}" for i in guessed)
             self._doubt(
-                f"types of images are not in the text: argument {names}; say another, as --say {guessed[0]}={TWINS[self._type(guessed[0])]}"
+                f"the text does not contain the types of images; assumed are: argument {names}; change them with --say {guessed[0]}={TWINS[self._type(guessed[0])]}"
             )
 
     def _inline_samplers(self) -> None:
@@ -291,8 +293,8 @@ class DumpArguments:
             state = self.said.sampler(number)
             if state is None:
                 self._doubt(
-                    f"sampler {number} is written in the source, and its state is not in the text: clamp_edge, nearest, not "
-                    f"normalized is taken; say it, as --say 'sampler({number})=repeat linear normalized'",
+                    f"sampler {number} is written in the source, and the text does not contain its state; clamp_edge, nearest, not "
+                    f"normalized is assumed; set it with --say 'sampler({number})=repeat linear normalized'",
                     slot,
                 )
             address, filter_, normalized = state or ("clamp_edge", "nearest", False)
@@ -317,7 +319,7 @@ class DumpArguments:
                 kind = "global_base" if any(p["arg_type"] == "const_base" for p in self.out.payload) else "const_base"
                 self._base(kind, slot)
                 self._doubt(
-                    f"{slot.title} is the address of something that is only read: {kind} is taken; say another, as "
+                    f"{slot.title} is the address of something that is only read; {kind} is assumed; change it with "
                     f"--say {slot.name}=private_base_stateless",
                     slot,
                 )
@@ -334,7 +336,7 @@ class DumpArguments:
             self.out.place(said or kind, slot.offset, slot.size)
             if not sure and not said:
                 self._doubt(
-                    f"{slot.title} is one of group_count, global_size and local_size: {kind} is taken; say which, as "
+                    f"{slot.title} is one of group_count, global_size and local_size; {kind} is assumed; set it with "
                     f"--say {slot.name}=global_size",
                     slot,
                 )
@@ -358,15 +360,15 @@ class DumpArguments:
             self.out.place("sampler_snap_wa", slot.offset, slot.size, arg_index=index)
         if rest and not images:
             raise self._fail(
-                f"{rest[0].title} belongs to no argument; say what it is, as --say {rest[0].name}=KIND", rest[0]
+                f"{rest[0].title} belongs to no argument; set its kind with --say {rest[0].name}=KIND", rest[0]
             )
         for number, slot in enumerate(rest):
             kinds = _IMAGE_FACTS.get(len(rest), ("image_width",) if len(rest) == 1 else ("image_height", "image_width"))
             kind, index = kinds[min(number, len(kinds) - 1)], images[0]
             self.out.place(kind, slot.offset, slot.size, arg_index=index)
             self._doubt(
-                f"{slot.title} is a fact of an image, which one is not in the text: {kind} of argument {index} is taken; "
-                f"say which, as --say '{slot.name}=image_width({index})'",
+                f"{slot.title} is a property of an image that the text does not name; {kind} of argument {index} is assumed; "
+                f"set it with --say '{slot.name}=image_width({index})'",
                 slot,
             )
 

@@ -56,11 +56,11 @@ class Entries:
         }  # fmt: skip
 
     def place(self, kind: str, place: int, size: int, **more: object) -> None:
-        """An entry of the payload at a place in the register file."""
+        """Add an entry of the payload at a place in the register file."""
         self.payload.append({"arg_type": kind, "offset": self.layout.offset(place), "size": size, **more})
 
     def value(self, index: int, slots: Sequence[InputSlot], room: int = 0) -> None:
-        """A value from one input, or a vector from an input for each element; ``room`` if it takes more than its elements."""
+        """Add a value of one input, or a vector of an input for each element; ``room`` if it takes more than its elements."""
         first = slots[0]
         size = slots[-1].end - first.offset
         elements = len(slots) if len(slots) > 1 else first.elements
@@ -71,13 +71,13 @@ class Entries:
         self.place("arg_byvalue", first.offset, room or size, arg_index=index)
 
     def struct(self, index: int, size: int, parts: Sequence[tuple[InputSlot, int]]) -> None:
-        """A struct by value: its pieces, each with its place in the struct."""
+        """Add a struct by value: its pieces, each with its offset in the struct."""
         self.info(index, parts[0][0].name, f"struct;{size}", "__private")
         for slot, source in parts:
             self.place("arg_byvalue", slot.offset, slot.size, arg_index=index, source_offset=source)
 
     def local(self, index: int, slot: InputSlot) -> None:
-        """A pointer to shared local memory."""
+        """Add a pointer to shared local memory."""
         self.info(index, slot.name, "uchar*;8", "__local")
         self.place(
             "arg_bypointer", slot.offset, slot.size, arg_index=index, addrmode="slm", addrspace="local",
@@ -85,7 +85,7 @@ class Entries:
         )  # fmt: skip
 
     def buffer(self, index: int, slot: InputSlot, bti: int | None, *, address: bool, constant: bool = False) -> None:
-        """A buffer whose address the payload has, and that is surface ``bti`` too; ``address`` if the code takes it."""
+        """Add a buffer whose address is in the payload, and that is surface ``bti`` too; ``address`` if the code uses it."""
         space = "constant" if constant else "global"
         self.info(index, slot.name, "uchar*;8", f"__{space}")
         if bti is not None:
@@ -99,12 +99,12 @@ class Entries:
         )  # fmt: skip
 
     def surface(self, index: int, bti: int, image_type: str, name: str) -> None:
-        """A buffer, or an image if it has a type, that only the binding table has."""
+        """Add a buffer, or an image if it has a type, that is in the binding table only."""
         self.info(index, name, "image2d_t;8" if image_type else "uchar*;8", "__global")
         self._stateful(index, bti, "image" if image_type else "global", image_type)
 
     def bindless(self, index: int, slot: InputSlot, image_type: str) -> None:
-        """A buffer or image whose handle the payload has."""
+        """Add a buffer or image whose handle is in the payload."""
         self.info(index, slot.name, "image2d_t;8" if image_type else "uchar*;8", "__global")
         more = {"image_type": image_type} if image_type else {}
         self.place(
@@ -113,7 +113,7 @@ class Entries:
         )  # fmt: skip
 
     def sampler(self, index: int, slot: InputSlot | None, name: str) -> None:
-        """A sampler: its handle in the payload, or without an input its number."""
+        """Add a sampler: its handle in the payload, or without an input its number."""
         self.info(index, name, "sampler_t;4", "__constant")
         mode, offset, size = ("stateful", None, 0) if slot is None else ("bindless", slot.offset, slot.size)
         self.payload.append(
@@ -126,7 +126,7 @@ class Entries:
         self.samplers += 1
 
     def inline_sampler(self, slot: InputSlot | None, address: str, filter_: str, *, normalized: bool) -> None:
-        """A sampler that is written in the kernel's source."""
+        """Add a sampler that is defined in the kernel's source."""
         entry = {
             "sampler_index": self.samplers,
             "addrmode": address,

@@ -61,7 +61,7 @@ class HandArguments:
             elif name not in IMPLICIT:
                 rest.append(slot)
             elif slot.size > IMPLICIT[name]:
-                raise self._fail(f".input {slot.name} has {slot.size} bytes, {name} has {IMPLICIT[name]}", slot)
+                raise self._fail(f".input {slot.name} has {slot.size} bytes, but {name} has {IMPLICIT[name]}", slot)
             else:
                 self.out.place(name, slot.offset, slot.size)
         return rest
@@ -79,7 +79,7 @@ class HandArguments:
     def _by_name(self, slots: list[InputSlot], hints: Mapping[str, ArgumentHint]) -> None:
         missing = next((s for s in slots if s.name not in hints), None)
         if missing is not None:
-            raise self._fail(f"nothing is said of .input {missing.name}", missing)
+            raise self._fail(f"no argument is given for .input {missing.name}", missing)
         for slot in slots:
             self._argument(slot, hints[slot.name].kind, hints[slot.name].image_type)
         names = {s.name for s in slots}
@@ -126,7 +126,7 @@ class HandArguments:
         self.out.value(self.out.next, parts)
 
     def _argument(self, slot: InputSlot, kind: str, image_type: str = "") -> None:
-        """An argument whose value, address or handle lies in the payload."""
+        """Add an argument whose value, address or handle is in the payload."""
         index = self.out.next
         if slot.kind == 0 and kind == "value":
             self.out.value(index, [slot])
@@ -140,7 +140,7 @@ class HandArguments:
             self.out.buffer(index, slot, None, address=True)
         else:
             what = ("a general variable", "a sampler", "a surface")[min(slot.kind, 2)]
-            raise self._fail(f".input {slot.name} is {what} of {slot.size} bytes, the argument is a {kind}", slot)
+            raise self._fail(f".input {slot.name} is {what} of {slot.size} bytes, but the argument is a {kind}", slot)
 
 
 def _image_type(hint: ArgumentHint) -> str:

@@ -127,7 +127,7 @@ def payload_of(kernel: Kernel, platform: Registers, simd: int) -> Payload:
         expected = grf + number * block
         if slot.name.lower() != LOCAL_IDS[number] or slot.offset != expected or slot.size != 2 * simd:
             message = (
-                f"{slot.title}: in ze_info local ids are words directly behind r0: "
+                f"{slot.title}: in ze_info local ids are words directly after r0: "
                 f"{LOCAL_IDS[number]} offset={expected} size={2 * simd}"
             )
             raise EmitError(kernel.name, message, slot.index)
