@@ -76,7 +76,7 @@ def _texts(into: Path, count: int) -> list[Path]:
 def _measure(paths: Sequence[Path], workers: int) -> float:
     """Tasks with nothing to do, and a check, on so many workers; the wall seconds of the check."""
     wall = 0.0
-    most = job.MOST_ITEMS
+    most = job.MAX_TASK_ITEMS
     with workers_here(workers) as address, crew_at(address, print) as crew:
         from distributed import Client
 
@@ -88,7 +88,7 @@ def _measure(paths: Sequence[Path], workers: int) -> float:
             def spent() -> tuple[float, float, float]:
                 return time.perf_counter(), time.process_time(), sum(watcher.run(work_of_process).values())
 
-            for words, work, items, guesses, job.MOST_ITEMS in (
+            for words, work, items, guesses, job.MAX_TASK_ITEMS in (
                 (f"{EMPTY_TASKS} tasks of one item", abs, [0] * EMPTY_TASKS, [1.0] * EMPTY_TASKS, 1),
                 (
                     "check",

@@ -94,7 +94,7 @@ def planted(path: Path, folder: Path, draw: random.Random) -> PlantedRun | None:
     text = path.read_text(encoding="utf-8")
     original = beside(path, text, folder, "a")
     try:
-        launches = launches_for(program_at(str(original)), None, _OPTIONS)
+        launches = launches_for([program_at(str(original))], None, _OPTIONS)
     except (UserError, TextProblems):
         return None
     shown = [(launch, launch.points[0]) for launch in launches]
@@ -115,7 +115,7 @@ def planted(path: Path, folder: Path, draw: random.Random) -> PlantedRun | None:
 
 def judged(run: PlantedRun) -> tuple[str, ComparedRuns]:
     """What is wrong with what ``compare-runs`` says of a planted change; empty where all is well."""
-    launches = launches_for(program_at(str(run.original)), None, _OPTIONS)
+    launches = launches_for([program_at(str(run.original))], None, _OPTIONS)
     compared = compare((program_at(str(run.original)), program_at(str(run.edited))), launches, _OPTIONS, Tolerance())
     if compared.found is None:
         return "not found", compared
@@ -149,7 +149,7 @@ def same_as_renamed(run: PlantedRun, folder: Path, draw: random.Random) -> Compa
     """What ``compare-runs`` says of a kernel and its copy with other names."""
     text, _ = disguised(run.original.read_text(encoding="utf-8"), draw)
     copy = beside(run.original, text, folder, "c")
-    launches = launches_for(program_at(str(run.original)), None, _OPTIONS)
+    launches = launches_for([program_at(str(run.original))], None, _OPTIONS)
     return compare((program_at(str(run.original)), program_at(str(copy))), launches, _OPTIONS, Tolerance())
 
 

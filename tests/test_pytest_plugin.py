@@ -105,7 +105,7 @@ def test_engine_and_checks_are_those_that_are_asked_for(folder):
 def test_no_checks_can_be_asked_for_and_none_that_is_unknown(folder):
     assert ran(folder, "--visa", "--visa-checks", "none")[1] == 0
     words, status = ran(folder, "--visa", "--visa-checks", "everything")
-    assert "unknown check 'everything'; known are all, none" in words
+    assert "unknown check 'everything'; known checks: all, none" in words
     assert status == 1
     assert ran(folder, "--visa", "--visa-engine", "fast")[1] == 4
 
@@ -118,7 +118,7 @@ def test_a_launch_that_cannot_be_made_fails_with_the_reason(folder):
     words, status = ran(folder, "--visa")
     assert "3 failed, 1 passed" in words
     assert "average.launch.yaml:1:10: " in words
-    assert "no program: say which with file: NAME.visaasm" in words
+    assert "no program; name it with file: NAME.visaasm" in words
     assert re.search(r"saxpy\.visaasm:51:5: error V201 unknown-mnemonic", words)
     assert "Traceback" not in words
     assert status == 1

@@ -54,16 +54,16 @@ def test_objects_go_there_and_back():
 
 @pytest.mark.parametrize("data", [b"", b"CISA", b"\x7fELF", b"hello", bytearray(b"CISA\x04\x01\x00")])
 def test_what_is_no_object_is_refused(data):
-    with pytest.raises(visa_lsp.ObjectError, match="not a vISA object"):
+    with pytest.raises(visa_lsp.ObjectError, match="cannot read the vISA object"):
         visa_lsp.disassemble(data)
 
 
 def test_what_is_no_text_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="this is an object, not a text"):
+    with pytest.raises(ValueError, match="expected a text, found an object"):
         visa_lsp.check(visa_lsp.assemble(SAXPY))
     with pytest.raises(FileNotFoundError):
         visa_lsp.check("nowhere.visaasm")
-    with pytest.raises(TypeError, match="a path, a text or bytes is expected"):
+    with pytest.raises(TypeError, match="expected a path, a text or bytes"):
         visa_lsp.check(7)
 
 

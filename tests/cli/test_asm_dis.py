@@ -75,7 +75,7 @@ def test_asm_heeds_suppression_comments_but_makes_no_object_of_a_suppressed_erro
     assert status == 1
     [error] = [line for line in err.splitlines() if " error " in line]
     assert error.startswith("b.visaasm:8:")
-    assert error.endswith("(a comment suppresses this, but no object can be made)")
+    assert error.endswith("(suppressed by a comment, but the text cannot be assembled)")
     assert not (tmp_path / "b.isa").exists()
     (tmp_path / "w.visaasm").write_text(TEXT.replace("0x7:d", "0x7:d // visa: ignore[V127]"))
     assert run("asm", "w.visaasm") == (0, b"", "")
@@ -169,7 +169,7 @@ def test_asm_says_what_the_object_s_own_text_cannot_repeat(line, code, tmp_path,
     assert len(said) == bool(code)
     if code:
         assert said[0].startswith(
-            f"{path}:5:5: warning V290 no-object-form: the object's text, which is 4.1, is refused here ({code})"
+            f"{path}:5:5: warning V290 no-object-form: the text of the object (version 4.1) has an error here ({code})"
         )
     assert main(["dis", str(path.with_suffix(".isa")), "-o", str(path)]) == 0
     assert main(["asm", str(path)]) == bool(code)

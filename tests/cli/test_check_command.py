@@ -129,13 +129,13 @@ def test_selection(words, check, options, codes):
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (["--select", "V999", "x"], "no finding is called 'V999'"),
+        (["--select", "V999", "x"], "unknown rule 'V999'"),
         (["--ignore", "bad-wrd", "x"], "did you mean 'bad-word'"),
         (["--select", "V1O1", "x"], "is no code"),
         (["--per-file-ignores", "nothing", "x"], "not GLOB:LIST"),
         (["--format", "yaml", "x"], "invalid choice"),
-        (["--max-warnings", "-1", "x"], "no whole number"),
-        ([], "no PATH"),
+        (["--max-warnings", "-1", "x"], "expected a whole number"),
+        ([], "missing PATH"),
         (["--watch", "-"], "cannot watch"),
         (["--platform", "TGLP", "x"], "did you mean"),
         (["--baseline", "none.json", "a.visaasm"], "none.json: no such file"),
@@ -195,7 +195,7 @@ def test_fix_keeps_line_ends_bytes_and_mode(words, run):
     (words / "a.visaasm").chmod(0o640)
     (words / "link.visaasm").symlink_to("a.visaasm")
     status, out, err = run("check", "--fix", "link.visaasm")
-    assert (status, out, err) == (0, "", "visa-lsp: 2 findings mended in 1 file\n")
+    assert (status, out, err) == (0, "", "visa-lsp: 2 findings fixed in 1 file\n")
     assert (words / "a.visaasm").read_bytes() == b"\xef\xbb\xbf// GOOD \xff\r\nGOOD"
     assert (words / "a.visaasm").stat().st_mode & 0o777 == 0o640
     assert (words / "link.visaasm").is_symlink()
@@ -221,7 +221,7 @@ def test_diff_writes_nothing(words, run):
     status, out, err = run("check", "--diff", "a.visaasm")
     assert status == 1
     assert "--- a.visaasm\n+++ a.visaasm\n@@ -1,2 +1,2 @@\n one\n-BAD\n\\ No newline at end of file\n+GOOD\n" in out
-    assert "can be mended" in err
+    assert "can be fixed" in err
     assert (words / "a.visaasm").read_text() == "one\nBAD"
 
 

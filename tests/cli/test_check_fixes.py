@@ -77,7 +77,7 @@ def test_fix_says_how_many_findings_have_a_fix_that_it_leaves(run, tmp_path):
     path.write_text(text)
     status, _, err = run("check", "--fix", path)
     assert (status, path.read_text()) == (1, text.replace("MOV", "mov"))
-    assert "1 finding left that has a fix which may change the meaning: --unsafe-fixes applies it too" in err
+    assert "1 finding left that has a fix which may change the meaning; --unsafe-fixes applies it" in err
     status, _, err = run("check", "--diff", "--unsafe-fixes", path)
     assert (status, "mvo" in path.read_text(), "left" in err) == (1, True, False)
     status, _, err = run("check", "--fix", "--unsafe-fixes", path)

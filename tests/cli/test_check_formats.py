@@ -49,7 +49,7 @@ def test_full_shows_the_line_the_notes_and_the_fixes(report):
     ]
     # A wide character takes two columns of a terminal.
     assert lines[13:15] == ["2 |     BAD 漢 ODD // DULL", "  |            ^^^"]
-    assert lines[-1] == "1 error, 1 warning, 1 hint in 2 files (1 can be mended by --fix)"
+    assert lines[-1] == "1 error, 1 warning, 1 hint in 2 files (1 can be fixed by --fix)"
 
 
 def test_full_cuts_long_lines(words, run):

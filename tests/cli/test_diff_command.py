@@ -89,7 +89,7 @@ def test_registers_of_both_sides_stand_side_by_side(file, capsys):
     _, out, _ = told(capsys, file("a.visaasm", TEXT), file("b.visaasm", large), "--platform", "TGLLP")
     assert rows["a.visaasm"] < rows["b.visaasm"]
     assert re.search(rf"GRF rows +{rows['a.visaasm']} -> {rows['b.visaasm']}\n", out)
-    assert "bytes a row" not in out
+    assert "bytes per row" not in out
 
 
 def test_json_has_these_keys_and_no_others(file, capsys):
@@ -203,11 +203,11 @@ def test_one_unreadable_file_of_a_folder_does_not_hide_the_others(file, tmp_path
     ("argv", "words"),
     [
         (["a.visaasm", "nowhere.visaasm"], "nowhere.visaasm: no such file or directory"),
-        (["a.visaasm", ""], "an empty path names no file"),
+        (["a.visaasm", ""], "expected a path, got an empty one"),
         (["a.visaasm", "folder"], "compare two files or two folders"),
         (["folder", "folder"], "no texts and no objects"),
         (["-", "-"], "standard input is read once"),
-        (["a.visaasm", "damaged.isa"], "not an object that can be read"),
+        (["a.visaasm", "damaged.isa"], "cannot read the object"),
         (["a.visaasm", "a.visaasm", "-o", "a.visaasm"], "this is also the input"),
     ],
 )

@@ -104,7 +104,7 @@ def test_two_texts_with_one_object_are_told(folder, capfd):
     (folder / "x.isaasm").write_text(TEXT.replace("saxpy", "other"))
     status, err = run(capfd, "asm", "x.visaasm", "x.isaasm")
     assert status == 2
-    assert "x.isaasm: its object would replace that of x.visaasm" in err
+    assert "x.isaasm: its object would overwrite x.isa, the object of x.visaasm" in err
     assert (folder / "x.isa").read_bytes() == OBJECT
 
 
@@ -254,7 +254,7 @@ def test_what_a_walk_finds_is_a_regular_file(folder, capfd):
         status, err = run(capfd, "check", "texts")
     assert status == 0
     assert sorted(err.splitlines()) == [
-        f"visa-lsp: texts/{name}.visaasm: this is a {what}, not a regular file, and is passed over"
+        f"visa-lsp: texts/{name}.visaasm: skipped: this is a {what}, not a regular file"
         for name, what in (("pipe", "FIFO"), ("socket", "socket"), ("zero", "device"))
     ]
     (below / "nothing.visaasm").symlink_to("nowhere")
@@ -366,7 +366,7 @@ def test_sources_of_the_compiler_are_told_with_what_to_do(folder, capfd, command
     if command == "run":
         pytest.importorskip("numpy")
         if name.endswith(".cl"):
-            command, words = "run --ocloc none", "none: is not there"  # it would be compiled and run
+            command, words = "run --ocloc none", "none: does not exist"  # it would be compiled and run
     assert main([*command.split(), name]) == 2
     said = capfd.readouterr().err
     assert words in said
@@ -406,7 +406,10 @@ def test_an_editor_is_told_nothing_of_the_kind():
 
 @pytest.mark.parametrize("port", ["\u00b2", "9" * 5000, "65536", "-1", "x", ""])
 def test_a_port_that_is_none_is_told(capfd, port):
-    assert run(capfd, "--tcp", f"127.0.0.1:{port}") == (2, f"visa-lsp: --tcp wants HOST:PORT, not '127.0.0.1:{port}'\n")
+    assert run(capfd, "--tcp", f"127.0.0.1:{port}") == (
+        2,
+        f"visa-lsp: --tcp: expected HOST:PORT, got '127.0.0.1:{port}'\n",
+    )
 
 
 @pytest.mark.parametrize("kind", ["fifo", "no folder"])

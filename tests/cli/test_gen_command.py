@@ -79,7 +79,7 @@ def test_the_tool_is_that_of_the_option_else_of_the_settings_else_of_path(run, f
     status, _, err = run("gen", "k.visaasm")
     assert status == 2
     assert "visa-lsp.toml" in err
-    assert "is not there" in err
+    assert "does not exist" in err
 
 
 def test_findings_go_to_standard_error_and_end_with_1(run, folder):
@@ -112,13 +112,13 @@ def test_a_doubt_without_a_place_leaves_the_exit_status(run, folder):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--html", "-", "--format", "json"], "to one place"),
-        (["--html", "x", "-o", "x"], "to one place"),
-        (["--tool", "a", "--tool", "b", "--tool", "c"], "--tool is given once, or twice"),
+        (["--html", "-", "--format", "json"], "the same file"),
+        (["--html", "x", "-o", "x"], "the same file"),
+        (["--tool", "a", "--tool", "b", "--tool", "c"], "expected --tool once, or twice"),
         (["--tool", "a", "--tool", "b", "--html", "x.html"], "one finalizer"),
         (["--tool", "a", "--tool", "b", "--compare-options", "", "-x"], "not both"),
         (["--options", "'open"], "no closing quotation"),
-        (["--source", "x.cl"], "--source goes with --html"),
+        (["--source", "x.cl"], "--source needs --html"),
         (["--html", "k.visaasm"], "would be lost"),
         (["-o", "k.visaasm"], "would be lost"),
         (["--timeout", "nan"], "no number of seconds"),

@@ -57,8 +57,8 @@ def test_the_report_is_the_same_in_every_format(checked, name):
 
 def test_how_many_were_kept_is_told_with_the_statistics(checked, folder):
     count = len(list(folder.glob("*.visaasm")))
-    assert checked("--statistics")[1].endswith(f"\n0 of {count} files as they were found before\n")
-    assert checked("--statistics")[1].endswith(f"\n{count} of {count} files as they were found before\n")
+    assert checked("--statistics")[1].endswith(f"\n0 of {count} files read from the cache\n")
+    assert checked("--statistics")[1].endswith(f"\n{count} of {count} files read from the cache\n")
     assert "as they were found" not in checked("--statistics", cache="")[1]
 
 
@@ -191,7 +191,7 @@ def test_processes_that_write_at_once_do_not_harm_each_other(folder, capsys):
 
 
 def test_the_size_is_bounded(checked, folder, monkeypatch):
-    monkeypatch.setattr(kept_verdicts, "_MOST_BYTES", 2_000)
+    monkeypatch.setattr(kept_verdicts, "_MAX_CACHE_FILE_BYTES", 2_000)
     for number in range(6):
         for path in folder.iterdir():
             path.write_text(path.read_text() + f"\n// {number}\n")

@@ -75,7 +75,7 @@ def test_argument_files(called, tmp_path, monkeypatch):
     ("argv", "message"),
     [
         (["chek"], "did you mean 'check'?"),
-        (["zzzzz"], "known: check, asm"),
+        (["zzzzz"], "known commands: check, asm"),
         (["dap", "--port", "x"], "--port"),
         (["--nonsense"], "--nonsense"),
         (["--platform", "TGLP"], "did you mean 'TGLLP'?"),
@@ -86,7 +86,7 @@ def test_argument_files(called, tmp_path, monkeypatch):
         (["stats", "--formta=json"], "did you mean '--format'?"),
         (["zeinfo", "chekc", "x"], "did you mean 'check'?"),
         (["check", "@none"], "none: no such file"),
-        (["check", "@self"], "without end"),
+        (["check", "@self"], "nested deeper"),
         (["test.visaasm"], "visa-lsp check test.visaasm"),
     ],
 )

@@ -24,8 +24,8 @@ def typed(tmp_path, monkeypatch):
     """Give what a command writes to a stderr, where every piece of work takes long."""
     shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(progress, "_SLOW", 0)
-    monkeypatch.setattr(progress, "_STEP", 0)
+    monkeypatch.setattr(progress, "_DELAY_SECONDS", 0)
+    monkeypatch.setattr(progress, "_UPDATE_SECONDS", 0)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
 
@@ -69,7 +69,7 @@ def test_nothing_is_told_where_nobody_looks(typed, monkeypatch, argv):
             context.setenv(name, value)
             assert typed(*argv) == ""
     assert typed(*argv) != ""
-    monkeypatch.setattr(progress, "_SLOW", 1000)
+    monkeypatch.setattr(progress, "_DELAY_SECONDS", 1000)
     assert typed(*argv) == ""
 
 

@@ -18,7 +18,7 @@ from visa_lsp.dap.open_launch import LaunchRefused, open_launch
 from visa_lsp.diagnostics import Severity
 
 _LINE = re.compile(r"^[^:\n]*:(\d+):\d+: error (V\d+) [\w-]+: (.*)$", re.MULTILINE)
-_SUPPRESSED = "(a comment suppresses this, but no object can be made)"
+_SUPPRESSED = "(suppressed by a comment, but the text cannot be assembled)"
 _SEED = 20_437
 
 

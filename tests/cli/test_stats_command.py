@@ -240,4 +240,4 @@ def test_a_folder_stands_for_its_texts_and_objects(stats, tmp_path):
         "d/deep/b.visaasm",
     ]
     (tmp_path / "empty").mkdir()
-    assert stats("empty") == (2, "", "visa-lsp: empty: this folder has no texts and no objects\n")
+    assert stats("empty") == (2, "", "visa-lsp: empty: no texts or objects in this folder\n")

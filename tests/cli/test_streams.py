@@ -134,7 +134,7 @@ def test_an_output_that_is_full_is_told_in_one_line(capsys, monkeypatch, line):
     with Path("/dev/full").open("w") as full:
         monkeypatch.setattr("sys.stdout", full)
         assert main(line.split()) == 2
-    assert capsys.readouterr().err == "visa-lsp: standard output cannot be written: there is no room left\n"
+    assert capsys.readouterr().err == "visa-lsp: cannot write to standard output: no space left\n"
 
 
 @pytest.mark.parametrize(

@@ -167,7 +167,7 @@ def test_a_kernel_of_a_zebin_has_code(others, found, capsys):
     assert main(["zeinfo", "check", "--no-text", "--format", "json", "x.zebin"]) == bool(found)
     assert [f["code"] for f in json.loads(capsys.readouterr().out)] == found
     assert main(["dis", "--summary", "x.zebin"]) == 0
-    assert ("kernel k: no section .text.k" in capsys.readouterr().out) == bool(found)
+    assert ("kernel k: no code: missing section .text.k" in capsys.readouterr().out) == bool(found)
 
 
 @pytest.mark.parametrize(

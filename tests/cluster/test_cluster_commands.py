@@ -82,7 +82,7 @@ def test_many_texts_on_four_workers_are_as_on_none(both):
         status, out, err = both("check", "many", "--no-cache", "--statistics", cluster=address)
     assert status == 2
     assert out.count("unknown-mnemonic") > 10
-    assert "this is an object, not a text" in err
+    assert "expected a text, found an object" in err
 
 
 def test_every_command_prints_the_same_where_inputs_are_sent(address, tmp_path, monkeypatch, capsys):
@@ -131,7 +131,7 @@ def test_fixes_are_made_and_baselines_kept_as_ever(address, tmp_path, monkeypatc
         files = {path.name: path.read_bytes() for path in Path("errors").iterdir()}
         done.append((first, second, *capsys.readouterr(), files, Path("known.json").read_bytes()))
     assert done[0] == done[1]
-    assert "mended in" in done[0][3]
+    assert "fixed in" in done[0][3]
 
 
 @pytest.mark.parametrize("name", first(1, ["text", "json"]))
@@ -198,12 +198,12 @@ def test_what_holds_a_file_is_no_longer_read(tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["check", ".", "--cluster", "here"], "--cluster: 'here' is no address: say HOST:PORT"),
-        (["check", ".", "--send"], "--send goes with --cluster"),
-        (["check", ".", "--send", "--fix", "--cluster", "local"], "--send does not go with --fix or --diff"),
-        (["stats", "k", "--cluster", "local:0"], "say local:N with N from 1 to 64"),
-        (["diff", "a", "b", "--cluster", "local:x"], "say local:N with N from 1 to 64"),
-        (["run", "k.visaasm", "--cluster", "x"], "'x' is no address"),
+        (["check", ".", "--cluster", "here"], "--cluster: 'here' is not an address: expected HOST:PORT"),
+        (["check", ".", "--send"], "--send needs --cluster"),
+        (["check", ".", "--send", "--fix", "--cluster", "local"], "--send excludes --fix and --diff"),
+        (["stats", "k", "--cluster", "local:0"], "expected local:N with N from 1 to 64"),
+        (["diff", "a", "b", "--cluster", "local:x"], "expected local:N with N from 1 to 64"),
+        (["run", "k.visaasm", "--cluster", "x"], "'x' is not an address"),
     ],
 )
 def test_wrong_words_are_usage_errors(tmp_path, monkeypatch, capsys, words, said):

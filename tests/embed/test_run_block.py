@@ -103,7 +103,7 @@ async def test_a_block_with_a_mistake_is_not_run(client):
 async def test_a_buffer_that_there_is_not_is_told(client):
     answer = await run(client, TEXT, block=0, quick={"args": {"nope": [1]}})
     assert not answer["ok"]
-    assert "there is no argument 'nope'" in answer["error"]
+    assert "unknown argument 'nope'" in answer["error"]
 
 
 async def test_the_kernel_is_opened_as_a_text_with_its_launch(client):

@@ -22,7 +22,7 @@ from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.sim.jit import engine, machine, native
 from visa_lsp.sim.machine import run as interpret
 
-SIDE_BY_SIDE = "groups ran side by side on 3 threads: nothing orders the atomics of different groups"
+SIDE_BY_SIDE = "groups ran in parallel on 3 threads; the order of atomics of different groups is undefined"
 COUNT_UP = AT + "    mov (M1, 16) at(0,0)<1> 0x0:ud\n    dword_atomic.inc (M1, 16) x at.0 %null.0 %null.0 value.0\n"
 
 

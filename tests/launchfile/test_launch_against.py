@@ -97,7 +97,7 @@ def test_the_ze_info_is_found_by_the_kernels_name(saxpy):
     assert said(saxpy, f"file: saxpy.visaasm\n{ARGS}") == []
     assert said(saxpy, f"file: saxpy.visaasm\n{ARGS.replace('  n:', '  count:')}") == [
         ("V811", "kernel 'saxpy' needs argument 3 n: int, not given"),
-        ("V810", "kernel 'saxpy' has no argument 'count'; its arguments are y, x, a, n"),
+        ("V810", "kernel 'saxpy' has no argument 'count'; known arguments: y, x, a, n"),
     ]
 
 
@@ -124,8 +124,8 @@ def test_a_missing_argument_is_named_with_its_type(saxpy):
     ("lines", "words"),
     [
         ("file: saxpy.visaasm\nkernel: saxpi", "the program has no kernel 'saxpi'; did you mean 'saxpy'?"),
-        ("kernel: saxpi\nze_info: axpy.zeinfo.yaml", "says nothing of kernel 'saxpi'; did you mean 'saxpy'?"),
-        ("kernel: saxpi\nzebin: axpy.zebin", "says nothing of kernel 'saxpi'; did you mean 'saxpy'?"),
+        ("kernel: saxpi\nze_info: axpy.zeinfo.yaml", "has no kernel 'saxpi'; did you mean 'saxpy'?"),
+        ("kernel: saxpi\nzebin: axpy.zebin", "has no kernel 'saxpi'; did you mean 'saxpy'?"),
     ],
 )
 def test_a_kernel_that_is_not_there(saxpy, lines, words):
@@ -138,7 +138,7 @@ def test_a_program_of_several_kernels_needs_a_name(saxpy):
     program = saxpy.launch.with_name("two.visaasm")
     program.write_text('.version 4.1\n.kernel "a"\n    ret (M1, 1)\n.kernel "b"\n    ret (M1, 1)\n')
     assert said(saxpy, "file: two.visaasm\ngroups: [1]") == [
-        ("V814", "the program has several kernels, say which one: kernel: a | b")
+        ("V814", "the program has several kernels; name one: kernel: a | b")
     ]
     assert said(saxpy, "file: two.visaasm\nkernel: b\ngroups: [1]") == []
 

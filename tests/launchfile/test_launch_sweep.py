@@ -11,7 +11,7 @@ from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.launchfile.folder import LaunchFolder
 from visa_lsp.launchfile.judge import judge
 from visa_lsp.launchfile.source import launch_source
-from visa_lsp.launchfile.sweep import MOST_POINTS, at_point
+from visa_lsp.launchfile.sweep import MAX_SWEEP_POINTS, at_point
 from visa_lsp.launchfile.values import point_words
 from visa_lsp.sim.launch.config import LaunchError
 
@@ -74,7 +74,7 @@ def test_a_point_may_have_values_and_keys_that_the_sweep_has_not():
 
 
 def test_without_a_sweep_a_text_is_no_number():
-    with pytest.raises(LaunchError, match="a whole number is expected here, this is the text 'n'"):
+    with pytest.raises(LaunchError, match="expected a whole number, got the text 'n'"):
         parse_launch("groups: [n]", PATH)
 
 
@@ -82,7 +82,7 @@ def test_a_sweep_of_too_many_points_is_refused_before_any_is_made():
     axes = ", ".join(f"x{n}: {list(range(20))}" for n in range(5))
     source = launch_source(f"groups: [x0 + x1 + x2 + x3 + x4 + 1]\nsweep: {{{axes}}}")
     (found,) = at_point(source).found
-    assert found.message == f"the sweep has 3200000 points; at most {MOST_POINTS} are run"
+    assert found.message == f"the sweep has 3200000 points; at most {MAX_SWEEP_POINTS} are supported"
 
 
 def test_every_value_is_judged_once_and_named_where_it_is_to_blame(tmp_path):
@@ -98,5 +98,5 @@ def test_every_value_is_judged_once_and_named_where_it_is_to_blame(tmp_path):
 def test_an_axis_that_changes_nothing_is_a_warning_and_no_error():
     text = "groups: [1]\nsweep: {n: [1, 2]}"
     (found,) = judge(launch_source(text), None).diagnostics
-    assert (found.code, found.severity.value, found.message) == ("V822", "warning", "the axis 'n' changes nothing")
+    assert (found.code, found.severity.value, found.message) == ("V822", "warning", "the axis 'n' has no effect")
     assert parse_launch(text, PATH).sweep.count == 2

@@ -123,7 +123,7 @@ async def test_the_time_that_the_finalizer_may_take_is_an_option(client, uri, tm
     assert finding["name"] == "finalizer-failure"
     assert "did not end within 0.3 seconds" in finding["message"]
     answer = await command(client, "visa.gen", {"uri": uri, "tool": tool, "timeout": "soon"})
-    assert (answer["ok"], answer["error"]) == (False, "'soon' is no number of seconds, up to 86400")
+    assert (answer["ok"], answer["error"]) == (False, "expected a number of seconds up to 86400, got 'soon'")
 
 
 async def test_nothing_is_started_where_there_is_no_trust(uri, tmp_path):

@@ -118,7 +118,7 @@ async def test_the_kernel_of_the_text_runs_as_its_programs_ze_info_says(client, 
         document.write_text("version: '1.20'\nkernels: []\n")
     told = await command(client, "visa.launchTemplate", uri)
     assert (told["kernel"], told["kernels"]) == ("pack", ["pack"])  # the ze_info speaks of more
-    assert f"the ze_info is that of {document.name}, which speaks of kernel 'pack'" in told["assumed"]
+    assert f"the ze_info is that of {document.name}, for kernel 'pack'" in told["assumed"]
     answer = await command(client, "visa.run", {"uri": uri, "quick": {}})
     assert answer["ok"], answer
     assert (answer["launchText"], answer["assumed"]) == (told["text"], told["assumed"])
@@ -152,7 +152,7 @@ async def test_sizes_that_have_to_be_tried_are_tried_in_another_process(client, 
     client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "visa", 1, text)))
     (tmp_path / "turn.zeinfo.yaml").write_text((folder / "turn.zeinfo.yaml").read_text())
     told = await command(client, "visa.launchTemplate", uri)
-    assert "local_size: [16, 16, 1], several threads, which share memory" in told["assumed"]
+    assert "local_size: [16, 16, 1], several threads that share memory" in told["assumed"]
     answer = await command(client, "visa.run", {"uri": uri, "quick": {}})
     assert (answer["ok"], answer["launchText"]) == (True, told["text"])
 
@@ -177,8 +177,8 @@ async def test_a_mistake_in_a_quick_run_is_named(client, kernel, quick, words):
     ("quick", "words"),
     [
         ({"args": [{"buffer": {"dtype": "float23"}}]}, "argument y: unknown dtype 'float23'; did you mean 'float32'?"),
-        ({"args": {"z": 1}}, "there is no argument 'z'; the arguments are y, x, a, n"),
-        ({"args": [1, 2, 3, 4, 5]}, "the kernel has 4 arguments, these are 5"),
+        ({"args": {"z": 1}}, "unknown argument 'z'; known arguments: y, x, a, n"),
+        ({"args": [1, 2, 3, 4, 5]}, "the kernel has 4 arguments, got 5"),
         ({"groups": [0, 1, 1]}, "groups: 0 is out of range"),
         ({"grups": [1, 1, 1]}, "grups: unknown key 'grups'; did you mean 'groups'?"),
         ({"args": [{"buffer": {"shape": [1 << 40]}}]}, "argument y: "),

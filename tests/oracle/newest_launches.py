@@ -16,6 +16,7 @@ import opencl
 import test_run_corpus as corpus
 from compiled import compile_at_once
 from corpus import BESIDE, OWN
+from corpus_results import compare, kept, of_pocl
 
 from visa_lsp.app.launch.program import TextProblems
 from visa_lsp.sim.launch.config import LaunchError
@@ -39,7 +40,7 @@ def launches() -> list[tuple[corpus.Case, str]]:
 @functools.cache
 def pocl_buffers(case) -> dict:
     """Return the buffers that pocl leaves."""
-    return corpus.of_pocl(case)[0]
+    return of_pocl(case)[0]
 
 
 def outcome(case, platform: str, engine: str, checks: str) -> tuple[str, str]:
@@ -51,12 +52,12 @@ def outcome(case, platform: str, engine: str, checks: str) -> tuple[str, str]:
     arrays = [getattr(arg, "array", None) for arg in case.args]
     simd = corpus.simd_of(case, platform, PART)
     if (OWN / "cl" / f"{case.source}.cl").is_file():
-        expected = corpus.kept(case, simd)
+        expected = kept(case, simd)
     else:
         expected = case.reference(arrays, simd) if case.reference else pocl_buffers(case)
     faults = [str(fault) for fault in report.faults if fault.kind.value != case.reports]
     try:
-        corpus.compare(case, {buffer.arg: buffer.array for buffer in report.buffers}, expected)
+        compare(case, {buffer.arg: buffer.array for buffer in report.buffers}, expected)
     except AssertionError as error:
         return "wrong", faults[0] if faults else " ".join(str(error).split())
     return ("finding", faults[0]) if faults else ("right", "")

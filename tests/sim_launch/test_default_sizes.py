@@ -56,7 +56,7 @@ def test_a_guard_that_is_wrong_shows_where_counts_are_no_multiple(folder):
         good.written,
         True,
     )
-    assert "argument 3 (n): 111, no multiple of the size of a group, as int32" in good.uneven.assumed
+    assert "argument 3 (n): 111, not a multiple of the group size, as int32" in good.uneven.assumed
     bad = proposal_of(text.replace("cmp.lt", "cmp.le").replace("cmp.ge", "cmp.gt"))
     assert bad.written == bad.uneven.written
     assert any("a buffer of 111 float32: 0, 1, 2, ...; a trial run reaches 112" in words for words in bad.assumed)
@@ -90,7 +90,7 @@ def test_a_race_within_a_thread_is_a_note_that_names_the_option(folder):
 def test_a_launch_file_needs_no_launch_file(folder, capsys):
     Path("k.launch.yaml").write_text("kernel: k\n")
     assert main(["run", "--init", "k.launch.yaml"]) == 2
-    assert "k.launch.yaml: --init makes a launch file, and this is one" in capsys.readouterr().err
+    assert "k.launch.yaml: --init expects a text, an object or OpenCL C" in capsys.readouterr().err
     Path("k.visaasm").write_text(saxpy())
     assert main(["run", "--kernel", "saxpy", "k.visaasm"]) == 2
     assert "--kernel goes with OpenCL C" in capsys.readouterr().err

@@ -186,7 +186,7 @@ def test_functions_from_other_files(command, capsys):
     assert "expect arg 0: holds" in capsys.readouterr().out
     Path("climb.launch.yaml").write_text(text.replace(", steps.visaasm", ""))
     assert command("climb.visaasm") == 0
-    assert "note: function 'steps' is that of steps.visaasm" in capsys.readouterr().out
+    assert "note: function 'steps' is linked from steps.visaasm" in capsys.readouterr().out
     Path("steps.visaasm").unlink()
     assert command("climb.visaasm") == 1
     assert "bad-call: fcall: the program has no function steps" in capsys.readouterr().out

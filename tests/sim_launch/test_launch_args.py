@@ -269,7 +269,10 @@ def test_binding_table_entries_have_a_name_too():
         ({"locl_size": BUFFER}, "did you mean 'local_size'?"),
         ((BUFFER,), "has 3 inputs (a, p, n), got 1 arguments"),
         ({"a": BUFFER, "p": BUFFER, "n": BUFFER}, "has 4 bytes; the address of a buffer needs 8"),
-        ({"a": SamplerArg(), "p": BUFFER, "n": LocalArg(4)}, ".input a is a general variable; an argument of kind sampler does not fit"),
+        (
+            {"a": SamplerArg(), "p": BUFFER, "n": LocalArg(4)},
+            ".input a is a general variable; an argument of kind sampler does not fit",
+        ),
     ],
 )
 def test_inputs_that_cannot_be_filled_are_named(args, words):

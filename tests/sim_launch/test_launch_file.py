@@ -73,21 +73,21 @@ def test_files_are_relative_to_the_launch_file(tmp_path):
     ("text", "place", "words"),
     [
         ("", "1:1", "is empty"),
-        ("- 1", "1:1", "a launch file is a map, this is a list"),
+        ("- 1", "1:1", "expected a launch file as a map, got a list"),
         ("groups: [1]\nlocal-size: [1]", "2:1", "unknown key 'local-size'; did you mean 'local_size'?"),
         ("args: []", "1:1", "'groups' is missing"),
-        ("groups: [0]", "1:10", "0 is out of range, it must be from 1"),
+        ("groups: [0]", "1:10", "0 is out of range: expected 1"),
         ("groups: [-1, 1, 1]", "1:10", "-1 is out of range"),
         ("groups: [1, 1, 1, 1]", "1:9", "one to three numbers"),
-        ("groups: [1.5]", "1:10", "a whole number is expected here, this is the number 1.5"),
+        ("groups: [1.5]", "1:10", "expected a whole number, got the number 1.5"),
         ("groups: [1]\nplatform: TGLP", "2:11", "unknown platform 'TGLP'; did you mean 'tgllp'?"),
-        ("groups: [1]\nfile: nowhere.visaasm", "2:7", "there is no file"),
+        ("groups: [1]\nfile: nowhere.visaasm", "2:7", "no such file"),
         ("threads: [2, 2]", "1:1", "needs mode: media"),
         ("mode: media", "1:1", "needs threads"),
         ("groups: [1]\nmode: medya", "2:7", "did you mean 'media'?"),
-        ("groups: [1]\nargs: 3", "2:7", "args is a list, or a map"),
-        ("groups: [1]\nargs: [{}]", "2:8", "there is none"),
-        ("groups: [1]\nargs: [{value: 1, local: 2}]", "2:8", "these are value, local"),
+        ("groups: [1]\nargs: 3", "2:7", "expected args as a list or a map"),
+        ("groups: [1]\nargs: [{}]", "2:8", "got none"),
+        ("groups: [1]\nargs: [{value: 1, local: 2}]", "2:8", "got value, local"),
         ("groups: [1]\nargs: [{bufer: {}}]", "2:9", "did you mean 'buffer'?"),
         ("groups: [1]\nargs: [{local: 0}]", "2:16", "out of range"),
         (
@@ -101,21 +101,21 @@ def test_files_are_relative_to_the_launch_file(tmp_path):
         ("groups: [1]\nargs: [{buffer: {dtype: float64, shape: [100000, 100000]}}]", "2:41", "1 GiB"),
         ("groups: [1]\nargs: [{buffer: {dtype: int8, shape: [2], init: zeroes}}]", "2:49", "did you mean 'zeros'?"),
         ("groups: [1]\nargs: [{buffer: {dtype: uint8, values: [256]}}]", "2:40", "256 does not fit into uint8"),
-        ("groups: [1]\nargs: [{buffer: {dtype: uint8, values: [1.5]}}]", "2:40", "1.5 is no whole number"),
+        ("groups: [1]\nargs: [{buffer: {dtype: uint8, values: [1.5]}}]", "2:40", "1.5 is not a whole number"),
         ("groups: [1]\nargs: [{buffer: {dtype: uint8, values: [[1, 2], [3]]}}]", "2:49", "rows of different lengths"),
         (
             "groups: [1]\nargs: [{buffer: {dtype: uint8, values: [1], shape: [2]}}]",
             "2:40",
-            "has 2 elements, these are 1",
+            "has 2 elements, got 1",
         ),
-        ("groups: [1]\nargs: [{buffer: {npy: gone.npy}}]", "2:23", "there is no file"),
-        ("groups: [1]\nargs: [{value: yes-please}]", "2:16", "a number is expected here"),
+        ("groups: [1]\nargs: [{buffer: {npy: gone.npy}}]", "2:23", "no such file"),
+        ("groups: [1]\nargs: [{value: yes-please}]", "2:16", "expected a number"),
         ("groups: [1]\nargs: [{sampler: {filter: cubic}}]", "2:27", "unknown filter 'cubic'"),
         ("groups: [1]\nargs: [{image: {dtype: int64, shape: [2, 2]}}]", "2:16", "an image cannot hold int64"),
-        ("groups: [1]\nargs: [{value: 1}]\nexpect: [{arg: 1, values: [1]}]", "3:16", "there is no argument 1"),
+        ("groups: [1]\nargs: [{value: 1}]\nexpect: [{arg: 1, values: [1]}]", "3:16", "unknown argument 1"),
         ("groups: [1]\nargs: [{value: 1}]\nexpect: [{values: [1]}]", "3:10", "'arg' is missing"),
-        ("groups: [1]\nargs: [{value: 1}]\nexpect: [{arg: 0}]", "3:10", "either npy or values"),
-        ("groups: [1]\nargs: [{value: 1}]\nexpect: [{arg: 0, values: [1], rtol: -1}]", "3:38", "a number from 0 up"),
+        ("groups: [1]\nargs: [{value: 1}]\nexpect: [{arg: 0}]", "3:10", "takes one of npy, values"),
+        ("groups: [1]\nargs: [{value: 1}]\nexpect: [{arg: 0, values: [1], rtol: -1}]", "3:38", "a number >= 0"),
         ("groups: [1", "1:11", "expected"),
     ],
 )
@@ -138,5 +138,5 @@ def test_a_file_that_is_no_array_is_refused(tmp_path):
 def test_not_all_of_very_many_arguments_are_listed():
     with pytest.raises(LaunchError) as error:
         parse("groups: [1]\nargs: [" + ", ".join(["{value: 1}"] * 300) + "]\nexpect: [{arg: y, values: [1]}]")
-    assert "the arguments are 0, 1, 2, " in error.value.message
+    assert "known arguments 0, 1, 2, " in error.value.message
     assert error.value.message.endswith(", 39 and 260 more")

@@ -82,7 +82,7 @@ def test_a_null_buffer_that_nobody_touches_is_no_fault():
 def test_expecting_something_of_a_null_buffer_is_an_error():
     text = f"groups: [1]\nlocal_size: [16]\nargs: {{source: {{buffer: null}}, target: {PLAIN}}}\nexpect: [{{arg: source, values: [1]}}]\n"
     launch = parse_launch(text, Path("x.launch.yaml"))
-    with pytest.raises(LaunchError, match="it is no buffer"):
+    with pytest.raises(LaunchError, match="is not a buffer"):
         run_text(TEXT.replace("BODY", COPY), launch, RunOptions(Path("x.visaasm"), engine="interp"))
 
 
@@ -130,12 +130,12 @@ def test_an_image_has_access_and_contents_too():
     ("text", "message"),
     [
         ("{buffer: {dtype: int8, shape: [1]}, access: readnly}", "did you mean 'readonly'"),
-        ("{buffer: {dtype: int8, shape: [1], access: readonly}, access: writeonly}", "said twice"),
+        ("{buffer: {dtype: int8, shape: [1], access: readonly}, access: writeonly}", "given twice"),
         ("{value: 3, access: readonly}", "access belongs to a buffer or an image"),
         ("{buffer: {dtype: int8, shape: [1], init: undefned}}", "did you mean 'undefined'"),
         ("{buffer: {dtype: int8, shape: [1], init: undefined, values: [1]}}", "one source of its contents"),
-        ("{image: null}", "an image is a map"),
-        ("{local: null}", "a whole number is expected"),
+        ("{image: null}", "expected an image as a map"),
+        ("{local: null}", "expected a whole number"),
     ],
 )
 def test_mistakes_are_told_with_their_place(text, message):

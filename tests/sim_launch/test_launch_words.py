@@ -160,8 +160,8 @@ def test_a_function_in_two_files_names_both(tmp_path):
     [
         ("pvc", "pvc", "pvc", "tgllp", "TGLLP has no lsc_store"),
         ("pvc", "pvc", "pvc", "dg2", "registers of 64 bytes"),
-        ("icllp", "icllp", "bdw", "pvc", "threads of 8 lanes, those of PVCXT have 16 or 32"),
-        ("acm-g10", "acm-g10", "acm-g10", "pvc", "threads of 8 lanes, those of PVCXT have 16 or 32"),
+        ("icllp", "icllp", "bdw", "pvc", "threads of 8 lanes, but PVCXT supports 16 or 32"),
+        ("acm-g10", "acm-g10", "acm-g10", "pvc", "threads of 8 lanes, but PVCXT supports 16 or 32"),
         ("xe_hp_sdv", "xe_hp_sdv", "xe_hp_sdv", "tgllp", "reads the thread's number from %sr0"),
     ],
 )
@@ -234,7 +234,7 @@ def test_a_zebin_beside_the_program_says_the_platform_too(tmp_path):
 def test_a_zebin_of_another_platform_is_refused_with_its_place(tmp_path):
     (tmp_path / "z.zebin").write_bytes(zebin(1271))
     launch = parse_launch(f"{HEAD}zebin: z.zebin\nplatform: tgllp\n", tmp_path / "k.launch.yaml")
-    with pytest.raises(LaunchError, match="the zebin was made for PVCXT") as caught:
+    with pytest.raises(LaunchError, match="but the zebin is for PVCXT") as caught:
         choose_platform(launch, RunOptions())
     assert caught.value.place.endswith("k.launch.yaml:4:11")
 

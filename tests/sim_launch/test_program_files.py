@@ -73,11 +73,11 @@ def test_files_after_the_first_belong_to_its_program(command, capsys):
 
 def test_a_function_that_is_called_is_found_in_the_folder(command, capsys):
     assert command("main.visaasm") == 0
-    assert "note: function 'twice' is that of twice.visaasm" in capsys.readouterr().out
+    assert "note: function 'twice' is linked from twice.visaasm" in capsys.readouterr().out
     Path("twice.visaasm").rename("OCL_asm0_simd16_f0.visaasm")
     Path("other.visaasm").write_text(FUNCTION.format("unused", "nonsense"))
     assert command("main.visaasm") == 0
-    assert "note: function 'twice' is that of OCL_asm0_simd16_f0.visaasm" in capsys.readouterr().out
+    assert "note: function 'twice' is linked from OCL_asm0_simd16_f0.visaasm" in capsys.readouterr().out
     shutil.copy("OCL_asm0_simd16_f0.visaasm", "again.visaasm")
     assert command("main.visaasm") == 2
     err = capsys.readouterr().err
@@ -111,7 +111,7 @@ def test_a_function_is_found_in_an_object_of_the_folder(command, capsys):
     Path("broken.isa").write_bytes(b"CISA twice")
     capsys.readouterr()
     assert command("main.visaasm") == 0
-    assert "note: function 'twice' is that of dump.isa" in capsys.readouterr().out
+    assert "note: function 'twice' is linked from dump.isa" in capsys.readouterr().out
     shutil.copy("dump.isa", "more.isa")
     assert command("main.visaasm") == 2
     assert "in two files of its folder, dump.isa and more.isa" in capsys.readouterr().err
@@ -213,5 +213,5 @@ def test_no_word_is_told_of_a_file_that_is_no_visa_text(command, capsys):
     Path("main.launch.yaml").write_text("file: secret.txt\ngroups: [1]\nlocal_size: [1]\nargs: []\n")
     assert command("main.launch.yaml") == 1
     out, err = capsys.readouterr()
-    assert "secret.txt: this is no vISA text" in out + err
+    assert "secret.txt: not a vISA text" in out + err
     assert "root" not in out + err

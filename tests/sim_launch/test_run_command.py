@@ -52,7 +52,7 @@ def test_launch_files_run_like_tests(run, capsys):
     out, err = capsys.readouterr()
     assert "expect arg y: FAILED, 1 of 100 elements differ: [1] is 3.5, expected 3.25" in out
     assert out.splitlines()[-1] == "3 launches: 1 passed, 2 failed"
-    assert err == "gone.launch.yaml: there is no such file\n"
+    assert err == "gone.launch.yaml: no such file\n"
 
 
 def test_the_buffer_that_is_not_as_expected_comes_first_and_is_marked(run, capsys):
@@ -180,7 +180,7 @@ def test_max_errors_lists_so_many_faults_and_counts_the_others(run, capsys):
     out = capsys.readouterr().out
     assert "fault: out-of-bounds" in out
     assert "fault: data-race" not in out
-    assert "\n  1 more fault: a larger --max-errors lists more\n" in out
+    assert "\n  1 more fault: a larger --max-errors prints more\n" in out
     assert run("average.visaasm", "--max-errors", "2") == 1
     assert "more fault" not in capsys.readouterr().out
     assert run("average.visaasm", "--max-errors", "1", "--format", "json") == 1
@@ -200,7 +200,7 @@ def test_the_first_fault_ends_the_run(run, capsys):
     assert report["faults"] == whole["faults"][:1]
     assert report["instructions"] < whole["instructions"]
     assert report["expectations"] == []
-    assert report["notes"] == ["the run was ended at its first fault, in group 2 of 3: nothing is compared"]
+    assert report["notes"] == ["the run stopped at its first fault, in group 2 of 3; nothing is compared"]
     assert run("saxpy.visaasm", "--first-fault") == 0
     assert "expect arg y: holds" in capsys.readouterr().out
 
@@ -239,21 +239,21 @@ def test_a_text_with_errors_is_told_with_place(run, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("gone.visaasm",), "gone.visaasm: there is no such file"),
+        (("gone.visaasm",), "gone.visaasm: no such file"),
         ((".",), ".: is a directory"),
-        (("saxpy.visaasm", "--launch", "gone.yaml"), "gone.yaml: there is no such file"),
+        (("saxpy.visaasm", "--launch", "gone.yaml"), "gone.yaml: no such file"),
         (("saxpy.visaasm", "--platform", "nope"), "unknown platform 'nope'"),
         (("saxpy.visaasm", "--checks", "bonds"), "unknown check 'bonds'"),
-        (("saxpy.visaasm", "--out", "saxpy.visaasm"), "saxpy.visaasm: cannot be written"),
-        (("broken.isa", "--launch", "saxpy.launch.yaml"), "broken.isa: not a vISA object"),
+        (("saxpy.visaasm", "--out", "saxpy.visaasm"), "saxpy.visaasm: cannot write"),
+        (("broken.isa", "--launch", "saxpy.launch.yaml"), "broken.isa: cannot read the vISA object"),
         (("latin.visaasm", "--launch", "saxpy.launch.yaml"), "latin.visaasm: is not UTF-8"),
         (
             ("saxpy.launch.yaml", "mandelbrot.visaasm", "--launch", "saxpy.launch.yaml"),
-            "--launch goes with the files of one",
+            "--launch takes the files of one",
         ),
         (("saxpy.visaasm", "saxpy.visaasm", "--launch", "saxpy.launch.yaml"), "defined in two files of the program"),
         (("wrong.launch.yaml",), "wrong.launch.yaml:5:4: .input a has 4 bytes; the address of a buffer needs 8"),
-        (("zebin.launch.yaml",), "not a zebin that can be read"),
+        (("zebin.launch.yaml",), "cannot read the zebin"),
     ],
 )
 def test_usage_mistakes_end_in_status_2(run, capsys, words, message):

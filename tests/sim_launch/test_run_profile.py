@@ -213,7 +213,7 @@ def test_a_profile_goes_with_the_interpreter_and_says_so(tmp_path, monkeypatch, 
     monkeypatch.chdir(tmp_path)
     assert main(["run", "saxpy.visaasm", "--profile"]) == 0
     out = capsys.readouterr().out
-    assert "  note: --profile: the interpreter runs" in out
+    assert "  note: --profile uses the interpreter" in out
     assert "  profile of saxpy: 77 instructions, 6.5% of 917 lanes idle\n" in out
     assert "    line 46: the branch splits the lanes in 1 of 7 executions; 10.7% of the lanes take it\n" in out
     words = (
@@ -224,7 +224,7 @@ def test_a_profile_goes_with_the_interpreter_and_says_so(tmp_path, monkeypatch, 
 
 @needs_llvmlite
 def test_a_profile_of_the_compiled_engine_is_refused():
-    with pytest.raises(LaunchError, match="--engine interp only"):
+    with pytest.raises(LaunchError, match="needs --engine interp"):
         profile("", engine="jit")
 
 

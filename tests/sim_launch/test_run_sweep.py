@@ -151,18 +151,18 @@ def test_parquet_without_its_library_is_refused_before_anything_runs(run, monkey
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--sweep", "saxpy.visaasm"], "--sweep needs a launch file, saxpy.launch.yaml"),
-        (["--sweep", "plain.launch.yaml"], "there is no sweep to run"),
-        (["--sweep", "wrong.launch.yaml"], "wrong.launch.yaml:1:10: there is nothing called 'm'"),
-        (["--sweep", "gone.launch.yaml"], "gone.launch.yaml: there is no such file"),
-        (["s.launch.yaml", "--table", "t.csv"], "--table goes with --sweep"),
-        (["s.launch.yaml", "--jobs", "2"], "--jobs goes with --sweep"),
-        (["--sweep", "s.launch.yaml", "--table", "t.xls"], "a table is a file called .csv, .json, .parquet"),
+        (["--sweep", "saxpy.visaasm"], "--sweep needs a launch file with sweep:, saxpy.launch.yaml does not exist"),
+        (["--sweep", "plain.launch.yaml"], "no sweep found"),
+        (["--sweep", "wrong.launch.yaml"], "wrong.launch.yaml:1:10: unknown name 'm'"),
+        (["--sweep", "gone.launch.yaml"], "gone.launch.yaml: no such file"),
+        (["s.launch.yaml", "--table", "t.csv"], "--table needs --sweep"),
+        (["s.launch.yaml", "--jobs", "2"], "--jobs needs --sweep"),
+        (["--sweep", "s.launch.yaml", "--table", "t.xls"], "expected a file name ending in .csv, .json, .parquet"),
         (["--sweep", "s.launch.yaml", "--table", "link.csv"], "this is also the input"),
         (["--sweep", "s.launch.yaml", "--table", "no/t.csv"], "no/t.csv"),
-        (["--sweep", "s.launch.yaml", "--out", "d"], "--out is of one launch"),
+        (["--sweep", "s.launch.yaml", "--out", "d"], "--out applies to one launch"),
         (["--sweep", "s.launch.yaml", "s.launch.yaml"], "--sweep takes one launch file"),
-        (["--sweep", "k.cl"], "--sweep runs texts and objects"),
+        (["--sweep", "k.cl"], "--sweep takes texts and objects"),
     ],
 )
 def test_what_cannot_be_swept_is_said_in_one_line(run, words, message):

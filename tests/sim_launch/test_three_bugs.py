@@ -63,4 +63,4 @@ def test_a_new_user_finds_three_bugs(folder, capsys):
     assert "three_bugs.cl:6: out[i] = 0.5f * (in[i] + in[i + 1]);" in out
     assert out.endswith("3 launches: 0 passed, 3 failed\n")
     assert main(["run", "three_bugs.cl", "--kernel", "smoth"]) == 2
-    assert "there is no kernel 'smoth'; there are: smooth, reverse, histogram" in capsys.readouterr().err
+    assert "unknown kernel 'smoth'; known kernels: smooth, reverse, histogram" in capsys.readouterr().err

@@ -99,7 +99,7 @@ def test_pressure_that_cannot_be_had_is_unknown(said):
 def test_a_text_without_kernels_is_not_given_to_it(said):
     kernels, findings = said("listing()", codes=["// nothing", ""])
     assert kernels == ()
-    assert findings == [("finalizer-failure", 1, "there is no kernel here for the finalizer")]
+    assert findings == [("finalizer-failure", 1, "no kernel found for the finalizer")]
 
 
 def test_options_reach_it_as_they_are(said):

@@ -130,8 +130,8 @@ def test_warnings_that_differ_in_numbers_are_one():
 
 def test_unknown_platforms_and_options_are_the_users_mistakes():
     said = "XYZ: unrecognized platform string\nsupported platforms are: BDW, SKL\n"
-    assert misuse(said) == "the finalizer knows no platform 'XYZ' (known: BDW, SKL)"
-    assert misuse("-foo: unrecognized option\nUSAGE: GenX_IR\n") == "the finalizer knows no option '-foo'"
+    assert misuse(said) == "the finalizer does not know the platform 'XYZ' (known: BDW, SKL)"
+    assert misuse("-foo: unrecognized option\nUSAGE: GenX_IR\n") == "the finalizer does not know the option '-foo'"
     assert misuse("near line 3: syntax error") == ""
 
 

@@ -82,18 +82,18 @@ def test_a_program_that_nobody_waits_for_is_ended(tmp_path):
     asked = threading.Event()
     asked.set()
     ran = run_program([fake_tool(tmp_path, "time.sleep(1000)")], tmp_path, 60, stop=asked.is_set)
-    assert ran.failure == "was ended, for nobody waits for it any more"
+    assert ran.failure == "was cancelled"
 
 
 def test_a_flood_of_words_is_cut_and_ended(tmp_path, monkeypatch):
-    monkeypatch.setattr(process, "MOST_SAID", 1 << 16)
+    monkeypatch.setattr(process, "MAX_OUTPUT_BYTES", 1 << 16)
     ran = run_program([fake_tool(tmp_path, 'while True: print("x" * 1000)')], tmp_path, 60)
-    assert ran.failure.startswith("said more than")
+    assert ran.failure.startswith("printed more than")
     assert len(ran.said) == 1 << 16
 
 
 def test_a_flood_of_files_is_ended(tmp_path, monkeypatch):
-    monkeypatch.setattr(process, "MOST_WRITTEN", 1 << 20)
+    monkeypatch.setattr(process, "MAX_WRITTEN_BYTES", 1 << 20)
     tool = fake_tool(tmp_path / "bin", 'f = open("big", "wb")\nwhile True: f.write(bytes(1 << 16))')
     folder = tmp_path / "work"
     folder.mkdir()
@@ -109,7 +109,7 @@ def test_the_folder_is_private_and_gone_afterwards():
 
 @pytest.mark.parametrize("name", ["not-there", "."])
 def test_what_cannot_be_started_is_said(tmp_path, name):
-    with pytest.raises(ToolError, match="cannot be started"):
+    with pytest.raises(ToolError, match="cannot start"):
         run_program([str(tmp_path / name)], tmp_path, 60)
 
 
@@ -140,7 +140,7 @@ def test_a_tool_is_found_by_name_or_path_and_the_way_to_get_it_is_told(tmp_path,
     Path(tool).chmod(0o600)
     with pytest.raises(ToolError, match="cannot be executed"):
         find_tool(FINALIZER, tool)
-    with pytest.raises(ToolError, match="is not there"):
+    with pytest.raises(ToolError, match="does not exist"):
         find_tool(FINALIZER, str(tmp_path / "none"))
     with pytest.raises(ToolError, match="is a folder"):
         find_tool(FINALIZER, str(tmp_path))

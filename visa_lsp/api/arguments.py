@@ -66,7 +66,7 @@ class PassedArguments:
         elif isinstance(given, Sequence) and not isinstance(given, str | bytes):
             self.args = tuple(self._arg(key, value) for key, value in enumerate(given))
         else:
-            raise TypeError(f"args is a list or a dict, this is {type(given).__name__}")
+            raise TypeError(f"expected args as a list or a dict, got {type(given).__name__}")
 
     def give_back(self) -> None:
         """Write what a run has left in copies into the arrays that they are of."""
@@ -96,8 +96,8 @@ class PassedArguments:
             case bool() | int() | float() | list() | tuple():
                 return ValueArg(_numbers(key, value), typed=False)
         raise LaunchError(
-            f"argument {key} is {type(value).__name__}; an argument is a NumPy array, a number or a list of them, None, or one "
-            "of visa_lsp.Buffer, Value, Local, Image and Sampler",
+            f"argument {key}: expected a NumPy array, a number or a list of numbers, None, or one of visa_lsp.Buffer, Value, "
+            f"Local, Image and Sampler; got {type(value).__name__}",
             key,
         )
 
@@ -111,7 +111,7 @@ class PassedArguments:
         formats = TEXELS.get(arg.array.dtype.name)
         if formats is None:
             raise LaunchError(
-                f"argument {key}: an image cannot hold {arg.array.dtype.name}; known are {', '.join(TEXELS)}", key
+                f"argument {key}: an image cannot hold {arg.array.dtype.name}; known types: {', '.join(TEXELS)}", key
             )
         if arg.format and arg.format not in formats:
             words = " or ".join(formats)
@@ -125,7 +125,7 @@ class PassedArguments:
     def _memory(self, key: int | str, array: Array) -> Array:
         """Return the memory of an array as the run has it: the same for an array that is given twice."""
         if not isinstance(array, np.ndarray):
-            raise LaunchError(f"argument {key} is no NumPy array but {type(array).__name__}", key)
+            raise LaunchError(f"argument {key}: expected a NumPy array, got {type(array).__name__}", key)
         self.arrays[key] = array
         if id(array) not in self._work:
             self._work[id(array)] = _plain(key, self._own(key, array))
@@ -133,7 +133,7 @@ class PassedArguments:
 
     def _own(self, key: int | str, array: Array) -> Array:
         if array.dtype.hasobject or not array.dtype.itemsize:
-            raise LaunchError(f"argument {key} is an array of {array.dtype}, which has no bytes for a kernel", key)
+            raise LaunchError(f"argument {key}: unsupported element type {array.dtype}", key)
         flags = array.flags
         if flags.c_contiguous and flags.writeable and array.dtype.isnative and array.ctypes.data % _ALIGNMENT == 0:
             return array.view(np.ndarray)
@@ -153,13 +153,15 @@ def in_place_of(known: ArgumentsByIndexOrName, given: tuple[Arg, ...] | Mapping[
     if not known or not isinstance(known, tuple):
         wrong = next((key for key in given if not isinstance(key, str)), None)
         if wrong is not None:
-            raise LaunchError(f"arguments go by name here, {wrong!r} is none; give all of them as a list", wrong)
+            raise LaunchError(f"expected the names of arguments, got {wrong!r}; or pass all arguments as a list", wrong)
         named = {} if isinstance(known, tuple) else known
         return {**named, **{str(key): arg for key, arg in given.items()}}
     changed = list(known)
     for key, arg in given.items():
         if not isinstance(key, int) or not 0 <= key < len(changed):
-            raise LaunchError(f"the launch file has arguments 0 to {len(changed) - 1}, none is {key!r:.40}", key)
+            raise LaunchError(
+                f"unknown argument {key!r:.40}; the launch file has arguments 0 to {len(changed) - 1}", key
+            )
         changed[key] = arg
     return tuple(changed)
 
@@ -169,7 +171,7 @@ def _plain(key: int | str, array: Array) -> Array:
     if array.dtype.name in DTYPES:
         return array
     if array.dtype.hasobject or not array.dtype.itemsize:
-        raise LaunchError(f"argument {key} is of type {array.dtype}, which has no bytes for a kernel", key)
+        raise LaunchError(f"argument {key}: unsupported type {array.dtype}", key)
     return array.reshape(-1).view(np.uint8)
 
 
@@ -182,21 +184,21 @@ def _numbers(key: int | str, value: object) -> Array:
     if found.dtype.kind == "b":
         found = found.astype(np.uint8)
     if found.dtype.name not in DTYPES or found.ndim > 1 or not found.size:
-        raise LaunchError(f"argument {key} is a number, or a list of numbers, of no more than 64 bits", key)
+        raise LaunchError(f"argument {key}: expected a number or a list of numbers of at most 64 bits", key)
     return found
 
 
 def _access(key: int | str, access: str, array: Array) -> str:
     """Return how a kernel may use a buffer: only to read what cannot be written."""
     if access not in _ACCESSES:
-        raise LaunchError(f"argument {key}: access is one of {', '.join(_ACCESSES[1:])}, not '{access}'", key)
+        raise LaunchError(f"argument {key}: unknown access '{access}'; known: {', '.join(_ACCESSES[1:])}", key)
     return access or ("" if array.flags.writeable else "readonly")
 
 
 def _check_local(key: int | str, arg: LocalArg) -> None:
     if not isinstance(arg.size, int) or not 1 <= arg.size <= MAX_SHARED_BYTES:
         raise LaunchError(
-            f"argument {key}: shared local memory has 1 to {MAX_SHARED_BYTES} bytes, not {arg.size!r:.40}", key
+            f"argument {key}: expected 1 to {MAX_SHARED_BYTES} bytes of shared local memory, got {arg.size!r:.40}", key
         )
 
 
@@ -205,5 +207,5 @@ def _check_sampler(key: int | str, arg: SamplerArg) -> None:
         known = words_of("Sampler", what)
         if word not in known:
             raise LaunchError(
-                f"argument {key}: {what} of a sampler is one of {', '.join(known)}, not '{word!s:.40}'", key
+                f"argument {key}: unknown {what} of a sampler '{word!s:.40}'; known: {', '.join(known)}", key
             )

@@ -39,7 +39,7 @@ def path_of(given: Source) -> Path | None:
         return Path(given)
     if isinstance(given, str | bytes | bytearray):
         return None
-    raise TypeError(f"a path, a text or bytes is expected, this is {type(given).__name__}")
+    raise TypeError(f"expected a path, a text or bytes, got {type(given).__name__}")
 
 
 def material(given: Source) -> Material:
@@ -57,5 +57,5 @@ def known_platform(name: str | None) -> str | None:
         return None
     found = platform_named(name)
     if found is None:
-        raise ValueError(f"unknown platform '{name}'; known are {', '.join(p.name for p in PLATFORMS)}")
+        raise ValueError(f"unknown platform '{name}'; known platforms: {', '.join(p.name for p in PLATFORMS)}")
     return found.name

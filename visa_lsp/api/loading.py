@@ -58,7 +58,7 @@ def loaded(path_or_text: Source, platform: str | None, ze_info: Source | None) -
         if path is not None and path.name.endswith(LAUNCH):
             launch = read_launch_file(path, named=True)
             if launch.file is None:
-                raise LaunchError("no program: say which with file: NAME.visaasm", place=f"{path}:1:1")
+                raise LaunchError("no program; name it with file: NAME.visaasm", place=f"{path}:1:1")
             given = material(launch.file)
         else:
             launch = LaunchFile(None, None, LaunchConfig())
@@ -88,9 +88,9 @@ def _module(
     try:
         modules = list(read_zebin(given.data).visa.values())
     except ZebinError as error:
-        raise LaunchError(f"not a zebin that can be read: {error}", place=given.name) from None
+        raise LaunchError(f"cannot read the zebin: {error}", place=given.name) from None
     if not modules:
-        raise LaunchError("this zebin has no vISA; load its text and give the zebin as ze_info", place=given.name)
+        raise LaunchError("the zebin has no vISA; load its text and pass the zebin as ze_info", place=given.name)
     module, sources = _part(given, modules[0], launch, options, notes)
     module = linked(module)
     for data in modules[1:]:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.payload import KernelInfo
     from visa_lsp.sim.launch.config import Array
 
-_MOST: Final = (1 << 32) - 1  # of groups and work items in a dimension
+_MAX_SIZE: Final = (1 << 32) - 1  # of groups and work items in a dimension
 
 
 def load(path_or_text: Source, platform: str | None = None, ze_info: Source | None = None) -> Program:
@@ -174,7 +174,7 @@ class LoadedKernel:
         began = perf_counter() - program.seconds
         for name, number in (("repeat", repeat), ("threads", threads)):
             if not isinstance(number, int) or number < 1:
-                raise LaunchError(f"{name} is a whole number from 1, not {number!r:.40}")
+                raise LaunchError(f"{name}: expected a whole number >= 1, got {number!r:.40}")
         base = program.launch
         meant = base.path is not None and base.config.kernel in (None, self.name)
         config = base.config if meant else LaunchConfig()
@@ -243,8 +243,8 @@ def _triple(name: str, size: int | Sequence[int]) -> tuple[int, int, int]:
     """Return one to three numbers as x, y and z."""
     low = 0 if name == "global_offset" else 1
     given = tuple(size) if isinstance(size, Iterable) else (size,)
-    if not 1 <= len(given) <= 3 or not all(_is_whole(n) and low <= n <= _MOST for n in given):
-        raise LaunchError(f"{name} is one to three whole numbers from {low}, not {size!r:.60}")
+    if not 1 <= len(given) <= 3 or not all(_is_whole(n) and low <= n <= _MAX_SIZE for n in given):
+        raise LaunchError(f"{name}: expected one to three whole numbers >= {low}, got {size!r:.60}")
     x, y, z = (*(int(n) for n in given), low, low)[:3]
     return x, y, z
 
@@ -252,7 +252,7 @@ def _triple(name: str, size: int | Sequence[int]) -> tuple[int, int, int]:
 def _pair(threads: Sequence[int]) -> tuple[int, int]:
     given = tuple(threads)
     if len(given) != 2 or not all(_is_whole(n) and 1 <= n <= 65535 for n in given):
-        raise LaunchError(f"media_threads are two whole numbers from 1 to 65535, not {threads!r:.60}")
+        raise LaunchError(f"media_threads: expected two whole numbers from 1 to 65535, got {threads!r:.60}")
     return int(given[0]), int(given[1])
 
 

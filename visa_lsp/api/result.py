@@ -131,7 +131,7 @@ class LaunchResult:
             known = ", ".join(
                 str(buffer.arg) + (f" ({buffer.name})" if buffer.name else "") for buffer in self._report.buffers
             )
-            raise KeyError(f"no buffer argument {key!r}; there are {known or 'none'}")
+            raise KeyError(f"unknown buffer argument {key!r}; known: {known or 'none'}")
         return self.args[named]
 
     def to_dict(self) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def assemble(path_or_text: Source, platform: str | None = None) -> bytes:
         return made.data
     found = text_findings(findings_of(source.name, source.text, made.diagnostics))
     errors = [str(finding) for finding in found if finding.severity == Severity.ERROR.value]
-    raise TextError("\n".join(errors) or f"{source.name}: there is no object of this text", found)
+    raise TextError("\n".join(errors) or f"{source.name}: this text cannot be assembled", found)
 
 
 def disassemble(data: Source, platform: str | None = None) -> str:
@@ -73,7 +73,7 @@ def disassemble(data: Source, platform: str | None = None) -> str:
             return zebin_text(given.name, zebin, where, comments=True, summary=False)
         return module_text(decoded(given.data), where)
     except (CodecError, UserError) as error:
-        raise ObjectError(f"not a vISA object that can be read: {error}") from None
+        raise ObjectError(f"cannot read the vISA object: {error}") from None
 
 
 def _source(given: Source) -> SourceText:

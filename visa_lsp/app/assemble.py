@@ -1,7 +1,7 @@
-"""A text to a program and to the bytes of an object: the one way of all commands, of the server and of Python.
+"""Assembles a text: to a program, and to the bytes of an object. Shared by all commands, the server and the Python API.
 
-Findings of severity error leave no program, as in the real assembler, also where a comment suppresses them; what only an object
-cannot hold is found by the encoder and reported at its line like any other finding.
+As in the real assembler, a finding of severity error leaves no program, even if a comment suppresses it. The encoder reports
+what an object cannot represent as a finding at its line.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class CheckedProgram(Struct, frozen=True):
 def problems_of(analysis: Analysis) -> tuple[Diagnostic, ...]:
     """Return the findings about a text that its comments do not suppress, and its errors in any case.
 
-    A long text that an earlier run has found clean is not checked again.
+    A long text that is clean by the cache is not checked again.
     """
     document, platform = analysis.document, analysis.platform.name if analysis.platform is not None else None
     clean = KnownClean(document.text, platform) if stores and not document.marked else None
@@ -63,11 +63,11 @@ def problems_of(analysis: Analysis) -> tuple[Diagnostic, ...]:
 
 
 def lowered(analysis: Analysis, platform: Platform | None) -> CheckedProgram:
-    """Lower a text for a platform, whatever is found about it. Without one the register size is what the text says or shows."""
+    """Lower a text for a platform, whatever its findings. Without a platform the text decides the register size."""
     module = program_of(analysis.document, platform)
     if module is not None:
         return CheckedProgram(analysis, module, ())
-    # Where no rule calls a problem an error, its kind is reported instead of failing in silence.
+    # A problem without a finding of a rule is reported by its kind, because the failure must not be silent.
     found = problems_of(analysis)
     if not has_errors(found):
         found += tuple(
@@ -78,7 +78,7 @@ def lowered(analysis: Analysis, platform: Platform | None) -> CheckedProgram:
 
 
 def program_of_text(text: str, platform: str | None = None) -> CheckedProgram:
-    """Check and lower a text; of register sizes as ``lowered``."""
+    """Check and lower a text; the register size is chosen as in ``lowered``."""
     analysis = Analysis.of(text, platform)
     diagnostics = problems_of(analysis)
     if has_errors(diagnostics):
@@ -88,7 +88,7 @@ def program_of_text(text: str, platform: str | None = None) -> CheckedProgram:
 
 
 def assemble_text(text: str, platform: str | None = None) -> Assembled:
-    """Check, lower and encode a text; of platforms as ``program_of_text``."""
+    """Check, lower and encode a text; the platform is chosen as in ``program_of_text``."""
     program = program_of_text(text, platform)
     analysis, module, diagnostics = program.analysis, program.module, program.diagnostics
     if module is None:
@@ -112,7 +112,7 @@ def _line(analysis: Analysis, number: int) -> Span:
 
 
 def _refused_older(analysis: Analysis, module: Module, platform: str | None) -> Iterator[Diagnostic]:
-    """Warnings about lines of a text 4.2 whose form in text 4.1, as ``dis`` prints it, has errors."""
+    """Yield warnings about lines of a text 4.2 whose form in text 4.1, as ``dis`` prints it, has errors."""
     body, written = -1, []
     for line in module_lines(module, platform_named(platform or ""), comments=False):
         body += line.subject is Subject.BODY
@@ -124,7 +124,7 @@ def _refused_older(analysis: Analysis, module: Module, platform: str | None) -> 
         at, line = written[older.document.position(finding.span.start)[0]]
         is_code = line.subject is Subject.CODE
         source = module.bodies[at].instructions[line.number].line if is_code else analysis.bound.version_line
-        message = f"the object's text, which is 4.1, is refused here ({finding.code}): {finding.message}; `dis` prints `{line.text.strip()}`"
+        message = f"the text of the object (version 4.1) has an error here ({finding.code}): {finding.message}; `dis` prints `{line.text.strip()}`"
         yield replace(_without_object(_line(analysis, source), message), severity_override=Severity.WARNING)
 
 
@@ -136,13 +136,13 @@ def _without_object(place: Span, message: str) -> Diagnostic:
 
 
 def _with_silenced(analysis: Analysis) -> tuple[Diagnostic, ...]:
-    """Return the visible findings and the suppressed errors, which say that they are."""
+    """Return the visible findings, and the suppressed errors marked as such."""
     from visa_lsp.ide.suppressions import visible  # loads all rules
 
     shown = visible(analysis)
     kept = set(map(id, shown))
     silenced = [
-        replace(d, message=f"{d.message} (a comment suppresses this, but no object can be made)")
+        replace(d, message=f"{d.message} (suppressed by a comment, but the text cannot be assembled)")
         for d in analysis.diagnostics
         if d.severity is Severity.ERROR and id(d) not in kept
     ]
@@ -154,7 +154,7 @@ def problem_lines(
     result: Assembled | CheckedProgram,
     severities: Collection[Severity] = (Severity.ERROR, Severity.WARNING),
 ) -> Iterator[str]:
-    """Yield the findings of these severities, a line each, as ``check --format concise`` writes them."""
+    """Yield the findings of these severities as lines of the format ``concise``."""
     for finding in result.diagnostics:
         if finding.severity in severities:
             line, column = result.analysis.document.position(finding.span.start)

@@ -1,6 +1,6 @@
-"""Files that hold what is known, so that only what is new or worse counts: JSON with a version and one list of items.
+"""Baseline files, so that commands report only new or worse results: JSON with a version and one list of items.
 
-Knows no command: ``check`` keeps findings in one, ``stats`` the figures of kernels. Paths in it are relative to its folder.
+``check`` stores findings, ``stats`` the figures of kernels. Paths in the file are relative to its folder.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _VERSION: Final = 1
 
 
 def read_items(path: str, key: str) -> list[dict[str, Any]]:
-    """Return the items of the list ``key``; ``UserError`` where the file cannot be read or is no baseline of the known version."""
+    """Return the items of the list ``key``. Raises UserError if the file cannot be read or is not a baseline of this version."""
     import json
 
     try:
@@ -28,14 +28,14 @@ def read_items(path: str, key: str) -> list[dict[str, Any]]:
     except OSError as error:
         raise UserError(f"{path}: {reason(error)}") from None
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{path}: this is no baseline: {' '.join(str(error).split())}") from None
+        raise UserError(f"{path}: not a baseline file: {' '.join(str(error).split())}") from None
     if not isinstance(value, dict) or value.get("version") != _VERSION or not isinstance(value.get(key), list):
-        raise UserError(f"{path}: this is no baseline of version {_VERSION} with {key}")
+        raise UserError(f"{path}: not a baseline file: expected version {_VERSION} and the key {key}")
     return [item if isinstance(item, dict) else {} for item in value[key]]
 
 
 def write_items(path: str, key: str, items: list[dict[str, Any]], inputs: Iterable[str] = ()) -> None:
-    """Write a list as the new baseline, sorted; ``inputs`` are never written over."""
+    """Write a list as the new baseline, sorted. Raises UserError if ``path`` is one of ``inputs``."""
     import json
 
     items.sort(key=lambda item: tuple(map(str, item.values())))
@@ -44,7 +44,7 @@ def write_items(path: str, key: str, items: list[dict[str, Any]], inputs: Iterab
 
 
 def relative(path: str, baseline: str) -> str:
-    """Return a path as a baseline has it: relative to the baseline's folder; standard input stays what it is."""
+    """Return a path relative to the folder of the baseline; standard input stays unchanged."""
     if path.startswith("<"):
         return path
     folder = Path(baseline).absolute().parent

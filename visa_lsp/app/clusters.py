@@ -1,6 +1,6 @@
-"""Work on a Dask cluster: items with what a worker cannot read, results with what was said on the way.
+"""Work on a Dask cluster: items with the data that a worker cannot read, results with their output.
 
-Invariant: what goes wrong with a cluster is a ``UserError``.
+Invariant: a failure of the cluster is a ``UserError``.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ Result = TypeVar("Result")
 
 
 def as_it_is(item: Item) -> Item:
-    """Return an item that is sent as it is: the worker can read what it names."""
+    """Return an item unchanged: the worker can read the files that it names."""
     return item
 
 
 class ClusterWork(Struct, Generic[Item, Result], frozen=True):
-    """What is to be done with items of a kind.
+    """The work on items of a kind.
 
-    ``function`` is called by a worker, and pickled; ``lost`` makes a result of an item that could not be done, and why;
-    ``outgoing`` makes of an item the one that is sent, with what the worker cannot read.
+    A worker calls the pickled ``function``; ``lost`` makes the result of an item that failed, from the reason;
+    ``outgoing`` adds to an item the data that the worker cannot read.
     """
 
     function: Callable[[Item], Result]
@@ -44,9 +44,9 @@ class ClusterWork(Struct, Generic[Item, Result], frozen=True):
 
 
 class InputFile(Struct, frozen=True):
-    """A file that a command is to read: ``data`` is what it holds, ``problem`` why it cannot be read, where that is known.
+    """A file to read: ``data`` are its bytes, ``problem`` why it cannot be read, if that is known.
 
-    ``named``: the user named it, so that it may be a pipe.
+    ``named``: the user named the file, so it may be a pipe.
     """
 
     path: str
@@ -55,13 +55,13 @@ class InputFile(Struct, frozen=True):
     problem: str = ""
 
     def read(self) -> bytes:
-        """Return what it holds; UserError where it cannot be read."""
+        """Return its bytes. Raises UserError if it cannot be read."""
         if self.problem:
             raise UserError(self.problem)
         return read_bytes(self.path, named=self.named) if self.data is None else self.data
 
     def outgoing(self, *, whole: bool) -> InputFile:
-        """Return the file as a worker can have it, with what it holds: if ``whole`` or where it is a pipe or the like."""
+        """Return the file for a worker, with its bytes if ``whole`` or if it is not a regular file."""
         if self.data is not None or (is_regular(self.path) and not whole):
             return self
         try:
@@ -71,7 +71,7 @@ class InputFile(Struct, frozen=True):
 
 
 class Said(Struct, Generic[Result], frozen=True):
-    """A result, what was said on standard error on the way, and what was printed."""
+    """A result with the output to standard error and standard output."""
 
     result: Result
     said: str
@@ -79,14 +79,14 @@ class Said(Struct, Generic[Result], frozen=True):
 
 
 def listened(function: Callable[[Item], Result], item: Item) -> Said[Result]:
-    """Return what a function gives, says and prints."""
+    """Call a function and return its result and output."""
     with contextlib.redirect_stderr(io.StringIO()) as said, contextlib.redirect_stdout(io.StringIO()) as printed:
         result = function(item)
     return Said(result, said.getvalue(), printed.getvalue())
 
 
 def complained(result: Result, message: str) -> Said[Result]:
-    """Return a result, and a complaint on the way."""
+    """Return a result with an error message as its output."""
     return Said(result, f"{complaint(message)}\n")
 
 
@@ -96,12 +96,12 @@ class Cluster:
     def __init__(self, crew: Crew, limit: float, *, sends: bool) -> None:
         self._crew = crew
         self._limit = limit
-        self.sends = sends  # the workers do not see the files of this machine
+        self.sends = sends  # the workers cannot read the files of this machine
 
     def results(
         self, work: ClusterWork[Item, Result], items: Sequence[Item], guesses: Sequence[float]
     ) -> Iterator[Result]:
-        """Yield the result for each item, in order; ``guesses``: seconds that they may take, in proportion."""
+        """Yield the result of each item, in order; ``guesses`` are their estimated times, in proportion."""
         from visa_lsp.cluster.job import results
 
         if items:

@@ -1,7 +1,6 @@
-"""What is known of a kernel's launch: the ze_info of its folder, else one that is made from its program.
+"""The ze_info of a kernel: that of its folder, else one inferred from its program.
 
-Joins the finder of files and the maker of documents. Knows neither launch files nor reports. Invariant: which of both it
-is, and of which file, is said with it.
+Knows neither launch files nor reports. Invariant: a description records its origin.
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DescribedKernel:
-    """The ze_info of a kernel: its text, and the file that it is of, or ``path`` None and what was guessed.
+    """The ze_info of a kernel: its text and its file, or ``path`` None and the guesses.
 
-    ``is_zebin``: the file is a zebin, which has the program's data too. ``simd_size`` is what the text says of the kernel,
-    ``silent`` a file with the program's name that says nothing of it.
+    ``is_zebin``: the file is a zebin, which also has the data of the program. ``simd_size`` is that of the kernel in the
+    ze_info, ``silent`` a file with the name of the program that does not describe the kernel.
     """
 
     text: str
@@ -41,7 +40,7 @@ class DescribedKernel:
 
 
 def found_for(kernel: Kernel, places: Sequence[Path | None], finder: Beside) -> DescribedKernel | None:
-    """Give the ze_info that the folders of some places have of a kernel; None where they have none.
+    """Return the ze_info of a kernel in the folders of ``places``; None if there is none.
 
     A place is the path of a text, an object or a launch file.
     """
@@ -55,7 +54,7 @@ def found_for(kernel: Kernel, places: Sequence[Path | None], finder: Beside) -> 
 
 
 def made_for(kernels: Sequence[Kernel], platform: str | None) -> DescribedKernel:
-    """Give the ze_info that the programs themselves tell; raises EmitError where they tell none that could be true."""
+    """Return ze_info inferred from the programs. Raises EmitError if none fits them."""
     made = emitted(kernels, registers_for(platform, kernels))
     return DescribedKernel(made.text, None, doubts=made.doubts)
 
@@ -63,15 +62,15 @@ def made_for(kernels: Sequence[Kernel], platform: str | None) -> DescribedKernel
 def described(
     kernel: Kernel, places: Sequence[Path | None], finder: Beside, platform: str | None = None
 ) -> DescribedKernel:
-    """Give what is found of a kernel, else what is made.
+    """Return the ze_info found for a kernel, else an inferred one.
 
-    Raises EmitError where there is neither.
+    Raises EmitError if there is neither.
     """
     return found_for(kernel, places, finder) or made_for([kernel], platform)
 
 
 def registers_for(platform_name: str | None, kernels: Sequence[Kernel]) -> Registers:
-    """Return the registers of a platform; without one those that a compiler's dump shows, else the default platform's."""
+    """Return the registers of a platform; without one those of a compiler's dump, else those of the default platform."""
     found = next((r for k in kernels if (r := registers_of_dump(k)) is not None), None)
     if platform_name is None and found is not None:
         return found

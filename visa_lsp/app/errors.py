@@ -1,10 +1,10 @@
-"""Mistakes of the user as exceptions, and words about them. Loads nothing."""
+"""User errors and their messages. Imports nothing."""
 
 from __future__ import annotations
 
 
 class UserError(Exception):
-    """A mistake of the user, or an input that cannot be read; its message is one line."""
+    """A mistake of the user or an unreadable input; its message is one line."""
 
 
 def printable(text: str) -> str:
@@ -13,16 +13,16 @@ def printable(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return the text, such as a file's name, fit to be printed within a line."""
+    """Return a text, such as a file name, without line breaks."""
     return printable(text).replace("\n", "\\x0a")
 
 
 def reason(error: OSError | ValueError) -> str:
-    """Return what went wrong with a file, in lower case and without its number."""
+    """Return the reason of an OSError, in lower case and without its number."""
     text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return text[:1].lower() + text[1:]
 
 
 def complaint(message: str) -> str:
-    """Return the line in which a command reports a mistake, under the program's name."""
+    """Return the line of an error message, after the name of the program."""
     return f"visa-lsp: {one_line(message)}"

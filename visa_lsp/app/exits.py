@@ -1,4 +1,4 @@
-"""The statuses that the program ends with. Loads nothing."""
+"""The exit statuses of the program. Imports nothing."""
 
 from __future__ import annotations
 

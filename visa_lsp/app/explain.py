@@ -1,6 +1,6 @@
-"""The page of a word: an instruction, a finding's code, a variable, a type, an attribute, a platform, a term of the glossary.
+"""The page of a word: an instruction, a finding, a variable, a type, an attribute, a platform, or a term of the glossary.
 
-Everything comes from the tables that the other operations use; nothing is written here twice.
+Everything comes from the tables that the other operations use.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def explain_text(word: str, platform: str | None = None) -> str | None:
-    """Return what is known of a word, in Markdown; None for a word that means nothing here."""
+    """Return the page of a word in Markdown; None for an unknown word."""
     pages = [page for page in (_named(word, platform), _term(word)) if page is not None]
     return "\n\n---\n\n".join(pages) or None
 
@@ -42,7 +42,7 @@ def _named(word: str, platform: str | None) -> str | None:
 
 
 def instruction_text(row: Instruction, platform: Platform | None = None) -> str:
-    """Return the page of a row, in Markdown; with a platform it says whether that has the instruction."""
+    """Return the page of an instruction in Markdown; with a platform, whether that has the instruction."""
     parts = [f"# {row.mnemonic}", row.summary, f"```visa\n{row.syntax}\n```"]
     if row.detail:
         parts.append(row.detail)

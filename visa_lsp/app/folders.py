@@ -1,4 +1,4 @@
-"""The texts and objects of a folder that the command line names."""
+"""Finds the texts and objects of a folder on the command line."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _SUFFIXES: Final = (".visaasm", ".isaasm", ".isa")
 
 
 def is_folder(path: str) -> bool:
-    """Return whether a path of the command line names a folder; UserError for an empty path."""
+    """Return whether a path is a folder. Raises UserError for an empty path."""
     if not path:
-        raise UserError("an empty path names no file")
+        raise UserError("expected a path, got an empty one")
     try:
         return path != STDIN and Path(path).is_dir()
     except (OSError, ValueError) as error:
@@ -24,7 +24,7 @@ def is_folder(path: str) -> bool:
 
 
 def files_of(folder: str) -> dict[str, str]:
-    """Return the texts and objects of a folder and those below: path inside of it to path. UserError where one cannot be looked into."""
+    """Map the relative paths of texts and objects below a folder to their paths. Raises UserError for an unreadable folder."""
 
     def unreadable(error: OSError) -> None:
         raise UserError(f"{error.filename}: {reason(error)}")
@@ -40,7 +40,7 @@ def files_of(folder: str) -> dict[str, str]:
 
 
 def _is_regular(path: str) -> bool:
-    """Return whether something with the name of a text is a file; a link to nothing is told when it is read."""
+    """Return whether a path is a regular file or a dangling link, which is reported when it is read."""
     try:
         return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116 - a Path for each of many names costs
     except OSError:

@@ -1,6 +1,6 @@
-"""Inputs as text or bytes: files, or standard input, and files of other steps recognised by their contents.
+"""Reads inputs as text or bytes from files or standard input, and recognises files of other tools by their contents.
 
-A text is decoded so that any bytes survive a round trip (``surrogateescape``); ``errors.printable`` makes such a text fit to be written out.
+Decoding with ``surrogateescape`` lets any bytes survive a round trip; ``errors.printable`` makes such a text printable.
 """
 
 from __future__ import annotations
@@ -35,29 +35,29 @@ _COMPILE: Final = (
 
 
 class SourceText(Struct, frozen=True):
-    """A text as it was read. ``bom`` tells that a byte-order mark was taken off its front."""
+    """A text as it was read. ``bom``: a byte-order mark was removed from its start."""
 
     name: str
     text: str
     bom: bool = False
 
     def to_bytes(self, text: str) -> bytes:
-        """Return the bytes that another text of this source has in a file."""
+        """Encode a changed text of this source."""
         return (_BOM if self.bom else b"") + text.encode("utf-8", "surrogateescape")
 
 
 def decode(name: str, data: bytes, *, embedded: bool = False, is_ze_info: bool = False) -> SourceText:
-    """Return a text from bytes; bytes that are no UTF-8 are kept as lone surrogates. ``UserError`` for what is no text of ours.
+    """Decode a text; invalid UTF-8 becomes lone surrogates. Raises UserError for files of other tools.
 
-    ``embedded``: it may be a text of another language, with vISA in its strings; ``is_ze_info``: ze_info is asked for.
+    ``embedded`` allows a text of another language with vISA in its strings; ``is_ze_info`` expects ze_info.
     """
     if data.startswith(OBJECT_MAGIC):
-        raise UserError(f"{name}: this is an object, not a text (visa-lsp dis makes a text of it)")
+        raise UserError(f"{name}: expected a text, found an object (visa-lsp dis disassembles it)")
     other = "" if embedded else foreign(name, data)
     if other:
         raise UserError(f"{name}: {other}")
     if not is_ze_info and name.lower().endswith(_ZE_INFO):
-        words = f"visa-lsp zeinfo check {_word(name, 'NAME.zeinfo.yaml')} judges it"
+        words = f"visa-lsp zeinfo check {_word(name, 'NAME.zeinfo.yaml')} checks it"
         raise UserError(f"{name}: this is ze_info, not vISA; {words}")
     bom = data.startswith(_BOM)
     return SourceText(name, data[len(_BOM) if bom else 0 :].decode("utf-8", "surrogateescape"), bom)
@@ -66,9 +66,9 @@ def decode(name: str, data: bytes, *, embedded: bool = False, is_ze_info: bool =
 def read_source(
     path: str, stdin_filename: str | None = None, *, named: bool = True, embedded: bool = False
 ) -> SourceText:
-    """Return the text of a file, or of standard input for ``-``; ``UserError`` when it cannot be read, or is too long.
+    """Return the text of a file, or of standard input for ``-``. Raises UserError if it cannot be read or is too long.
 
-    ``named``: the user named it, so that it may be a pipe. ``embedded``: it may be a text of another language.
+    ``named``: the user named it, so it may be a pipe. ``embedded`` allows a text of another language.
     """
     if path == STDIN:
         name = stdin_filename or STDIN_NAME
@@ -77,7 +77,7 @@ def read_source(
         except (OSError, ValueError) as error:
             raise UserError(f"{name}: {reason(error)}") from None
     if not path:
-        raise UserError("an empty path names no file")
+        raise UserError("expected a path, got an empty one")
     try:
         return decode(path, read_file(path, MAX_TEXT_BYTES, named=named), embedded=embedded)
     except (OSError, ValueError) as error:
@@ -85,9 +85,9 @@ def read_source(
 
 
 def foreign(name: str, data: bytes) -> str:
-    """Return what a file is that belongs to a step before or behind ours, and what to do with it; empty where it is none.
+    """Return a message that names the kind of a file of another tool and the next step; empty for other files.
 
-    ``data`` may be its beginning only. A file is OpenCL C by its name or by its first kernel, unless it begins as ours do.
+    ``data`` may be only the start. A file is OpenCL C by its name or its first kernel, unless it starts like vISA.
     """
     # Loaded by what works on a text in any case; not by what only asks for a platform's name.
     import re
@@ -97,22 +97,20 @@ def foreign(name: str, data: bytes) -> str:
     if head.startswith(_PATCH_TOKENS) or (head.startswith(_ELF) and head[16:18] in _OPENCL_ELF):
         return "this is a patch-token binary, the container of OpenCL drivers before zebin, not a text"
     if head.startswith(_ELF):
-        return "this is a zebin or another ELF file, not a text (visa-lsp dis shows what is in it)"
+        return "this is a zebin or another ELF file, not a text (visa-lsp dis prints its contents)"
     if head.startswith(_SPIRV):
         return f"this is SPIR-V, not vISA; {_COMPILE.format('-spirv_input -file ' + _word(name, 'K.spv'))}"
     if suffix in _TEXTS or re.search(_OURS, head):
         return ""
     if head.startswith(b"//.kernel ") and b"\n//.platform " in head:
-        return (
-            "this is native code as a compiler writes it down (.asm), not vISA; the vISA text lies beside it (.visaasm)"
-        )
+        return "this is a compiler's listing of native code (.asm), not vISA; the vISA text is beside it (.visaasm)"
     if suffix in _OPENCL or re.search(_KERNEL, head):
         return f"this is OpenCL C, not vISA; {_opencl(_word(name, 'K.cl'))}"
     return ""
 
 
 def is_opencl(path: str) -> bool:
-    """Return whether a name is that of OpenCL C."""
+    """Return whether a path has the suffix of OpenCL C."""
     return os.path.splitext(path)[1].lower() in _OPENCL  # noqa: PTH122 - the library for paths is not loaded for this
 
 
@@ -123,16 +121,16 @@ def _opencl(word: str) -> str:
 
 
 def _word(name: str, otherwise: str) -> str:
-    """Return a file's name as a shell takes it."""
+    """Return a file name quoted for a shell."""
     from shlex import quote
 
     return otherwise if name.startswith("<") else quote(name)
 
 
 def read_bytes(path: str, *, named: bool = True) -> bytes:
-    """Return the bytes of a file, or of standard input for ``-``; ``UserError`` when it cannot be read, or is too long.
+    """Return the bytes of a file, or of standard input for ``-``. Raises UserError if it cannot be read or is too long.
 
-    ``named``: the user named it, so that it may be a pipe.
+    ``named``: the user named it, so it may be a pipe.
     """
     try:
         if path == STDIN:

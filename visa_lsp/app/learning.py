@@ -1,4 +1,4 @@
-"""What a command keeps on disk for the next process; loaded only for commands that have something to keep."""
+"""Caches of parser and rules that a command shares with later processes."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# A check asks where it has something to check: most often it knows what it found.
+# ``check`` opens the caches itself, because most of its verdicts are cached.
 _READS_TEXTS: Final = ("asm", "diff", "run", "zeinfo", "gen", "compile", "stats")
 
 
 @contextlib.contextmanager
 def keeping(command: str) -> Iterator[None]:
-    """Around a command: what parser and rules know is read where it is asked for, and what they learnt is written behind."""
+    """Open the caches on demand during a command, and write them at its end."""
     with contextlib.ExitStack() as stack:
         if command in _READS_TEXTS:
             stack.enter_context(learning())
@@ -23,7 +23,7 @@ def keeping(command: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def learning() -> Iterator[None]:
-    """Around the reading of texts: parser and rules know what other processes have learnt, and keep what they learn."""
+    """Open the caches of parser and rules, and write the new entries at the end."""
     from visa_lsp.kept import folder_of_user
 
     if folder_of_user() is None:

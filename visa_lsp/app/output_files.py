@@ -1,7 +1,7 @@
-"""Output files: complete or untouched, and never an input.
+"""Writes output files atomically and never over an input.
 
-A regular file is replaced as a whole by another one, which has a name only for the moment of the replacement where the system can do
-that, so that nothing remains of one that is not finished. A symbolic link stays one and what it points to is replaced. What is no regular file (a FIFO, a device) is written into.
+A regular file is replaced by a temporary one, which is nameless until the replacement if the system supports that, so that
+no unfinished file remains. A symbolic link is kept and its target replaced. Other files (a FIFO, a device) are written to.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _PAUSE: Final = 0.05
 
 @contextlib.contextmanager
 def replacing(target: Path, inputs: Iterable[str | Path] = ()) -> Iterator[IO[bytes]]:
-    """A stream whose bytes become the whole of ``target`` when the block ends well; else nothing is touched.
+    """Yield a stream whose bytes replace ``target`` when the block succeeds; else nothing changes.
 
-    Raises OSError where ``target`` is one of ``inputs``, by whatever name, or cannot be written, and IsADirectoryError,
-    which is one, where it is a folder.
+    Raises OSError if ``target`` is one of ``inputs`` by any name or cannot be written, and its subclass IsADirectoryError if
+    it is a folder.
     """
     refuse_input(target, inputs)
     about = _about(target)
@@ -43,7 +43,7 @@ def replacing(target: Path, inputs: Iterable[str | Path] = ()) -> Iterator[IO[by
         yield gathered
         _write_into(target, about, gathered.getvalue())
         return
-    # A link stays a link, also one to a file that is not there yet.
+    # A link stays a link, even a dangling one.
     real = Path(os.path.realpath(target))
     temporary = real.with_name(f".visa-lsp-{os.urandom(8).hex()}")
     mode = about.st_mode & 0o777 if about is not None else 0o666 & ~_umask()
@@ -54,7 +54,7 @@ def replacing(target: Path, inputs: Iterable[str | Path] = ()) -> Iterator[IO[by
             stream.flush()
             os.fchmod(handle, mode)
             with _without_signals():
-                # Only with a descriptor does Python follow the link; the path is absolute and needs none.
+                # A descriptor is passed because only then does Python follow the link; the path is absolute and ignores it.
                 os.link(f"/proc/self/fd/{handle}", temporary, src_dir_fd=handle)
                 _put_in_place(temporary, real)
         return
@@ -70,7 +70,7 @@ def replacing(target: Path, inputs: Iterable[str | Path] = ()) -> Iterator[IO[by
 
 
 def write_file(path: str, data: bytes, inputs: Iterable[str | Path] = ()) -> None:
-    """Write a whole file; ``UserError`` when it cannot be written or is an input."""
+    """Write a file. Raises UserError if it cannot be written or is an input."""
     try:
         with replacing(Path(path), inputs) as stream:
             stream.write(data)
@@ -79,12 +79,12 @@ def write_file(path: str, data: bytes, inputs: Iterable[str | Path] = ()) -> Non
 
 
 def _nameless(folder: Path) -> int | None:
-    """Open a file that is gone when it is closed, but can be given a name in a folder before; None where there are no such files."""
+    """Open a nameless file that can be linked into a folder; None if the system has none."""
     if not hasattr(os, "O_TMPFILE"):
         return None
     try:
         handle = os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o600)
-    except OSError:  # the file system has none, or the other way will say what is wrong with the folder
+    except OSError:  # not supported, or an error of the folder that the fallback reports
         return None
     if os.path.exists(f"/proc/self/fd/{handle}"):  # noqa: PTH110 - a link to no name
         return handle
@@ -102,7 +102,7 @@ def _put_in_place(temporary: Path, real: Path) -> None:
 
 @contextlib.contextmanager
 def _without_signals() -> Iterator[None]:
-    """Keep signals that ask this process to end waiting: two steps belong together."""
+    """Block signals that end the process, because two steps must happen together."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
     try:
         yield
@@ -111,17 +111,17 @@ def _without_signals() -> Iterator[None]:
 
 
 def refuse_input(target: str | Path, inputs: Iterable[str | Path]) -> None:
-    """Raise OSError where an output is also an input: by the same name, or by another link to the same file."""
+    """Raise OSError if an output is also an input, by the same name or another link to the same file."""
     about = _about(target)
     for path in inputs:
         other = _about_input(path)
         if about is not None and other is not None and _is_same(about, other) and stat.S_ISREG(about.st_mode):
             name = "on standard input" if str(path) == STDIN else repr(str(path))
-            raise OSError(f"this is also the input {name}, which would be lost; name another output")
+            raise OSError(f"this is also the input {name}; name another output")
 
 
 def _about(path: str | Path) -> os.stat_result | None:
-    """Return what stands at a path, behind links; None where there is nothing."""
+    """Return the status of a path, following links; None if it does not exist."""
     try:
         return os.stat(path)  # noqa: PTH116 - texts and paths alike
     except FileNotFoundError:
@@ -132,7 +132,7 @@ def _about(path: str | Path) -> os.stat_result | None:
 
 def _about_input(path: str | Path) -> os.stat_result | None:
     if str(path) == STDIN:
-        # A text may come from the same file by way of ``< FILE``.
+        # Standard input may be redirected from the same file.
         with contextlib.suppress(OSError, ValueError, AttributeError):
             return os.fstat(sys.stdin.fileno())
         return None
@@ -144,13 +144,13 @@ def _is_same(one: os.stat_result, other: os.stat_result) -> bool:
 
 
 def _is_written_into(target: Path, about: os.stat_result) -> bool:
-    """Return whether a target stays what it is: no regular file, one with other names, or one that is open as /dev/fd/N."""
+    """Return whether to write into a target in place: not a regular file, one with other links, or one open as /dev/fd/N."""
     return not stat.S_ISREG(about.st_mode) or about.st_nlink > 1 or str(target).startswith(("/dev/", "/proc/"))
 
 
 def _write_into(target: Path, about: os.stat_result, data: bytes) -> None:
     for stream in (sys.stdout, sys.stderr):
-        # Opened a second time it would be written from its beginning, over what we have said there.
+        # The open descriptor is used, because a second one would overwrite earlier output from the start.
         if _is_stream(stream, about):
             stream.flush()
             stream.buffer.write(data)
@@ -175,7 +175,7 @@ def _is_stream(stream: TextIO, about: os.stat_result) -> bool:
 
 
 def _opened_to_write(target: Path, mode: int) -> int:
-    """Opened for writing; a FIFO is waited for, as a shell does, but not for ever."""
+    """Open a file for writing; wait for the reader of a FIFO, but not forever."""
     end = time.monotonic() + PATIENCE
     while True:
         try:
@@ -184,12 +184,12 @@ def _opened_to_write(target: Path, mode: int) -> int:
             if error.errno != errno.ENXIO or not stat.S_ISFIFO(mode):
                 raise
             if time.monotonic() > end:
-                raise OSError(f"this is a FIFO, and nobody has read from it for {PATIENCE:.0f} seconds") from None
+                raise OSError(f"no process has read from this FIFO for {PATIENCE:.0f} seconds") from None
             time.sleep(_PAUSE)
 
 
 def check_output(path: str | None, inputs: Iterable[str | Path]) -> None:
-    """``UserError`` where an output is an input: to be asked before anything is done. None and ``-`` are no files."""
+    """Raise UserError if an output is also an input; called before any work. None and ``-`` are not files."""
     if path is None or path == STDIN:
         return
     try:

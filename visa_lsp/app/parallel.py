@@ -1,7 +1,7 @@
-"""Many pieces of work in processes of this machine: results in the order of the work, and nothing left behind.
+"""Runs pieces of work in processes of this machine, with results in order.
 
-Knows nothing of the work but that it, its pieces and its results can be pickled. Invariant: when the caller is interrupted,
-or stops asking, the processes are ended.
+The function, its arguments and its results must be picklable. Invariant: when the caller is interrupted or stops iterating,
+the processes end.
 """
 
 from __future__ import annotations
@@ -21,43 +21,43 @@ if TYPE_CHECKING:
     Piece = TypeVar("Piece")
     Done = TypeVar("Done")
 
-MOST_PROCESSES: Final = 64
+MAX_PROCESSES: Final = 64
 
 
 def processors() -> int:
-    """Return how many processors this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def in_processes(
     work: Callable[[Piece], Done], pieces: Sequence[Piece], count: int, begin: Callable[[], None] | None = None
 ) -> Iterator[Done]:
-    """Do the work on each piece in ``count`` processes; ``begin`` is called once in each. With one, or one piece, here.
+    """Apply ``work`` to each piece in ``count`` processes, which call ``begin`` first; one piece or process runs here.
 
-    Raises UserError where a process ends before its work is done.
+    Raises UserError if a process ends unexpectedly.
     """
-    count = min(count, len(pieces), MOST_PROCESSES)
+    count = min(count, len(pieces), MAX_PROCESSES)
     if count <= 1:
         yield from map(work, pieces)
         return
-    # Loaded here: one piece in one process needs none of it.
+    # Imported here because one process does not need it.
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import active_children, get_context
     from threading import active_count
 
-    # A fork costs nothing but must not copy a process that has threads.
+    # A fork is fast, but must not copy a process with threads.
     context = get_context("fork" if sys.platform == "linux" and active_count() == 1 else "spawn")
     share = max(1, min(8, len(pieces) // (count * 4)))
     shares = [pieces[at : at + share] for at in range(0, len(pieces), share)]
     before = set(active_children())
     with ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(begin, os.getpid())) as pool:
         try:
-            # Not ``pool.map``, which cancels what it waits for: a pool whose processes end then trips over that.
+            # Not ``pool.map``, because it cancels futures, and a pool whose processes end fails on cancelled futures.
             for future in [pool.submit(_share, work, some) for some in shares]:
                 yield from future.result()
         except BrokenProcessPool:
-            raise UserError("a process has ended before its work was done; --jobs 1 does all in one") from None
+            raise UserError("a worker process ended unexpectedly; --jobs 1 uses one process only") from None
         except BaseException:
             for child in set(active_children()) - before:
                 child.terminate()
@@ -70,7 +70,7 @@ def _share(work: Callable[[Piece], Done], pieces: Sequence[Piece]) -> list[Done]
 
 def _begin(begin: Callable[[], None] | None, parent: int) -> None:
     end_with_parent(parent)
-    # Ctrl-C reaches every process of the group; the parent answers it, the others just end, without a traceback.
+    # Ctrl-C reaches every process of the group; the parent handles it, the others end without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if begin is not None:
         begin()

@@ -1,4 +1,4 @@
-"""How long work reports that it goes on."""
+"""The protocol for progress of long work."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class ProgressLine(Protocol):
-    """A line that shows how far work is; ``is_due`` is cheap."""
+    """A line that shows progress; ``is_due`` is cheap."""
 
     def is_due(self) -> bool:
         """Return whether it is time for another line."""

@@ -1,7 +1,7 @@
-"""Every rule that the product has: those of texts, of suppression comments, of objects, of ze_info, of launch files.
+"""The registry of all rules: of texts, suppression comments, objects, ze_info and launch files.
 
-The one registry behind ``explain``, ``docs/rules`` (``generate``) and the selectors of settings and options. It holds no rule of its own
-but the one that only the assembler can find. Invariant: no code and no name occurs twice.
+Used by ``explain``, ``docs/rules`` (``generate``) and the selectors of settings and options. Defines only the rule of the
+assembler. Invariant: codes and names are unique.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ NO_OBJECT_FORM: Final = Rule(
     "V290",
     "no-object-form",
     Severity.ERROR,
-    """A form that an object cannot hold.
+    """A form that an object cannot represent.
 
-The line is right as text, but the object format (version 4.1) has no place for it: an instruction without an opcode, a
+The line is valid as text, but the object format (version 4.1) cannot represent it: an instruction without an opcode, a
 third cache control, an address model of text 4.2. Only `visa-lsp asm` reports this.
 
-A warning: the object can be made of a text 4.2, but its own text, which `visa-lsp dis` prints in version 4.1, has an error: it does not
-assemble again.
+A warning: the text 4.2 can be assembled, but `visa-lsp dis` prints the object in version 4.1, where this line has an
+error and cannot be assembled again.
 
 Why: the object format ended with text 4.1; newer compilers write text only.
 
@@ -69,12 +69,12 @@ def known_rules() -> tuple[Rule, ...]:
 
 @cache
 def by_word() -> Mapping[str, Rule]:
-    """Rules by code and by name."""
+    """Return the rules by code and by name."""
     return {word: rule for rule in known_rules() for word in (rule.code, rule.name)}
 
 
 def rule_called(word: str) -> Rule | None:
-    """Return the rule of a code or name, in any case."""
+    """Return the rule with a code or name, ignoring case."""
     return by_word().get(word.upper()) or by_word().get(word.lower())
 
 

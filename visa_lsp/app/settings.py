@@ -1,7 +1,7 @@
 """Settings from ``visa-lsp.toml`` or ``[tool.visa-lsp]`` of ``pyproject.toml``, the nearest to a file upwards.
 
-In one folder ``visa-lsp.toml`` goes first; a ``pyproject.toml`` without the table is passed over. Unknown keys and wrong
-types raise ``UserError`` with a suggestion. Knows nothing of the command line; the options of it are laid over these values.
+In one folder ``visa-lsp.toml`` takes precedence; a ``pyproject.toml`` without the table is skipped. Unknown keys and wrong
+types raise ``UserError`` with a suggestion. Options of the command line override these values elsewhere.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ FILE_NAME: Final = "visa-lsp.toml"
 PROJECT_NAME: Final = "pyproject.toml"
 TABLE: Final = "tool.visa-lsp"
 TYPES: Final = {
-    "platform": "a platform's name",
-    "format": "a format's name",
+    "platform": "the name of a platform",
+    "format": "the name of a format",
     "select": "a list of selectors",
     "extend-select": "a list of selectors",
     "ignore": "a list of selectors",
     "per-file-ignores": "a table of globs with lists of selectors",
     "exclude": "a list of globs",
     "error-on-warning": "true or false",
-    "max-warnings": "a whole number from 0",
+    "max-warnings": "a whole number >= 0",
     "exit-zero": "true or false",
     "statistics": "true or false",
     "embedded": "true or false",
-    "baseline": "a file's name",
-    "cache-dir": "a folder's name",
-    "finalizer": "a program's name or path",
-    "ocloc": "a program's name or path",
+    "baseline": "the name of a file",
+    "cache-dir": "the name of a folder",
+    "finalizer": "the name or path of a program",
+    "ocloc": "the name or path of a program",
 }
 
 
 class FolderSettings(Struct, frozen=True):
-    """The settings that hold in one folder. ``origin`` is their file, None where there is none."""
+    """The settings of one folder. ``origin`` is their file, None if there is none."""
 
     platform: str | None = None
     format: str | None = None
@@ -71,13 +71,13 @@ class FolderSettings(Struct, frozen=True):
 
 
 class Finder(Struct):
-    """Finds the settings of folders, and remembers them. ``known`` gives the rules that selectors may name."""
+    """Finds and caches the settings of folders. ``known`` returns the rules that selectors may name."""
 
     known: Callable[[], Sequence[Rule]] = tuple
     _seen: dict[Path, FolderSettings] = field(default_factory=dict)
 
     def of_folder(self, folder: str | Path) -> FolderSettings:
-        """Return the settings that hold in a folder."""
+        """Return the settings of a folder."""
         start = Path(folder).absolute()
         walked = []
         found = FolderSettings(root=str(start))
@@ -95,7 +95,7 @@ class Finder(Struct):
         return found
 
     def of_file(self, path: str | Path) -> FolderSettings:
-        """Return the settings that hold for a file."""
+        """Return the settings of a file."""
         return self.of_folder(Path(path).absolute().parent)
 
     def _read_folder(self, folder: Path) -> FolderSettings | None:
@@ -116,29 +116,30 @@ def _load(path: Path) -> dict[str, Any]:
         return tomllib.loads(read_file(path, MAX_SETTINGS_BYTES).decode("utf-8"))
     except OSError as error:
         raise UserError(f"{path}: {reason(error)}") from None
-    except ValueError as error:  # wrong TOML, or no UTF-8
+    except ValueError as error:  # invalid TOML or UTF-8
         raise UserError(f"{path}: {' '.join(str(error).split())}") from None
 
 
 def interpret(table: Any, path: Path, known: Callable[[], Sequence[Rule]] = tuple) -> FolderSettings:
-    """Settings from the table of a file.
+    """Validate the table of a file and return its settings.
 
-    Raises UserError where ``table`` is no table, has a key that is not known, or a value of another type than its key
-    asks for.
+    Raises UserError if ``table`` is not a table, has an unknown key, or a value of the wrong type.
     """
     where = str(path) if path.name == FILE_NAME else f"{path}: [{TABLE}]"
     if not isinstance(table, dict):
-        raise UserError(f"{where}: this is to be a table")
+        raise UserError(f"{where}: expected a table")
     values: dict[str, Any] = {}
     for key, value in table.items():
         if key not in TYPES:
-            raise UserError(f"{where}: unknown key {key!r}{did_you_mean(key, TYPES) or '; known: ' + ', '.join(TYPES)}")
+            raise UserError(
+                f"{where}: unknown key {key!r}{did_you_mean(key, TYPES) or '; known keys: ' + ', '.join(TYPES)}"
+            )
         values[key.replace("-", "_")] = _value(key, value, f"{where}: {key}", path, known)
     return FolderSettings(**values, root=str(path.parent), origin=str(path), given=frozenset(table))
 
 
 def _value(key: str, value: Any, where: str, path: Path, known: Callable[[], Sequence[Rule]]) -> Any:
-    wrong = UserError(f"{where}: this is to be {TYPES[key]}, not {value!r}")
+    wrong = UserError(f"{where}: expected {TYPES[key]}, got {value!r}")
     match key:
         case "select" | "extend-select" | "ignore" | "exclude":
             items = _strings(value, wrong)

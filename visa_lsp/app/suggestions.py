@@ -1,4 +1,4 @@
-"""Words of the user checked: platform names and times, with the nearest known word for a misspelt one."""
+"""Checks platform names and times of the user, and suggests the nearest known word for a misspelt one."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from visa_lsp.suggest import nearest
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_LONGEST_TIME: Final = 86_400  # seconds
+_MAX_SECONDS: Final = 86_400  # seconds
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """``; did you mean 'x'?`` for the nearest known word, or nothing."""
+    """Return ``; did you mean 'x'?`` for the nearest known word, or an empty text."""
     near = nearest(word, known)
     return f"; did you mean {near!r}?" if near else ""
 
 
 def platform_problem(name: str) -> str | None:
-    """Why a platform name is wrong; None when it is right."""
+    """Return the error message for a platform name; None if it is known."""
     if platform_named(name) is not None:
         return None
     near = did_you_mean(name, [word for p in PLATFORMS for word in p.words])
@@ -28,11 +28,11 @@ def platform_problem(name: str) -> str | None:
 
 
 def seconds_of(text: str) -> float:
-    """Return a time limit. Raises ValueError, in words, where it is none."""
+    """Return a time limit in seconds. Raises ValueError with a message for other texts."""
     try:
         seconds = float(text)
     except ValueError:
         seconds = 0.0
-    if not 0 < seconds <= _LONGEST_TIME:
-        raise ValueError(f"{text!r} is no number of seconds, up to {_LONGEST_TIME}")
+    if not 0 < seconds <= _MAX_SECONDS:
+        raise ValueError(f"expected a number of seconds up to {_MAX_SECONDS}, got {text!r}")
     return seconds

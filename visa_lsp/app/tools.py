@@ -1,6 +1,6 @@
-"""What the commands that call other programs share: which program and platform are meant, and what it says as findings.
+"""Helpers of commands that call external tools: choose the tool and the platform, and convert its messages to findings.
 
-The option goes first, then the settings of the input's folder, then PATH. Knows no command.
+The option takes precedence, then the settings of the input's folder, then PATH.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 
 def settings_for(path: str) -> FolderSettings:
-    """Return the settings of an input's folder; for standard input those of the folder that one is in."""
+    """Return the settings of an input's folder; for standard input those of the current folder."""
     finder = Finder(known_rules)
     return finder.of_folder(".") if path == STDIN else finder.of_file(path)
 
 
 def tool_for(tool: Tool, option: str | None, settings: FolderSettings) -> str:
-    """Return the path of a tool. Raises UserError, with how to get it, where there is none."""
+    """Return the path of a tool. Raises UserError with installation advice if it is missing."""
     setting = settings.finalizer if tool is FINALIZER else settings.ocloc
     try:
         return find_tool(tool, option or setting)
@@ -45,7 +45,7 @@ def tool_for(tool: Tool, option: str | None, settings: FolderSettings) -> str:
 
 
 def split_options(words: str | None, option: str) -> tuple[str, ...]:
-    """Return the options for a tool out of one word of ours, as a shell splits it. Raises UserError for a quote that stays open."""
+    """Split the options for a tool as a shell does. Raises UserError for an unclosed quote."""
     try:
         return tuple(shlex.split(words or ""))
     except ValueError as error:
@@ -53,7 +53,7 @@ def split_options(words: str | None, option: str) -> tuple[str, ...]:
 
 
 def diagnostics_of(text: str, findings: Iterable[ToolFinding]) -> tuple[Diagnostic, ...]:
-    """Return what a tool says, on the words of the lines that it is about."""
+    """Return the findings of a tool as diagnostics on the words of their lines."""
     index, lines = LineIndex(text), lines_of(text)
     out = []
     for finding in findings:
@@ -65,10 +65,10 @@ def diagnostics_of(text: str, findings: Iterable[ToolFinding]) -> tuple[Diagnost
 
 
 def reported(name: str, text: str, findings: Iterable[ToolFinding]) -> tuple[ReportedFinding, ...]:
-    """Return the same, ready for every format of ``check``."""
+    """Return the findings of a tool for the formats of ``check``."""
     return findings_of(name, text, diagnostics_of(text, findings))
 
 
 def is_file_name(path: str) -> bool:
-    """Return whether an input has a folder in which other files of its program may lie."""
+    """Return whether an input is a file, whose folder may have other files of its program."""
     return path != STDIN and Path(path).is_file()

@@ -1,4 +1,4 @@
-"""Texts fit for a terminal: control characters as escapes, and colours of our own that no text can forge."""
+"""Text for a terminal: escapes control characters, and adds colours that no input can forge."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import os
 import re
 from typing import Final
 
-# C0 but line feed and tab, DEL, C1, and what changes the direction of text or breaks lines.
+# C0 except line feed and tab, DEL, C1, bidirectional controls, and line separators.
 _CONTROLS: Final = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-_SECRET: Final = os.urandom(8).hex()  # in our own sequences, so that no text can hold one
+_SECRET: Final = os.urandom(8).hex()  # unique per process, so that no input contains it
 _INK: Final = re.compile(rf"\x1b\[([0-9;]*):{_SECRET}m")
 
 
 def visible(text: str) -> str:
-    """Return the text with control characters as escapes, and the colours of ``paint`` as the sequences of terminals."""
+    """Return the text with control characters escaped and the colours of ``paint`` as terminal sequences."""
     if _CONTROLS.search(text) is None:
         return text
     pieces = _INK.split(text)
@@ -29,5 +29,5 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def paint(text: str, style: str) -> str:
-    """Return the text in a style of terminals, for a stream or for ``visible``."""
+    """Return the text in a terminal style, for a stream or for ``visible``."""
     return f"\033[{style}:{_SECRET}m{text}\033[0:{_SECRET}m" if text else text

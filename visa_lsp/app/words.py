@@ -1,6 +1,6 @@
-"""The words that ``explain`` has a page for, each with its kind and a line; all from the tables.
+"""The words with a page in ``explain``, each with its kind and a line, from the tables.
 
-Invariant: every word here has a page, and no word stands here twice.
+Invariant: every word has a page and occurs once.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Explained(NamedTuple):
-    """A word, what kind of thing it names, and one line about it."""
+    """A word, its kind, and one line about it."""
 
     word: str
     kind: str
@@ -38,7 +38,7 @@ def words() -> tuple[Explained, ...]:
 
 
 def known_words() -> list[str]:
-    """Everything that may be asked for, rules by name too."""
+    """Return every word with a page, and the names of rules."""
     return list(dict.fromkeys([*(word.word for word in words()), *by_word()]))
 
 

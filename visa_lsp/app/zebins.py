@@ -1,7 +1,6 @@
-"""Zebins on the command line: what ``dis`` tells of one, what it takes out, and the data that a launch needs.
+"""Prints and extracts zebins for ``dis``.
 
-Knows files and the text form of objects. Invariant: what is taken out has the bytes of its section; an object in it is
-also given as text.
+Invariant: an extracted file has the bytes of its section; an object is also extracted as text.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def zebin_of(name: str, data: bytes) -> Zebin:
-    """Return a zebin from bytes. Raises UserError where they are none."""
+    """Parse a zebin. Raises UserError if the bytes are not a zebin."""
     try:
         return read_zebin(data)
     except ZebinError as error:
@@ -33,7 +32,7 @@ def zebin_of(name: str, data: bytes) -> Zebin:
 
 
 def zebin_text(name: str, zebin: Zebin, platform: Platform | None, *, comments: bool, summary: bool) -> str:
-    """Return what ``dis`` prints: the lists, then ze_info and every vISA module as text."""
+    """Return the output of ``dis``: the lists, then ze_info and every vISA module as text."""
     parts = ["\n".join(_lists(name, zebin)) + "\n"]
     if not summary:
         if zebin.ze_info_bytes:
@@ -44,9 +43,9 @@ def zebin_text(name: str, zebin: Zebin, platform: Platform | None, *, comments: 
 
 
 def extract_zebin(name: str, zebin: Zebin, folder: str, platform: Platform | None, *, comments: bool) -> list[str]:
-    """Write ze_info and vISA into a folder; gives the files written.
+    """Write ze_info and vISA into a folder and return the files written.
 
-    Raises UserError where the folder or a file cannot be written, or the zebin has neither ze_info nor vISA.
+    Raises UserError if the folder or a file cannot be written, or the zebin has neither ze_info nor vISA.
     """
     target = Path(folder)
     try:
@@ -76,7 +75,7 @@ def _titled(title: str, text: str) -> str:
 
 
 def visa_text(name: str, data: bytes, platform: Platform | None, *, comments: bool) -> str:
-    """Return a module of a zebin as text. Raises UserError where it is an object that cannot be read."""
+    """Return a module of a zebin as text. Raises UserError if it is an unreadable object."""
     if not data.startswith(OBJECT_MAGIC):
         return data.rstrip(b"\0").decode("utf-8", "surrogateescape")
     try:
@@ -86,7 +85,9 @@ def visa_text(name: str, data: bytes, platform: Platform | None, *, comments: bo
 
 
 def _lists(name: str, zebin: Zebin) -> Iterator[str]:
-    from visa_lsp.beside import described_in  # loads the reader of YAML, which an object needs not
+    from visa_lsp.beside import (
+        described_in,
+    )  # imported here because it loads the YAML reader, which an object does not need
 
     yield f"{name}: {zebin.container}, {len(zebin.sections)} sections, machine {zebin.machine}"
     for index, section in enumerate(zebin.sections):
@@ -94,7 +95,7 @@ def _lists(name: str, zebin: Zebin) -> Iterator[str]:
             yield f"  section {index:2} {printable(section.name):<32} {section.type_name:<9} {section.size:7} bytes at 0x{section.offset:x}"
     for kernel in described_in(zebin.ze_info) if zebin.ze_info_bytes else ():
         if zebin.lacks_code(kernel):
-            yield f"  kernel {printable(kernel)}: no section .text.{printable(kernel)}, so no code"
+            yield f"  kernel {printable(kernel)}: no code: missing section .text.{printable(kernel)}"
     for symbol in zebin.symbols:
         if symbol.name:
             where = zebin.sections[symbol.section].name if symbol.section > 0 else "undefined"

@@ -1,4 +1,4 @@
-"""The command ``visa-lsp asm``: texts to objects. With a diagnostic of severity error nothing is written."""
+"""The command ``visa-lsp asm``: assembles texts to objects. A text with errors gives no object."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--zebin",
         action="store_true",
-        help="write a zebin (.zebin): the object with its ze_info, that of a sibling or a made one",
+        help="write a zebin (.zebin): the object with ze_info, taken from the sibling NAME.zeinfo.yaml, else generated",
     )
-    parser.add_argument("--stdin-filename", metavar="PATH", help="what the text on standard input is called")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="form of what is said of the texts")
+    parser.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="output format of the diagnostics")
     add_platform(parser)
 
 
 def asm_command(args: argparse.Namespace) -> int:
-    """Assemble each input. 0 all written, 1 diagnostics, 2 unreadable or unwritable.
+    """Assemble each input and return the exit status: 0 all written, 1 errors, 2 a file that cannot be read or written.
 
-    Raises UserError for options that do not go together.
+    Raises UserError for options that exclude each other.
     """
     if args.output and len(args.inputs) > 1:
-        raise UserError("asm: -o takes one input; without it every object goes beside its text")
+        raise UserError("asm: -o takes one input, got several; without -o each object is written beside its text")
     status = EXIT_OK
     written: dict[str, str] = {}
     told: list[dict[str, Any]] = []
@@ -57,23 +57,25 @@ def asm_command(args: argparse.Namespace) -> int:
     if args.format == "json":
         import json
 
-        # An object on standard output has it for itself.
+        # Diagnostics leave standard output to the object that is written there.
         stream = sys.stderr if args.output == STDIN or (STDIN in args.inputs and not args.output) else sys.stdout
         print(json.dumps(told, indent=2), file=stream)
     return status
 
 
 def _assemble(args: argparse.Namespace, path: str, written: dict[str, str], about: dict[str, Any]) -> int:
-    """Assemble one input; ``written`` are the objects written so far, each with its text, ``about`` is told as JSON."""
+    """Assemble one input. ``written`` maps each object written so far to its text; ``about`` collects the JSON report."""
     if path.endswith(".isa") and not args.output:
-        raise UserError(f"{path}: this is an object, which is what asm makes of a text; visa-lsp dis makes its text")
-    # Asked first: where nothing can be written, what is wrong with the text is of no interest.
+        raise UserError(f"{path}: expected a text, found an object; visa-lsp dis converts it to text")
+    # Checked first, because errors of the text do not matter if the object cannot be written.
     suffix = ".zebin" if args.zebin else ".isa"
     output = args.output or (STDIN if path == STDIN else str(_beside(path, suffix)))
     inputs = [*args.inputs, *(str(_beside(path, ".zeinfo.yaml")) for _ in range(args.zebin))]
     check_output(output, inputs)
     if output != STDIN and output in written:
-        raise UserError(f"{path}: its object would replace that of {written[output]}: {output}; assemble one with -o")
+        raise UserError(
+            f"{path}: its object would overwrite {output}, the object of {written[output]}; assemble one of them with -o"
+        )
     source = read_source(path, args.stdin_filename)
     result = assemble_text(source.text, args.platform)
     if args.format == "json":
@@ -103,4 +105,4 @@ def _beside(path: str, suffix: str) -> Path:
     try:
         return Path(path).with_suffix(suffix)
     except ValueError:
-        raise UserError(f"{path!r}: this names no file") from None
+        raise UserError(f"{path!r}: not the name of a file") from None

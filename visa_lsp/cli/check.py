@@ -1,7 +1,7 @@
-"""The command ``visa-lsp check``: its options, laid over the settings, and what becomes of the results.
+"""The command ``visa-lsp check``: its options, which override the settings, and the report.
 
-Exit status: 0 nothing wrong, 1 errors or warnings, 2 wrong usage or a file that cannot be read, 70 a mistake of ours. Remarks and hints are
-reported but are nothing wrong. Loads neither pygls nor NumPy. Invariant: the report is the same for any number of processes.
+Exit status: 0 nothing wrong, 1 errors or warnings, 2 wrong usage or a file that cannot be read, 70 an internal error. Remarks and hints
+are reported, but do not change the status. Loads neither pygls nor NumPy. Invariant: the report is the same for any number of processes.
 """
 
 from __future__ import annotations
@@ -56,52 +56,71 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("paths", nargs="*", metavar="PATH", help="texts, or folders to search for *.visaasm and *.isaasm; - is stdin")
     add_platform(parser)
-    add("--format", choices=tuple(FORMATS), metavar="NAME", help="form of the report: " + ", ".join(FORMATS))
-    add("--output", metavar="FILE", help="write the report to a file")
-    add("--color", choices=("auto", "always", "never"), default="auto", help="colours in the report")
-    add("--stdin-filename", metavar="PATH", help="what the text on standard input is called")
-    add("--select", action="append", metavar="LIST", help="report only these: codes, heads of codes, slugs, ALL")
-    add("--extend-select", action="append", metavar="LIST", help="report these too: turns on what is off by default")
-    add("--ignore", action="append", metavar="LIST", help="do not report these")
-    add("--per-file-ignores", action="append", metavar="GLOB:LIST", help="do not report these in files that match GLOB")
-    add("--exclude", action="append", metavar="GLOB", help="leave out what matches when searching folders")
-    add("--error-on-warning", action="store_true", help="any warning gives exit status 1, whatever max-warnings says")
-    add("--max-warnings", type=whole_number(0), metavar="N", help="exit status 0 for up to N warnings without an error")
+    add("--format", choices=tuple(FORMATS), metavar="NAME", help="output format: " + ", ".join(FORMATS))
+    add("--output", metavar="FILE", help="write the report to FILE")
+    add("--color", choices=("auto", "always", "never"), default="auto", help="use colours in the report")
+    add("--stdin-filename", metavar="PATH", help="file name to report for standard input")
+    add(
+        "--select",
+        action="append",
+        metavar="LIST",
+        help="report only these rules: codes, prefixes of codes, slugs, or ALL",
+    )
+    add(
+        "--extend-select",
+        action="append",
+        metavar="LIST",
+        help="report these rules too, such as those that are off by default",
+    )
+    add("--ignore", action="append", metavar="LIST", help="do not report these rules")
+    add(
+        "--per-file-ignores",
+        action="append",
+        metavar="GLOB:LIST",
+        help="do not report these rules in files that match GLOB",
+    )
+    add("--exclude", action="append", metavar="GLOB", help="skip paths that match GLOB when searching folders")
+    add("--error-on-warning", action="store_true", help="exit 1 on any warning; overrides --max-warnings")
+    add(
+        "--max-warnings", type=whole_number(0), metavar="N", help="exit 0 if there are no errors and at most N warnings"
+    )
     add(
         "--max-errors",
         type=whole_number(1),
         metavar="N",
-        help="show nothing behind so many errors, but how many more there are",
+        help="stop the report after N errors, then count the remaining findings",
     )
-    add("--exit-zero", action="store_true", help="exit status 0 whatever is found")
-    add("--statistics", action="store_true", help="how often each code was found")
-    add("--fix", action="store_true", help="apply safe fixes to the files (a text from stdin goes to stdout)")
-    add("--unsafe-fixes", action="store_true", help="with --fix or --diff: apply fixes that may change the meaning too")
-    add("--diff", action="store_true", help="show what --fix would change; no file is written")
+    add("--exit-zero", action="store_true", help="exit 0 even if there are findings")
+    add("--statistics", action="store_true", help="print the number of findings of each code")
+    add("--fix", action="store_true", help="apply safe fixes to the files; print the fixed text for standard input")
+    add(
+        "--unsafe-fixes", action="store_true", help="with --fix or --diff: also apply fixes that may change the meaning"
+    )
+    add("--diff", action="store_true", help="print the changes that --fix would make, without writing files")
     add("--baseline", metavar="FILE", help="do not report the findings listed in FILE")
     add(
         "--write-baseline", nargs="?", const="", metavar="FILE",
-        help=f"list all findings in FILE (default: --baseline, or {_DEFAULT_BASELINE})",
+        help=f"write all findings to FILE; default: the file of --baseline, else {_DEFAULT_BASELINE}",
     )  # fmt: skip
     add(
         "--embedded",
         action="store_true",
-        help="check the vISA inside of the strings of other languages too: *" + ", *".join(HOST_SUFFIXES),
+        help="also check the vISA in strings of other languages: *" + ", *".join(HOST_SUFFIXES),
     )
     add("--watch", action="store_true", help="check again whenever a file changes")
     add(
         "--cache-dir",
         metavar="DIR",
-        help="keep in DIR what was found in each text, for the next run; default: the user's cache",
+        help="cache the findings of each text in DIR; default: the user's cache folder",
     )
-    add("--no-cache", action="store_true", help="check every text, whatever was found in it before")
-    add("--jobs", type=whole_number(0), default=0, metavar="N", help="number of processes; 0: as many as pay")
-    add("--show-settings", action="store_true", help="print the settings that hold, and where they come from")
-    add_cluster(parser, send="send the texts, for workers that do not see the files of this machine")
+    add("--no-cache", action="store_true", help="ignore cached findings and check every text")
+    add("--jobs", type=whole_number(0), default=0, metavar="N", help="number of processes; 0 chooses it automatically")
+    add("--show-settings", action="store_true", help="print the settings in effect and the file that sets each")
+    add_cluster(parser, send="send the texts to workers that cannot read the files of this machine")
 
 
 class Options(Struct, frozen=True):
-    """What one run does with its results: the command line laid over the settings."""
+    """The options of one run: the command line, else the settings."""
 
     format: str
     colour: bool
@@ -123,7 +142,7 @@ class Options(Struct, frozen=True):
 
 
 class Overrides(Struct, frozen=True):
-    """What the command line says about every file."""
+    """Options of the command line that override the settings of every file."""
 
     platform: str | None
     select: tuple[str, ...]
@@ -137,7 +156,7 @@ class Overrides(Struct, frozen=True):
         return self.platform or settings.platform
 
     def selection(self, settings: FolderSettings) -> Selection:
-        """Return what is shown of files with these settings; ``--select`` takes the place of theirs, and of ignore."""
+        """Return the rules to report for files with these settings; ``--select`` replaces their ``select`` and ``ignore``."""
         ignore = self.ignore if self.select else (*settings.ignore, *self.ignore)
         per_file = (*settings.per_file_ignores, *self.per_file)
         extend = self.extend if self.select else (*settings.extend_select, *self.extend)
@@ -145,17 +164,16 @@ class Overrides(Struct, frozen=True):
 
 
 def _known_rules() -> Sequence[Rule]:
-    """Return every rule, for the selectors that name some: without selectors and findings none is loaded."""
+    """Return every rule; called only for selectors and findings, because loading the rules takes time."""
     from visa_lsp.app.rules import known_rules
 
     return known_rules()
 
 
 def check_command(args: argparse.Namespace) -> int:
-    """Check what the command line names; gives the exit status.
+    """Check the paths of the command line and return the exit status.
 
-    Raises UserError where no path is given, where standard input is to be watched, or where the words of an option are
-    wrong.
+    Raises UserError without a path, for ``--watch`` of standard input, and for an option with a wrong value.
     """
     paths, new_baseline = _paths(args)
     overrides = _overrides(args)
@@ -164,11 +182,11 @@ def check_command(args: argparse.Namespace) -> int:
         sys.stdout.write(settings_text(_shown(Finder(_known_rules).of_folder(anchor), args, overrides)))
         return EXIT_OK
     if not paths:
-        raise UserError("check: no PATH is given (a file, a folder, or - for standard input)")
+        raise UserError("check: missing PATH: expected a file, a folder, or - for standard input")
     if args.watch and STDIN in paths:
         raise UserError("check: --watch cannot watch standard input")
     if args.send and (args.fix or args.diff):
-        raise UserError("--send does not go with --fix or --diff: texts are mended where they lie")
+        raise UserError("--send excludes --fix and --diff: fixes change the files on this machine")
     if args.unsafe_fixes and not (args.fix or args.diff):
         raise UserError("--unsafe-fixes needs --fix or --diff: without them no fix is applied")
     with cluster_of(args) as cluster:
@@ -181,7 +199,7 @@ def check_command(args: argparse.Namespace) -> int:
 
 
 def _paths(args: argparse.Namespace) -> tuple[list[str], str | None]:
-    """Return the paths to check, and the baseline to write: what follows ``--write-baseline`` may also be the first path."""
+    """Return the paths to check and the baseline to write: the word after ``--write-baseline`` may be the first path."""
     paths: list[str] = list(args.paths)
     value: str | None = args.write_baseline
     if not value:
@@ -213,7 +231,7 @@ def _selectors(option: str, values: Iterable[str] | None) -> tuple[str, ...]:
 
 
 def _anchor(paths: list[str], stdin_filename: str | None) -> Path:
-    """Return the folder whose settings hold for the run as a whole: the first path's."""
+    """Return the folder whose settings apply to the whole run: that of the first path."""
     first = paths[0]
     if first == STDIN:
         return Path(stdin_filename).parent if stdin_filename else Path()
@@ -279,7 +297,7 @@ def _watch(
     clear = _CLEAR if sys.stdout.isatty() else ""
 
     def files() -> list[str]:
-        # A mistake in a settings file is reported by the check; until it is mended, the files known last are watched.
+        # The check reports a mistake in a settings file; until it is fixed, the previous files are watched.
         with contextlib.suppress(UserError):
             watched[:] = _watched(args, paths, overrides)
         return watched
@@ -298,12 +316,12 @@ def _watch(
 
 
 def _suffixes(*, embedded: bool) -> tuple[str, ...]:
-    """Return the endings of the files that folders are searched for."""
+    """Return the suffixes to search folders for."""
     return SUFFIXES + HOST_SUFFIXES if embedded else SUFFIXES
 
 
 def _is_host(args: argparse.Namespace, name: str) -> bool:
-    """Return whether a text may be one of another language."""
+    """Return whether a text may be in another language with vISA in its strings."""
     if host_of(name) is None:
         return False
     return args.embedded or Finder(_known_rules).of_folder(_anchor([STDIN], args.stdin_filename)).embedded
@@ -326,11 +344,11 @@ def _run(
     cache: dict[str, tuple[Stamp, Task, FileResult]],
     cluster: Cluster | None,
 ) -> int:
-    """Return one check of everything; ``cache`` keeps results between the rounds of ``--watch``."""
+    """Check all paths once and return the exit status; ``cache`` keeps results between the rounds of ``--watch``."""
     finder = Finder(_known_rules)
     options = _options(args, finder.of_folder(_anchor(paths, args.stdin_filename)), new_baseline)
     inputs = collect(paths, finder, overrides.exclude, _suffixes(embedded=options.embedded))
-    # Asked before anything is mended or looked at: the report would be lost, or a text.
+    # Checked before any fix is applied, because a failure later would lose the report or a text.
     check_output(options.output, inputs.files)
     check_output(options.write_baseline, inputs.files)
     tasks = []
@@ -372,7 +390,7 @@ def _run(
 
 
 def _kept(options: Options) -> KeptVerdicts | None:
-    """Return what earlier runs have found; None where that is not asked for."""
+    """Return the cached findings of earlier runs; None with ``--no-cache``."""
     if not options.cache or not (options.cache_dir or folder_of_user()):
         return None
     from visa_lsp.app.check.kept_verdicts import kept_verdicts
@@ -416,15 +434,15 @@ def _write_baseline(path: str, results: list[FileResult], inputs: Inputs) -> int
 
 
 def _finish(report: CheckReport, inputs: Inputs, options: Options, kept: KeptVerdicts | None) -> int:
-    """Write the report and everything beside it; gives the exit status."""
+    """Write the report and the messages about the run, and return the exit status."""
     for result in report.errors:
         complain(result.error)
     for path, what in inputs.irregular:
-        complain(f"{path}: this is {what}, not a regular file, and is passed over")
+        complain(f"{path}: skipped: this is {what}, not a regular file")
     for folder in inputs.empty:
         wanted = ", ".join(f"*{suffix}" for suffix in _suffixes(embedded=True))
         wanted = wanted if options.embedded else "*.visaasm or *.isaasm"
-        complain(f"{folder}: no {wanted} in this folder")
+        complain(f"{folder}: no {wanted} files in this folder")
     changed = [r for r in report.results if r.before is not None and r.after is not None and r.before != r.after]
     stdin_text = next((r.after for p, r in zip(inputs.files, report.results, strict=False) if p == STDIN), None)
     to_stderr = False
@@ -438,10 +456,10 @@ def _finish(report: CheckReport, inputs: Inputs, options: Options, kept: KeptVer
         shown = report if options.max_errors is None else report.up_to(options.max_errors)
         _write_report(shown, options, to_stderr, inputs)
         if shown.hidden:
-            complain(f"{_left(shown.left)} not shown: a larger --max-errors shows more")
+            complain(f"{_left(shown.left)} not shown; a larger --max-errors shows more")
     fixed = sum(r.fixed for r in report.results)
     if fixed and (options.format != "full" or options.diff):
-        verb = "can be mended" if options.diff else "mended"
+        verb = "can be fixed" if options.diff else "fixed"
         complain(f"{fixed} finding{'s' * (fixed != 1)} {verb} in {len(changed)} file{'s' * (len(changed) != 1)}")
     if options.fix and (left := _left_unmended(report, options)):
         complain(left)
@@ -457,7 +475,7 @@ def _finish(report: CheckReport, inputs: Inputs, options: Options, kept: KeptVer
 
 
 def _left(hidden: Sequence[ReportedFinding]) -> str:
-    """Return what of a report is left, as the subject of a sentence."""
+    """Return the number of hidden findings, as the subject of a sentence."""
     errors = sum(f.severity is Severity.ERROR for f in hidden)
     others = len(hidden) - errors
     words = [f"{errors} more error{'s' * (errors != 1)}"] if errors else []
@@ -466,15 +484,15 @@ def _left(hidden: Sequence[ReportedFinding]) -> str:
 
 
 def _left_unmended(report: CheckReport, options: Options) -> str:
-    """Return how many findings have a fix that was not applied, and what applies it; empty without such findings."""
+    """Return a sentence on the findings whose fix was not applied, with the option that applies it; empty if none."""
     unsafe = [f for f in report.findings if f.remedies and not any(r.safe for r in f.remedies)]
     if not unsafe:
         return ""
     count = f"{len(unsafe)} finding{'s' * (len(unsafe) != 1)}"
     if options.unsafe_fixes:
-        return f"{count} left: no fix for {'it' if len(unsafe) == 1 else 'them'} makes the text better"
+        return f"{count} left: no fix for {'it' if len(unsafe) == 1 else 'them'} reduces the number of findings"
     has = "has a fix" if len(unsafe) == 1 else "have fixes"
-    return f"{count} left that {has} which may change the meaning: --unsafe-fixes applies {'it' if len(unsafe) == 1 else 'them'} too"
+    return f"{count} left that {has} which may change the meaning; --unsafe-fixes applies {'it' if len(unsafe) == 1 else 'them'}"
 
 
 def _is_wrong(report: CheckReport, options: Options) -> bool:

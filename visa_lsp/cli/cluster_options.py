@@ -1,6 +1,6 @@
 """The options ``--cluster``, ``--send`` and ``--cluster-limit`` of the commands that can work on a Dask cluster.
 
-Loads Dask, and the room that knows it, only where ``--cluster`` is given.
+Loads Dask and ``visa_lsp.cluster`` only with ``--cluster``.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ _LIMIT: Final = 300
 
 
 def add_cluster(parser: argparse.ArgumentParser, *, send: str = "") -> None:
-    """Declare the options; ``send``: what ``--send`` sends, where the command has it."""
+    """Declare the options; ``send`` is the help of ``--send``, for commands that have it."""
     add: Callable[..., Any] = parser.add_argument
     add(
         "--cluster",
         metavar="ADDRESS|local[:N]",
-        help="work on the Dask cluster of this scheduler, or on one of N processes here",
+        help="use the Dask cluster of this scheduler, or a local one of N processes",
     )
     if send:
         add("--send", action="store_true", help=f"with --cluster: {send}")
     add(
         "--cluster-limit", type=whole_number(1), default=_LIMIT, metavar="SECONDS",
-        help=f"with --cluster: give an input up that takes longer on two workers; default: {_LIMIT}",
+        help=f"with --cluster: abandon an input that exceeds this limit on two workers; default: {_LIMIT}",
     )  # fmt: skip
 
 
 @contextlib.contextmanager
 def cluster_of(args: argparse.Namespace) -> Iterator[Cluster | None]:
-    """The cluster that the command line names, for as long as this lasts; None without ``--cluster``.
+    """Open the cluster that the command line names and close it afterwards; None without ``--cluster``.
 
-    Raises UserError where Dask is not installed, or the cluster cannot be reached.
+    Raises UserError if Dask is not installed or the cluster cannot be reached.
     """
     sends = bool(getattr(args, "send", False))
     if args.cluster is None:
         if sends:
-            raise UserError("--send goes with --cluster")
+            raise UserError("--send needs --cluster")
         yield None
         return
     from importlib.util import find_spec

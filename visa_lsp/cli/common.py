@@ -1,4 +1,4 @@
-"""What commands share: types of options, colour, findings on standard error."""
+"""Helpers of several commands: option types, colour, findings on standard error."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from visa_lsp.app.assemble import Assembled, CheckedProgram
     from visa_lsp.app.check.report import ReportedFinding
 
-_MOST_DIGITS: Final = 18
+_MAX_INTEGER_DIGITS: Final = 18
 
 
 def platform_argument(name: str) -> str:
-    """Return the ``type`` of an argparse option that names a platform: its own name, whatever spelling was used.
+    """Return the canonical name of a platform; the ``type`` of an argparse option.
 
-    Raises ArgumentTypeError where no platform has the name.
+    Raises ArgumentTypeError for an unknown platform.
     """
     platform = platform_named(name)
     if platform is None:
@@ -35,14 +35,14 @@ def platform_argument(name: str) -> str:
 
 
 def whole_number(least: int) -> Callable[[str], int]:
-    """Return the ``type`` of an argparse option that takes a whole number from ``least`` on."""
+    """Return the ``type`` of an argparse option that takes a whole number of at least ``least``."""
 
     def number(text: str) -> int:
-        if text.isdecimal() and len(text) < _MOST_DIGITS and int(text) >= least:
+        if text.isdecimal() and len(text) < _MAX_INTEGER_DIGITS and int(text) >= least:
             return int(text)
         from argparse import ArgumentTypeError
 
-        raise ArgumentTypeError(f"{text!r} is no whole number from {least}")
+        raise ArgumentTypeError(f"expected a whole number >= {least}, got {text!r}")
 
     return number
 
@@ -51,12 +51,12 @@ def add_platform(parser: argparse.ArgumentParser) -> None:
     """Add ``--platform NAME``."""
     parser.add_argument(
         "--platform", metavar="NAME", type=platform_argument, default=None,
-        help="the platform meant: " + ", ".join(p.name for p in PLATFORMS),
+        help="target platform: " + ", ".join(p.name for p in PLATFORMS),
     )  # fmt: skip
 
 
 def wants_colour(stream: TextIO, choice: str = "auto") -> bool:
-    """Return whether to write colours: ``--color``, then NO_COLOR, FORCE_COLOR, then whether ``stream`` is a terminal."""
+    """Return whether to write colours: by ``--color``, else NO_COLOR, else FORCE_COLOR, else if ``stream`` is a terminal."""
     if choice != "auto":
         return choice == "always"
     if os.environ.get("NO_COLOR"):
@@ -72,7 +72,7 @@ def say(line: str) -> None:
 
 
 def tell_problems(name: str, result: Assembled | CheckedProgram) -> None:
-    """Print errors and warnings of a text to standard error, a line each."""
+    """Print the errors and warnings of a text to standard error, one per line."""
     from visa_lsp.app.assemble import problem_lines
 
     for line in problem_lines(name, result):
@@ -80,7 +80,7 @@ def tell_problems(name: str, result: Assembled | CheckedProgram) -> None:
 
 
 def tell(findings: Iterable[ReportedFinding]) -> None:
-    """Findings to standard error, a line each, as ``check --format concise`` writes them."""
+    """Print findings to standard error, one per line, in the format ``concise``."""
     for f in findings:
         place = f"{f.path}:{f.place.line}:{f.place.column}"
         print(printable(f"{place}: {f.severity.value} {f.code} {f.name}: {f.message}"), file=sys.stderr)

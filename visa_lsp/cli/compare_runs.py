@@ -1,6 +1,6 @@
-"""The command ``visa-lsp compare-runs``: two programs run at the points of a sweep, and the smallest launch where they differ.
+"""The command ``visa-lsp compare-runs``: runs two programs at the points of a sweep and finds the smallest difference.
 
-Knows options and exit statuses: 0 the same at every point, 1 different, 2 for usage and what cannot be run. NumPy is loaded
+Exit status: 0 equal results at every point, 1 different, 2 wrong usage or a program that cannot run. NumPy is loaded
 only when programs run.
 """
 
@@ -22,31 +22,33 @@ if TYPE_CHECKING:
     from visa_lsp.cli.parsing import CommandParser
 
 
-# A program that reads or writes beyond its buffers differs from one that does not, also where the values are the same.
+# Out-of-bounds accesses count as a difference even if the values agree.
 _CHECKS: Final = "bounds"
 
 
 def add_arguments(parser: CommandParser) -> None:
     """Declare the options of the command."""
     parser.add_argument("a", metavar="A", help="a text or an object")
-    parser.add_argument("b", metavar="B", help="another one, such as the same kernel of another compiler")
+    parser.add_argument("b", metavar="B", help="another text or object, such as the same kernel from another compiler")
     parser.add_argument(
         "--launch",
         metavar="FILE",
-        help="launch file, at every point of its sweep; default: the sibling of A, else a grid made up for the kernel",
+        help="launch file whose sweep gives the launches; default: the sibling of A, else a generated grid",
     )
     parser.add_argument(
-        "--rtol", metavar="X", type=_tolerance, help="how far results may be off, relative to those of A"
+        "--rtol", metavar="X", type=_tolerance, help="relative tolerance of results, relative to those of A"
     )
-    parser.add_argument("--atol", metavar="X", type=_tolerance, help="how far results may be off")
+    parser.add_argument("--atol", metavar="X", type=_tolerance, help="absolute tolerance of results")
     parser.add_argument(
-        "--ulp", metavar="N", type=whole_number(0), help="how many neighbouring floats results may be off"
+        "--ulp", metavar="N", type=whole_number(0), help="tolerance of results in units in the last place"
     )
-    parser.add_argument("--engine", choices=("auto", "jit", "interp"), default="auto", help="what executes the kernels")
     parser.add_argument(
-        "--budget", metavar="N", type=whole_number(1), help="end a run after so many instructions; default 10,000,000"
+        "--engine", choices=("auto", "jit", "interp"), default="auto", help="engine that executes the kernels"
     )
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the report")
+    parser.add_argument(
+        "--budget", metavar="N", type=whole_number(1), help="stop a run after N instructions; default: 10,000,000"
+    )
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
     add_platform(parser)
 
 
@@ -56,12 +58,12 @@ def _tolerance(text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value < float("inf"):
-        raise ArgumentTypeError(f"{text!r} is no number from 0")
+        raise ArgumentTypeError(f"expected a number >= 0, got {text!r}")
     return value
 
 
 def compare_runs_command(args: Namespace) -> int:
-    """Compare two programs by what they do; gives the exit status. ``UserError`` for what cannot be read or run."""
+    """Compare the results of two programs and return the exit status. Raises UserError if one cannot be read or run."""
     if find_spec("numpy") is None:
         raise UserError("running kernels needs NumPy: pip install 'visa-lsp[run]'")
     from visa_lsp.app.compare_runs.grid import launches_for
@@ -75,13 +77,13 @@ def compare_runs_command(args: Namespace) -> int:
     programs = program_at(args.a), program_at(args.b)
     options = RunOptions(platform=args.platform, engine=args.engine, checks=_CHECKS, budget=args.budget)
     try:
-        launches = launches_for(programs[0], args.launch, options)
+        launches = launches_for(programs, args.launch, options)
         with Progress() as line:
             compared = compare(programs, launches, options, Tolerance(args.rtol, args.atol, args.ulp), line)
     except TextProblems as problems:
         raise UserError(problems.lines[0]) from None
     if not compared.compared:
-        raise UserError(f"neither can be run: {compared.skipped[0]}")
+        raise UserError(f"no launch ran: {compared.skipped[0]}")
     if args.format == "json":
         print(json.dumps(as_json(args.a, args.b, compared), indent=2, ensure_ascii=False, allow_nan=False))
     else:

@@ -1,7 +1,7 @@
 """The command ``visa-lsp compile``: OpenCL C to texts, machine code, ze_info and launch files, for one device or several.
 
-Knows the command's options and its exit status: 0 built, 1 the compiler has something against the source, 2 a usage
-mistake, a missing compiler, or a file that cannot be read or written. Several devices have a folder each.
+Knows the command's options and its exit status: 0 built, 1 the compiler reports errors, 2 a usage mistake, a
+missing compiler, or a file that cannot be read or written. Several devices have a folder each.
 """
 
 from __future__ import annotations
@@ -43,32 +43,34 @@ def add_arguments(parser: CommandParser) -> None:
         "--device",
         metavar="NAME",
         action="append",
-        help="the device, as ocloc or visa-lsp names it; several by commas; default: tgllp",
+        help="target device, named as in ocloc or visa-lsp; separate several with commas; default: tgllp",
     )
     parser.add_argument(
         "--options",
         metavar="S",
         action="append",
-        help="options for the source, in one word: '-cl-fast-relaxed-math -DN=4'",
+        help="compiler options, as one quoted word: '-cl-fast-relaxed-math -DN=4'",
     )
     parser.add_argument(
         "--no-debug-info",
         action="store_true",
-        help="compile without -g: the texts do not name the lines of the source",
+        help="compile without -g; the texts then have no source lines",
     )
-    parser.add_argument("-o", "--output", metavar="DIR", help="where the files go; default: the folder of the source")
-    parser.add_argument("--keep-ir", action="store_true", help="write the intermediate forms too: SPIR-V, LLVM")
-    parser.add_argument("--format", choices=tuple(FORMATS), help="form of what the compiler says against the source")
-    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colours in the report")
-    parser.add_argument("--ocloc", metavar="PATH", help="the compiler; default: ocloc on PATH")
+    parser.add_argument("-o", "--output", metavar="DIR", help="output folder; default: the folder of the source")
+    parser.add_argument("--keep-ir", action="store_true", help="also write the intermediate code: SPIR-V, LLVM")
+    parser.add_argument("--format", choices=tuple(FORMATS), help="output format of the compiler's diagnostics")
     parser.add_argument(
-        "--timeout", metavar="SECONDS", type=seconds_argument, default=SECONDS, help="end the compiler after so long"
+        "--color", choices=("auto", "always", "never"), default="auto", help="use colours in the report"
     )
-    parser.add_argument("--stdin-filename", metavar="PATH", help="what the source on standard input is called")
+    parser.add_argument("--ocloc", metavar="PATH", help="path of the compiler; default: ocloc on PATH")
+    parser.add_argument(
+        "--timeout", metavar="SECONDS", type=seconds_argument, default=SECONDS, help="stop the compiler after this time"
+    )
+    parser.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
 
 
 def compile_command(args: argparse.Namespace) -> int:
-    """Compile each source for each device, write the files, and say what came of it."""
+    """Compile each source for each device, write the files, and report the result."""
     builds: list[Build] = []
     failures: list[FileResult] = []
     for path in args.inputs:
@@ -94,7 +96,7 @@ def compile_command(args: argparse.Namespace) -> int:
 
 
 def _print(args: argparse.Namespace, made: Sequence[tuple[Build, WrittenFiles]], report: CheckReport) -> None:
-    """Print what the compiler says, the files written, and a table of the kernels; as JSON an object for each build."""
+    """Print the diagnostics, the files written, and a table of the kernels; as JSON, one object per build."""
     chosen = args.format or ("full" if sys.stdout.isatty() else "concise")
     if chosen == "json":
         failures = [{"input": printable(r.path), "error": printable(r.error)} for r in report.errors]
@@ -103,7 +105,7 @@ def _print(args: argparse.Namespace, made: Sequence[tuple[Build, WrittenFiles]],
     if report.findings or chosen not in FOR_PEOPLE:
         for piece in FORMATS[chosen].write(report, Look(wants_colour(sys.stdout, args.color))):
             sys.stdout.write(piece)
-    # What is for people goes where it spoils no report for programs.
+    # Reports for programs must not be mixed with text for people.
     stream = sys.stdout if chosen in FOR_PEOPLE else sys.stderr
     lines = [line for _, files in made for line in (*(f"written: {path}" for path in files.paths), *files.notes)]
     for line in (*lines, *_table([build for build, _ in made])):
@@ -135,14 +137,14 @@ def _values(build: Build, files: WrittenFiles) -> dict[str, Any]:
 
 
 def _source(path: str, stdin_filename: str | None) -> BuildSource:
-    """Read a source. Raises UserError for what is a text or an object of ours by its name."""
+    """Read a source. Raises UserError for a vISA text or object, by its suffix."""
     if path != STDIN and Path(path).suffix in (".visaasm", ".isaasm", ".isa"):
-        raise UserError(f"{path}: this is compiled already; visa-lsp gen shows its machine code")
+        raise UserError(f"{path}: expected OpenCL C, found vISA; visa-lsp gen shows its machine code")
     return read_source(path, stdin_filename)
 
 
 def _built(args: argparse.Namespace, source: BuildSource) -> Iterator[Build]:
-    """Yield the source built for each device."""
+    """Yield the build of a source for each device."""
     platform = settings_for(source.name if source.is_file else STDIN).platform
     names = [name.strip() for word in args.device or [""] for name in word.split(",")]
     options = " ".join(args.options or ())
@@ -155,7 +157,7 @@ def _built(args: argparse.Namespace, source: BuildSource) -> Iterator[Build]:
 
 
 def _refuse_doubles(builds: Sequence[Build], args: argparse.Namespace) -> None:
-    """Raise UserError where two sources would write the same file."""
+    """Raise UserError if two sources would write the same file."""
     owners: dict[tuple[str, Path, str], str] = {}
     for build in builds:
         folder = Path(args.output) if args.output else build.source.path.parent
@@ -163,12 +165,12 @@ def _refuse_doubles(builds: Sequence[Build], args: argparse.Namespace) -> None:
             owner = owners.setdefault((build.device, folder, file_name(text.name)), build.source.name)
             if owner != build.source.name:
                 raise UserError(
-                    f"{build.source.name}: '{text.name}' is also in {owner}; compile one after the other, with -o"
+                    f"{build.source.name}: '{text.name}' is also in {owner}; compile them separately, each with its own -o"
                 )
 
 
 def _report(builds: Sequence[Build], failures: Sequence[FileResult]) -> CheckReport:
-    """Return what the compiler says against each source; what it says for several devices is said once."""
+    """Return the diagnostics of each source, those of several devices once."""
     results = []
     for name in dict.fromkeys(build.source.name for build in builds):
         findings = dict.fromkeys(f for build in builds if build.source.name == name for f in build.findings)
@@ -177,7 +179,7 @@ def _report(builds: Sequence[Build], failures: Sequence[FileResult]) -> CheckRep
 
 
 def _table(builds: Sequence[Build]) -> list[str]:
-    """Return a row for each kernel and device; a kernel's rows stand together."""
+    """Return a row for each kernel and device, sorted by source and kernel."""
     rows = []
     for build in builds:
         for text in build.texts:

@@ -1,7 +1,7 @@
 """The command ``visa-lsp dap``: a debug adapter on standard input and output, or for one client on a port.
 
 Knows streams and sockets; the session is in ``dap``, the run in ``debug``. Invariant: standard output carries the protocol
-only, and the exit status is 0 however the client goes.
+only, and the exit status is 0 however the client ends.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--port",
         metavar="N",
         type=whole_number(0),
-        help="wait for one client on this port of 127.0.0.1 (0: any free one)",
+        help="wait for one client on this port of 127.0.0.1; 0 picks a free port",
     )
-    parser.add_argument("--platform", metavar="NAME", help="platform to run on, where a launch says no other")
+    parser.add_argument("--platform", metavar="NAME", help="default platform, for launches that name none")
 
 
 def dap_command(args: Namespace) -> int:
-    """Serve one client; gives the exit status."""
+    """Serve one client and return the exit status."""
     if find_spec("numpy") is None:
         complain("dap: running kernels needs NumPy: pip install 'visa-lsp[run]'")
         return EXIT_USAGE
@@ -49,7 +49,7 @@ def dap_command(args: Namespace) -> int:
             "visa-lsp dap: this is a debug adapter, waiting for an editor on standard input (Ctrl-C ends it)",
             file=sys.stderr,
         )
-    # Whatever prints by mistake is not to stand between two messages.
+    # Standard output is redirected because a stray print would corrupt the protocol.
     source = os.fdopen(os.dup(sys.stdin.fileno()), "rb", buffering=0)
     with contextlib.suppress(OSError), os.fdopen(os.dup(sys.stdout.fileno()), "wb") as target:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
@@ -68,7 +68,7 @@ def _on_port(port: int, platform: str | None) -> int:
     with server:
         print(f"visa-lsp dap: listening on 127.0.0.1:{server.getsockname()[1]}", file=sys.stderr, flush=True)
         client, _ = server.accept()
-    gone = contextlib.suppress(OSError)  # a peer that is gone takes nothing any more
+    gone = contextlib.suppress(OSError)  # the client may have closed the connection
     with client, gone, client.makefile("rb", buffering=0) as source, client.makefile("wb") as target:
         _serve(source, target, platform)
     return EXIT_OK

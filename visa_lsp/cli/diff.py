@@ -1,4 +1,4 @@
-"""The command ``visa-lsp diff``: what differs between two programs but for names, order of declarations and comments."""
+"""The command ``visa-lsp diff``: compares programs apart from names, the order of declarations, and comments."""
 
 from __future__ import annotations
 
@@ -28,19 +28,21 @@ FORMATS = ("text", "json", "html")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     parser.add_argument("a", metavar="A", help="a text, an object, or a folder of them; - is standard input")
-    parser.add_argument("b", metavar="B", help="what it is compared with")
-    parser.add_argument("--format", choices=FORMATS, default="text", help="how to tell it; default: text")
-    parser.add_argument("-o", "--output", metavar="OUT", default=STDIN, help="write it there; default: standard output")
+    parser.add_argument("b", metavar="B", help="the program or folder to compare with")
+    parser.add_argument("--format", choices=FORMATS, default="text", help="output format; default: text")
     parser.add_argument(
-        "--color", choices=("auto", "always", "never"), default="auto", help="colours; default: on a terminal"
+        "-o", "--output", metavar="OUT", default=STDIN, help="write the report to OUT; default: standard output"
     )
-    parser.add_argument("--stdin-filename", metavar="PATH", help="what the program on standard input is called")
+    parser.add_argument(
+        "--color", choices=("auto", "always", "never"), default="auto", help="use colours; default: on a terminal"
+    )
+    parser.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
     add_platform(parser)
-    add_cluster(parser, send="send the files of the folders, for workers that do not see those of this machine")
+    add_cluster(parser, send="send the files of the folders to workers that cannot read those of this machine")
 
 
 def diff_command(args: argparse.Namespace) -> int:
-    """Compare two programs. 0 the same, 1 different, 2 wrong usage, or something that is no readable program."""
+    """Compare two programs and return the exit status: 0 the same, 1 different, 2 wrong usage or an unreadable program."""
     inputs = [args.a, args.b]
     check_output(args.output, inputs)
     said: list[str] = []

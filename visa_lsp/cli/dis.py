@@ -1,6 +1,6 @@
-"""The command ``visa-lsp dis``: objects to text, or with ``--summary`` to a list of what is in them.
+"""The command ``visa-lsp dis``: disassembles objects, or with ``--summary`` lists their contents.
 
-A zebin gives its sections, ze_info and vISA; with ``-o`` those are written into a folder.
+Of a zebin it prints the sections, ze_info and vISA; with ``-o`` it writes them into a folder.
 """
 
 from __future__ import annotations
@@ -37,22 +37,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o",
         "--output",
         metavar="OUT",
-        help="the text (of a zebin: the folder for ze_info and vISA); default: standard output",
+        help="output file, for a zebin the output folder; default: standard output",
     )
-    parser.add_argument("--summary", action="store_true", help="list kernels, inputs, attributes, sizes, Gen binaries")
-    parser.add_argument("--no-comments", action="store_true", help="leave out the comments that compilers print")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the texts")
-    parser.add_argument("--stdin-filename", metavar="PATH", help="what the object on standard input is called")
+    parser.add_argument(
+        "--summary", action="store_true", help="list kernels, inputs, attributes, sizes and Gen binaries"
+    )
+    parser.add_argument("--no-comments", action="store_true", help="omit the comments that compilers print")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
+    parser.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
     add_platform(parser)
 
 
 def dis_command(args: argparse.Namespace) -> int:
-    """Disassemble each input. 0 all written, 2 unreadable, no object, or unwritable.
+    """Disassemble each input and return the exit status: 0 all written, 2 a file that cannot be read or written.
 
-    Raises UserError for options that do not go together.
+    Raises UserError for options that exclude each other.
     """
     if args.output and len(args.inputs) > 1:
-        raise UserError("dis: -o takes one input; without it every text goes to standard output")
+        raise UserError("dis: -o takes one input, got several; without -o all texts are written to standard output")
     status = EXIT_OK
     told: list[dict[str, str]] = []
     for path in args.inputs:
@@ -75,7 +77,7 @@ def dis_command(args: argparse.Namespace) -> int:
 
 
 def _zebin(args: argparse.Namespace, data: bytes, name: str) -> str:
-    """Return the text of a zebin; empty where it was written into a folder."""
+    """Return the text of a zebin, or write its parts into a folder and return an empty text."""
     zebin = zebin_of(name, data)
     platform = platform_named(args.platform) if args.platform else None
     if args.output and not args.summary:

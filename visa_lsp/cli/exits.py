@@ -1,4 +1,4 @@
-"""What the program says of a mistake of its user: a line on standard error, and an object where the result would be JSON."""
+"""User errors: a line on standard error, and a JSON object if the command writes JSON."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _JSON: Final = ("json", "jsonl")
 
 
 def complain(message: str) -> None:
-    """Print a line to standard error, under the program's name."""
+    """Print a line to standard error, after the name of the program."""
     print(complaint(message), file=sys.stderr)
 
 
 def print_error(message: str, status: int, words: Sequence[str]) -> None:
-    """Print the error that ends a command as a JSON object, if the ``words`` of its line choose JSON."""
+    """Print the error that ends a command as a JSON object, if its ``words`` choose the format JSON."""
     if _format_of(words) not in _JSON:
         return
     import json

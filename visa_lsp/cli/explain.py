@@ -1,4 +1,4 @@
-"""The command ``visa-lsp explain WORD``: the pages of words."""
+"""The command ``visa-lsp explain WORD``: prints the explanation of each word."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of ``explain``."""
+    """Declare the options of the command."""
     parser.add_argument(
         "words", nargs="+", metavar="WORD", help="a mnemonic, the code or name of a finding, a %%variable, a type, an attribute, a platform, or a word of the glossary",
     )  # fmt: skip
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the pages")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
     add_platform(parser)
 
 
 def explain_command(args: argparse.Namespace) -> int:
-    """Print the page of each word; status 2 when one is unknown."""
+    """Print the page of each word and return the exit status: 2 if a word is unknown."""
     status = 0
     named = args.words
     if term_called(" ".join(named)) is not None:
@@ -39,7 +39,7 @@ def explain_command(args: argparse.Namespace) -> int:
         if text is None:
             found = nearest(word, known_words())
             hint = f"; did you mean `{found}`?" if found else ""
-            message = f"nothing is known of `{word}`{hint}"
+            message = f"unknown word `{word}`{hint}"
             print(f"visa-lsp explain: {message}", file=sys.stderr)
             status = EXIT_USAGE
             pages.append({"word": printable(word), "error": printable(message)})

@@ -1,4 +1,4 @@
-"""Outputs of commands: a file, or standard output for ``-``."""
+"""Output files of commands; ``-`` is standard output."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def write_output(path: str, data: bytes, inputs: Iterable[str | Path] = ()) -> None:
-    """Write a whole file, or standard output for ``-``; ``UserError`` when it cannot be written or is an input."""
+    """Write a file, or standard output for ``-``. Raises UserError if it cannot be written or is an input."""
     if path == STDIN:
         write_data(data)
     else:
@@ -24,7 +24,7 @@ def write_output(path: str, data: bytes, inputs: Iterable[str | Path] = ()) -> N
 
 
 def write_report(path: str, text: str, inputs: Iterable[str | Path] = ()) -> None:
-    """Write what people read as a whole file, or to standard output for ``-``; ``UserError`` when that is not possible."""
+    """Write a report for people to a file, or to standard output for ``-``. Raises UserError if it cannot be written."""
     if path == STDIN:
         sys.stdout.write(text)
     else:

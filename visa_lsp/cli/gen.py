@@ -1,7 +1,7 @@
 """The command ``visa-lsp gen``: the machine code of texts and objects, as text, JSON or a page.
 
-Knows the command's options and its exit status: 0 machine code of everything, 1 the finalizer has something against a text
-or made no code of it, 2 a usage mistake, a missing tool, or a file that cannot be read or written.
+Knows the command's options and its exit status: 0 machine code of every input, 1 the finalizer reports errors in a
+text or gives no code, 2 a usage mistake, a missing tool, or a file that cannot be read or written.
 """
 
 from __future__ import annotations
@@ -43,40 +43,50 @@ def add_arguments(parser: CommandParser) -> None:
         "--device",
         metavar="NAME",
         action="append",
-        help="the device that OpenCL C is compiled for; several by commas; default: the platform's, else tgllp",
+        help="target device of OpenCL C; separate several with commas; default: that of the platform, else tgllp",
     )
     parser.add_argument(
-        "--compile-options", metavar="S", action="append", help="options for OpenCL C, in one word; -g is always given"
+        "--compile-options",
+        metavar="S",
+        action="append",
+        help="options for the OpenCL C compiler, as one quoted word; -g is always added",
     )
-    parser.add_argument("--ocloc", metavar="PATH", help="the compiler of OpenCL C; default: ocloc on PATH")
+    parser.add_argument("--ocloc", metavar="PATH", help="path of the OpenCL C compiler; default: ocloc on PATH")
     parser.add_argument(
-        "--options", metavar="S", action="append", help="options for the finalizer, in one word: '-noschedule'"
+        "--options", metavar="S", action="append", help="options for the finalizer, as one quoted word: '-noschedule'"
     )
-    parser.add_argument("-o", "--output", metavar="OUT", help="where the report goes; default: standard output")
-    parser.add_argument("--format", choices=("text", "json"), help="form of the report; default: text")
-    parser.add_argument("--html", metavar="OUT", help="write a page of its own: source, vISA and Gen side by side")
+    parser.add_argument("-o", "--output", metavar="OUT", help="write the report to OUT; default: standard output")
+    parser.add_argument("--format", choices=("text", "json"), help="output format; default: text")
+    parser.add_argument("--html", metavar="OUT", help="write an HTML page with source, vISA and Gen side by side")
     parser.add_argument(
         "--source",
         metavar="FILE",
-        help="the source shown on the page; default: the file beside the text that FILE names",
+        help="source file for the page; default: the file that FILE in the text names, in the same folder",
     )
     parser.add_argument(
-        "--tool", metavar="PATH", action="append", help="the finalizer; default: GenX_IR on PATH. Twice: compare both"
+        "--tool",
+        metavar="PATH",
+        action="append",
+        help="path of the finalizer; default: GenX_IR on PATH; give two to compare them",
     )
     parser.add_argument(
         "--compare-options",
         metavar="A B",
         action="append",
-        help="compare what two sets of options give: '' -noschedule",
+        help="compare the machine code of two sets of options: '' -noschedule",
     )
     parser.add_argument(
-        "--timeout", metavar="SECONDS", type=seconds_argument, default=SECONDS, help="end the finalizer after so long"
+        "--timeout",
+        metavar="SECONDS",
+        type=seconds_argument,
+        default=SECONDS,
+        help="stop the finalizer after this time",
     )
-    parser.add_argument("--stdin-filename", metavar="PATH", help="what the input on standard input is called")
+    parser.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
 
 
 def gen_command(args: argparse.Namespace) -> int:
-    """Make machine code of each input and show it."""
+    """Make and print the machine code of each input; returns the exit status."""
     _judge(args)
     for output in (args.output, args.html):
         check_output(output, args.inputs)
@@ -105,7 +115,7 @@ def gen_command(args: argparse.Namespace) -> int:
 
 
 def _sources(args: argparse.Namespace, path: str) -> Iterator[tuple[Source | None, tuple[ReportedFinding, ...]]]:
-    """Yield the texts of an input, None where there is none, with what the compiler has said before the first of them."""
+    """Yield the texts of an input, the first with the findings of the compiler; None if compiling gave no text."""
     if not is_opencl((args.stdin_filename or "") if path == STDIN else path):
         yield read_input(path, args.stdin_filename, args.platform), ()
         return
@@ -122,17 +132,17 @@ def _devices(args: argparse.Namespace) -> list[str]:
 
 
 def _told(findings: tuple[ReportedFinding, ...]) -> int:
-    """Tell findings; the exit status that they make."""
+    """Print findings and return their exit status."""
     tell(findings)
     bad = any(f.severity in (Severity.ERROR, Severity.WARNING) for f in findings)
     return EXIT_FINDINGS if bad else EXIT_OK
 
 
 def _judge(args: argparse.Namespace) -> None:
-    """Raise UserError for options that do not go together."""
+    """Raise UserError for options that exclude each other."""
     tools, compared = args.tool or [], args.compare_options or []
     if len(tools) > 2:
-        raise UserError("gen: --tool is given once, or twice to compare two finalizers")
+        raise UserError("gen: expected --tool once, or twice to compare two finalizers")
     if compared and len(compared) != 2:
         raise UserError("gen: --compare-options takes two sets of options, such as: --compare-options '' -noschedule")
     if compared and len(tools) == 2:
@@ -140,13 +150,13 @@ def _judge(args: argparse.Namespace) -> None:
     if args.html and (compared or len(tools) == 2):
         raise UserError("gen: --html shows one finalizer with one set of options")
     if args.source and not args.html:
-        raise UserError("gen: --source goes with --html")
+        raise UserError("gen: --source needs --html")
     if args.html is not None and args.html == (args.output or (STDIN if args.format else None)):
-        raise UserError("gen: the page and the report go to one place; name another with -o")
+        raise UserError("gen: --html and the report name the same file; name another with -o")
 
 
 def _made(args: argparse.Namespace, source: Source, path: str) -> tuple[GenDocument, ...]:
-    """Return the machine code of an input: once, or twice where two are compared."""
+    """Return the machine code of an input: one document, or two to compare."""
     always = split_options(" ".join(args.options or ()), "--options")
     tools = args.tool or [None]
     compared = args.compare_options or [""]

@@ -1,25 +1,25 @@
-"""Lines that the help of each command ends with, to be typed as they are in the folder ``examples/``; a test types them."""
+"""Examples at the end of each command's help; a test runs them in the folder ``examples/``."""
 
 from __future__ import annotations
 
 from typing import Final
 
-HEADING: Final = "examples, to be typed in the folder examples/ of the repository:"
+HEADING: Final = "examples, to run in the folder examples/ of the repository:"
 
-# By command: the line, and what it does.
+# By command: the command line and its description.
 EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "visa-lsp": (
         ("visa-lsp check .", "report what is wrong in every text of the folder"),
         ("visa-lsp run saxpy.visaasm", "run a kernel and compare its result"),
-        ("visa-lsp explain mad", "say what an instruction does"),
+        ("visa-lsp explain mad", "explain an instruction"),
     ),
     "visa-lsp check": (
-        ("visa-lsp check .", "every text of the folder and those below"),
+        ("visa-lsp check .", "check every text of the folder and its subfolders"),
         (
             "visa-lsp check saxpy.visaasm --platform DG2 --extend-select ALL",
-            "one text, for one platform, by every rule",
+            "check one text for one platform, with every rule",
         ),
-        ("visa-lsp check . --max-errors 10 --format github", "the first ten errors, as GitHub shows them"),
+        ("visa-lsp check . --max-errors 10 --format github", "report the first ten errors as GitHub annotations"),
     ),
     "visa-lsp asm": (
         ("visa-lsp asm saxpy.visaasm", "write saxpy.isa beside the text"),
@@ -27,34 +27,34 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ("visa-lsp asm mandelbrot.visaasm --zebin -o mandelbrot.zebin", "write the object with its ze_info"),
     ),
     "visa-lsp dis": (
-        ("visa-lsp dis saxpy.isa", "print the text of what `visa-lsp asm saxpy.visaasm` has written"),
+        ("visa-lsp dis saxpy.isa", "disassemble the object that `visa-lsp asm saxpy.visaasm` wrote"),
         ("visa-lsp dis saxpy.isa --summary", "list its kernels, inputs and attributes"),
         (
             "visa-lsp dis mandelbrot.zebin -o mandelbrot",
-            "write what is in the zebin of `visa-lsp asm --zebin` into a folder",
+            "write the parts of a zebin from `visa-lsp asm --zebin` into a folder",
         ),
     ),
     "visa-lsp diff": (
-        ("visa-lsp diff saxpy.visaasm saxpy.isa", "compare a text with the object of `visa-lsp asm saxpy.visaasm`"),
-        ("visa-lsp diff saxpy.visaasm average.visaasm --format json", "tell what differs, for a program"),
-        ("visa-lsp diff saxpy.visaasm saxpy.isa --format html -o diff.html", "write a page for a browser"),
+        ("visa-lsp diff saxpy.visaasm saxpy.isa", "compare a text with its object from `visa-lsp asm saxpy.visaasm`"),
+        ("visa-lsp diff saxpy.visaasm average.visaasm --format json", "print the differences as JSON"),
+        ("visa-lsp diff saxpy.visaasm saxpy.isa --format html -o diff.html", "write an HTML page"),
     ),
     "visa-lsp run": (
-        ("visa-lsp run saxpy.visaasm", "run it as saxpy.launch.yaml says, and compare the result"),
-        ("visa-lsp run average.visaasm --first-fault", "end at the first thing that the kernel does wrong"),
-        ("visa-lsp run --sweep saxpy_sizes.launch.yaml", "run it at every point of a sweep, with a row for each"),
+        ("visa-lsp run saxpy.visaasm", "run the launch of saxpy.launch.yaml and check its result"),
+        ("visa-lsp run average.visaasm --first-fault", "stop at the first fault"),
+        ("visa-lsp run --sweep saxpy_sizes.launch.yaml", "run every point of a sweep and print a row for each"),
     ),
     "visa-lsp compare-runs": (
-        ("visa-lsp compare-runs saxpy.visaasm saxpy.isa", "run a text and its object as saxpy.launch.yaml says"),
+        ("visa-lsp compare-runs saxpy.visaasm saxpy.isa", "run a text and its object with saxpy.launch.yaml"),
         (
             "visa-lsp compare-runs saxpy.visaasm saxpy.isa --launch saxpy_sizes.launch.yaml",
-            "the same at every point of a sweep",
+            "run both at every point of a sweep",
         ),
-        ("visa-lsp compare-runs saxpy.visaasm saxpy.isa --ulp 2 --format json", "with a tolerance, for a program"),
+        ("visa-lsp compare-runs saxpy.visaasm saxpy.isa --ulp 2 --format json", "allow a tolerance and print JSON"),
     ),
     "visa-lsp gen": (
         ("visa-lsp gen saxpy.visaasm", "print the machine code of each line (with Intel's finalizer)"),
-        ("visa-lsp gen saxpy.visaasm --html saxpy.html", "write a page that shows both side by side"),
+        ("visa-lsp gen saxpy.visaasm --html saxpy.html", "write an HTML page with both side by side"),
         ("visa-lsp gen mandelbrot.visaasm --compare-options '' -noschedule", "compare two sets of options"),
     ),
     "visa-lsp compile": (
@@ -62,41 +62,44 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
             "visa-lsp compile scale.cl -o built",
             "write text, machine code, zebin and a launch file (with Intel's ocloc)",
         ),
-        ("visa-lsp compile scale.cl -o built --device tgllp,pvc", "the same for two devices, with a table"),
-        ("visa-lsp run scale.cl", "compile it and run it, with a launch that is made up"),
+        ("visa-lsp compile scale.cl -o built --device tgllp,pvc", "compile for two devices and print a table"),
+        ("visa-lsp run scale.cl", "compile and run it with a generated launch"),
     ),
     "visa-lsp zeinfo": (
-        ("visa-lsp zeinfo check mandelbrot.zeinfo.yaml", "judge ze_info, and compare it with mandelbrot.visaasm"),
-        ("visa-lsp zeinfo emit saxpy.visaasm", "print the ze_info of a text that is written by hand"),
-        ("visa-lsp zeinfo emit saxpy.visaasm -o saxpy.zeinfo.yaml", "write it beside the text"),
+        ("visa-lsp zeinfo check mandelbrot.zeinfo.yaml", "check ze_info and compare it with mandelbrot.visaasm"),
+        ("visa-lsp zeinfo emit saxpy.visaasm", "print the ze_info of a text"),
+        ("visa-lsp zeinfo emit saxpy.visaasm -o saxpy.zeinfo.yaml", "write it to a file"),
     ),
     "visa-lsp zeinfo check": (
-        ("visa-lsp zeinfo check mandelbrot.zeinfo.yaml", "judge it, and compare it with mandelbrot.visaasm"),
-        ("visa-lsp zeinfo check mandelbrot.zeinfo.yaml --no-text", "judge it alone"),
+        ("visa-lsp zeinfo check mandelbrot.zeinfo.yaml", "check ze_info and compare it with mandelbrot.visaasm"),
+        ("visa-lsp zeinfo check mandelbrot.zeinfo.yaml --no-text", "check ze_info alone"),
         (
             "visa-lsp zeinfo check mandelbrot.zebin --text mandelbrot.isa",
-            "judge a zebin's against an object, both of `visa-lsp asm`",
+            "compare a zebin with an object, both from `visa-lsp asm`",
         ),
     ),
     "visa-lsp zeinfo emit": (
-        ("visa-lsp zeinfo emit saxpy.visaasm", "print it; saxpy.launch.yaml tells what the arguments are"),
-        ("visa-lsp zeinfo emit saxpy.visaasm -o saxpy.zeinfo.yaml", "write it beside the text"),
-        ("visa-lsp zeinfo emit saxpy.visaasm --platform DG2", "make it for a platform"),
+        ("visa-lsp zeinfo emit saxpy.visaasm", "print the ze_info; saxpy.launch.yaml describes the arguments"),
+        ("visa-lsp zeinfo emit saxpy.visaasm -o saxpy.zeinfo.yaml", "write it to a file"),
+        ("visa-lsp zeinfo emit saxpy.visaasm --platform DG2", "generate it for a platform"),
     ),
     "visa-lsp stats": (
-        ("visa-lsp stats mandelbrot.visaasm", "the registers that a kernel takes, and where the most"),
-        ("visa-lsp stats saxpy.visaasm mandelbrot.visaasm --max-pressure 64", "a table; exit 1 above 64 GRF rows"),
-        ("visa-lsp stats mandelbrot.visaasm --format json", "the figures of each line, for a program"),
+        ("visa-lsp stats mandelbrot.visaasm", "print the register pressure and where it peaks"),
+        (
+            "visa-lsp stats saxpy.visaasm mandelbrot.visaasm --max-pressure 64",
+            "print a table; exit 1 above 64 GRF rows",
+        ),
+        ("visa-lsp stats mandelbrot.visaasm --format json", "print the figures of each line as JSON"),
     ),
     "visa-lsp explain": (
-        ("visa-lsp explain mad", "an instruction: operands, types, what to take care of"),
-        ("visa-lsp explain V101 %r0", "a finding's code and a predefined variable"),
-        ("visa-lsp explain 'work item'", "a word of the glossary"),
+        ("visa-lsp explain mad", "explain an instruction: operands, types, pitfalls"),
+        ("visa-lsp explain V101 %r0", "explain a finding and a predefined variable"),
+        ("visa-lsp explain 'work item'", "explain a term of the glossary"),
     ),
 }
 
 
 def example_lines(program: str) -> str:
-    """Return the examples of a command, as its help shows them; empty where it has none."""
+    """Return the examples in the help of a command; empty if it has none."""
     rows = EXAMPLES.get(program, ())
     return "\n".join([HEADING, *(f"  {line}\n      {what}" for line, what in rows)]) if rows else ""

@@ -1,8 +1,8 @@
-"""The command ``visa-lsp``: which subcommand is meant, and what happens when one goes wrong.
+"""The command ``visa-lsp``: selects the subcommand and reports its errors.
 
-A command is two functions: one declares its options, one does its work. The module that has them is imported when the
-command is called, so that none pays for another's imports; nor does this module for what only some lines need.
-Invariant: ``main`` returns an exit status and lets no traceback out, unless VISA_LSP_DEBUG is set.
+A command is two functions: one declares its options, one executes it. Their module is imported when the command is
+called, so that no command pays for the imports of another.
+Invariant: ``main`` returns an exit status and raises nothing, unless VISA_LSP_DEBUG is set.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ if TYPE_CHECKING:
     Command = tuple[Callable[[CommandParser], None], Callable[[Namespace], int]]
 
 COMMANDS: Final = {
-    "check": "report what is wrong in texts (also: visa-lsp --check)",
-    "asm": "make an object from a text",
-    "dis": "make a text from an object",
-    "diff": "compare two programs, whatever their variables and labels are called",
+    "check": "check texts and report findings (also: visa-lsp --check)",
+    "asm": "assemble a text to an object",
+    "dis": "disassemble an object to a text",
+    "diff": "compare two programs, ignoring the names of variables and labels",
     "run": "run a kernel on the simulator",
-    "compare-runs": "run two programs at many sizes, and find the smallest launch where they differ",
+    "compare-runs": "run two programs at many sizes and find the smallest launch where they differ",
     "gen": "show the machine code of a text, line by line (needs Intel's finalizer)",
     "compile": "compile OpenCL C to texts, machine code and launch files (needs Intel's ocloc)",
-    "zeinfo": "check ze_info, alone and against the kernels, or make it",
-    "stats": "count what kernels hold, and the registers that they take",
-    "explain": "explain an instruction, a finding, a variable, or a word of the glossary",
-    "dap": "debug a kernel on the simulator: a debug adapter for editors",
+    "zeinfo": "check ze_info, alone and against the kernels, or generate it",
+    "stats": "print statistics of kernels: instructions, variables, register pressure",
+    "explain": "explain an instruction, a finding, a variable, or a term of the glossary",
+    "dap": "debug a kernel on the simulator (a debug adapter for editors)",
 }
-_ARGFILES_DEEP: Final = 8
+_MAX_ARGFILE_DEPTH: Final = 8
 
 
 def _check() -> Command:
@@ -123,7 +123,7 @@ def _server() -> Command:
     return add_arguments, serve
 
 
-# The empty word is a line that names no command.
+# The empty key is a command line without a command.
 LOADERS: Final = {
     "check": _check,
     "asm": _asm,
@@ -142,7 +142,7 @@ LOADERS: Final = {
 
 
 def program() -> NoReturn:
-    """The script ``visa-lsp``: ``main`` for a process of its own, which ends with it."""
+    """Run ``main`` and end the process with its exit status."""
     end_at_interrupts()
     status = main()
     end_at_interrupts()
@@ -161,7 +161,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _status_of(argv: list[str]) -> int:
-    """Carry out a line; gives its exit status, and tells what went wrong."""
+    """Execute a command line, report a failure of its output, and return the exit status."""
     try:
         status = _outcome_of(argv)
         sys.stdout.flush()
@@ -172,13 +172,13 @@ def _status_of(argv: list[str]) -> int:
         return EXIT_BROKEN_PIPE
     except OutputFull as full:
         give_up_output()
-        complain(f"standard output cannot be written: {full}")
+        complain(f"cannot write to standard output: {full}")
         return EXIT_USAGE
     return status
 
 
 def _outcome_of(argv: list[str]) -> int:
-    """Return the exit status of a line, as its command sees it."""
+    """Execute a command line, report its errors, and return the exit status."""
     words = argv
     try:
         words = _with_argfiles(argv)
@@ -195,21 +195,21 @@ def _outcome_of(argv: list[str]) -> int:
         if os.environ.get("VISA_LSP_DEBUG"):
             raise
         text = " ".join(f"{type(error).__name__}: {error}".split())
-        return _failed(f"internal error: {text} (VISA_LSP_DEBUG=1 shows where)", EXIT_INTERNAL, words)
+        return _failed(f"internal error: {text} (set VISA_LSP_DEBUG=1 for a traceback)", EXIT_INTERNAL, words)
 
 
 def _failed(message: str, status: int, words: Sequence[str]) -> int:
-    """Report the error that ends a line and return its exit status."""
+    """Report the error that ends a command and return its exit status."""
     complain(message)
     print_error(message, status, words)
     return status
 
 
 def _open_streams() -> None:
-    """Put nothing in the place of standard streams that were closed: what is said there goes nowhere."""
+    """Replace closed standard streams by the null device."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 - for as long as we live
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 - open until the process ends
 
 
 def _dispatch(argv: list[str]) -> int:
@@ -229,7 +229,7 @@ def _dispatch(argv: list[str]) -> int:
 
 
 def _command(argv: list[str]) -> tuple[str | None, list[str]]:
-    """Return the command meant and its arguments; ``--platform`` may stand before its name, and ``--check`` among options."""
+    """Return the command and its arguments; ``--platform`` may precede the command, and ``--check`` follow options."""
     leading = 0
     while leading < len(argv) and argv[leading].partition("=")[0] == "--platform":
         leading += 1 if "=" in argv[leading] else 2
@@ -252,8 +252,8 @@ def _with_argfiles(argv: list[str], depth: int = 0) -> list[str]:
         if not word.startswith("@") or len(word) == 1:
             out.append(word)
             continue
-        if depth >= _ARGFILES_DEEP:
-            raise UserError(f"{word}: argument files name each other without end")
+        if depth >= _MAX_ARGFILE_DEPTH:
+            raise UserError(f"{word}: argument files nested deeper than {_MAX_ARGFILE_DEPTH} levels")
         from visa_lsp.app.inputs import read_source
         from visa_lsp.text import lines_of
 
@@ -275,5 +275,5 @@ def _no_such_command(word: str) -> str:
     from visa_lsp.app.suggestions import did_you_mean
 
     if os.path.exists(word):  # noqa: PTH110 - the library for paths would be loaded for this alone
-        return f"{word!r} is no command; to check that file: visa-lsp check {word}"
-    return f"{word!r} is no command{did_you_mean(word, COMMANDS) or ' (known: ' + ', '.join(COMMANDS) + ')'}"
+        return f"unknown command {word!r}; to check that file: visa-lsp check {word}"
+    return f"unknown command {word!r}{did_you_mean(word, COMMANDS) or '; known commands: ' + ', '.join(COMMANDS)}"

@@ -18,19 +18,20 @@ if TYPE_CHECKING:
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser whose complaints are one line, and whose help ends with examples.
+    """A parser with errors of one line and examples at the end of its help.
 
-    ``dashed`` are the options whose values may begin with a dash, with how many words follow each: options of other programs.
+    ``dashed`` maps options whose values may begin with a dash, such as options of other programs, to their numbers of
+    values.
     """
 
     dashed: Mapping[str, int] = {}
-    # Options that are taken off the line before the parser sees it.
+    # Options that are removed before the parser runs.
     other_options: Sequence[str] = ()
     _words: Sequence[str] = ()
 
-    # Narrower than the library's, which has overloads that nobody here calls.
+    # Narrower than the library's signature, whose overloads are not used here.
     def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
-        """As the library does it, but for the words that follow a ``dashed`` option: they are its values, whatever they are."""
+        """Parse as the library does, but take the words after a ``dashed`` option as its values."""
         self._words = tuple(sys.argv[1:] if args is None else args)
         return super().parse_known_args(None if args is None else self._joined(args), namespace)
 
@@ -54,19 +55,19 @@ class CommandParser(argparse.ArgumentParser):
             raise
 
     def format_help(self) -> str:
-        """Return the help, and below it lines to be typed."""
+        """Return the help with the examples below it."""
         examples = example_lines(self.prog)
         return super().format_help() + (f"\n{examples}\n" if examples else "")
 
     def error(self, message: str) -> NoReturn:
-        """Complain in one line, with the option that a misspelt one may have meant, and leave with status 2."""
+        """Print the error in one line, suggest an option for a misspelt one, and exit with status 2."""
         known = (*self._option_string_actions, *self.other_options)
         options = [word.partition("=")[0] for word in self._words if word.startswith("--")]
         unknown = next((option for option in options if option not in known), "")
         if unknown and "invalid choice" not in message:
             message += did_you_mean(unknown, known)
         print_error(message, EXIT_USAGE, self._words)
-        self.exit(EXIT_USAGE, f"{self.prog}: {message} ({self.prog} --help tells more)\n")
+        self.exit(EXIT_USAGE, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
 def parser_of(command: str, description: str) -> CommandParser:
@@ -75,13 +76,13 @@ def parser_of(command: str, description: str) -> CommandParser:
 
 
 def parser_of_program(commands: Mapping[str, str], add_arguments: Callable[[CommandParser], None]) -> CommandParser:
-    """Return the parser for a line that names none of the commands; ``add_arguments`` declares the options of the server."""
+    """Return the parser of a command line without a command; ``add_arguments`` declares the options of the server."""
     width = max(map(len, commands)) + 2
     parser = CommandParser(
         prog="visa-lsp",
-        description="Language server for vISA on standard input and output, or one of the commands below.",
+        description="Language server for vISA on standard input and output. Commands are listed below.",
         epilog="commands:\n" + "\n".join(f"  {name:<{width}}{text}" for name, text in commands.items())
-        + "\n\n@FILE stands for the arguments in FILE, one to a line. visa-lsp COMMAND --help tells more.",
+        + "\n\n@FILE reads arguments from FILE, one per line. visa-lsp COMMAND --help describes a command.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         usage="visa-lsp [COMMAND ...] [--check PATH...] [--tcp HOST:PORT] [--platform NAME] [--version]",
         allow_abbrev=False,
@@ -94,7 +95,7 @@ def parser_of_program(commands: Mapping[str, str], add_arguments: Callable[[Comm
 
 
 def seconds_argument(text: str) -> float:
-    """Return the ``type`` of an argparse option that takes a time limit. Raises ArgumentTypeError where it is none."""
+    """Return a time limit in seconds; the ``type`` of an argparse option. Raises ArgumentTypeError for other texts."""
     try:
         return seconds_of(text)
     except ValueError as error:

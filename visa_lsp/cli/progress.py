@@ -1,7 +1,7 @@
-"""A line on a terminal that tells how far long work is: counts, no bars; erased when the work is done.
+"""A progress line on a terminal, with counts instead of bars; erased when the work is done.
 
-Goes to standard error, and only where a person sees it: nothing is written to a file or a pipe, to a dumb terminal, with
-NO_COLOR set, or about work that takes no longer than a second.
+Written to standard error, and only if that is a terminal that can erase a line, NO_COLOR is not set, and the work takes
+longer than a second.
 """
 
 from __future__ import annotations
@@ -14,33 +14,33 @@ from typing import Final, Self
 from visa_lsp.app.errors import printable
 from visa_lsp.cli.streams import steer
 
-_SLOW: Final = 1.0
-_STEP: Final = 0.1
+_DELAY_SECONDS: Final = 1.0
+_UPDATE_SECONDS: Final = 0.1
 
 
 class Progress:
-    """Shows ``words`` for as long as the block lasts, no more often than a person can read."""
+    """A context manager that shows the progress, at most every 0.1 s, and erases it at the end."""
 
     def __init__(self, *, wanted: bool = True) -> None:
         self.wanted = wanted and sys.stderr.isatty() and not os.environ.get("NO_COLOR") and _can_erase()
         self._shown = False
-        self._next = time.monotonic() + _SLOW
+        self._next = time.monotonic() + _DELAY_SECONDS
 
     def __enter__(self) -> Self:
         return self
 
     def is_due(self) -> bool:
-        """Return whether it is time to tell something; cheap, for what is called often."""
+        """Return whether the line is due for an update; cheap enough for inner loops."""
         return self.wanted and time.monotonic() >= self._next
 
     def show(self, words: str) -> None:
-        """Put this in the place of what was told before."""
-        self._next = time.monotonic() + _STEP
+        """Replace the line by ``words``."""
+        self._next = time.monotonic() + _UPDATE_SECONDS
         self._shown = True
         line = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in printable(words))
-        from shutil import get_terminal_size  # it loads what unpacks archives, and most checks show nothing
+        from shutil import get_terminal_size  # loads archive modules, which most checks do not need
 
-        # A line that is broken in two could not be erased.
+        # Cut to the width because a wrapped line cannot be erased.
         steer(sys.stderr, f"\r{line[: get_terminal_size().columns - 1]}\033[K")
 
     def __exit__(self, *_: object) -> None:

@@ -1,6 +1,6 @@
-"""The command ``visa-lsp run``: launches kernels, reports in text or JSON, writes buffers.
+"""The command ``visa-lsp run``: launches kernels, reports in text or JSON, and writes buffers.
 
-Knows the command's options and its exit status: 0 all well, 1 a failed expectation, a fault or an error in a text, 2 a
+Knows the command's options and its exit status: 0 success, 1 a failed expectation, a fault or an error in a text, 2 a
 usage mistake, or a file that cannot be read or written. NumPy is loaded only when a launch runs. Invariant: a buffer file
 is complete or absent.
 """
@@ -49,7 +49,7 @@ _SUFFIXES: Final = (".yaml", ".yml")
 _TEXTS: Final = (".visaasm", ".isaasm")
 _ALL: Final = "all"
 _GUESS: Final = 0.1  # seconds for a launch
-Input = tuple[str, tuple[Path, ...]]  # what the command line names, and further files of its program
+Input = tuple[str, tuple[Path, ...]]  # an input of the command line, and further files of its program
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -59,51 +59,53 @@ def add_arguments(parser: CommandParser) -> None:
         "inputs",
         nargs="+",
         metavar="IN",
-        help="a text, an object, OpenCL C (with Intel's ocloc) or a launch file; - is standard input; texts and objects after the first that have no launch file belong to its program",
+        help="a text, an object, OpenCL C (with Intel's ocloc) or a launch file; - is standard input; further texts and objects without a launch file are linked to the first",
     )
     parser.add_argument(
         "--launch",
         metavar="FILE",
-        help="launch file; default: the sibling NAME.launch.yaml, else what ze_info suggests",
+        help="launch file; default: the sibling NAME.launch.yaml, else one generated from ze_info",
     )
     parser.add_argument(
         "--kernel",
         metavar="NAME|all",
-        help="the kernel of OpenCL C to run, with NAME.launch.yaml where that is there; all: one after the other",
+        help="kernel of OpenCL C to run, with NAME.launch.yaml if it exists; all runs each kernel",
     )
-    parser.add_argument("--engine", choices=("auto", "jit", "interp"), default="auto", help="what executes the kernel")
+    parser.add_argument(
+        "--engine", choices=("auto", "jit", "interp"), default="auto", help="engine that executes the kernel"
+    )
     parser.add_argument(
         "--checks",
         default="all",
         metavar="all|none|LIST",
-        help="what is watched during the run: bounds, uninitialised, races, barriers, alignment, division, access; default "
-        "all, which is these; all,item-races also looks for races between work items of one thread",
+        help="checks during the run: bounds, uninitialised, races, barriers, alignment, division, access; default: all of "
+        "these; all,item-races adds races between work items of one thread",
     )
-    parser.add_argument("--budget", metavar="N", type=_count_of_steps, help="end the run after so many instructions")
+    parser.add_argument("--budget", metavar="N", type=_count_of_steps, help="stop after N instructions")
     parser.add_argument(
         "--max-errors",
         metavar="N",
         type=whole_number(1),
-        help="list no more than so many faults, and how many more there are",
+        help="print at most N faults, then a count of the rest",
     )
-    parser.add_argument("--first-fault", action="store_true", help="end the run at its first fault")
+    parser.add_argument("--first-fault", action="store_true", help="stop at the first fault")
     parser.add_argument(
         "--repeat",
         metavar="N",
         type=whole_number(1),
         default=1,
-        help="run the kernel N times, each time from the same memory; results are those of the last run",
+        help="run the kernel N times from the same initial memory and report the last run",
     )
     parser.add_argument(
         "--threads",
         metavar="N",
         type=whole_number(1),
         default=1,
-        help="run groups on N threads of this machine; with --checks none only, and no order of atomics is kept",
+        help="run groups on N threads of this machine; needs --checks none and does not keep the order of atomics",
     )
-    parser.add_argument("--time", action="store_true", help="tell how long loading, compiling and each run took")
+    parser.add_argument("--time", action="store_true", help="print the time of loading, compiling and each run")
     parser.add_argument("--out", metavar="DIR", help="write each buffer argument as argN.npy or argNAME.npy")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the report")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
     parser.add_argument(
         "--platform",
         metavar="NAME",
@@ -115,31 +117,33 @@ def add_arguments(parser: CommandParser) -> None:
         nargs="?",
         const="0,0",
         action="append",
-        help="print the instructions that a thread executes, with values; GROUP is X or X:Y:Z; default 0,0",
+        help="print the instructions that a thread executes, with values; GROUP is X or X:Y:Z; default: 0,0",
     )
-    parser.add_argument("--counts", action="store_true", help="tell how often each instruction is executed")
+    parser.add_argument("--counts", action="store_true", help="print the number of executions of each instruction")
     parser.add_argument(
         "--profile",
         action="store_true",
-        help="also tell active lanes, branches that split them, and what messages do to memory; the interpreter runs",
+        help="print executions, active lanes, divergent branches and memory accesses; uses the interpreter",
     )
     parser.add_argument(
         "--profile-out",
         metavar="FILE",
-        help="write the profile for speedscope as well; --profile unless --counts is given",
+        help="write the profile for speedscope; implies --profile unless --counts is given",
     )
     parser.add_argument(
         "--init",
         action="store_true",
-        help="write the launch file that a run without one assumes, NAME.launch.yaml; never over one",
+        help="write the generated launch to NAME.launch.yaml; never overwrites",
     )
     parser.add_argument(
-        "--expect", action="store_true", help="with --init: run, and have the launch file expect what came of it"
+        "--expect",
+        action="store_true",
+        help="with --init: run, and write the results to the launch file as expectations",
     )
     parser.add_argument(
         "--sweep",
         action="store_true",
-        help="run the launch at every point that the sweep of its launch file has, and print a row for each",
+        help="run every point of the sweep in the launch file and print a row for each",
     )
     parser.add_argument(
         "--table", metavar="FILE", help="with --sweep: write the rows as .csv, .json or .parquet (with pyarrow)"
@@ -149,28 +153,28 @@ def add_arguments(parser: CommandParser) -> None:
         metavar="N",
         type=whole_number(0),
         default=0,
-        help="with --sweep: number of processes; 0: as many as pay",
+        help="with --sweep: number of processes; 0 chooses it automatically",
     )
-    parser.add_argument("--ocloc", metavar="PATH", help="the compiler for OpenCL C; default: ocloc on PATH")
+    parser.add_argument("--ocloc", metavar="PATH", help="path of the OpenCL C compiler; default: ocloc on PATH")
     parser.add_argument(
-        "--options", metavar="S", action="append", help="options for the source of OpenCL C, in one word"
+        "--options", metavar="S", action="append", help="options for the OpenCL C compiler, as one quoted word"
     )
-    parser.add_argument("--stdin-filename", metavar="PATH", help="what the text on standard input is called")
+    parser.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
     add_cluster(parser)
 
 
 def _count_of_steps(text: str) -> int:
     if not text.isdigit() or not 0 < int(text) < 1 << 60:
-        raise ArgumentTypeError(f"'{text}' is not a number of instructions")
+        raise ArgumentTypeError(f"expected a number of instructions, got '{text}'")
     return int(text)
 
 
 def run_command(args: Namespace) -> int:
-    """Run what the command line asks for; gives the exit status. ``UserError`` where its profile cannot be written."""
+    """Run the inputs of the command line and return the exit status. Raises UserError if the profile cannot be written."""
     if find_spec("numpy") is None:
         raise UserError("run: running kernels needs NumPy: pip install 'visa-lsp[run]'")
     if args.expect and not args.init:
-        raise UserError("run: --expect goes with --init")
+        raise UserError("run: --expect needs --init")
     _refuse_kernel(args)
     if args.sweep or args.table or args.jobs:
         _refuse_with_sweep(args)
@@ -178,7 +182,7 @@ def run_command(args: Namespace) -> int:
     programs = [p for p in args.inputs if Path(p).suffix not in _SUFFIXES and not is_opencl(p)]
     tasks: list[Input] = [(name, ()) for name in args.inputs]
     if len(args.inputs) > 1 and args.launch and len(programs) < len(args.inputs):
-        raise UserError("run: --launch goes with the files of one program, and launch files need none")
+        raise UserError("run: --launch takes the files of one program, and no launch files beside it")
     first = programs[0] if args.launch and programs else _with_launch_file(programs)
     if len(programs) > 1 and first is not None:  # one program of several files
         rest = list(programs)
@@ -186,7 +190,7 @@ def run_command(args: Namespace) -> int:
         launches = [name for name in args.inputs if name not in programs]
         tasks = [(first, tuple(Path(p) for p in rest)), *((name, ()) for name in launches)]
     if args.profile_out and not args.profile_out.endswith(".json"):
-        raise UserError(f"--profile-out {args.profile_out}: a profile is a .json file")
+        raise UserError(f"--profile-out {args.profile_out}: expected a .json file")
     check_output(args.profile_out, args.inputs)
     outcomes = []
     with cluster_of(args) as cluster:
@@ -196,7 +200,7 @@ def run_command(args: Namespace) -> int:
                 print_text(outcome, timed=args.time)
     if args.profile_out:
         _write_profile(args, outcomes)
-    # Printed last: an error above is then the only JSON on standard output.
+    # Printed last, so that an error above is the only JSON on standard output.
     if args.format == "json":
         values = [as_json(outcome) for outcome in outcomes]
         several = len(tasks) > 1 or args.kernel == _ALL
@@ -208,7 +212,7 @@ def run_command(args: Namespace) -> int:
 
 
 def print_text(outcome: Outcome, *, timed: bool = False) -> None:
-    """Print one launch; if ``timed``, how long it took."""
+    """Print the report of one launch; if ``timed``, with its times."""
     if outcome.report is None and not outcome.written:
         print(outcome.error, file=sys.stderr)
         return
@@ -217,30 +221,34 @@ def print_text(outcome: Outcome, *, timed: bool = False) -> None:
 
 
 def _refuse_kernel(args: Namespace) -> None:
-    """``UserError`` where ``--kernel`` does not fit the rest of the command line."""
+    """Raise UserError if ``--kernel`` does not fit the rest of the command line."""
     if args.kernel is None:
         return
     names = [args.stdin_filename or name if name == "-" else name for name in args.inputs]
     other = next((name for name in names if not is_opencl(name)), None)
     if other is not None:
-        raise UserError(f"{other}: --kernel goes with OpenCL C; for others a launch file says kernel: {args.kernel}")
+        raise UserError(
+            f"{other}: --kernel takes OpenCL C only; for other inputs write kernel: {args.kernel} in the launch file"
+        )
     if args.kernel == _ALL and (args.launch or args.cluster):
-        raise UserError(f"--kernel all does not go with {'--launch' if args.launch else '--cluster'}")
+        raise UserError(f"--kernel all excludes {'--launch' if args.launch else '--cluster'}")
 
 
 def _refuse_with_sweep(args: Namespace) -> None:
-    """``UserError`` for options that do not go together."""
+    """Raise UserError for options that exclude each other."""
     if not args.sweep:
-        raise UserError(f"{'--table' if args.table else '--jobs'} goes with --sweep")
+        raise UserError(f"{'--table' if args.table else '--jobs'} needs --sweep")
     for option in ("trace", "counts", "profile", "profile_out", "init", "out", "time"):
         if getattr(args, option):
-            raise UserError(f"--{option.replace('_', '-')} is of one launch, and does not go with --sweep")
+            raise UserError(f"--{option.replace('_', '-')} applies to one launch and excludes --sweep")
     launches = [name for name in args.inputs if Path(name).suffix in _SUFFIXES]
     sources = [name for name in args.inputs if is_opencl(name)]
     if sources:
-        raise UserError(f"{sources[0]}: --sweep runs texts and objects; visa-lsp compile makes them")
+        raise UserError(
+            f"{sources[0]}: --sweep takes texts and objects, not OpenCL C; compile it first with visa-lsp compile"
+        )
     if launches and len(args.inputs) > 1:
-        raise UserError("--sweep takes one launch file, or the files of one program")
+        raise UserError("--sweep takes one launch file or the files of one program")
     if args.table:
         refuse_table(args.table)
         check_output(args.table, [*args.inputs, *([args.launch] if args.launch else [])])
@@ -258,12 +266,12 @@ def _run_sweep(args: Namespace) -> int:
     except FileNotFoundError as error:
         raise UserError(str(error)) from None
     if path is not None and not args.launch and not launch_path.exists():
-        raise UserError(f"{first}: --sweep needs a launch file, {launch_path}, with sweep:")
+        raise UserError(f"{first}: --sweep needs a launch file with sweep:, {launch_path} does not exist")
     options = RunOptions(
         path, args.platform, args.engine, args.checks, budget=args.budget, files=tuple(Path(p) for p in rest),
         first_fault=args.first_fault, repeat=args.repeat, threads=args.threads,
     )  # fmt: skip
-    # Another process cannot read a pipe, or our standard input.
+    # Another process cannot read a pipe or the standard input of this one.
     data = _program(first, path) if path is not None and not is_regular(path) else None
     return _print_sweep(
         LaunchJob(first, launch_path, options, data=data, named=bool(args.launch) or path is None), args
@@ -271,9 +279,9 @@ def _run_sweep(args: Namespace) -> int:
 
 
 def _print_sweep(job: LaunchJob, args: Namespace) -> int:
-    """Run a launch at every point of its sweep and print what came of it; gives the exit status.
+    """Run a launch at every point of its sweep, print the results, and return the exit status.
 
-    Raises UserError where there is no sweep, or the table cannot be written.
+    Raises UserError if there is no sweep or the table cannot be written.
     """
     from visa_lsp.app.launch.sweep import jobs_of, rows_of, rows_on, sweep_of
     from visa_lsp.app.launch.sweep_table import head_line, row_line, summary, sweep_values, table_bytes
@@ -302,7 +310,7 @@ def _print_sweep(job: LaunchJob, args: Namespace) -> int:
 
 
 def _write_profile(args: Namespace, outcomes: list[Outcome]) -> None:
-    """Write what ran for speedscope; ``UserError`` where that cannot be written."""
+    """Write the profile of all runs for speedscope. Raises UserError if it cannot be written."""
     from visa_lsp.app.launch.profile import speedscope
 
     reports = [(outcome.name, outcome.report) for outcome in outcomes if outcome.report is not None]
@@ -313,9 +321,9 @@ def _write_profile(args: Namespace, outcomes: list[Outcome]) -> None:
 
 
 def _with_launch_file(programs: list[str]) -> str | None:
-    """Return the one of several texts and objects that has a launch file beside it: the others belong to its program.
+    """Return the text or object with a launch file beside it; the other files are linked to it.
 
-    Where none has one, the only text with a kernel, if the others are texts too.
+    If none has a launch file, return the only text with a kernel, provided that all files are texts.
     """
     if len(programs) < 2 or not all(Path(p).is_file() for p in programs):
         return None
@@ -328,7 +336,7 @@ def _with_launch_file(programs: list[str]) -> str | None:
 
 
 def _outcomes(tasks: Sequence[Input], args: Namespace, cluster: Cluster | None) -> Iterator[Outcome]:
-    """Yield what comes of each input, in order."""
+    """Yield the outcome of each input, in order."""
     several = len(tasks) > 1
     if cluster is None:
         for name, more in tasks:
@@ -339,7 +347,7 @@ def _outcomes(tasks: Sequence[Input], args: Namespace, cluster: Cluster | None) 
         return
     for name in (*(name for name, _ in tasks), *([args.launch] if args.launch else ())):
         if name == "-" or (Path(name).exists() and not is_regular(name)):
-            raise UserError(f"{name}: --cluster runs files, which the workers read where they are")
+            raise UserError(f"{name}: --cluster takes files, because workers read them themselves")
     work = ClusterWork(partial(listened, partial(_launch_there, args, several)), _lost, as_it_is)
     with Progress() as line:
         for number, one in enumerate(cluster.results(work, tasks, [_GUESS] * len(tasks))):
@@ -381,7 +389,7 @@ def _each_kernel(name: str, args: Namespace) -> Iterator[Outcome]:
 
 
 def _launch(name: str, args: Namespace, more: tuple[Path, ...], *, several: bool) -> Outcome:
-    """Run one input with the further files of its program; user mistakes become an outcome."""
+    """Run one input with the further files of its program; a UserError becomes an outcome."""
     return guarded(name, lambda: _run_input(name, args, more, several=several, kernel=args.kernel))
 
 
@@ -394,7 +402,7 @@ def _run_input(
     kernel: str | None = None,
     made: Build | None = None,
 ) -> Outcome:
-    """Run one input; of OpenCL C the ``kernel``, if that is given, of the program that it was ``made`` into, if it was."""
+    """Run one input; for OpenCL C the given ``kernel``, of the compiled program ``made`` if that is given."""
     from visa_lsp.app.launch import runner
 
     listeners: tuple[Observer, ...] = ()
@@ -441,7 +449,7 @@ def _run_input(
 def _written(
     out: str | None, launch_path: Path, report: RunReport, inputs: tuple[Path, ...], *, several: bool
 ) -> tuple[str | None, ...]:
-    """Return the files of the buffers, written where that is asked for. ``UserError`` where one cannot be."""
+    """Write the buffers if ``--out`` is given and return their files. Raises UserError if one cannot be written."""
     if not out:
         return tuple(None for _ in report.buffers)
     folder = Path(out)
@@ -455,7 +463,7 @@ def _written(
         return tuple(_write(target, buffer) for target, buffer in zip(targets, report.buffers, strict=True))
     except (OSError, ValueError) as error:
         words = getattr(error, "strerror", None) or error
-        raise UserError(f"{folder}: cannot be written: {words}") from None
+        raise UserError(f"{folder}: cannot write: {words}") from None
 
 
 def _compiler_words(args: Namespace) -> CompilerWords:
@@ -473,9 +481,9 @@ def _compiled(
     chosen: str | None,
     made: Build | None,
 ) -> tuple[CompiledProgram, Path]:
-    """Compile OpenCL C as its launch file asks for it, if it is not ``made`` yet.
+    """Compile OpenCL C with the options of its launch file, unless it is ``made`` already.
 
-    The launch file is that of the ``chosen`` kernel. Where none is chosen it is that of the source, else of its first kernel.
+    The launch file is that of the ``chosen`` kernel; without a choice that of the source, else of its first kernel.
     """
     from visa_lsp.app.launch.file import read_launch_file
     from visa_lsp.app.launch.opencl import built_program, compiled
@@ -487,7 +495,7 @@ def _compiled(
         launch = read_launch_file(launch_path, named=bool(args.launch))
     kernel = (launch.config.kernel if launch is not None else None) or chosen
     if chosen is not None and kernel != chosen:
-        raise UserError(f"{launch_path}: the launch file is for kernel '{kernel}', --kernel says '{chosen}'")
+        raise UserError(f"{launch_path}: --kernel is '{chosen}', but the launch file is for kernel '{kernel}'")
     platform = args.platform or (launch.platform if launch is not None else None)
     made = made or built_program(name, _compiler_words(args), platform)
     build = folder.enter_context(compiled(made, kernel))
@@ -504,9 +512,9 @@ def _program(name: str, path: Path) -> bytes:
 
 
 def _initialised(job: LaunchJob, args: Namespace, program: Path | None) -> tuple[LaunchFile, RunReport, str] | Outcome:
-    """Write the launch file of a program that has none; with ``--expect`` run it as well.
+    """Write the launch file of a program that has none; with ``--expect`` run it too.
 
-    ``program`` is the file that a launch file may name, None for OpenCL C.
+    ``program`` is the file to name in the launch file, None for OpenCL C.
     """
     from visa_lsp.app.launch import runner
     from visa_lsp.app.launch.init import launch_text, refuse_existing, write_launch, write_launches
@@ -530,7 +538,7 @@ def _initialised(job: LaunchJob, args: Namespace, program: Path | None) -> tuple
         files = write_launch(job.launch, proposal, report)
         note = f"written: {', '.join(map(str, files))}"
     else:
-        note = f"{job.launch} is not written: what a faulty run leaves is nothing to expect"
+        note = f"{job.launch} is not written: the run has faults, so its results are no expectations"
     return launch, replace(report, notes=(*report.notes, note)), launch_text(proposal)
 
 
@@ -546,25 +554,23 @@ def _tracer(words: list[str], stream: TextIO) -> Tracer:
     for word in words:
         match = _WHO.fullmatch(word)
         if match is None:
-            raise LaunchError(f"--trace {word}: say GROUP,THREAD, such as 0,0 or 2:1:0,3")
+            raise LaunchError(f"--trace {word}: expected GROUP,THREAD, such as 0,0 or 2:1:0,3")
         x, y, z, thread = (int(n or 0) for n in match.groups())
         who.append(((x, y, z), thread))
     return Tracer(who, lambda line: print(line, file=stream))
 
 
 def _paths(name: str, args: Namespace) -> tuple[Path | None, Path]:
-    """Give the program's file (None: the launch file says it) and the launch file, which need not be there."""
+    """Return the file of the program, None if the launch file names it, and the launch file, which may not exist."""
     if name == "-":
         path = Path(args.stdin_filename or "stdin.visaasm")
     else:
         path = Path(name)
         if not path.exists() or path.is_dir():
-            raise FileNotFoundError(f"{name}: {'is a directory' if path.is_dir() else 'there is no such file'}")
+            raise FileNotFoundError(f"{name}: {'is a directory' if path.is_dir() else 'no such file'}")
         if path.suffix in _SUFFIXES:
             if args.init:
-                raise UserError(
-                    f"{name}: --init makes a launch file, and this is one: name its text, object or OpenCL C"
-                )
+                raise UserError(f"{name}: --init expects a text, an object or OpenCL C, found a launch file")
             return None, path
         if not is_opencl(name):
             _refuse_foreign(path)
@@ -573,13 +579,13 @@ def _paths(name: str, args: Namespace) -> tuple[Path | None, Path]:
         if args.init:
             return path, launch
         if not launch.exists() or launch.is_dir():
-            raise FileNotFoundError(f"{args.launch}: there is no such file")
+            raise FileNotFoundError(f"{args.launch}: no such file")
         return path, launch
     return path, path.with_suffix(".launch.yaml")
 
 
 def _refuse_foreign(path: Path) -> None:
-    """``UserError`` for OpenCL C and the like: a launch file would not help it."""
+    """Raise UserError for sources such as OpenCL C, which a launch file cannot make runnable."""
     with contextlib.suppress(OSError), opened_file(path, MAX_OBJECT_BYTES) as (stream, _):
         other = foreign(str(path), stream.read(1 << 16))
         if other:
@@ -587,12 +593,12 @@ def _refuse_foreign(path: Path) -> None:
 
 
 def _target(folder: Path, buffer: BufferReport) -> Path:
-    """Return the file of a buffer: ``argN.npy``, or ``argNAME.npy`` where the launch file names its arguments."""
+    """Return the file of a buffer: ``argN.npy``, or ``argNAME.npy`` if the launch file names its arguments."""
     return folder / f"arg{''.join(c if c.isalnum() or c in '_-' else '_' for c in str(buffer.arg))}.npy"
 
 
 def _write(target: Path, buffer: BufferReport) -> str:
-    """Write a buffer's file as a whole."""
+    """Write the file of a buffer atomically."""
     import numpy as np
 
     with replacing(target) as stream:

@@ -27,34 +27,32 @@ if TYPE_CHECKING:
 
 _PIPE: Final = 1 << 20
 _WAITING: Final = (
-    "visa-lsp: this is a language server, waiting for an editor on standard input (Ctrl-C ends it); to check a text type "
-    "`visa-lsp check FILE`, for all commands `visa-lsp --help`"
+    "visa-lsp: this is a language server, waiting for an editor on standard input (Ctrl-C ends it); `visa-lsp check FILE` "
+    "checks a text, `visa-lsp --help` lists all commands"
 )
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Declare the options of the server."""
     parser.add_argument("--tcp", metavar="HOST:PORT", help="listen on a socket instead of standard input and output")
-    parser.add_argument("--stdio", action="store_true", help="talk on standard input and output (the default)")
-    parser.add_argument(
-        "--log", metavar="FILE", help="write the server's log there; default: warnings on standard error"
-    )
+    parser.add_argument("--stdio", action="store_true", help="use standard input and output (the default)")
+    parser.add_argument("--log", metavar="FILE", help="write the log to FILE; default: warnings on standard error")
 
 
 def serve(args: Namespace) -> int:
-    """Run the server until its client ends it; gives the exit status."""
+    """Run the server until its client ends it and return the exit status."""
     if args.log:
         _check_log(args.log)
         _log(filename=args.log, level="INFO", format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     if not args.tcp and sys.stdin.isatty():
-        # A person who started this by hand sees an empty line; an editor has a pipe there.
+        # Standard input of an editor is a pipe, so a terminal means that a person started the server by hand.
         print(_WAITING, file=sys.stderr)
     inflow, answered = inflow_of(sys.stdin.buffer), None
     if not args.tcp:
         answered = greet(inflow, sys.stdout.buffer, __version__)
-        # What the client sends next is not read before the server is there: let it be sent nevertheless.
+        # The pipe is widened because the client keeps sending while the server loads.
         _widen(sys.stdin.buffer)
-    # Loaded only now: this takes longer than all before, and the client has its answer.
+    # Loaded only now because the import is slow, and the client already has its answer.
     if not args.log:
         _log(stream=sys.stderr, level="WARNING")
     from visa_lsp.syntax.statement_cache import cached_statements
@@ -64,11 +62,11 @@ def serve(args: Namespace) -> int:
 
 
 def _check_log(path: str) -> None:
-    """Raise UserError where a log cannot be written: a later failure would go unseen, and a FIFO would be waited for."""
+    """Raise UserError if the log cannot be written, because ``logging`` would hang on a FIFO or fail unseen."""
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0), 0o666))
     except OSError as error:
-        why = "this is a FIFO that nobody reads" if error.errno == errno.ENXIO else error.strerror or str(error)
+        why = "this is a FIFO without a reader" if error.errno == errno.ENXIO else error.strerror or str(error)
         raise UserError(f"--log {path}: {why}") from None
 
 
@@ -85,7 +83,7 @@ def _serve(args: Namespace, inflow: Inflow, answered: int | str | None) -> int:
     if args.tcp:
         host, _, port = args.tcp.rpartition(":")
         if not (port.isascii() and port.isdigit() and len(port) <= 5) or int(port) > 65535:
-            print(f"visa-lsp: --tcp wants HOST:PORT, not '{args.tcp}'", file=sys.stderr)
+            print(f"visa-lsp: --tcp: expected HOST:PORT, got '{args.tcp}'", file=sys.stderr)
             return 2
         try:
             server.start_tcp(host or "127.0.0.1", int(port))
@@ -99,7 +97,7 @@ def _serve(args: Namespace, inflow: Inflow, answered: int | str | None) -> int:
 
 
 def _widen(stream: BinaryIO) -> None:
-    """Let a pipe hold more: a long text and its tokens are many fillings, and each is a change of process."""
+    """Enlarge the buffer of a pipe, because each time it fills costs a process switch."""
     with contextlib.suppress(ImportError, AttributeError, OSError, ValueError):
         import fcntl
 

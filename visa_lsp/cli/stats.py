@@ -1,8 +1,8 @@
-"""The command ``visa-lsp stats``: what the kernels of texts and objects take and hold, as vISA alone tells it.
+"""The command ``visa-lsp stats``: statistics and register pressure of kernels, computed from vISA alone.
 
-Exit status: 0 nothing wrong, 1 a text with errors, or a kernel that is worse than asked for, 2 wrong usage or an unreadable
-file. Loads neither NumPy nor pygls. Invariant: what is worse, and what is wrong with a text, goes to stderr, so that
-stdout is the report alone.
+Exit status: 0 success, 1 a text with errors or a kernel over a limit, 2 wrong usage or an unreadable file. Loads
+neither NumPy nor pygls. Invariant: errors and exceeded limits are written to stderr, so that stdout is the report
+alone.
 """
 
 from __future__ import annotations
@@ -42,23 +42,23 @@ _GUESS: Final = 0.05  # seconds for an input
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     parser.add_argument(
-        "inputs", nargs="+", metavar="IN", help="a text, an object or a folder with some; - is standard input"
+        "inputs", nargs="+", metavar="IN", help="a text, an object, or a folder of them; - is standard input"
     )
-    parser.add_argument("--launch", metavar="FILE", help="take the platform that this launch file names")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the report")
+    parser.add_argument("--launch", metavar="FILE", help="use the platform of this launch file")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
     parser.add_argument(
-        "--max-pressure", metavar="N", type=whole_number(0), help="exit 1 where a kernel takes more GRF rows"
+        "--max-pressure", metavar="N", type=whole_number(0), help="exit 1 if a kernel needs more than N GRF rows"
     )
     parser.add_argument(
-        "--baseline", metavar="FILE", help="exit 1 where a kernel takes more GRF rows than FILE knows of it"
+        "--baseline", metavar="FILE", help="exit 1 if a kernel needs more GRF rows than FILE records for it"
     )
     parser.add_argument(
         "--write-baseline", nargs="?", const="", metavar="FILE",
-        help=f"write what each kernel takes to FILE (default: --baseline, or {_DEFAULT_BASELINE})",
+        help=f"record the GRF rows of each kernel in FILE; default: the file of --baseline, else {_DEFAULT_BASELINE}",
     )  # fmt: skip
-    parser.add_argument("--stdin-filename", metavar="PATH", help="what standard input is called")
+    parser.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
     add_platform(parser)
-    add_cluster(parser, send="send the inputs, for workers that do not see the files of this machine")
+    add_cluster(parser, send="send the inputs to workers that cannot read the files of this machine")
 
 
 def stats_command(args: argparse.Namespace) -> int:
@@ -79,7 +79,7 @@ def stats_command(args: argparse.Namespace) -> int:
                 errors.append({"input": printable(args.inputs[number]), "error": printable(one.said.strip())})
             if line.is_due():
                 line.show(f"{number + 1} of {len(args.inputs)} inputs")
-    # Written first: an error here is then the only JSON on standard output.
+    # Written first, so that an error here is the only JSON on standard output.
     if baseline is not None:
         count = write_known(baseline, kernels, args.inputs)
         print(f"{baseline}: {count} kernel{'s' * (count != 1)}", file=sys.stderr)
@@ -91,24 +91,24 @@ def stats_command(args: argparse.Namespace) -> int:
 
 
 def _inputs(path: str) -> list[str]:
-    """Return the texts and objects of a folder; a path that names none is an input itself."""
+    """Return the texts and objects of a folder; any other path is an input itself."""
     if not is_folder(path):
         return [path]
     found = list(files_of(path).values())
     if not found:
-        raise UserError(f"{path}: this folder has no texts and no objects")
+        raise UserError(f"{path}: no texts or objects in this folder")
     return found
 
 
 class InputFigures(Struct, frozen=True):
-    """The kernels of an input, and the exit status that it gives."""
+    """The kernels of an input and its exit status."""
 
     kernels: Sequence[KernelFigures]
     status: int
 
 
 def _counted(args: argparse.Namespace, platform: str | None, cluster: Cluster | None) -> Iterator[Said[InputFigures]]:
-    """Yield what comes of each input, in order."""
+    """Yield the figures of each input, in order."""
     inputs = [InputFile(path) for path in args.inputs]
     count = partial(_count, platform, args.stdin_filename or STDIN_NAME)
     if cluster is None:
@@ -132,12 +132,12 @@ def _lost(one: InputFile, why: str) -> Said[InputFigures]:
 
 
 def _baseline_to_write(args: argparse.Namespace) -> str | None:
-    """Return the file for ``--write-baseline``; None without it. ``UserError`` for one that may be something else."""
+    """Return the file for ``--write-baseline``; None without it. Raises UserError for a file without the suffix."""
     if args.write_baseline is None:
         return None
     path: str = args.write_baseline or args.baseline or _DEFAULT_BASELINE
     if not path.endswith(_SUFFIX):
-        raise UserError(f"--write-baseline {path}: a baseline is a {_SUFFIX} file")
+        raise UserError(f"--write-baseline {path}: expected a {_SUFFIX} file")
     check_output(path, args.inputs)
     return path
 

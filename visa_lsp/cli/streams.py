@@ -1,8 +1,8 @@
-r"""The only way to standard output and standard error: no text can steer the terminal, and a full stream is one line of words.
+r"""Standard output and standard error: escapes control characters and turns write errors into one line.
 
-Texts, names and messages hold what users and compilers wrote. Control characters in them are written as escapes, such as ``\x1b`` and
-``\u202e``, which JSON reads as what they stand for. Knows no command. Invariant: the only control sequences that reach a stream are those of
-``paint`` and ``steer``, whatever a text holds.
+Texts, names and messages may hold control characters from users and compilers. They are written as escapes that JSON
+can read, such as ``\x1b`` and ``\u202e``. Invariant: the only control sequences that reach a stream are those of
+``paint`` and ``steer``.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 
-# Nothing on the way is to take these for a mistake in an input.
+# Both derive from BaseException, because handlers of Exception report a mistake in an input.
 class OutputGone(BaseException):
-    """Standard output is closed: its reader has gone."""
+    """The reader has closed standard output."""
 
 
 class OutputFull(BaseException):
-    """Standard output takes no more, and why."""
+    """Standard output cannot be written; the message has the reason."""
 
 
 def steer(stream: TextIO, sequence: str) -> None:
-    """Write a control sequence of ours."""
+    """Write a control sequence unescaped."""
     inner = stream.stream if isinstance(stream, _Shown) else stream
     with told(stream):
         inner.write(sequence)
@@ -38,7 +38,7 @@ def steer(stream: TextIO, sequence: str) -> None:
 
 
 def write_data(data: bytes) -> None:
-    """Write to standard output what is no report: byte for byte, but to a terminal as text that does not steer it."""
+    """Write data to standard output: byte for byte, but with escapes to a terminal."""
     if sys.stdout.isatty():
         sys.stdout.write(data.decode("utf-8", "backslashreplace"))
         return
@@ -50,7 +50,7 @@ def write_data(data: bytes) -> None:
 
 @contextlib.contextmanager
 def told(stream: TextIO) -> Iterator[None]:
-    """Around writing to a stream. Raises OutputGone and OutputFull where standard output takes it no more; of standard error nothing is said."""
+    """Raise OutputGone or OutputFull if writing to standard output fails; ignore failures of standard error."""
     try:
         yield
     except BrokenPipeError:
@@ -58,12 +58,12 @@ def told(stream: TextIO) -> Iterator[None]:
             raise OutputGone from None
     except OSError as error:
         if stream is not sys.stderr:
-            words = "there is no room left" if error.errno == errno.ENOSPC else error.strerror or str(error)
+            words = "no space left" if error.errno == errno.ENOSPC else error.strerror or str(error)
             raise OutputFull(words) from None
 
 
 class _Shown:
-    """A stream whose texts are made visible. All but what is written here is the stream's own."""
+    """A stream that escapes control characters; everything else is delegated to the wrapped stream."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
@@ -79,7 +79,7 @@ class _Shown:
             self.write(line)
 
     def flush(self) -> None:
-        """Write what is still held."""
+        """Write buffered text."""
         self._carry_out(self.stream.flush)
 
     def _carry_out(self, write: Callable[..., Any], *words: str) -> None:
@@ -92,7 +92,7 @@ class _Shown:
 
 @contextlib.contextmanager
 def shown_streams() -> Iterator[None]:
-    """Have standard output and standard error written to by way of this module."""
+    """Replace standard output and standard error by escaping streams, and restore them."""
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = (cast("TextIO", _Shown(stream)) for stream in before)
     try:
@@ -102,6 +102,6 @@ def shown_streams() -> Iterator[None]:
 
 
 def give_up_output() -> None:
-    """Send what the interpreter still holds for standard output to nowhere: it would fail again at the end."""
+    """Discard buffered standard output, because the interpreter would fail again when it flushes at exit."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,8 +1,8 @@
-"""The command ``visa-lsp zeinfo``: ``check`` judges ze_info, alone and against the kernels; ``emit`` makes one.
+"""The command ``visa-lsp zeinfo``: ``check`` checks ze_info, alone and against the kernels; ``emit`` generates it.
 
-Knows which files belong together: beside NAME.zeinfo.yaml lie NAME.visaasm and KERNEL.visaasm. Exit status: 0 nothing
-wrong, 1 errors or warnings (check), diagnostics (emit), 2 wrong usage or an unreadable file. NumPy is loaded for a launch
-file only.
+The kernels of NAME.zeinfo.yaml are in NAME.visaasm and KERNEL.visaasm beside it. Exit status: 0 success, 1 errors or
+warnings (check), errors in the text (emit), 2 wrong usage or an unreadable file. NumPy is loaded for a launch file
+only.
 """
 
 from __future__ import annotations
@@ -53,49 +53,47 @@ if TYPE_CHECKING:
     from visa_lsp.zeinfo.zebin import Zebin
 
 _ENDINGS: Final = (".zeinfo.yaml", ".zeinfo.yml", ".ze_info", ".yaml", ".yml", ".zebin")
-_MOST_TEXTS: Final = 1000
+_MAX_TEXTS: Final = 1000
 _TEXT_SUFFIXES: Final = (".visaasm", ".isaasm", ".isa")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="check|emit")
-    check = actions.add_parser("check", help="report what is wrong in ze_info", allow_abbrev=False)
+    check = actions.add_parser("check", help="check ze_info and report findings", allow_abbrev=False)
     check.add_argument("files", nargs="+", metavar="FILE", help="ze_info as YAML, or a zebin; - is standard input")
     check.add_argument(
         "--text",
         action="append",
         metavar="FILE",
-        help="compare with the kernels of this text or object; default: those beside FILE",
+        help="compare with the kernels of this text or object; default: the texts beside FILE",
     )
-    check.add_argument("--no-text", action="store_true", help="judge the document alone")
-    check.add_argument(
-        "--format", choices=tuple(FORMATS), metavar="NAME", help="form of the report: " + ", ".join(FORMATS)
-    )
-    check.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colours in the report")
-    check.add_argument("--stdin-filename", metavar="PATH", help="what standard input is called")
+    check.add_argument("--no-text", action="store_true", help="check the document alone")
+    check.add_argument("--format", choices=tuple(FORMATS), metavar="NAME", help="output format: " + ", ".join(FORMATS))
+    check.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="use colours in the report")
+    check.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
     add_platform(check)
-    make = actions.add_parser("emit", help="make ze_info for a text or object", allow_abbrev=False)
+    make = actions.add_parser("emit", help="generate ze_info for a text or object", allow_abbrev=False)
     make.add_argument("input", metavar="IN", help="a text or an object; - is standard input")
     make.add_argument(
         "--launch",
         metavar="FILE",
-        help="launch file that tells what the arguments are; default: the sibling NAME.launch.yaml",
+        help="launch file that describes the arguments; default: the sibling NAME.launch.yaml",
     )
     make.add_argument(
         "--say",
         action="append",
         default=[],
         metavar="NAME=WORDS",
-        help="settle what a warning asks: 1=constant, V0039=global_size, private=512, slm=2048, 'sampler(0)=repeat linear'",
+        help="resolve a warning: 1=constant, V0039=global_size, private=512, slm=2048, 'sampler(0)=repeat linear'",
     )
-    make.add_argument("-o", "--output", metavar="OUT", help="the document; default: standard output")
-    make.add_argument("--stdin-filename", metavar="PATH", help="what standard input is called")
+    make.add_argument("-o", "--output", metavar="OUT", help="write the document to OUT; default: standard output")
+    make.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
     add_platform(make)
 
 
 def zeinfo_command(args: argparse.Namespace) -> int:
-    """Do what the command line asks for; gives the exit status."""
+    """Execute ``check`` or ``emit`` and return the exit status."""
     return _check(args) if args.action == "check" else _emit(args)
 
 
@@ -138,7 +136,7 @@ def _check_file(path: str, args: argparse.Namespace) -> FileResult:
 
 
 def _platform(named: str | None, zebin: Zebin | None) -> Platform | None:
-    """Return the platform of the option, else the one that a zebin was made for; None if neither says one."""
+    """Return the platform of the option, else that of the zebin; None without either."""
     if named:
         return platform_named(named)
     family = zebin.product_family if zebin is not None else None
@@ -146,7 +144,7 @@ def _platform(named: str | None, zebin: Zebin | None) -> Platform | None:
 
 
 def _zebin(name: str, data: bytes) -> Zebin:
-    """Read a zebin that has a ze_info."""
+    """Read a zebin. Raises UserError if it has no ze_info."""
     try:
         zebin = read_zebin(data)
     except ZebinError as error:
@@ -157,13 +155,13 @@ def _zebin(name: str, data: bytes) -> Zebin:
 
 
 def _texts(path: Path, source: ZeInfoSource, named: Sequence[str] | None) -> Iterator[Path]:
-    """Yield the texts to compare with: those named, else those beside the document that have its name or a kernel's."""
+    """Yield the texts to compare with: ``named``, else those beside the document with its name or that of a kernel."""
     if named:
         yield from (Path(n) for n in named)
         return
     stem = next((path.name[: -len(e)] for e in _ENDINGS if path.name.endswith(e)), path.stem)
     names = dict.fromkeys([stem, *(word_of(k, "name") for k in entries(source.root, "kernels"))])
-    for name in list(names)[:_MOST_TEXTS]:
+    for name in list(names)[:_MAX_TEXTS]:
         if name and Path(name).name == name:
             candidates = (path.with_name(name + suffix) for suffix in _TEXT_SUFFIXES)
             found = next((c for c in candidates if _is_file(c)), None)
@@ -174,7 +172,7 @@ def _texts(path: Path, source: ZeInfoSource, named: Sequence[str] | None) -> Ite
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except OSError:  # a kernel's name can be longer than a file's name may be
+    except OSError:  # the name of a kernel may be too long for a file name
         return False
 
 
@@ -189,14 +187,14 @@ def _kernels(path: Path, platform: str | None, texts: dict[str, str], *, named: 
     texts[name] = decode(name, data).text
     found = kernel_texts(Analysis.of(texts[name], platform), name)
     if not found:
-        complain(f"{name}: the text has errors and is not compared (visa-lsp check tells them)")
+        complain(f"{name}: not compared, because the text has errors; visa-lsp check {name} lists them")
     return found
 
 
 def _findings(
     name: str, text: str, found: Sequence[Diagnostic], texts: Mapping[str, str]
 ) -> tuple[ReportedFinding, ...]:
-    """Return the findings for a report, with the places of related texts resolved."""
+    """Return the findings of a report, with resolved places in related texts."""
     out = []
     for diagnostic in found:
         (finding,) = findings_of(name, text, [diagnostic])
@@ -245,7 +243,7 @@ def _emit(args: argparse.Namespace) -> int:
 
 
 def _programs(name: str, data: bytes, platform: str | None) -> list[KernelText] | None:
-    """Return the kernels of a text or object; None, and the reasons on stderr, where it has errors."""
+    """Return the kernels of a text or object; if it has errors, print them to stderr and return None."""
     if data.startswith(OBJECT_MAGIC):
         try:
             found = [KernelText(kernel, name) for kernel in decode_object(data).kernels]
@@ -268,12 +266,12 @@ def _programs(name: str, data: bytes, platform: str | None) -> list[KernelText] 
             return None
         found = [text for text in texts if text.kernel.is_kernel]
     if not found:
-        raise UserError(f"{name}: there is no kernel, only functions; ze_info describes kernels")
+        raise UserError(f"{name}: no kernel found, only functions; ze_info describes kernels")
     return found
 
 
 def packed(name: str, result: Assembled, platform_name: str | None) -> bytes | None:
-    """Return a zebin of an assembled text, with the ze_info of its folder, or a made one; None, and why on stderr, if none can be made."""
+    """Return a zebin with the ze_info of the folder, else a generated one; if there is none, print why and return None."""
     assert result.data is not None
     path = Path(name)
     stem = path.stem.strip("<>") or "visa"
@@ -282,11 +280,11 @@ def packed(name: str, result: Assembled, platform_name: str | None) -> bytes | N
         return pack_zebin(stem, result.data, decode(str(own), read_bytes(str(own), named=False), is_ze_info=True).text)
     texts = [text for text in kernel_texts(result.analysis, name) if text.kernel.is_kernel]
     kernels = [text.kernel for text in texts]
-    # A zebin is what is written here: one that lies there already may be our own of an older text.
+    # An existing zebin is ignored, because it may be the output for an older text.
     beside = (d for d in Beside().descriptions(kernels[0].name, path) if not d.is_zebin) if kernels else ()
     found = next((d for d in beside if {k.name for k in kernels} <= set(described_in(d.text))), None)
     if found is not None:
-        complain(f"{name}: the ze_info is that of {found.path}")
+        complain(f"{name}: using the ze_info of {found.path}")
         return pack_zebin(stem, result.data, found.text)
     text = result.analysis.document.text.encode("utf-8", "surrogateescape")
     try:
@@ -299,7 +297,7 @@ def packed(name: str, result: Assembled, platform_name: str | None) -> bytes | N
 
 
 def _doubts(name: str, data: bytes, kernels: Sequence[KernelText], doubts: Sequence[Doubt]) -> None:
-    """Tell what the document says without being told."""
+    """Print a warning for each assumption in the document."""
     for doubt in doubts:
         place = _place(name, data, kernels, doubt)
         print(f"{place}: warning: kernel '{doubt.kernel}': {doubt.message}", file=sys.stderr)
@@ -315,11 +313,11 @@ def _place(name: str, data: bytes, kernels: Sequence[KernelText], error: EmitErr
 
 
 def _launch(args: argparse.Namespace, path: Path) -> LaunchFile | None:
-    """Return the launch file, read; None if there is none."""
+    """Read the launch file; None if there is none."""
     where = Path(args.launch) if args.launch else path.with_suffix(".launch.yaml")
     if not where.is_file():
         if args.launch:
-            raise UserError(f"{args.launch}: there is no such file")
+            raise UserError(f"{args.launch}: no such file")
         return None
     try:
         from visa_lsp.app.launch.file import read_launch_file
@@ -340,7 +338,7 @@ def _hints(launch: LaunchFile | None, names: Sequence[str]) -> dict[str, Any] | 
         return None
     name = launch.config.kernel or (names[0] if len(names) == 1 else None)
     if name is None:
-        raise UserError(f"{launch.path}: several kernels, say which one is launched: kernel: {' | '.join(names)}")
+        raise UserError(f"{launch.path}: the text has several kernels; name one with kernel: {' | '.join(names)}")
     from visa_lsp.app.launch.program_info import hint_of
 
     args = launch.config.args

@@ -31,7 +31,7 @@ _JOIN: Final = 15.0  # seconds to wait for a worker where there is none
 _REPLACE: Final = 5.0  # the same where those that were there get no work
 _LOOK: Final = 0.5  # seconds between two looks at who is there
 _FETCH: Final = 10.0  # seconds for a result that is there to be fetched
-_MOST_LOCAL: Final = 64
+_MAX_LOCAL_WORKERS: Final = 64
 _ADDRESS: Final = re.compile(r"(?:[a-z]+://)?(?:\[[0-9a-fA-F:.%]+\]|[^\s:/\[\]]+):\d{1,5}")
 
 
@@ -59,15 +59,16 @@ def _local(address: str) -> int | None:
     """Return how many workers of this machine an address asks for; None for a scheduler's."""
     if address == "local":
         return min(
-            len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, _MOST_LOCAL
+            len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+            _MAX_LOCAL_WORKERS,
         )
     head, colon, number = address.partition(":")
     if head == "local" and colon:
-        if number.isdecimal() and len(number) < 4 and 0 < int(number) <= _MOST_LOCAL:
+        if number.isdecimal() and len(number) < 4 and 0 < int(number) <= _MAX_LOCAL_WORKERS:
             return int(number)
-        raise ClusterError(f"{address!r}: say local:N with N from 1 to {_MOST_LOCAL}")
+        raise ClusterError(f"{address!r}: expected local:N with N from 1 to {_MAX_LOCAL_WORKERS}")
     if _ADDRESS.fullmatch(address) is None:
-        raise ClusterError(f"{address!r} is no address: say HOST:PORT, tcp://HOST:PORT or local[:N]")
+        raise ClusterError(f"{address!r} is not an address: expected HOST:PORT, tcp://HOST:PORT or local[:N]")
     return None
 
 
@@ -136,7 +137,9 @@ def _connected(address: str) -> Client:
     try:
         answer = answers.get(timeout=2 * _CONNECT)
     except queue.Empty:
-        raise ClusterError(f"no scheduler answers at {address}: what listens there says nothing") from None
+        raise ClusterError(
+            f"no scheduler answers at {address}: the connection was accepted, but no reply came"
+        ) from None
     if isinstance(answer, Exception):
         why = " ".join(str(answer).split()) or type(answer).__name__
         raise ClusterError(f"no scheduler answers at {address}: {why}")
@@ -170,7 +173,7 @@ class Crew:
         try:
             self._threads = dict(self._client.nthreads())
         except (OSError, TimeoutError, RuntimeError, ValueError):
-            raise ClusterError("the scheduler is gone") from None
+            raise ClusterError("lost the connection to the scheduler") from None
         self.accepted = {address: count for address, count in self.accepted.items() if address in self._threads}
         for address in self._threads.keys() - self._asked:
             self._asked.add(address)
@@ -180,7 +183,7 @@ class Crew:
             self._manned = now
         elif now - self._manned > (_REPLACE if self._refused else _JOIN):
             other = "other " if self._refused else ""
-            raise ClusterError(f"there is no {other}worker, and none has come in {now - self._manned:.0f} seconds")
+            raise ClusterError(f"no {other}worker for {now - self._manned:.0f} seconds")
         return True
 
     def submit(self, worker: str, function: Callable[..., Any], *args: Any) -> Future:
@@ -211,7 +214,7 @@ class Crew:
         """Give a worker no more work."""
         self.accepted.pop(address, None)
         self._refused.add(address)
-        self._say(f"{why}: it gets no work")
+        self._say(f"{why}; it is not used")
 
     def _meet(self, future: Future) -> None:
         """Take in what a worker says that it is."""
@@ -222,12 +225,12 @@ class Crew:
             return
         except Exception as error:  # noqa: BLE001 - whatever it is, this is no worker of ours
             why = " ".join(str(error).split()).partition(". ")[0]
-            self.refuse(address, f"worker {address}, or its scheduler, has no visa-lsp like this one ({why})")
+            self.refuse(address, f"worker {address} or its scheduler has no compatible visa-lsp ({why})")
             return
         if said == identity():
             self.accepted[address] = max(self._threads.get(address, 1), 1)
         else:
-            self.refuse(address, f"worker {address} has visa-lsp {said}, and this is {identity()}")
+            self.refuse(address, f"worker {address} has visa-lsp {said}, expected {identity()}")
 
 
 class Gone(Exception):  # noqa: N818

@@ -30,10 +30,10 @@ Result = TypeVar("Result")
 _TASK: Final = 0.1
 _HANDING: Final = 0.004
 _AHEAD: Final = 3  # tasks under way for each thread of a worker
-MOST_ITEMS: Final = 4_096  # of a task
-_LONG: Final = 20  # spans after which a task ends where it is; what is left of it is handed out anew
+MAX_TASK_ITEMS: Final = 4_096  # of a task
+_MAX_TASK_SPANS: Final = 20  # spans after which a task ends where it is; what is left of it is handed out anew
 _GRACE: Final = 10.0  # seconds beyond the limit after which a worker that says nothing is given up
-_SMALL: Final = 10_000  # bytes of a pickled function that are sent with every task
+_MAX_INLINE_FUNCTION_BYTES: Final = 10_000  # bytes of a pickled function that are sent with every task
 _TRIES: Final = 2  # how often an item may lose its process before it is given up
 _TURNS: Final = 20  # how often an item may be handed out
 
@@ -125,7 +125,7 @@ class _Job:
         while found:
             found = False
             for worker, threads in self._crew.accepted.items():
-                knows = worker in self._heard or len(self._work) <= _SMALL
+                knows = worker in self._heard or len(self._work) <= _MAX_INLINE_FUNCTION_BYTES
                 if self._load[worker] < (threads * _AHEAD if knows else 1):
                     numbers = self._pick(worker)
                     found = found or bool(numbers)
@@ -140,7 +140,7 @@ class _Job:
                 return [number]
         span = self._span()
         first, seconds = self._next, 0.0
-        most = min(first + MOST_ITEMS, len(self._guesses))
+        most = min(first + MAX_TASK_ITEMS, len(self._guesses))
         while self._next < most and (self._next == first or seconds + self._guesses[self._next] * self._scale <= span):
             seconds += self._guesses[self._next] * self._scale
             self._next += 1
@@ -153,10 +153,10 @@ class _Job:
     def _submit(self, numbers: Sequence[int], worker: str) -> None:
         for number in numbers:
             self._turns[number] += 1
-        work = None if worker in self._heard and len(self._work) > _SMALL else self._work
+        work = None if worker in self._heard and len(self._work) > _MAX_INLINE_FUNCTION_BYTES else self._work
         items = [self._item(number) for number in numbers]
         future = self._crew.submit(
-            worker, run_batch, self._batch._replace(work=work, items=items, most=_LONG * self._span())
+            worker, run_batch, self._batch._replace(work=work, items=items, most=_MAX_TASK_SPANS * self._span())
         )
         guess = sum(self._guesses[number] for number in numbers)
         self._tasks[future.key] = _Task(numbers, worker, future, guess, time.monotonic())
@@ -207,9 +207,7 @@ class _Job:
             if self._turns[number] < _TURNS:
                 self._again.append(number)
             else:
-                self._ready[number] = Failed(
-                    f"it was handed out {_TURNS} times, and no worker has answered", again=False
-                )
+                self._ready[number] = Failed(f"no worker answered in {_TURNS} attempts", again=False)
 
     def _recover(self) -> None:
         """Hand out again what lies with workers that left or say nothing."""
@@ -220,7 +218,7 @@ class _Job:
             waiting[task.worker] = min(task.since, waiting.get(task.worker, now))
         for worker, since in waiting.items():
             if now - max(since, self._heard.get(worker, 0.0)) > patience:
-                self._crew.refuse(worker, f"worker {worker} has not answered for {patience:.0f} seconds")
+                self._crew.refuse(worker, f"worker {worker} did not answer for {patience:.0f} seconds")
             if worker not in self._crew.accepted:
                 self._drop(worker)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.cluster.child import Answer, Request
 
-_MOST_WORKS: Final = 4
+_MAX_CACHED_WORKS: Final = 4
 _works: dict[str, bytes] = {}  # the last pieces of work, by key
 _own = threading.local()
 
@@ -68,7 +68,7 @@ def run_batch(batch: Batch) -> Report:
     if work is None:
         return Report((), 0.0, knew=False)
     if batch.key not in _works:
-        for old in list(_works)[: 1 - _MOST_WORKS]:
+        for old in list(_works)[: 1 - _MAX_CACHED_WORKS]:
             _works.pop(old, None)
         _works[batch.key] = work
     began = time.perf_counter()

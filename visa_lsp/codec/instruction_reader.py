@@ -141,8 +141,7 @@ class InstructionReader:
     def read_all(
         self, data: bytes, start: int, end: int, path: str, limits: BodyLimits | None = None
     ) -> tuple[Inst, ...]:
-        """Return the instructions that fill the bytes ``data[start:end]`` exactly, with all names inside of the
-        limits.
+        """Return the instructions that fill the bytes ``data[start:end]`` exactly, with all names within limits.
 
         Raises CodecError, with the byte of the file and the field, where an opcode is not known, a value has no
         meaning, or the last instruction is cut off.

@@ -10,9 +10,9 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.isa.platforms import PLATFORMS
-from visa_lsp.launchfile.formulas import MOST_CHARACTERS
+from visa_lsp.launchfile.formulas import MAX_EXPRESSION_CHARS
 from visa_lsp.launchfile.model import NUMERIC, VALUES
-from visa_lsp.launchfile.npy import MOST_AXES
+from visa_lsp.launchfile.npy import MAX_AXES
 from visa_lsp.launchfile.tables import ROOT, TABLES
 from visa_lsp.program.elements import MAX_BUFFER_BYTES, MAX_SHARED_BYTES
 
@@ -57,7 +57,7 @@ _TYPES: Final[dict[str, Schema]] = {
     "axes": {
         "anyOf": [
             _number(0, MAX_BUFFER_BYTES),
-            {"type": "array", "items": _number(0, MAX_BUFFER_BYTES), "maxItems": MOST_AXES},
+            {"type": "array", "items": _number(0, MAX_BUFFER_BYTES), "maxItems": MAX_AXES},
         ]
     },
     "seed": _number(0, (1 << 64) - 1),
@@ -66,9 +66,9 @@ _TYPES: Final[dict[str, Schema]] = {
     "argument": {"type": ["integer", "string"]},
     "tolerance": {"type": "number", "minimum": 0},
     "places": _number(0, 1 << 30),
-    "expression": {"type": "string", "maxLength": MOST_CHARACTERS},
+    "expression": {"type": "string", "maxLength": MAX_EXPRESSION_CHARS},
 }
-_FORMULA: Final[Schema] = {"type": "string", "pattern": r"^[A-Za-z0-9_ .,()+*/%-]+$", "maxLength": MOST_CHARACTERS}
+_FORMULA: Final[Schema] = {"type": "string", "pattern": r"^[A-Za-z0-9_ .,()+*/%-]+$", "maxLength": MAX_EXPRESSION_CHARS}
 _FORMULAS: Final[Schema] = {
     "anyOf": [
         _FORMULA,

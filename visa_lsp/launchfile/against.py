@@ -47,21 +47,21 @@ def _kernel_is_there(checks: Checks, top: dict[str, YamlItem], meant: MeantKerne
     named = top.get("kernel")
     if meant.kernels is not None and named is not None and meant.name and meant.name not in meant.kernels:
         near = nearest(meant.name, meant.kernels)
-        hint = f"did you mean '{near}'?" if near else f"its kernels are {', '.join(meant.kernels[:40]) or 'none'}"
+        hint = f"did you mean '{near}'?" if near else f"known kernels: {', '.join(meant.kernels[:40]) or 'none'}"
         words = f"the program has no kernel '{meant.name:.100}'; {hint}"
         checks.add(rules.NO_SUCH_KERNEL, named, words, change_to(checks.source.span(named), near))
         return False
     if meant.kernels is not None and named is None and len(meant.kernels) > 1:
         place = top.get("file") or top.get("args") or checks.source.root
         assert place is not None
-        words = f"the program has several kernels, say which one: kernel: {' | '.join(meant.kernels[:40])}"
+        words = f"the program has several kernels; name one: kernel: {' | '.join(meant.kernels[:40])}"
         checks.add(rules.NO_SUCH_KERNEL, place, words)
         return False
     place = named or top.get("ze_info") or top.get("zebin")
     if meant.name and meant.described is not None and meant.name not in meant.described and place is not None:
         near = nearest(meant.name, meant.described)
-        hint = f"did you mean '{near}'?" if near and named else f"it speaks of {', '.join(meant.described[:40])}"
-        words = f"the ze_info '{meant.told_by}' says nothing of kernel '{meant.name:.100}'; {hint}"
+        hint = f"did you mean '{near}'?" if near and named else f"known kernels: {', '.join(meant.described[:40])}"
+        words = f"the ze_info '{meant.told_by}' has no kernel '{meant.name:.100}'; {hint}"
         fixes = change_to(checks.source.span(place), near) if named is not None and meant.kernels is None else ()
         checks.add(rules.NO_SUCH_KERNEL, place, words, fixes)
         return False
@@ -101,8 +101,8 @@ class _Arguments:
             return
         entries = item.value if item is not None and isinstance(item.value, list) else []
         if len(entries) != count:
-            expected = f"; expected are {self.info.expected(range(count))}" if count else ""
-            words = f"kernel '{self.info.name}' takes {count} arguments, {len(entries)} are given{expected}"
+            expected = f"; expected: {self.info.expected(range(count))}" if count else ""
+            words = f"kernel '{self.info.name}' takes {count} arguments, got {len(entries)}{expected}"
             source = self.checks.source
             place = self.checks.key(self.root, "args") if item is not None else source.span(self.root)
             self.checks.add(rules.ARGUMENT_COUNT, source.span(entries[count]) if len(entries) > count else place, words)
@@ -118,8 +118,8 @@ class _Arguments:
             if name in names:
                 continue
             near = nearest(name, free) or ""
-            known = ", ".join([n for n in names if n][:40]) or "not told by the ze_info; give them as a list"
-            hint = f"did you mean '{near}'?" if near else f"its arguments are {known}"
+            known = ", ".join([n for n in names if n][:40]) or "without names in the ze_info; give them as a list"
+            hint = f"did you mean '{near}'?" if near else f"known arguments: {known}"
             span = self.checks.key(item, name)
             words = f"kernel '{self.info.name}' has no argument '{name:.100}'; {hint}"
             self.checks.add(rules.NO_SUCH_ARGUMENT, span, words, change_to(span, near))
@@ -136,7 +136,7 @@ class _Arguments:
         kind = _GIVEN[type(given)]
         wrong = next((entry.kind for entry in entries if entry.kind != kind), "")
         if wrong:
-            words = f"{self._who(index)} is {_WANTED[wrong]}; {KIND_WORDS[kind]} is given"
+            words = f"{self._who(index)} is {_WANTED[wrong]}; got {KIND_WORDS[kind]}"
             self.checks.add(rules.ARGUMENT_KIND, item, words)
         elif isinstance(given, GivenValue):
             by_value = [entry for entry in entries if entry.arg_type == "arg_byvalue"]

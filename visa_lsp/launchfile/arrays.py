@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from visa_lsp.launchfile import rules
 from visa_lsp.launchfile.checks import Checks
-from visa_lsp.launchfile.npy import MOST_AXES
+from visa_lsp.launchfile.npy import MAX_AXES
 from visa_lsp.launchfile.tables import TABLES, TEXELS, words_of
 from visa_lsp.launchfile.values import GivenArray, GivenBuffer, GivenImage
 from visa_lsp.program.elements import CL_TYPES, DTYPES, MAX_BUFFER_BYTES, element_bytes, integer_limits, is_float
@@ -31,7 +31,7 @@ _SOURCES: Final = ("init", "values", "npy", "random")
 _INITS: Final = words_of("Buffer", "init")
 _VALUED: Final = tuple(key for key in TABLES["Init"].names if key not in _INITS)
 _ACCESSES: Final = words_of("Buffer", "access")
-_GIB: Final = f"at most {MAX_BUFFER_BYTES} (1 GiB) are allowed"
+_GIB: Final = f"the limit is {MAX_BUFFER_BYTES} (1 GiB)"
 
 Entries = dict[str, "YamlItem"]
 
@@ -57,8 +57,8 @@ class ArrayChecks(Checks):
         dtype = self.dtype(dtype_item) if dtype_item is not None else None
         if shape is None:
             return None
-        if len(shape) > MOST_AXES:
-            self.add(rules.SHAPE, item, f"an array has at most {MOST_AXES} axes, this has {len(shape)}")
+        if len(shape) > MAX_AXES:
+            self.add(rules.SHAPE, item, f"expected at most {MAX_AXES} axes, got {len(shape)}")
             return None
         if dtype_item is None:
             dtype = self._natural(item, flat)
@@ -73,16 +73,16 @@ class ArrayChecks(Checks):
                 for number in flat:
                     float(number)
             except OverflowError:
-                self.add(rules.RANGE, item, f"a number is too large for {dtype}")
+                self.add(rules.RANGE, item, f"the number is too large for {dtype}")
                 return False
             return True
         low, high = integer_limits(dtype)
         for number in flat:
             if isinstance(number, float) and not number.is_integer():
-                self.add(rules.RANGE, item, f"{number} is no whole number, the dtype is {dtype}")
+                self.add(rules.RANGE, item, f"{number} is not a whole number, but the dtype is {dtype}")
                 return False
             if not low <= number <= high:
-                self.add(rules.RANGE, item, f"{number} does not fit into {dtype}, which goes from {low} to {high}")
+                self.add(rules.RANGE, item, f"{number} does not fit into {dtype}: expected {low} to {high}")
                 return False
         return True
 
@@ -93,7 +93,7 @@ class ArrayChecks(Checks):
         if low >= -(1 << 63) and high < 1 << 63:
             return "int64"
         if low < 0 or high >= 1 << 64:
-            self.add(rules.RANGE, item, "a number does not fit into 64 bits")
+            self.add(rules.RANGE, item, "the number does not fit into 64 bits")
             return None
         return "uint64"
 
@@ -106,12 +106,12 @@ class ArrayChecks(Checks):
                     return None
                 first = shape if first is None else first
                 if shape != first:
-                    words = f"rows of different lengths: this one is {list(shape)}, the first {list(first)}"
+                    words = f"rows of different lengths: the first row is {list(first)}, this one {list(shape)}"
                     self.add(rules.SHAPE, entry, words)
                     return None
             return (len(item.value), *(first or ()))
         if isinstance(item.value, bool) or not isinstance(item.value, int | float):
-            self.add(rules.WRONG_TYPE, item, f"a number is expected here, this is {item.kind}")
+            self.add(rules.WRONG_TYPE, item, f"expected a number, got {item.kind}")
             return None
         into.append(item.value)
         return ()
@@ -163,14 +163,14 @@ class ArrayChecks(Checks):
         given = [item for item in (keys.get("access"), beside) if item is not None]
         words = [word for item in given if (word := self.word(item, _ACCESSES, "access")) is not None]
         if len(set(words)) > 1 and beside is not None:
-            self.add(rules.CONFLICT, beside, f"access is said twice, as {words[0]} and as {words[1]}")
+            self.add(rules.CONFLICT, beside, f"access is given twice, as {words[0]} and as {words[1]}")
         return words[0] if words else ""
 
     def _array(self, item: YamlItem, keys: Entries, sure: bool, what: str) -> GivenArray | None:
         """Return the contents that keys of a map say; with ``sure`` a key that is missing is not there by another name."""
         sources = [key for key in _SOURCES if key in keys]
         if len(sources) > 1:
-            words = f"{what} has one source of its contents; these are {', '.join(sources)}"
+            words = f"{what} takes one source of its contents, got {', '.join(sources)}"
             self.add(rules.CONFLICT, self.key(item, sources[1]), words)
             return None
         source, value = self._source(keys, sources[0] if sources else "init")
@@ -179,7 +179,7 @@ class ArrayChecks(Checks):
             dtype = self.dtype(keys["dtype"]) if "dtype" in keys else None
             array = self.npy(value)
             if array is not None and dtype and array.dtype and array.dtype != dtype:
-                words = f"the file holds {array.dtype}, the dtype says {dtype}"
+                words = f"the file holds {array.dtype}, but the dtype is {dtype}"
                 self.add(rules.ARRAY_FILE, value, words)
                 return None
             return self._shaped(value, array, shape)
@@ -216,7 +216,7 @@ class ArrayChecks(Checks):
             if read is not None and len(read[0]) == 1:
                 return next(iter(read[0].items()))
             if read is not None and read[1]:
-                self.add(rules.CONFLICT, init, "init is one of random: SEED, values: [...], npy: FILE")
+                self.add(rules.CONFLICT, init, "init takes one of random: SEED, values: [...], npy: FILE")
             return "", None
         if init.value in _VALUED:
             name = str(init.value)
@@ -227,8 +227,8 @@ class ArrayChecks(Checks):
 
     def _shape(self, item: YamlItem) -> tuple[int, ...] | None:
         entries: Sequence[YamlItem] = item.value if isinstance(item.value, list) else [item]
-        if len(entries) > MOST_AXES:
-            self.add(rules.SHAPE, item, f"a shape has at most {MOST_AXES} axes, this has {len(entries)}")
+        if len(entries) > MAX_AXES:
+            self.add(rules.SHAPE, item, f"expected at most {MAX_AXES} axes, got {len(entries)}")
             return None
         axes = [self.number(entry, 0, MAX_BUFFER_BYTES) for entry in entries]
         shape = tuple(n for n in axes if n is not None)
@@ -237,7 +237,7 @@ class ArrayChecks(Checks):
         # What has elements is refused by the size of its type; an axis of nothing does not make the others possible.
         count = math.prod(max(1, n) for n in shape)
         if 0 in shape and count > MAX_BUFFER_BYTES:
-            words = f"the axes of the shape make {count} elements; at most {MAX_BUFFER_BYTES} bytes are allowed"
+            words = f"the shape has {count} elements; the limit is {MAX_BUFFER_BYTES} bytes"
             self.add(rules.SHAPE, item, words)
             return None
         return shape
@@ -260,7 +260,7 @@ class ArrayChecks(Checks):
             return array
         if _is_known(array) and math.prod(shape) != math.prod(array.shape):
             elements = math.prod(array.shape)
-            words = f"the shape {list(shape)} has {math.prod(shape)} elements, these are {elements}"
+            words = f"the shape {list(shape)} has {math.prod(shape)} elements, got {elements}"
             self.add(rules.SHAPE, item, words)
             return None
         return replace(array, shape=shape)
@@ -281,7 +281,7 @@ class ArrayChecks(Checks):
         array = self._array(item, keys, sure, "an image")
         formats = TEXELS.get(array.dtype) if array is not None and array.dtype else ()
         if array is not None and formats is None:
-            self.add(rules.WRONG_WORD, item, f"an image cannot hold {array.dtype}; known are {', '.join(TEXELS)}")
+            self.add(rules.WRONG_WORD, item, f"an image cannot hold {array.dtype}; known types: {', '.join(TEXELS)}")
             return None
         words = formats or words_of("Image", "format")
         name = self.word(keys["format"], words, "format") if "format" in keys else words[0]
@@ -322,7 +322,7 @@ def image_dimensions(shape: tuple[int, ...], said: int) -> tuple[int, tuple[int,
     if not 1 <= len(axes) <= 3 or 0 in axes:
         return (
             channels,
-            f"an image has one to three axes and its channels, none of them empty; this is {list(shape)}",
+            f"expected one to three axes and the channels, none of them empty; got {list(shape)}",
         )
     width, height, depth = [*reversed(axes), 1, 1][:3]
     return channels, (width, height, depth)

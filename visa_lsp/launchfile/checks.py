@@ -56,7 +56,7 @@ class Checks:
     ) -> tuple[dict[str, YamlItem], bool] | None:
         """Return the known entries of a map, and whether it has no other ones, which may stand for some that are missing."""
         if not isinstance(item.value, dict):
-            self.add(rules.WRONG_TYPE, item, f"{table.what} is a map, this is {item.kind}")
+            self.add(rules.WRONG_TYPE, item, f"expected {table.what} as a map, got {item.kind}")
             return None
         known = {name: item.value[name] for name in table.names if name in item.value}
         for key in item.value:
@@ -67,7 +67,7 @@ class Checks:
             if explained and key in explained:
                 hint = explained[key]
             else:
-                hint = f"did you mean '{near}'?" if near else f"{table.what} knows {', '.join(table.names)}"
+                hint = f"did you mean '{near}'?" if near else f"known keys of {table.what}: {', '.join(table.names)}"
             fixes = change_to(span, near) if near not in known else ()
             self.add(rules.UNKNOWN_KEY, span, f"unknown key '{key:.{_SHOWN}}'; {hint}", fixes)
         return known, len(known) == len(item.value)
@@ -75,24 +75,24 @@ class Checks:
     def sequence(self, item: YamlItem) -> list[YamlItem] | None:
         """Return the entries of a list."""
         if not isinstance(item.value, list):
-            self.add(rules.WRONG_TYPE, item, f"a list is expected here, this is {item.kind}")
+            self.add(rules.WRONG_TYPE, item, f"expected a list, got {item.kind}")
             return None
         return item.value
 
     def text(self, item: YamlItem) -> str | None:
         """Return a word; numbers and flags are words too."""
         if isinstance(item.value, dict | list) or item.value is None:
-            self.add(rules.WRONG_TYPE, item, f"a word is expected here, this is {item.kind}")
+            self.add(rules.WRONG_TYPE, item, f"expected a word, got {item.kind}")
             return None
         return str(item.value)
 
     def number(self, item: YamlItem, low: int, high: int) -> int | None:
         """Return a whole number within limits."""
         if isinstance(item.value, bool) or not isinstance(item.value, int):
-            self.add(rules.WRONG_TYPE, item, f"a whole number is expected here, this is {item.kind}")
+            self.add(rules.WRONG_TYPE, item, f"expected a whole number, got {item.kind}")
             return None
         if not low <= item.value <= high:
-            self.add(rules.RANGE, item, f"{item.value} is out of range, it must be from {low} to {high}")
+            self.add(rules.RANGE, item, f"{item.value} is out of range: expected {low} to {high}")
             return None
         return item.value
 
@@ -100,10 +100,10 @@ class Checks:
         """Return a number from 0 up."""
         value = item.value
         if isinstance(value, bool) or not isinstance(value, int | float):
-            self.add(rules.WRONG_TYPE, item, f"a number from 0 up is expected here, this is {item.kind}")
+            self.add(rules.WRONG_TYPE, item, f"expected a number >= 0, got {item.kind}")
             return None
         if not 0 <= value < float("inf"):
-            self.add(rules.RANGE, item, f"a number from 0 up is expected here, this is {item.kind}")
+            self.add(rules.RANGE, item, f"expected a number >= 0, got {item.kind}")
             return None
         try:
             return float(value)
@@ -117,7 +117,7 @@ class Checks:
         if text is None or text in words:
             return text
         near = meant or nearest(text, words)
-        hint = f"did you mean '{near}'?" if near else f"known are {', '.join(words)}"
+        hint = f"did you mean '{near}'?" if near else f"known: {', '.join(words)}"
         fixes = change_to(self.source.span(item), near)
         self.add(rules.WRONG_WORD, item, f"unknown {what} '{text:.{_SHOWN}}'; {hint}", fixes)
         return None
@@ -126,7 +126,7 @@ class Checks:
         """Return one to three numbers, each at least ``low``; the others are 1, or 0 where 0 is allowed."""
         entries = item.value if isinstance(item.value, list) else [item]
         if not 1 <= len(entries) <= 3:
-            self.add(rules.RANGE, item, f"one to three numbers are expected here, these are {len(entries)}")
+            self.add(rules.RANGE, item, f"expected one to three numbers, got {len(entries)}")
             return None
         numbers = [self.number(entry, low, (1 << 32) - 1) for entry in entries]
         given = [n for n in numbers if n is not None]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.beside import Beside
-from visa_lsp.launchfile.npy import MOST_BYTES, NpyHeader, OtherTypeError, read_header
+from visa_lsp.launchfile.npy import MAX_NPY_BYTES, NpyHeader, OtherTypeError, read_header
 from visa_lsp.program.elements import DTYPES
 from visa_lsp.reading import MAX_TEXT_BYTES, is_regular, opened_file, read_file
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-_MOST_NAMES: Final = 1000
+_MAX_FOLDER_ENTRIES: Final = 1000
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class LaunchFolder:
         path = self.path(name)
         if is_regular(path) or self.beside.opened(path) is not None:
             return ""
-        return f"'{str(path)[:200]}' is no regular file" if _exists(path) else f"there is no file '{str(path)[:200]}'"
+        return f"'{str(path)[:200]}' is not a regular file" if _exists(path) else f"no such file: '{str(path)[:200]}'"
 
     def names_like(self, name: str) -> list[str]:
         """Return the files of the folder that have the ending of a name, as far as they are looked at."""
@@ -55,7 +55,7 @@ class LaunchFolder:
         """Return the files of the folder that end with one of some endings, as far as they are looked at."""
         try:
             with os.scandir(self.launch.parent) as entries:
-                first = [entry.name for entry, _ in zip(entries, range(_MOST_NAMES), strict=False)]
+                first = [entry.name for entry, _ in zip(entries, range(_MAX_FOLDER_ENTRIES), strict=False)]
         except OSError:
             return []
         return sorted(name for name in first if name.endswith(endings))
@@ -78,13 +78,13 @@ class LaunchFolder:
         """Return the head of an array file. Raises ValueError, with one line of words that name the file, where it has none."""
         path = self.path(name)
         try:
-            with opened_file(path, MOST_BYTES) as (stream, about):
+            with opened_file(path, MAX_NPY_BYTES) as (stream, about):
                 return read_header(stream, about.st_size)
         except OtherTypeError as error:
-            raise ValueError(f"'{path}' holds {error}; known are {', '.join(DTYPES)}") from None
+            raise ValueError(f"'{path}' holds {error}; known types: {', '.join(DTYPES)}") from None
         except (OSError, ValueError) as error:
             words = getattr(error, "strerror", None) or str(error) or type(error).__name__
-            raise ValueError(f"'{path}' is not an array file that can be read: {words.splitlines()[0]:.200}") from None
+            raise ValueError(f"cannot read the array file '{path}': {words.splitlines()[0]:.200}") from None
 
 
 def _exists(path: Path) -> bool:

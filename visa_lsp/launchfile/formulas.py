@@ -2,7 +2,7 @@
 
 Knows operators, names and functions, no key of a launch file and no array: who computes says what a name is and carries
 each operation out. Invariant: nothing but the operators, names and functions that are allowed is ever called; a text is
-at most ``MOST_CHARACTERS`` long and ``MOST_DEPTH`` deep, and ``number`` computes with numbers of at most 128 bits.
+at most ``MAX_EXPRESSION_CHARS`` long and ``MAX_EXPRESSION_DEPTH`` deep, and ``number`` computes with numbers of at most 128 bits.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     Apply = Callable[[Callable[..., Any], tuple[Any, ...]], Any]
 
-MOST_CHARACTERS: Final = 400
-MOST_DEPTH: Final = 50
-_MOST_BITS: Final = 128
+MAX_EXPRESSION_CHARS: Final = 400
+MAX_EXPRESSION_DEPTH: Final = 50
+_MAX_NUMBER_BITS: Final = 128
 _CHARACTERS: Final = re.compile(r"[A-Za-z0-9_ .,()\[\]:+*/%@<>=!&|~-]*")
 
 ARITHMETIC: Final[Mapping[type[ast.AST], tuple[str, Callable[..., Any]]]] = {
@@ -108,26 +108,26 @@ def is_comparison(formula: Formula) -> bool:
 
 def read_formula(text: str, grammar: Grammar = NUMBERS) -> Formula:
     """Read an expression. Raises FormulaError, in one line, where it is none or has what ``grammar`` does not allow."""
-    if len(text) > MOST_CHARACTERS:
-        raise FormulaError(f"an expression has at most {MOST_CHARACTERS} characters, this has {len(text)}")
+    if len(text) > MAX_EXPRESSION_CHARS:
+        raise FormulaError(f"an expression has at most {MAX_EXPRESSION_CHARS} characters, got {len(text)}")
     good = _CHARACTERS.match(text)
     assert good is not None
     if good.end() < len(text):
-        raise FormulaError(f"'{text[good.end()]}' has no place in an expression")
+        raise FormulaError(f"unexpected character '{text[good.end()]}' in an expression")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what Python's own compiler would warn of is not for our user
             tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        hint = "; put quotes around one with commas" if text.count("(") != text.count(")") else ""
-        raise FormulaError(f"'{text:.60}' is no expression{hint}") from None
+        hint = "; put quotes around an expression with commas" if text.count("(") != text.count(")") else ""
+        raise FormulaError(f"'{text:.60}' is not an expression{hint}") from None
     return Formula(text, tree, frozenset(_checked(tree, grammar, 0)))
 
 
 def _checked(node: ast.AST, grammar: Grammar, depth: int) -> Iterator[str]:
     """Yield the names in a tree, of which every node is one that is allowed."""
-    if depth > MOST_DEPTH:
-        raise FormulaError(f"the expression is nested more than {MOST_DEPTH} deep")
+    if depth > MAX_EXPRESSION_DEPTH:
+        raise FormulaError(f"the expression is nested more than {MAX_EXPRESSION_DEPTH} levels deep")
     inner: list[ast.AST] = []
     match node:
         case ast.Name(id=name):
@@ -144,7 +144,7 @@ def _checked(node: ast.AST, grammar: Grammar, depth: int) -> Iterator[str]:
             isinstance(arg, ast.Starred) for arg in args
         ):
             if name not in grammar.functions:
-                raise FormulaError(f"there is no function '{name}'; known are {', '.join(grammar.functions)}")
+                raise FormulaError(f"unknown function '{name}'; known functions: {', '.join(grammar.functions)}")
             inner = list(args)
         case ast.Subscript(value=value, slice=index) if grammar.indexes:
             inner = [value, *(index.elts if isinstance(index, ast.Tuple) else [index])]
@@ -152,8 +152,8 @@ def _checked(node: ast.AST, grammar: Grammar, depth: int) -> Iterator[str]:
             inner = [part for part in (lower, upper, step) if part is not None]
         case _:
             known = dict.fromkeys(sign for sign, _ in grammar.operators.values())
-            words = f"'{ast.unparse(node):.60}' has no place in an expression"
-            raise FormulaError(f"{words}; known are {' '.join(known)}, numbers, names and functions")
+            words = f"'{ast.unparse(node):.60}' is not allowed in an expression"
+            raise FormulaError(f"{words}; allowed are {' '.join(known)}, numbers, names and functions")
     for child in inner:
         yield from _checked(child, grammar, depth + 1)
 
@@ -172,7 +172,7 @@ def compute(node: ast.AST, names: Mapping[str, Any], functions: Mapping[str, Cal
             return constant
         case ast.Name(id=name):
             if name not in names:
-                raise FormulaError(f"there is nothing called '{name:.60}'; known are {', '.join(names) or 'no names'}")
+                raise FormulaError(f"unknown name '{name:.60}'; known names: {', '.join(names) or 'none'}")
             return names[name]
         case ast.UnaryOp(op=op, operand=operand):
             return apply(_OPERATIONS[type(op)][1], (value(operand),))
@@ -200,25 +200,27 @@ def number(formula: Formula, names: Mapping[str, Number]) -> Number:
 
 def on_numbers(operation: Callable[..., Any], values: tuple[Any, ...]) -> Any:
     """Carry out an operation on numbers. Raises FormulaError where the result is none, or one of more than 128 bits."""
-    if operation is operator.lshift and abs(values[1]) > _MOST_BITS:
+    if operation is operator.lshift and abs(values[1]) > _MAX_NUMBER_BITS:
         raise FormulaError(f"{values[0]} << {values[1]} is too large")
     if operation is operator.pow and all(isinstance(v, int) for v in values):
         base, exponent = values
-        if exponent > _MOST_BITS or abs(base).bit_length() * max(exponent, 0) > 2 * _MOST_BITS:
+        if exponent > _MAX_NUMBER_BITS or abs(base).bit_length() * max(exponent, 0) > 2 * _MAX_NUMBER_BITS:
             raise FormulaError(f"{base} ** {exponent} is too large")
     try:
         return _within(operation(*values))
     except ZeroDivisionError:
-        raise FormulaError("a division by zero") from None
+        raise FormulaError("division by zero") from None
     except OverflowError:
-        raise FormulaError("a number is too large") from None
+        raise FormulaError("the result is too large") from None
     except (TypeError, ValueError) as error:
-        raise FormulaError(f"{getattr(operation, '__name__', 'a function')} cannot take these: {error}") from None
+        raise FormulaError(
+            f"wrong operands of {getattr(operation, '__name__', 'a function').strip('_')}: {error}"
+        ) from None
 
 
 def _within(value: Any) -> Any:
     if not isinstance(value, int | float):
-        raise FormulaError("the result is no number")
-    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
-        raise FormulaError(f"a number has more than {_MOST_BITS} bits")
+        raise FormulaError("the result is not a number")
+    if isinstance(value, int) and value.bit_length() > _MAX_NUMBER_BITS:
+        raise FormulaError(f"the result has more than {_MAX_NUMBER_BITS} bits")
     return value

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from visa_lsp.launchfile.sweep import SweptSource
     from visa_lsp.zeinfo.source import YamlSource
 
-_MOST_POINTS: Final = 64  # of a sweep that are looked at: 40 ms for a file of a thousand characters
-_MOST_READ: Final = 300_000  # characters, over all of them
+_MAX_POINTS: Final = 64  # of a sweep that are looked at: 40 ms for a file of a thousand characters
+_MAX_READ_CHARS: Final = 300_000  # characters, over all of them
 
 
 class JudgedLaunch(Struct, frozen=True):
@@ -48,7 +48,7 @@ def judge(source: YamlSource, folder: LaunchFolder | None) -> JudgedLaunch:
     if swept.sweep is None or has_errors(swept.found):
         return first
     found = {(d.span, d.code): d for d in first.diagnostics}
-    most = min(_MOST_POINTS, max(4, _MOST_READ // len(source.text)))
+    most = min(_MAX_POINTS, max(4, _MAX_READ_CHARS // len(source.text)))
     for point in swept.sweep.one_at_a_time(most):
         for d in _judged(at_point(source, point), folder).diagnostics:
             found.setdefault((d.span, d.code), structs.replace(d, message=f"{d.message}; with {point_words(point)}"))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _SIMD: Final = re.compile(r"SimdSize=(\d{1,4})\b")
 MAX_ARGUMENTS: Final = 4096  # a payload has room for some hundreds
-_MOST_ZE_INFO: Final = 64 << 20
+_MAX_ZE_INFO_BYTES: Final = 64 << 20
 
 
 class MeantKernel(Struct, frozen=True):
@@ -93,7 +93,7 @@ def _ze_info_of(path: Path, folder: LaunchFolder) -> str:
     if text is not None:
         return text
     try:
-        data = read_file(path, _MOST_ZE_INFO)
+        data = read_file(path, _MAX_ZE_INFO_BYTES)
         return read_zebin(data).ze_info if is_elf(data) else data.decode("utf-8-sig", "surrogateescape")
     except (OSError, ValueError, ZebinError):
         return ""

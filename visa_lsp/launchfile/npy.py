@@ -17,9 +17,9 @@ from visa_lsp.program.elements import DTYPES, MAX_BUFFER_BYTES, element_bytes
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-MOST_AXES: Final = 8
-MOST_BYTES: Final = MAX_BUFFER_BYTES + (1 << 16)  # of a file, its head included
-_MOST_HEAD: Final = 10_000
+MAX_AXES: Final = 8
+MAX_NPY_BYTES: Final = MAX_BUFFER_BYTES + (1 << 16)  # of a file, its head included
+_MAX_HEADER_BYTES: Final = 10_000
 _DESCR: Final = re.compile(r"([<>=|]?)([biufcSUVmMaOe?bBhHlLqQdgGFD])(\d*)(\[\w+\])?")
 _KINDS: Final = {"i": "int", "u": "uint", "f": "float"}
 _OTHERS: Final = {
@@ -61,31 +61,31 @@ def read_header(stream: BinaryIO, held: int) -> NpyHeader:
     """
     start = stream.read(8)
     if start[:2] == b"PK":
-        raise ValueError("this is an archive of arrays (.npz); one .npy array is expected")
+        raise ValueError("expected one .npy array, found an archive of arrays (.npz)")
     if start[:6] != b"\x93NUMPY" or len(start) < 8:
-        raise ValueError("it does not begin as a .npy file does")
+        raise ValueError("not a .npy file: wrong first bytes")
     version = start[6]
     if version not in (1, 2, 3):
-        raise ValueError(f"it has version {version} of the format; 1 to 3 are known")
+        raise ValueError(f"unknown version {version} of the format; known versions: 1 to 3")
     width = 2 if version == 1 else 4
     length = int.from_bytes(stream.read(width), "little")
-    if length > _MOST_HEAD:
-        raise ValueError(f"it has no header that can be read: it has {length} bytes, more than {_MOST_HEAD}")
+    if length > _MAX_HEADER_BYTES:
+        raise ValueError(f"unreadable header: {length} bytes, at most {_MAX_HEADER_BYTES} are supported")
     head = stream.read(length)
     if len(head) < length:
-        raise ValueError("it has no header that can be read: the file ends in it")
+        raise ValueError("unreadable header: the file ends inside it")
     shape, fortran, descr = _fields(head, version)
     dtype, big = _element(descr)
-    if not all(type(n) is int and 0 <= n < 1 << 62 for n in shape) or len(shape) > MOST_AXES:
-        raise ValueError(f"its shape {shape!s:.60} is none")
+    if not all(type(n) is int and 0 <= n < 1 << 62 for n in shape) or len(shape) > MAX_AXES:
+        raise ValueError(f"invalid shape {shape!s:.60}")
     found = NpyHeader(shape, fortran, dtype, big, 8 + width + length)
     if held - found.start < found.size:
-        raise ValueError(f"it has {max(0, held - found.start)} of the {found.size} bytes that its header tells of")
+        raise ValueError(f"truncated: the header promises {found.size} bytes, found {max(0, held - found.start)}")
     return found
 
 
 def _fields(head: bytes, version: int) -> tuple[tuple[int, ...], bool, object]:
-    unreadable = "it has no header that can be read"
+    unreadable = "unreadable header"
     try:
         text = head.decode("latin-1" if version < 3 else "utf-8")
         try:
@@ -96,10 +96,10 @@ def _fields(head: bytes, version: int) -> tuple[tuple[int, ...], bool, object]:
         words = (str(error) or type(error).__name__).splitlines()[0]
         raise ValueError(f"{unreadable}: {words:.100}") from None
     if not isinstance(fields, dict) or set(fields) != {"descr", "fortran_order", "shape"}:
-        raise ValueError(f"{unreadable}: it is no map of descr, fortran_order and shape")
+        raise ValueError(f"{unreadable}: expected a map of descr, fortran_order and shape")
     shape, fortran = fields["shape"], fields["fortran_order"]
     if not isinstance(shape, tuple) or not all(isinstance(n, int) for n in shape) or not isinstance(fortran, bool):
-        raise ValueError(f"{unreadable}: its shape is {shape!r:.60}, fortran_order {fortran!r:.60}")
+        raise ValueError(f"{unreadable}: shape is {shape!r:.60}, fortran_order {fortran!r:.60}")
     return shape, fortran, fields["descr"]
 
 
@@ -111,12 +111,12 @@ def _element(descr: object) -> tuple[str, bool]:
     if isinstance(descr, str) and descr in DTYPES:
         return descr, False
     if match is None:
-        raise ValueError(f"it has no header that can be read: its type is {descr!r:.60}")
+        raise ValueError(f"unreadable header: unknown type {descr!r:.60}")
     order, kind, size, unit = match.groups()
     name = _LETTERS.get(kind, "") if not size else f"{_KINDS.get(kind, '?')}{int(size) * 8}" if len(size) < 4 else ""
     if name in DTYPES and not unit:
         return name, order == ">"
     if kind == "O":
-        raise ValueError("it holds Python objects, which are not read")
+        raise ValueError("Python objects are not supported")
     other = _OTHERS.get(kind, _KINDS.get(kind, kind))
     raise OtherTypeError(f"{other}{int(size) * 8}" if kind in "cfiu" and size and len(size) < 4 else other)

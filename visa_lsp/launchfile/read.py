@@ -126,7 +126,7 @@ class _LaunchReader(ArrayChecks):
         if platform is None:
             near = nearest(name.lower(), [p.name.lower() for p in PLATFORMS])
             names = {p.name.lower(): p.name for p in PLATFORMS}
-            hint = f"did you mean '{near}'?" if near else f"known are {', '.join(p.name for p in PLATFORMS)}"
+            hint = f"did you mean '{near}'?" if near else f"known platforms: {', '.join(p.name for p in PLATFORMS)}"
             span = self.source.span(item)
             fixes = (Fix(f"change to '{names[near]}'", (Edit(span, names[near]),)),) if near else ()
             self.add(rules.WRONG_WORD, span, f"unknown platform '{name:.100}'; {hint}", fixes)
@@ -148,7 +148,7 @@ class _LaunchReader(ArrayChecks):
         if entries is None:
             return None
         if len(entries) != 2:
-            self.add(rules.RANGE, top["threads"], f"threads are two numbers, [X, Y], these are {len(entries)}")
+            self.add(rules.RANGE, top["threads"], f"expected two numbers, [X, Y], got {len(entries)}")
             return None
         x, y = (self.number(entry, 1, 65535) for entry in entries)
         return (x, y) if x is not None and y is not None else None
@@ -163,7 +163,7 @@ class _LaunchReader(ArrayChecks):
             self.add(rules.CONFLICT, self.key(root, "global_size"), words)
         media = "mode" in top and top["mode"].value == "media"
         if not ("threads" in top or media or "groups" in top or "global_size" in top) and sure:
-            words = "the key 'groups' is missing: groups: [X, Y, Z], or global_size: [X, Y, Z] where the last groups are not full"
+            words = "the key 'groups' is missing: expected groups: [X, Y, Z], or global_size: [X, Y, Z] if the last groups are not full"
             self.add(rules.MISSING_KEY, root, words, self._add_first(root, "groups: [1, 1, 1]"))
 
     def _add_first(self, root: YamlItem, line: str) -> tuple[Fix, ...]:
@@ -188,7 +188,7 @@ class _LaunchReader(ArrayChecks):
             out.args = tuple(self._argument(entry) for entry in item.value)
         else:
             self._args_are_known = False
-            self.add(rules.WRONG_TYPE, item, f"args is a list, or a map from names, this is {item.kind}")
+            self.add(rules.WRONG_TYPE, item, f"expected args as a list or a map from names, got {item.kind}")
 
     def _argument(self, item: YamlItem) -> GivenArg | None:
         read = self.entries(item, TABLES["Argument"])
@@ -198,13 +198,13 @@ class _LaunchReader(ArrayChecks):
         kinds = [key for key in keys if key not in _BESIDE]
         if len(kinds) != 1:
             if kinds or sure:
-                what = f"these are {', '.join(kinds)}" if kinds else "there is none"
-                words = f"an argument is one of buffer, value, values, local, image, sampler; {what}"
+                what = f"got {', '.join(kinds)}" if kinds else "got none"
+                words = f"expected one of buffer, value, values, local, image, sampler; {what}"
                 self.add(rules.CONFLICT if kinds else rules.MISSING_KEY, item, words)
             return None
         kind = kinds[0]
         if "dtype" in keys and kind not in ("value", "values"):
-            self.add(rules.CONFLICT, self.key(item, "dtype"), f"dtype belongs inside of {kind}")
+            self.add(rules.CONFLICT, self.key(item, "dtype"), f"dtype belongs inside {kind}")
         if "access" in keys and kind not in ("buffer", "image"):
             self.add(rules.CONFLICT, self.key(item, "access"), "access belongs to a buffer or an image")
         match kind:
@@ -229,7 +229,7 @@ class _LaunchReader(ArrayChecks):
         keys = read[0]
         normalized = keys["normalized"].value if "normalized" in keys else False
         if not isinstance(normalized, bool):
-            words = f"normalized is true or false, this is {keys['normalized'].kind}"
+            words = f"expected true or false, got {keys['normalized'].kind}"
             self.add(rules.WRONG_TYPE, keys["normalized"], words)
             return None
         address = (
@@ -242,7 +242,7 @@ class _LaunchReader(ArrayChecks):
         if item is None:
             return {}
         if not isinstance(item.value, dict):
-            self.add(rules.WRONG_TYPE, item, f"symbols is a map from names, this is {item.kind}")
+            self.add(rules.WRONG_TYPE, item, f"expected symbols as a map from names, got {item.kind}")
             return {}
         found = {name: self.symbol(entry) for name, entry in item.value.items()}
         return {name: array for name, array in found.items() if array is not None}
@@ -258,7 +258,7 @@ class _LaunchReader(ArrayChecks):
         if len(kinds) != 1:
             if kinds or sure:
                 rule = rules.CONFLICT if kinds else rules.MISSING_KEY
-                self.add(rule, item, "an expectation has either npy or values, or expr, or reference")
+                self.add(rule, item, "an expectation takes one of npy, values, expr, reference")
             self._expected_argument(item, keys.get("arg"), False)
             return None
         kind = kinds[0]
@@ -281,12 +281,12 @@ class _LaunchReader(ArrayChecks):
     def _formula(self, item: YamlItem, *, alone: bool) -> str:
         """Return an expression over arrays that can be read; one that stands ``alone`` has to compare something."""
         if not isinstance(item.value, str):
-            self.add(rules.WRONG_TYPE, item, f"an expression is a text, this is {item.kind}")
+            self.add(rules.WRONG_TYPE, item, f"expected an expression as text, got {item.kind}")
             return ""
         try:
             formula = read_formula(item.value, ARRAYS)
             if alone and not is_comparison(formula):
-                raise FormulaError("without arg an expression is a comparison, such as y == 2 * x")  # noqa: TRY301 - told as the others
+                raise FormulaError("expected a comparison, such as y == 2 * x, or the key arg")  # noqa: TRY301 - told as the others
             self._names_are_known(formula)
         except FormulaError as error:
             self.add(rules.EXPRESSION, item, str(error))
@@ -302,17 +302,17 @@ class _LaunchReader(ArrayChecks):
         unknown = sorted(name for name in formula.names - known if not _BY_PLACE.fullmatch(name))
         if unknown:
             near = nearest(unknown[0], sorted(known))
-            hint = f"did you mean '{near}'?" if near else f"the arguments are {', '.join(launched.args) or 'none'}"
-            raise FormulaError(f"there is nothing called '{unknown[0]}'; {hint}")
+            hint = f"did you mean '{near}'?" if near else f"known arguments: {', '.join(launched.args) or 'none'}"
+            raise FormulaError(f"unknown name '{unknown[0]}'; {hint}")
 
     def _expected_argument(self, item: YamlItem, named: YamlItem | None, sure: bool) -> int | str | None:
         if named is None:
             if sure:
-                self.add(rules.MISSING_KEY, item, "the key 'arg' is missing: which argument is compared")
+                self.add(rules.MISSING_KEY, item, "the key 'arg' is missing: the argument to compare")
             return None
         arg = named.value
         if isinstance(arg, bool) or not isinstance(arg, int | str):
-            words = f"arg is the number or the name of an argument, this is {named.kind}"
+            words = f"expected the number or the name of an argument, got {named.kind}"
             self.add(rules.WRONG_TYPE, named, words)
             return None
         places = self.launched.places
@@ -324,8 +324,8 @@ class _LaunchReader(ArrayChecks):
             fixes = (Fix(f"change to '{near}'", (Edit(span, near),)),) if near else ()
             by_place = any(isinstance(place, int) for place in places)
             kind = "a list without names" if by_place else "a map with names"
-            why = f", for args is {kind}" if names and by_place == isinstance(arg, str) else ""
-            words = f"there is no argument {arg!s:.100}{why}; the arguments are {known or 'none'}"
+            why = f", because args is {kind}" if names and by_place == isinstance(arg, str) else ""
+            words = f"unknown argument {arg!s:.100}{why}; known arguments: {known or 'none'}"
             self.add(rules.NO_SUCH_ARGUMENT, span, words, fixes)
             return None
         return arg

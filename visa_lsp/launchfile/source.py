@@ -9,7 +9,7 @@ from visa_lsp.zeinfo.source import YamlSource
 from visa_lsp.zeinfo.yaml import Limits, YamlError, load
 
 # A kernel's payload has room for far fewer arguments; long arrays belong into .npy files, which are read at once.
-_LIMITS: Final = Limits(of_document=100_000, of_entries=4096, advice="; long arrays belong into .npy files")
+_LIMITS: Final = Limits(of_document=100_000, of_entries=4096, advice="; long arrays belong in .npy files")
 
 
 def launch_source(text: str) -> YamlSource:

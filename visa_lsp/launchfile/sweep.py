@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from visa_lsp.launchfile.values import AxisValue, Number, SweepPoint
     from visa_lsp.zeinfo.source import YamlSource
 
-MOST_POINTS: Final = 100_000
-_MOST_AXES: Final = 16
+MAX_SWEEP_POINTS: Final = 100_000
+_MAX_AXES: Final = 16
 _SEED: Final = "seed"
 
 
@@ -88,18 +88,18 @@ class _SweepReader(Checks):
 
     def sweep(self, item: YamlItem) -> Sweep | None:
         if not isinstance(item.value, dict):
-            self.add(rules.WRONG_TYPE, item, f"a sweep is a map from axes to lists of values, this is {item.kind}")
+            self.add(rules.WRONG_TYPE, item, f"expected a map from axes to lists of values, got {item.kind}")
             return None
-        if not 1 <= len(item.value) <= _MOST_AXES:
-            self.add(rules.SWEEP, item, f"a sweep has 1 to {_MOST_AXES} axes, this has {len(item.value)}")
+        if not 1 <= len(item.value) <= _MAX_AXES:
+            self.add(rules.SWEEP, item, f"expected 1 to {_MAX_AXES} axes, got {len(item.value)}")
             return None
         axes = [self._axis(item, name) for name in item.value]
         good = tuple(axis for axis in axes if axis is not None)
         if len(good) < len(axes):
             return None
         sweep = Sweep(good)
-        if sweep.count > MOST_POINTS:
-            self.add(rules.SWEEP, item, f"the sweep has {sweep.count} points; at most {MOST_POINTS} are run")
+        if sweep.count > MAX_SWEEP_POINTS:
+            self.add(rules.SWEEP, item, f"the sweep has {sweep.count} points; at most {MAX_SWEEP_POINTS} are supported")
             return None
         return sweep
 
@@ -109,7 +109,7 @@ class _SweepReader(Checks):
         if row is None and not self._is_name(item, name):
             return None
         if not isinstance(given.value, list):
-            self.add(rules.WRONG_TYPE, given, f"an axis is a list of values, this is {given.kind}")
+            self.add(rules.WRONG_TYPE, given, f"expected an axis as a list of values, got {given.kind}")
             return None
         if not given.value:
             self.add(rules.SWEEP, given, f"the axis '{name:.60}' has no values")
@@ -123,9 +123,9 @@ class _SweepReader(Checks):
         span = self.key(item, name)
         if TABLES[ROOT].get(name) is not None:
             keys = ", ".join(TABLES["Sweep"].names)
-            self.add(rules.SWEEP, span, f"the key '{name}' cannot be an axis; keys that can are {keys}")
+            self.add(rules.SWEEP, span, f"the key '{name}' cannot be an axis; possible keys: {keys}")
         elif not (name.isascii() and name.isidentifier()) or keyword.iskeyword(name) or name in FUNCTIONS:
-            self.add(rules.SWEEP, span, f"'{name:.60}' is no name that an expression can have")
+            self.add(rules.SWEEP, span, f"'{name:.60}' is not a valid name in expressions")
         else:
             return True
         return False
@@ -142,14 +142,14 @@ class _SweepReader(Checks):
             plain = tuple(entry for entry in entries if isinstance(entry, int | float | str))
             return plain if len(plain) == len(entries) else None
         what = "a number" if row is None or inside else "a value of the key"
-        self.add(rules.WRONG_TYPE, item, f"{what} is expected here, this is {item.kind}")
+        self.add(rules.WRONG_TYPE, item, f"expected {what}, got {item.kind}")
         return None
 
     def judge_axes(self, item: YamlItem, sweep: Sweep) -> None:
         """Report axes that no expression has used."""
         for axis in sweep.axes:
             if not axis.is_key and axis.name not in self._used:
-                self.add(rules.IDLE_AXIS, self.key(item, axis.name), f"the axis '{axis.name}' changes nothing")
+                self.add(rules.IDLE_AXIS, self.key(item, axis.name), f"the axis '{axis.name}' has no effect")
 
     # The file at a point.
 

@@ -20,9 +20,12 @@ _INCLUDED: Final = re.compile(r"(?:In file included| +) from (.+):(\d{1,9})[:,]$
 _PLAIN: Final = re.compile(r"error: (.+)")
 _NEAR: Final = re.compile(r"near line (\d{1,9}): (.*)")
 _MISUSE: Final = (
-    (re.compile(r"Unrecognized build options: (.+)"), "the compiler knows no option {0!r}"),
-    (re.compile(r"Cannot get HW Info for device (.+?)\.?$", re.MULTILINE), "the compiler knows no device {0!r}"),
-    (re.compile(r"Invalid option \(arg \d+\): (.+)"), "the compiler knows no option {0!r}"),
+    (re.compile(r"Unrecognized build options: (.+)"), "the compiler does not know the option {0!r}"),
+    (
+        re.compile(r"Cannot get HW Info for device (.+?)\.?$", re.MULTILINE),
+        "the compiler does not know the device {0!r}",
+    ),
+    (re.compile(r"Invalid option \(arg \d+\): (.+)"), "the compiler does not know the option {0!r}"),
 )
 _INLINE: Final = "parsing vISA inline assembly failed"
 _PASSED_OVER: Final = ("backend compiler failed build",)

@@ -64,8 +64,10 @@ def misuse(said: str) -> str:
         return ""
     if "platform" in match[2]:
         known = _SUPPORTED.search(said)
-        return f"the finalizer knows no platform {match[1]!r}" + (f" (known: {known[1].strip()})" if known else "")
-    return f"the finalizer knows no option {match[1]!r}"
+        return f"the finalizer does not know the platform {match[1]!r}" + (
+            f" (known: {known[1].strip()})" if known else ""
+        )
+    return f"the finalizer does not know the option {match[1]!r}"
 
 
 def platforms_in(said: str) -> tuple[str, ...]:

@@ -32,16 +32,14 @@ if TYPE_CHECKING:
     from visa_lsp.toolchain.process import Ran
 
 SECONDS: Final = 30.0  # a thousand instructions take a tenth of one
-_MOST_LISTING: Final = 64 * MIB  # a thousand instructions fill some 150 KB
-_MOST_ERRORS: Final = 4 * MIB
+_MAX_LISTING_BYTES: Final = 64 * MIB  # a thousand instructions fill some 150 KB
+_MAX_ERROR_BYTES: Final = 4 * MIB
 _TEXT: Final = "text.visaasm"
 _LISTING: Final = "text.asm"
 _ERRORS: Final = "*.errors.txt"
-_MOST_ERROR_FILES: Final = 100
-_MOST_WORDS: Final = 200
-_SMALL_TALK: Final = re.compile(
-    r"\s*(?:.* -platform \S+ -output|\[vISA Finalizer Messages\]|Kernel .* : \d+ registers)"
-)
+_MAX_ERROR_FILES: Final = 100
+_MAX_WORDS_CHARS: Final = 200
+_NOISE: Final = re.compile(r"\s*(?:.* -platform \S+ -output|\[vISA Finalizer Messages\]|Kernel .* : \d+ registers)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +107,7 @@ def finalize(codes: Sequence[str], call: FinalizerCall, *, with_pressure: bool =
     """
     bodies = bodies_of(codes)
     if not bodies:
-        return Finalized((), (ToolFinding(FINALIZER_FAILURE, 0, "there is no kernel here for the finalizer"),))
+        return Finalized((), (ToolFinding(FINALIZER_FAILURE, 0, "no kernel found for the finalizer"),))
     copy = guarded_copy(codes, bodies)
     # Pressure is told by runs of their own, meanwhile; they are ended where there is no machine code.
     needless = Event()
@@ -127,8 +125,8 @@ def finalize(codes: Sequence[str], call: FinalizerCall, *, with_pressure: bool =
                 if len(bodies) == 1:
                     # A release that does not know the attribute calls it after the text.
                     texts[0] = texts[0] or _read(folder / _LISTING)
-                written = sorted(folder.glob(_ERRORS))[:_MOST_ERROR_FILES]
-                errors = "\n".join(_read(path, _MOST_ERRORS) for path in written)
+                written = sorted(folder.glob(_ERRORS))[:_MAX_ERROR_FILES]
+                errors = "\n".join(_read(path, _MAX_ERROR_BYTES) for path in written)
             kernels = tuple(
                 _tied(bodies, number, read_listing(text), asked[number].result() if asked else ToldPressure())
                 for number, text in texts.items()
@@ -161,7 +159,7 @@ def _run(copy: GuardedCopy, call: FinalizerCall, folder: Path, seconds: float, *
     return run_program(command, folder, seconds, stop=call.stop)
 
 
-def _read(path: Path, most: int = _MOST_LISTING) -> str:
+def _read(path: Path, most: int = _MAX_LISTING_BYTES) -> str:
     """Return a file that the finalizer may have written; empty where it has not."""
     try:
         return read_file(path, most).decode("utf-8", "replace")
@@ -224,15 +222,19 @@ def _findings(
             ToolFinding(FINALIZER_FAILURE, body.line, f"{words}: no machine code of '{body.name}'") for body in missing
         ]
     elif ran.failure:
-        found.append(ToolFinding(FINALIZER_WARNING, bodies[0].line, f"the finalizer {ran.failure}, with its work done"))
+        found.append(
+            ToolFinding(
+                FINALIZER_WARNING, bodies[0].line, f"the finalizer {ran.failure} after it wrote the machine code"
+            )
+        )
     found += [ToolFinding(FINALIZER_REMARK, bodies[0].line, c.message) for c in warnings_in(ran.said)]
     return tuple(sorted(found, key=lambda finding: finding.line))
 
 
 def _last_words(ran: Ran) -> str:
     """Return what a finalizer says that ends without machine code and without a complaint that can be read."""
-    lines = [line.strip() for line in ran.said.splitlines() if line.strip() and not _SMALL_TALK.match(line)]
-    said = f": {lines[-1][:_MOST_WORDS]}" if lines else ""
+    lines = [line.strip() for line in ran.said.splitlines() if line.strip() and not _NOISE.match(line)]
+    said = f": {lines[-1][:_MAX_WORDS_CHARS]}" if lines else ""
     return f"the finalizer ended with status {ran.status}{said}"
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # Behind the number of the instruction may stand what is told of bank conflicts.
 _NUMBER: Final = re.compile(r"\$(\d{1,9})(?:\s+R\{.*)?\s*$")
-_LONGEST: Final = 10_000  # a line of Gen has some 200 characters
+_MAX_LINE_CHARS: Final = 10_000  # a line of Gen has some 200 characters
 _LABEL: Final = re.compile(r"([^\s/(][^\s]*):\s*(?://.*)?$")
 # Labels of a function that stands in the listing of the kernel that calls it have its number among the functions.
 _OF_FUNCTION: Final = re.compile(r"L_f(\d{1,6})_|.*_f(\d{1,6})_\d+_$")
@@ -112,7 +112,7 @@ def _gen_lines(text: str) -> Iterator[GenLine]:
             yield GenLine(line.rstrip(), None, is_label=True, function=function)
             continue
         # Before the remark a `$2` is a token of the scoreboard.
-        number = _NUMBER.search(line[:_LONGEST].partition("//")[2])
+        number = _NUMBER.search(line[:_MAX_LINE_CHARS].partition("//")[2])
         yield GenLine(line.rstrip(), int(number[1]) if number else None, function=function)
 
 

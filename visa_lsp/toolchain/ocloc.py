@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SECONDS: Final = 120.0
 # The compiler's own, in every program with symbols; it does nothing.
 COMPILERS_OWN: Final = "Intel_Symbol_Table_Void_Program"
-_MOST_FILE: Final = 256 * MIB
+_MAX_FILE_BYTES: Final = 256 * MIB
 _OUTPUT: Final = "program"
 _TEXT: Final = re.compile(r"(?P<stem>.*_simd(?P<simd>\d{1,3})_.+?)(?P<function>_f\d+)?\.visaasm")
 _NAME: Final = re.compile(r'^\.(kernel|global_function)\s+"?([^"\s]+)', re.MULTILINE)
@@ -121,7 +121,7 @@ def _with_includes(options: str, source: Path, data: bytes) -> str:
 
 def _last_words(source: bytes, said: str, status: int) -> str:
     if b"kernel" not in source:
-        return "found no kernel: one begins with `kernel void`"
+        return "found no kernel: expected `kernel void`"
     lines = [
         line.strip() for line in said.splitlines() if line.strip() and not line.startswith(("Command was", "Build "))
     ]
@@ -130,7 +130,7 @@ def _last_words(source: bytes, said: str, status: int) -> str:
 
 def _read(path: Path) -> bytes:
     try:
-        return read_file(path, _MOST_FILE)
+        return read_file(path, _MAX_FILE_BYTES)
     except OSError:
         return b""
 

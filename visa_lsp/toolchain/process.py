@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-MOST_SAID: Final = 32 * MIB
-MOST_WRITTEN: Final = 1024 * MIB
-_MOST_FILES: Final = 10_000
-_LARGEST: Final = 4 * MOST_WRITTEN  # file that it can write, seen by us or not
+MAX_OUTPUT_BYTES: Final = 32 * MIB
+MAX_WRITTEN_BYTES: Final = 1024 * MIB
+_MAX_FILES: Final = 10_000
+_LARGEST: Final = 4 * MAX_WRITTEN_BYTES  # file that it can write, seen by us or not
 _LOOK: Final = 0.25  # seconds between two looks at what was written
 
 
@@ -69,7 +69,7 @@ def run_program(
             )  # fmt: skip
         except (OSError, ValueError) as error:
             words = getattr(error, "strerror", None) or error
-            raise ToolError(f"{command[0]}: cannot be started: {words}") from None
+            raise ToolError(f"{command[0]}: cannot start: {words}") from None
         with ended_with_us(process):
             try:
                 _limit(process.pid, seconds)
@@ -77,7 +77,7 @@ def run_program(
             finally:
                 _end(process)
         said.seek(0)
-        text = said.read(MOST_SAID).decode("utf-8", "replace")
+        text = said.read(MAX_OUTPUT_BYTES).decode("utf-8", "replace")
     if not failure and process.returncode < 0:
         failure = f"crashed ({_signal_words(-process.returncode)})"
     return Ran(text, process.returncode, failure)
@@ -99,7 +99,7 @@ def _waited(
         if time.monotonic() >= end:
             return f"did not end within {seconds:g} seconds"
         if stop is not None and stop():
-            return "was ended, for nobody waits for it any more"
+            return "was cancelled"
         if too_much := _too_much(folder, said):
             return too_much
 
@@ -140,16 +140,16 @@ def _ends_within(process: subprocess.Popen[bytes], seconds: float) -> bool:
 
 
 def _too_much(folder: Path, said: BinaryIO) -> str:
-    if os.fstat(said.fileno()).st_size > MOST_SAID:
-        return f"said more than {MOST_SAID // MIB} MiB"
+    if os.fstat(said.fileno()).st_size > MAX_OUTPUT_BYTES:
+        return f"printed more than {MAX_OUTPUT_BYTES // MIB} MiB"
     size = files = 0
     with contextlib.suppress(OSError):  # files come and go while they are counted
         for entry in os.scandir(folder):
             files += 1
             size += entry.stat(follow_symlinks=False).st_size
-    if size > MOST_WRITTEN:
-        return f"wrote more than {MOST_WRITTEN // MIB} MiB"
-    return f"wrote more than {_MOST_FILES} files" if files > _MOST_FILES else ""
+    if size > MAX_WRITTEN_BYTES:
+        return f"wrote more than {MAX_WRITTEN_BYTES // MIB} MiB"
+    return f"wrote more than {_MAX_FILES} files" if files > _MAX_FILES else ""
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -15,42 +15,42 @@ def _rule(code: str, name: str, severity: Severity, what: str, why: str, example
     return Rule(code, name, severity, page)
 
 
-_FINALIZER: Final = "the finalizer that was called; another release may see it differently."
+_FINALIZER: Final = "the finalizer that was called; another release may differ."
 _COMPILER: Final = "the compiler that was called."
 
 FINALIZER_ERROR: Final = _rule(
     "V920", "finalizer-error", Severity.ERROR,
     "The finalizer refuses a line. The message is the finalizer's own; only `visa-lsp gen` reports it.",
-    "there is no machine code. It tells its first syntax error only, and it is older or newer than the text may be.",
+    "there is no machine code. The finalizer reports only its first syntax error, and its release may not match the text.",
     "mov (M1, 3) V33(0,0)<1> V34(0,0)<1;1,0>", "mov (M1, 4) V33(0,0)<1> V34(0,0)<1;1,0>", _FINALIZER,
 )  # fmt: skip
 FINALIZER_WARNING: Final = _rule(
     "V921", "finalizer-warning", Severity.WARNING,
-    "The finalizer has something against a line, and makes machine code all the same.",
-    "what the instruction asks for is not what the machine code does.",
+    "The finalizer warns of a line, but makes machine code.",
+    "the machine code does not do exactly what the instruction says.",
     "and.sat (M1, 8) V33(0,0)<1> V34(0,0)<1;1,0> V35(0,0)<1;1,0>",
     "and (M1, 8) V33(0,0)<1> V34(0,0)<1;1,0> V35(0,0)<1;1,0>", _FINALIZER,
 )  # fmt: skip
 FINALIZER_FAILURE: Final = _rule(
     "V922", "finalizer-failure", Severity.ERROR,
-    "The finalizer ended without machine code and without a word against the text: it crashed, or did not end in time.",
-    "this is the finalizer's own fault, not one that the text has to have. Texts that a compiler printed without optimisation "
-    "are known to bring it down.",
+    "The finalizer ended without machine code and without an error message: it crashed or timed out.",
+    "this is a bug of the finalizer, not necessarily a mistake in the text. Texts that a compiler printed without "
+    "optimisation are known to crash it.",
     '.kernel "crashes"', '.kernel "works"', _FINALIZER,
 )  # fmt: skip
 FINALIZER_REMARK: Final = _rule(
     "V923", "finalizer-remark", Severity.INFORMATION,
-    "The finalizer has a doubt about a text, and does not say which line it means. The finding stands at the head of the text, and "
-    "leaves the exit status as it is: texts that compilers print have some too.",
+    "The finalizer warns of a text without naming a line. The finding is placed at the start of the text and does not "
+    "change the exit status, because texts from compilers have such warnings too.",
     "an access may leave its variable.",
     "mov (M1, 8) V33(9,0)<1> V34(0,0)<1;1,0>", "mov (M1, 8) V33(0,0)<1> V34(0,0)<1;1,0>", _FINALIZER,
 )  # fmt: skip
 OLDER_FINALIZER: Final = _rule(
     "V924", "older-finalizer", Severity.INFORMATION,
-    "The finalizer is older than the text. Lines in a form of text 4.2 that text 4.1 has too, in other words, were given to it in "
-    "those; or it lacks the platform of an OpenCL source, and what is shown is the machine code of the compiler itself. The finding "
-    "leaves the exit status as it is.",
-    "the machine code is of a text that differs from the one that is shown, or of another program.",
+    "The finalizer is older than the text. Lines of text 4.2 were rewritten in equivalent forms of text 4.1; or the finalizer "
+    "lacks the platform of an OpenCL source, and the machine code shown is that of the compiler. The finding does not "
+    "change the exit status.",
+    "the machine code belongs to a text that differs from the one shown, or comes from another program.",
     "lsc_load.ugm (M1, 16) V36:d8u32 flat[V35]:a64", "lsc_load.ugm (M1, 16) V36:d8c32 flat[V35]:a64",
     "the list of platforms of the finalizer that was called: one without Xe2 reads text 4.1 only.",
 )  # fmt: skip
@@ -62,8 +62,8 @@ COMPILER_ERROR: Final = _rule(
 )  # fmt: skip
 COMPILER_WARNING: Final = _rule(
     "V931", "compiler-warning", Severity.WARNING,
-    "The OpenCL compiler warns of something in a source. The message is the compiler's own.",
-    "the program is built, and may do something else than was meant.",
+    "The OpenCL compiler warns of a line. The message is the compiler's own.",
+    "the program is built, but may not do what was meant.",
     "#warning unfinished", "// unfinished", _COMPILER,
 )  # fmt: skip
 

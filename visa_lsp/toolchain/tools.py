@@ -47,9 +47,9 @@ def find_tool(tool: Tool, named: str | None = None) -> str:
         return str(Path(found).absolute())
     if named:
         path = Path(named)
-        reason = "is a folder" if path.is_dir() else "cannot be executed" if path.exists() else "is not there"
+        reason = "is a folder" if path.is_dir() else "cannot be executed" if path.exists() else "does not exist"
         raise ToolError(f"{named}: {reason}; name the program {tool.program} ({tool.what})")
     raise ToolError(
-        f"{tool.program} is not installed: {tool.what}. On Debian and Ubuntu: apt-get install {tool.package}. A program that "
-        f'is not on PATH is named with {tool.option} PATH, or in the settings: {tool.setting} = "PATH"'
+        f"{tool.program} is not installed: {tool.what}. On Debian and Ubuntu: apt-get install {tool.package}. If it is not "
+        f'on PATH, name it with {tool.option} PATH or in the settings: {tool.setting} = "PATH"'
     )

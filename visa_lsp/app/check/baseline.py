@@ -1,6 +1,6 @@
-"""A baseline: findings that are known and not reported again, told by fingerprints that survive line moves.
+"""The baseline of ``check``: known findings that are not reported again, identified by fingerprints that survive line moves.
 
-The file is JSON, sorted, with paths relative to its folder. An equal finding more than it lists is a new one.
+The file is sorted JSON with paths relative to its folder. It lists equal findings with their number; more of them are new.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ Baseline = Counter[tuple[str, str]]
 def read_baseline(path: str) -> Baseline:
     """Return the known findings as counts of (path, fingerprint).
 
-    Raises UserError where the file cannot be read or is no baseline of the known version.
+    Raises UserError if the file cannot be read or is not a baseline of this version.
     """
     known: Baseline = Counter()
     for item in read_items(path, _KEY):
         if not {"path", "fingerprint"} <= item.keys():
-            raise UserError(f"{path}: a finding without path and fingerprint")
+            raise UserError(f"{path}: expected path and fingerprint of each finding")
         known[str(item["path"]), str(item["fingerprint"])] += 1
     return known
 
 
 def write_baseline(path: str, findings: Iterable[ReportedFinding], inputs: Iterable[str] = ()) -> int:
-    """Write the findings as the new baseline, and tell how many they are; ``inputs`` are never written over."""
+    """Write the findings as the new baseline and return their number. Raises UserError if ``path`` is one of ``inputs``."""
     items = [
         {
             "path": relative(f.path, path),
@@ -52,7 +52,7 @@ def write_baseline(path: str, findings: Iterable[ReportedFinding], inputs: Itera
 
 
 def without_known(result: FileResult, known: Baseline, path: str) -> FileResult:
-    """Return a file's result without the findings that the baseline of this path lists."""
+    """Return the result of a file without the findings in the baseline."""
     left = Counter(known)
     kept = []
     for finding in result.findings:

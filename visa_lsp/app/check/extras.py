@@ -1,4 +1,4 @@
-"""What a check prints beside its report: a diff, statistics, the settings that hold."""
+"""Output of ``check`` besides its report: a diff, statistics, and the settings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _lines(text: str) -> list[str]:
 
 
 def statistics(report: CheckReport) -> str:
-    """Return how often each code was found, the most frequent first."""
+    """Return the number of findings of each code, the most frequent first."""
     findings = report.findings
     counts = Counter((f.code, f.name, f.severity.value) for f in findings)
     fixable = {f.code for f in findings if any(r.safe for r in f.remedies)}
@@ -42,12 +42,12 @@ def statistics(report: CheckReport) -> str:
 
 
 def kept_text(found: int, asked: int) -> str:
-    """Return how many texts were not checked, because an earlier run had done so."""
-    return f"{found:,} of {asked:,} files as they were found before\n"
+    """Return the number of texts whose findings came from the cache."""
+    return f"{found:,} of {asked:,} files read from the cache\n"
 
 
 def settings_text(shown: tuple[FolderSettings, dict[str, Any]]) -> str:
-    """Settings as TOML, each with where it comes from."""
+    """Return the settings as TOML, each with its source."""
     from json import dumps as quoted
 
     settings, values = shown

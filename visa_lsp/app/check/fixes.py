@@ -1,7 +1,7 @@
-"""Applying fixes to a text, so that it never gets worse.
+"""Applies fixes to a text so that it never gets worse.
 
-Works on texts only; ``inspect`` tells the findings of one. Invariant: the text that comes back has fewer findings than the
-one that went in, and no more errors and no more warnings; applied again to its own result, nothing changes.
+Works on texts only; ``inspect`` returns the findings of a text. Invariant: the result has fewer findings than the input
+and no more errors or warnings; applying fixes to the result changes nothing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Mended(Struct, frozen=True):
 
 
 def mend(text: str, inspect: Inspect, wanted: Wanted, *, unsafe: bool = False) -> Mended:
-    """Apply the safe fixes of wanted findings, with ``unsafe`` others too, again and again until none helps any more."""
+    """Apply the safe fixes of wanted findings, with ``unsafe`` the others too, until no fix improves the text."""
     now = Mended(text, tuple(inspect(text)), 0)
     while True:
         fixes = [
@@ -60,7 +60,7 @@ def _unique(fixes: Sequence[Fix]) -> list[Fix]:
 
 
 def _best(now: Mended, fixes: list[Fix], inspect: Inspect) -> Mended | None:
-    """Return the text with as many of these fixes as help; a set that does not help is tried in halves."""
+    """Return the text with as many of these fixes as improve it; a set that does not is split in halves."""
     if not fixes:
         return None
     text, applied = apply(now.text, fixes)
@@ -71,7 +71,7 @@ def _best(now: Mended, fixes: list[Fix], inspect: Inspect) -> Mended | None:
     if len(fixes) == 1:
         return None
     half = len(fixes) // 2
-    # Behind the first half the offsets of the second are stale: the next round finds it anew.
+    # The next round collects the second half anew, because the first half has shifted its offsets.
     return _best(now, fixes[:half], inspect) or _best(now, fixes[half:], inspect)
 
 
@@ -86,9 +86,9 @@ def _better(new: Sequence[Diagnostic], old: Sequence[Diagnostic]) -> bool:
 
 
 def apply(text: str, fixes: Sequence[Fix]) -> tuple[str, int]:
-    """Return the text with these fixes, and how many found room: of two that touch the same place, the first is taken.
+    """Return the text with these fixes and the number applied; of two overlapping fixes the first is applied.
 
-    Line ends of new text become those of the text. Two insertions at one place both stay, in order.
+    New text takes the line ends of the text. Two insertions at one place are both applied, in order.
     """
     taken: list[tuple[int, int]] = []
     edits: list[tuple[int, int, int, str]] = []

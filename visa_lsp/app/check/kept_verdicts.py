@@ -1,7 +1,7 @@
-"""Verdicts on whole texts, kept on disk: a text that has not changed since another run is not checked again.
+"""The cache of verdicts on disk: a text that has not changed since another run is not checked again.
 
-A verdict's key (``verdict.key_of``) is of the text's content and the settings, the mark of the files of all code: what is
-found holds wherever text and package lie. Invariant: it is what checking would find; anything else in a file is no verdict.
+The key of a verdict (``verdict.key_of``) covers the text and the settings, the mark of a cache file all code, so a verdict is
+valid wherever text and package are. Invariant: a verdict is what checking would find; damaged entries are ignored.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
     from visa_lsp.diagnostics import Rule
 
-_SHARES: Final = "0123456789abcdef"  # a file for each first digit of a key
-_MOST_BYTES: Final = 4 << 20  # of each: one is read whole, be it for a text of a few lines
-_MOST: Final = 2_000  # findings of a text that are worth keeping
-_LONG: Final = 100_000  # characters: shorter texts are looked at sooner than they are looked up
+_SHARES: Final = "0123456789abcdef"  # one file per first digit of a key
+_MAX_CACHE_FILE_BYTES: Final = 4 << 20  # a file is read whole even for a text of a few lines
+_MAX_FINDINGS: Final = 2_000  # findings of a text that are worth keeping
+_MIN_TEXT_CHARS: Final = 100_000  # characters: shorter texts are looked at sooner than they are looked up
 
 
 class _Finding(Struct, frozen=True, array_like=True):
-    """A finding without what is known anyway: its path, its rule but for the code, its number."""
+    """A finding without the parts that can be restored: its path, its number, and its rule except the code."""
 
     code: str
     place: TextRange
@@ -48,16 +48,16 @@ class _Finding(Struct, frozen=True, array_like=True):
 
 
 class KeptVerdicts:
-    """The verdicts in a folder. ``asked`` counts the texts that were looked for, ``found`` those that were there."""
+    """The verdicts in a folder. ``asked`` counts the lookups, ``found`` the hits."""
 
     def __init__(self, folder: Path, name: str) -> None:
         mark = f"visa-lsp checked {sys.version_info[:3]} {digest()}"
-        self._kept = {digit: Kept(folder / f"{name}-{digit}", mark, _MOST_BYTES) for digit in _SHARES}
+        self._kept = {digit: Kept(folder / f"{name}-{digit}", mark, _MAX_CACHE_FILE_BYTES) for digit in _SHARES}
         self.asked = 0
         self.found = 0
 
     def known(self, tasks: Sequence[Task]) -> dict[int, Verdict]:
-        """Return the verdicts that are there, by the numbers of their tasks."""
+        """Return the cached verdicts by the numbers of their tasks."""
         found = {}
         for number, task in enumerate(tasks):
             verdict = self._verdict(task)
@@ -68,7 +68,7 @@ class KeptVerdicts:
         return found
 
     def _verdict(self, task: Task) -> Verdict | None:
-        # A pipe can be opened only once: that is for who checks it.
+        # A pipe is not read here because it can be opened only once, by the check itself.
         if task.source is None and not is_regular(task.path):
             return None
         try:
@@ -102,11 +102,11 @@ class KeptVerdicts:
             return None
 
     def is_clean(self, key: str) -> bool:
-        """Return whether it is known of a text that there is nothing to say of it."""
+        """Return whether a text is cached without findings."""
         return self._findings(key, "") == ()
 
     def put(self, verdict: Verdict) -> None:
-        """Keep a verdict that has a key, if all of it can be kept."""
+        """Store a verdict that has a key, if all of it can be stored."""
         if verdict.key and not verdict.error and _can_be_kept(verdict.findings):
             self._kept[verdict.key[0]].put(verdict.key, [
                 _Finding(
@@ -117,7 +117,7 @@ class KeptVerdicts:
             ])  # fmt: skip
 
     def flush(self) -> None:
-        """Write what is new."""
+        """Write the new verdicts."""
         for kept in self._kept.values():
             kept.flush()
 
@@ -129,15 +129,15 @@ def _rules() -> Mapping[str, Rule]:
 
 
 def _can_be_kept(findings: Sequence[ReportedFinding]) -> bool:
-    """Return whether findings are few, of rules that another run knows, and about their text alone."""
+    """Return whether the findings are few, have rules that another run knows, and concern their text alone."""
     rules = _rules() if findings else {}
-    return len(findings) <= _MOST and all(
+    return len(findings) <= _MAX_FINDINGS and all(
         rules.get(f.code) == f.rule and all(note.path == f.path for note in f.notes) for f in findings
     )
 
 
 def kept_verdicts(folder: str | None) -> KeptVerdicts | None:
-    """Return the verdicts in this folder, or in the user's; None where that one is not to be used."""
+    """Return the verdicts in a folder, by default the user's; None if that cache is disabled."""
     if folder:
         return KeptVerdicts(Path(folder), "checked")
     own = folder_of_user()
@@ -145,18 +145,18 @@ def kept_verdicts(folder: str | None) -> KeptVerdicts | None:
 
 
 class KnownClean:
-    """Whether it is known of a long text that there is nothing to say of it; ``note`` keeps that, once it is found out.
+    """The cache entry of a long text without findings; ``note`` stores it.
 
-    For texts without comments that silence findings: what these hide can be an error all the same.
+    Only for texts without suppressing comments, because those may hide an error.
     """
 
     def __init__(self, text: str, platform: str | None) -> None:
-        self._kept = kept_verdicts(None) if len(text) >= _LONG else None
+        self._kept = kept_verdicts(None) if len(text) >= _MIN_TEXT_CHARS else None
         self._key = "" if self._kept is None else key_of(Task("", "", platform, Selection(), keep=True), text)
         self.is_known = self._kept is not None and self._kept.is_clean(self._key)
 
     def note(self) -> None:
-        """Keep that nothing was found."""
+        """Store that the text has no findings."""
         if self._kept is not None and not self.is_known:
             self._kept.put(Verdict(key=self._key))
             self._kept.flush()

@@ -1,4 +1,4 @@
-"""The files that paths on the command line mean: folders are walked for texts, in sorted order, each file once."""
+"""Collects the files of the paths on the command line: folders are searched in sorted order, each file is listed once."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ SUFFIXES: Final = (".visaasm", ".isaasm")
 
 
 class Inputs(Struct):
-    """Files to check, in order; what could not be looked into (path, why); folders that hold no text.
+    """Files to check, in order; unreadable paths with the reason; folders without texts.
 
-    ``irregular`` are paths with the name of a text that are no regular files (path, what it is), ``named`` those files that
-    stand on the command line themselves.
+    ``irregular`` are paths with the suffix of a text that are not regular files, with their kind; ``named`` are files that
+    the command line names itself.
     """
 
     files: list[str] = field(default_factory=list)
@@ -39,7 +39,7 @@ class Inputs(Struct):
 def collect(
     paths: Iterable[str], finder: Finder, exclude: Iterable[str] = (), suffixes: tuple[str, ...] = SUFFIXES
 ) -> Inputs:
-    """Return the files meant: those with one of ``suffixes``. A file that is named itself is never excluded, and may have any."""
+    """Return the files with one of ``suffixes``. A file that is named itself may have any suffix and is never excluded."""
     inputs = Inputs()
     seen: set[str] = set()
     extra = tuple(exclude)
@@ -78,7 +78,7 @@ def _walk(top: str, inputs: Inputs, suffixes: tuple[str, ...]) -> list[str]:
 
 
 def _odd(path: str) -> str:
-    """Return what something with the name of a text is, where it is no regular file; a link to nothing is told when read."""
+    """Return the kind of a path that is not a regular file, else an empty text; a dangling link is reported when it is read."""
     try:
         mode = os.stat(path).st_mode  # noqa: PTH116 - a Path for each of many names costs
     except OSError:

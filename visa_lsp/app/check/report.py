@@ -1,7 +1,7 @@
-"""Findings as they are reported: resolved to lines and columns from 1, freed of the text that they came from.
+"""Findings of a report: resolved to lines and columns from 1, independent of the text.
 
-Plain frozen values that travel between processes and into every format. Knows neither files nor formats.
-Invariant: a fingerprint depends on a finding's code and the words of its line, never on where that line stands.
+Plain frozen values for other processes and all formats. Knows neither files nor formats.
+Invariant: a fingerprint depends on the code of a finding and the words of its line, never on the line number.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class TextRange(Struct, frozen=True, order=True):
-    """A range of a text, from 1; the end column is the one behind the last character. ``byte_`` counts UTF-8."""
+    """A range of a text, from 1; the end column is exclusive. ``byte_`` columns count UTF-8."""
 
     line: int
     column: int
@@ -35,14 +35,14 @@ class TextRange(Struct, frozen=True, order=True):
 
 
 class Replacement(Struct, frozen=True):
-    """Put ``new_text`` in the place of what stands there."""
+    """An edit: replaces a range by ``new_text``."""
 
     place: TextRange
     new_text: str
 
 
 class Remedy(Struct, frozen=True):
-    """A fix: its title, whether it may be applied without asking, its edits."""
+    """A fix: its title, whether it is safe, and its edits."""
 
     title: str
     safe: bool
@@ -50,7 +50,7 @@ class Remedy(Struct, frozen=True):
 
 
 class RelatedExcerpt(Struct, frozen=True):
-    """Another place that belongs to a finding; ``excerpt`` is its line."""
+    """A related place of a finding; ``excerpt`` is its line."""
 
     path: str
     place: TextRange
@@ -84,12 +84,12 @@ class ReportedFinding(Struct, frozen=True):
 
     @property
     def unique_fingerprint(self) -> str:
-        """The fingerprint, told apart from equal ones of the same file."""
+        """The fingerprint, made unique within the file."""
         return f"{self.fingerprint}:{self.number}"
 
 
 class FileResult(Struct, frozen=True):
-    """What came of one file. ``error`` says why it could not be checked; ``fixed`` counts findings mended."""
+    """The result of one file. ``error`` says why it could not be checked; ``fixed`` counts fixed findings."""
 
     path: str
     findings: tuple[ReportedFinding, ...] = ()
@@ -97,13 +97,13 @@ class FileResult(Struct, frozen=True):
     fixed: int = 0
     before: str | None = None
     after: str | None = None
-    internal: bool = False  # the error is one of ours
+    internal: bool = False  # an internal error
 
 
 class CheckReport(Struct, frozen=True):
     """All results in the order of the files named.
 
-    ``hidden`` has what counts but is not to be shown: the rest of a file that is shown in part, and whole files.
+    ``hidden`` has the results that count but are not shown: the rest of a partly shown file, and whole files.
     """
 
     results: tuple[FileResult, ...]
@@ -116,16 +116,16 @@ class CheckReport(Struct, frozen=True):
 
     @property
     def left(self) -> tuple[ReportedFinding, ...]:
-        """The findings that are not to be shown."""
+        """The findings that are not shown."""
         return tuple(f for r in self.hidden for f in r.findings)
 
     @property
     def checked(self) -> int:
-        """How many files were checked."""
+        """The number of checked files."""
         return len({r.path for r in (*self.results, *self.hidden)}) - len(self.errors)
 
     def up_to(self, errors: int) -> CheckReport:
-        """Return the report that shows nothing behind so many errors, where there are more; what it counts is the same."""
+        """Return a report that shows nothing after this many errors; its counts are the same."""
         if sum(f.severity is Severity.ERROR for f in self.findings) <= errors:
             return self
         results: list[FileResult] = []
@@ -147,11 +147,11 @@ class CheckReport(Struct, frozen=True):
         return tuple(r for r in self.results if r.error)
 
     def count(self, *severities: Severity) -> int:
-        """Return how many findings have one of these severities."""
+        """Return the number of findings with one of these severities."""
         return sum(f.severity in severities for f in (*self.findings, *self.left))
 
     def rules(self) -> tuple[Rule, ...]:
-        """Return the rules that found something, by code."""
+        """Return the rules with findings, by code."""
         return tuple(sorted({f.rule for r in self.results for f in r.findings}, key=lambda r: (r.code, r.name)))
 
 
@@ -167,7 +167,7 @@ def findings_of(path: str, text: str, diagnostics: Iterable[Diagnostic]) -> tupl
 
 
 def numbered(findings: Sequence[ReportedFinding]) -> tuple[ReportedFinding, ...]:
-    """Return the findings with equal fingerprints counted."""
+    """Return the findings, those of equal fingerprints numbered."""
     seen: dict[str, int] = {}
     out = []
     for finding in findings:
@@ -178,7 +178,7 @@ def numbered(findings: Sequence[ReportedFinding]) -> tuple[ReportedFinding, ...]
 
 
 class _TextPlaces:
-    """Offsets of one text turned into places and excerpts."""
+    """Converts offsets of one text to places and excerpts."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -212,7 +212,7 @@ def _finding(path: str, texts: _TextPlaces, diagnostic: Diagnostic) -> ReportedF
             where = texts.place(related.span)
             notes.append(RelatedExcerpt(path, where, printable(related.message), printable(texts.line(where.line - 1))))
         else:
-            # The span counts in a text that is not at hand: the file is named, its first line stands for the place.
+            # The place is the first line of the other file, because its text is not available here.
             notes.append(RelatedExcerpt(related.path, TextRange(1, 1, 1, 1, 1, 1), printable(related.message), ""))
     remedies = tuple(
         Remedy(f.title, f.safe, tuple(Replacement(texts.place(e.span), printable(e.new_text)) for e in f.edits))

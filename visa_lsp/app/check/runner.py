@@ -1,7 +1,7 @@
-"""Checking files: one after another, or many at once with the same outcome in the same order.
+"""Checks files one by one, in several processes or on a cluster, with the same results in the same order.
 
-Every text goes through ``Analysis`` and ``visible``, as in the server. One file's failure is its own: it becomes the error
-of that file's result. Knows nothing of formats and exit statuses.
+Every text is checked by ``Analysis`` and ``visible``, as in the server. The failure of a file becomes the error of its
+result. Knows neither formats nor exit statuses.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _LEAST: Final = 0.002  # seconds that any file takes
 
 
 def check_file(task: Task) -> FileResult:
-    """Check one file, and with ``fix`` mend it first."""
+    """Check one file; with ``fix`` apply fixes first."""
     return result_of(task, judged(task))
 
 
 def judged(task: Task) -> Verdict:
-    """Return what is to be said of one file. Writes nothing; what goes wrong is the verdict's error."""
+    """Return the verdict of one file. Writes nothing; a failure becomes the error of the verdict."""
     try:
         source = source_of(task)
         if task.fix:
@@ -51,7 +51,7 @@ def judged(task: Task) -> Verdict:
         if others is not None:
             return Verdict(findings_of(task.name, source.text, others), key=key)
         analysis = _analysis(task, source.text)
-        # What the text was cut into is the text: the longest is not to be held twice while it is looked at.
+        # The text is released because its chunks hold it too, and a long text must not be in memory twice.
         del source
         found = _shown(task, analysis)
         return Verdict(findings_of(task.name, analysis.document.text if found else "", found), key=key)
@@ -61,7 +61,9 @@ def judged(task: Task) -> Verdict:
         if os.environ.get("VISA_LSP_DEBUG"):
             raise
         text = " ".join(f"{type(error).__name__}: {error}".split())
-        return Verdict(error=f"{task.name}: internal error: {text} (VISA_LSP_DEBUG=1 shows where)", internal=True)
+        return Verdict(
+            error=f"{task.name}: internal error: {text} (set VISA_LSP_DEBUG=1 for a traceback)", internal=True
+        )
 
 
 def _inspect(task: Task, text: str) -> tuple[Diagnostic, ...]:
@@ -70,7 +72,7 @@ def _inspect(task: Task, text: str) -> tuple[Diagnostic, ...]:
 
 
 def _of_other_kinds(task: Task, text: str) -> tuple[Diagnostic, ...] | None:
-    """Return what is wrong with a text that is no vISA by itself; None where it is."""
+    """Return the findings of a text that is not vISA itself; None for vISA."""
     if is_launch(task.name):
         return _launch_findings(text, Path(task.name))
     if task.host is not None:
@@ -79,7 +81,7 @@ def _of_other_kinds(task: Task, text: str) -> tuple[Diagnostic, ...] | None:
 
 
 def _analysis(task: Task, text: str) -> Analysis:
-    # Loaded here: of most texts it is known what was found in them.
+    # Imported here because the verdicts of most texts are cached.
     from visa_lsp.analysis.analysis import Analysis
 
     return Analysis.of(text, task.platform)
@@ -90,7 +92,7 @@ def _shown(task: Task, analysis: Analysis) -> tuple[Diagnostic, ...]:
     from visa_lsp.syntax.chunk_facts import forget_chunks
 
     found = visible(analysis, task.selection.extra())
-    # The next text is another one: of hundreds of short ones a tenth of the memory would be chunks of those before.
+    # Cached chunks are dropped because with hundreds of short texts they would take a tenth of the memory.
     forget_chunks()
     return found
 
@@ -106,10 +108,10 @@ def _mended(task: Task, source: SourceText) -> Verdict:
 
 
 def _embedded_findings(text: str, host: Host, platform: str | None, extra: Collection[str]) -> tuple[Diagnostic, ...]:
-    """Return what is wrong with the vISA inside of a text of another language."""
+    """Return the findings of the vISA inside a text of another language."""
     if not may_hold_visa(text):
         return ()
-    # Loaded here: most files of a source tree have no vISA in them.
+    # Imported here because most files of a source tree have no vISA.
     from visa_lsp.embed.findings import findings
     from visa_lsp.embed.host_text import HostText
 
@@ -117,8 +119,8 @@ def _embedded_findings(text: str, host: Host, platform: str | None, extra: Colle
 
 
 def _launch_findings(text: str, path: Path) -> tuple[Diagnostic, ...]:
-    """Return what is wrong in a launch file, alone, with the files that it names, and against its kernel."""
-    # Loaded here: a text needs no YAML.
+    """Return the findings of a launch file: alone, with the files that it names, and against its kernel."""
+    # Imported here because a text needs no YAML.
     from visa_lsp.launchfile.folder import LaunchFolder
     from visa_lsp.launchfile.judge import judge
     from visa_lsp.launchfile.source import launch_source
@@ -133,9 +135,9 @@ def check_files(
     cluster: Cluster | None = None,
     kept: KeptVerdicts | None = None,
 ) -> list[FileResult]:
-    """Check files in as many processes as pay (``jobs`` 0), as are said, or on a cluster; results in the order of the tasks.
+    """Check files in ``jobs`` processes (0 chooses the number) or on a cluster; return results in the order of the tasks.
 
-    ``progress`` hears after each how many are done, and how much was found in them. What ``kept`` knows is not checked.
+    ``progress`` is called after each file with the numbers of files and findings. Verdicts in ``kept`` are not computed.
     """
     with contextlib.ExitStack() as stack:
         known = {}
@@ -157,7 +159,7 @@ def check_files(
             found += len(results[-1].findings)
             if progress is not None:
                 progress(len(results), found)
-        next(fresh, None)  # whoever has worked may end now, and write what it learnt
+        next(fresh, None)  # the workers may end now and write what they cached
         if kept is not None:
             kept.flush()
         return results
@@ -169,13 +171,13 @@ def _verdicts(tasks: Sequence[Task], jobs: int, cluster: Cluster | None) -> Iter
     count = min(jobs or _processes(tasks), len(tasks))
     if count <= 1:
         return map(judged, tasks)
-    from visa_lsp.app.parallel import MOST_PROCESSES, in_processes
+    from visa_lsp.app.parallel import MAX_PROCESSES, in_processes
 
-    return in_processes(_judged_and_flushed, tasks, min(count, MOST_PROCESSES), _begin)
+    return in_processes(_judged_and_flushed, tasks, min(count, MAX_PROCESSES), _begin)
 
 
 def _on_cluster(tasks: Sequence[Task], cluster: Cluster) -> Iterator[Verdict]:
-    # A launch file is judged with the files around it, which are not sent.
+    # Launch files are checked here, because the files around them are not sent.
     here = {number for number, task in enumerate(tasks) if cluster.sends and is_launch(task.name)}
     sent = [task for number, task in enumerate(tasks) if number not in here]
     guesses = [guess(task) for task in sent]
@@ -186,7 +188,7 @@ def _on_cluster(tasks: Sequence[Task], cluster: Cluster) -> Iterator[Verdict]:
 
 
 def guess(task: Task) -> float:
-    """Return the seconds that a check may take."""
+    """Return the estimated seconds of a check."""
     return _LEAST + size_of(task.path) / _BYTES_A_SECOND
 
 
@@ -195,7 +197,7 @@ def _lost(task: Task, why: str) -> Verdict:
 
 
 def judged_on_worker(task: Task) -> Verdict:
-    """``judged`` in a process that lives as long as its worker."""
+    """Run ``judged`` in a process that lives as long as its worker."""
     _begin_once()
     return _judged_and_flushed(task)
 
@@ -210,7 +212,7 @@ def _processes(tasks: Sequence[Task]) -> int:
 
 
 def size_of(path: str) -> int:
-    """Return the size of a file in bytes, 0 where there is none."""
+    """Return the size of a file in bytes; 0 if it does not exist."""
     try:
         return Path(path).stat().st_size
     except (OSError, ValueError):
@@ -222,7 +224,7 @@ def _begin() -> None:
 
     learnt = learning()
     learnt.__enter__()
-    # Runs when the process has no more to do.
+    # Runs when the process ends.
     Finalize(None, learnt.__exit__, (None, None, None), exitpriority=0)
 
 
@@ -230,7 +232,7 @@ _begin_once = cache(_begin)
 
 
 def _judged_and_flushed(task: Task) -> Verdict:
-    """``judged`` in a process that may end at any time: what the parser learnt is written at once."""
+    """Run ``judged`` and write the caches at once, because the process may end at any time."""
     from visa_lsp.syntax.parse import flush_statement_cache
 
     verdict = judged(task)

@@ -1,7 +1,7 @@
-"""Which findings the user wants to hear of: ``select`` and ``ignore``, for all files or for some.
+"""The selection of findings: ``select`` and ``ignore``, for all files or by glob.
 
-A selector is a code (``V101``), the head of one (``V1``), a slug (``undeclared-name``) or ``ALL``. The more exact
-selector wins; between equals, ``ignore`` does. Knows neither settings files nor options, and no text.
+A selector is a code (``V101``), the prefix of one (``V1``), a slug (``undeclared-name``) or ``ALL``. The more exact
+selector wins; between equals, ``ignore`` does. Knows neither settings files nor options nor texts.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
     from visa_lsp.diagnostics import Rule
 
-# Compiled where a selector is given: most runs have none.
+# Compiled on demand because most runs have no selector.
 _CODE: Final = r"[A-Z]\d{0,4}"
 _SLUG: Final = r"[a-z]{2,}(-[a-z0-9]+)*"
 _EXACT: Final = 100
-_GROUPS: Final = frozenset({"V51"})  # heads of codes that turn on rules: the hints about speed
+_GROUPS: Final = frozenset({"V51"})  # prefixes that turn on rules that are off by default: the hints about speed
 
 
 class FileIgnore(Struct, frozen=True):
@@ -38,7 +38,7 @@ class FileIgnore(Struct, frozen=True):
 
 
 class Selection(Struct, frozen=True):
-    """What is shown. An empty ``select`` means everything; ``extend`` comes on top of it."""
+    """The findings to show. An empty ``select`` means everything; ``extend`` adds to it."""
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class Selection(Struct, frozen=True):
     extend: tuple[str, ...] = ()
 
     def shows(self, rule: Rule, path: str) -> bool:
-        """Return whether a rule's findings in a file are wanted."""
+        """Return whether to show the findings of a rule in a file."""
         wanted = max(_weight(self.select, rule) if self.select else 0, _weight(self.extend, rule))
         if wanted < 0 or _weight(self.ignore, rule) >= wanted:
             return False
@@ -55,11 +55,13 @@ class Selection(Struct, frozen=True):
         )
 
     def extra(self) -> frozenset[str]:
-        """Return the codes of rules that are off by default and named here: by code, slug, group or ``ALL``."""
+        """Return the codes of rules that are off by default and selected here, by code, slug, prefix or ``ALL``."""
         named = {s.upper() for s in (*self.select, *self.extend)}
         if not named:
             return frozenset()
-        from visa_lsp.checks.collected import CHECKS  # a text of which everything is known needs no rule
+        from visa_lsp.checks.collected import (
+            CHECKS,
+        )  # imported here because a text with a cached verdict needs no rules
 
         groups = tuple(named & _GROUPS)
         return frozenset(
@@ -71,7 +73,7 @@ class Selection(Struct, frozen=True):
 
 
 def _weight(selectors: Iterable[str], rule: Rule) -> int:
-    """Return how exactly the nearest of these selectors names a rule; -1 if none does."""
+    """Return the exactness of the best of these selectors for a rule; -1 if none matches."""
     return max((_exactness(s, rule) for s in selectors if rule.is_meant(s)), default=-1)
 
 
@@ -82,7 +84,7 @@ def _exactness(selector: str, rule: Rule) -> int:
 
 
 def glob_matches(pattern: str, root: str, path: str) -> bool:
-    """Return whether a glob, relative to ``root``, names a file, its bare name or a folder above it; ``*`` crosses ``/``."""
+    """Return whether a glob, relative to ``root``, matches a file, its base name or a folder above it; ``*`` matches ``/``."""
     full = Path(path).absolute()
     relative: PurePath
     try:
@@ -101,14 +103,16 @@ def parse_selectors(text: str) -> tuple[str, ...]:
 
 
 def validate(selectors: Sequence[str], where: str, known: Callable[[], Sequence[Rule]]) -> None:
-    """Raise ``UserError`` for a selector that can name nothing: a wrong form, or a code or slug of no ``known`` rule."""
+    """Raise UserError for a selector in a wrong form, or with a code or slug of no ``known`` rule."""
     for selector in selectors:
         if selector.upper() == ALL_RULES:
             continue
         is_slug = re.fullmatch(_SLUG, selector, re.IGNORECASE) is not None
         if not is_slug and re.fullmatch(_CODE, selector, re.IGNORECASE) is None:
-            raise UserError(f"{where}: {selector!r} is no code such as V101, head of codes such as V1, slug or ALL")
+            raise UserError(
+                f"{where}: expected a code such as V101, a prefix such as V1, a slug or ALL, got {selector!r}"
+            )
         rules = known()
         if rules and not any(rule.is_meant(selector) for rule in rules):
             names = [rule.name if is_slug else rule.code for rule in rules]
-            raise UserError(f"{where}: no finding is called {selector!r}{did_you_mean(selector, names)}")
+            raise UserError(f"{where}: unknown rule {selector!r}{did_you_mean(selector, names)}")

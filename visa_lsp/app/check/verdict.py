@@ -1,7 +1,7 @@
-"""What is to be said of one text, whatever of it is wanted; and what of that a file's result shows.
+"""Verdicts: all findings of one text, from which the result of a file selects.
 
-Verdicts come from this process, from others, or from a run before. Invariant: a result depends on the task and the verdict
-alone, so that it is the same wherever the verdict comes from.
+A verdict may be computed by this process or another one, or cached by an earlier run. Invariant: a result depends on the
+task and the verdict alone.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ _YAML: Final = (".yaml", ".yml")
 
 
 class Task(Struct, frozen=True):
-    """One file to check. ``name`` is what it is called in findings; ``source`` is its text where that is known."""
+    """One file to check. ``name`` is its name in findings, ``source`` its text if that is known."""
 
     path: str
     name: str
     platform: str | None
     selection: Selection
     fix: bool = False
-    unsafe: bool = False  # fixes that are not safe count too
+    unsafe: bool = False  # apply unsafe fixes too
     write: bool = False
     source: SourceText | None = None
-    named: bool = True  # not found below a folder: it may be a pipe
-    host: Host | None = None  # the language around its vISA, where it is not vISA itself
-    problem: str = ""  # why there is no text, where that is known
-    keep: bool = False  # the verdict is to have a key
+    named: bool = True  # named on the command line, so it may be a pipe
+    host: Host | None = None  # the host language, if the text is not vISA itself
+    problem: str = ""  # why the text cannot be read, if that is known
+    keep: bool = False  # compute the key of the verdict
 
 
 class Verdict(Struct, frozen=True):
-    """All findings about a file, in text order, or why there are none.
+    """All findings of a file in text order, or an error.
 
-    ``key`` names all that the findings depend on, empty where that is more than a text. Where fixes were wanted, ``before`` and
-    ``after`` are the texts without and with the ``fixed`` ones, and the findings are those of the second.
+    ``key`` identifies everything that the findings depend on; it is empty if that is more than the text. With fixes, ``before``
+    and ``after`` are the texts without and with the ``fixed`` fixes, and the findings are those of ``after``.
     """
 
     findings: tuple[ReportedFinding, ...] = ()
@@ -55,11 +55,11 @@ class Verdict(Struct, frozen=True):
     fixed: int = 0
     before: SourceText | None = None
     after: str | None = None
-    internal: bool = False  # the error is one of ours
+    internal: bool = False  # an internal error
 
 
 def outgoing(task: Task, *, whole: bool) -> Task:
-    """Return a task for another machine, with its text where the file cannot be read there: if ``whole``, or a pipe or the like."""
+    """Return a task for another machine, with its text if ``whole`` or if the file is not a regular file."""
     if task.source is not None or (is_regular(task.path) and not whole):
         return task
     try:
@@ -69,14 +69,14 @@ def outgoing(task: Task, *, whole: bool) -> Task:
 
 
 def source_of(task: Task) -> SourceText:
-    """Return the text of a task; UserError where it cannot be read."""
+    """Return the text of a task. Raises UserError if it cannot be read."""
     if task.problem:
         raise UserError(task.problem)
     return task.source or read_source(task.path, named=task.named, embedded=task.host is not None)
 
 
 def is_launch(name: str) -> bool:
-    """Return whether a file is a launch file, by its name."""
+    """Return whether a name is that of a launch file."""
     if not name.endswith(_YAML):
         return False
     from visa_lsp.beside import LAUNCH
@@ -85,9 +85,9 @@ def is_launch(name: str) -> bool:
 
 
 def key_of(task: Task, text: str) -> str:
-    """Return what names a text and all else that findings about it depend on; empty where that is more, or where none is wanted.
+    """Return the key of everything that the findings of a text depend on; empty if no key is wanted or possible.
 
-    A launch file is judged with other files, and what is inside of another language by parsers that are not ours.
+    Launch files have none, because their findings depend on other files; nor have host languages, because of their parsers.
     """
     if not task.keep or task.host is not None or is_launch(task.name):
         return ""
@@ -96,7 +96,7 @@ def key_of(task: Task, text: str) -> str:
 
 
 def result_of(task: Task, verdict: Verdict) -> FileResult:
-    """Return what a task shows of a verdict. Writes the mended text, where that is asked for."""
+    """Return the result of a task from its verdict; write the fixed text if the task says so."""
     before, after = verdict.before, verdict.after
     if task.write and before is not None and after is not None and after != before.text:
         try:

@@ -1,4 +1,4 @@
-"""Waiting for files to change, by looking at their times and sizes now and then. Knows no checking and no printing."""
+"""Waits for files to change, by polling their times and sizes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ INTERVAL: Final = 0.3
 
 
 def stamp(path: str) -> Stamp:
-    """Return what changes when a file changes; None when it is not there."""
+    """Return the time and size of a file; None if it does not exist."""
     try:
         status = Path(path).stat()
     except (OSError, ValueError):
@@ -28,7 +28,7 @@ def watch(
     pause: Callable[[float], None] = time.sleep,
     rounds: int | None = None,
 ) -> int:
-    """Check now and after each change of the files, for ever or for some rounds; the status of the last check."""
+    """Check now and after each change of the files, forever or for ``rounds``; return the status of the last check."""
     status = 0
     done = 0
     before: dict[str, Stamp] | None = None

@@ -1,6 +1,6 @@
-"""The launches at which two programs are compared: those of a launch file, or a grid that is proposed for the first program.
+"""The launches for a comparison of two programs: those of a launch file, or a generated grid for the first program.
 
-Knows launch files as text. Invariant: what is proposed says all that a launch needs, so that it is read like any other.
+Knows launch files as text. Invariant: a generated launch file is complete and is read like any other.
 """
 
 from __future__ import annotations
@@ -12,16 +12,19 @@ from typing import TYPE_CHECKING, Any, Final
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch import forms, runner
 from visa_lsp.app.launch.file import launch_file_text, parse_launch
+from visa_lsp.app.launch.program_info import platform_told
 from visa_lsp.app.launch.proposal import proposed
 from visa_lsp.app.launch.unit import program_of
 from visa_lsp.launchfile.source import launch_source
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from visa_lsp.app.compare_runs.programs import ComparedProgram
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.launchfile.values import Sweep, SweepPoint
 
-# The largest first: it shows most, and what it shows is made smaller afterwards.
+# The largest first, because it shows most differences and is shrunk afterwards.
 _GROUPS: Final = [[5, 1, 1], [2, 1, 1], [1, 1, 1]]
 _SEEDS: Final = [1, 2]
 _SCALARS: Final = [3, 1]
@@ -30,7 +33,7 @@ _SCALAR: Final = "scalar"
 
 @dataclass(frozen=True, slots=True)
 class GridLaunch:
-    """A launch file's text, what it is called and relative to, and its points; without a sweep there is one without axes."""
+    """The text of a launch file, its name and path, and its points; without a sweep there is one point without axes."""
 
     name: str
     text: str
@@ -39,17 +42,17 @@ class GridLaunch:
     points: tuple[SweepPoint, ...]
 
 
-def launches_for(a: ComparedProgram, launch: str | None, options: RunOptions) -> list[GridLaunch]:
-    """Return the launch file that is named, else the sibling of the first program, else a grid; each with its points.
+def launches_for(programs: Sequence[ComparedProgram], launch: str | None, options: RunOptions) -> list[GridLaunch]:
+    """Return the named launch file, else the sibling of the first program, else a grid; each with its points.
 
-    Raises UserError where the file cannot be read or is wrong, or no launch can be proposed, and TextProblems for a text with
-    errors.
+    A grid names no platform if the zebin of each program names its own. Raises UserError if the file cannot be read or is wrong,
+    or no launch can be generated, and TextProblems for a text with errors.
     """
-    path = Path(launch) if launch else a.path.with_suffix(".launch.yaml")
+    path = Path(launch) if launch else programs[0].path.with_suffix(".launch.yaml")
     try:
         if launch or path.is_file():
             return [_read(str(path), launch_file_text(path, named=bool(launch)), path)]
-        return [_read("a grid by default", text, path) for text in _proposed(a, path, options)]
+        return [_read("the default grid", text, path) for text in _proposed(programs, path, options)]
     except runner.LaunchError as error:
         raise UserError(str(error)) from None
 
@@ -59,15 +62,19 @@ def _read(name: str, text: str, path: Path) -> GridLaunch:
     return GridLaunch(name, text, path, sweep, tuple(sweep.points()) if sweep is not None else ((),))
 
 
-def _proposed(a: ComparedProgram, path: Path, options: RunOptions) -> list[str]:
-    """Return two launch files: buffers that count up with some numbers of groups, and random ones with numbers passed by value too."""
-    # Buffers are as long as the most groups need them.
+def _proposed(programs: Sequence[ComparedProgram], path: Path, options: RunOptions) -> list[str]:
+    """Return two launch files: counting buffers with several numbers of groups; random buffers with varied values too."""
+    a = programs[0]
+    # Buffers are as long as the largest number of groups needs.
     quick = {"groups": _GROUPS[0]}
     made = proposed(program_of(a.data, a.path), replace(options, path=a.path), path, quick).proposal
     root = launch_source((made.even or made).written.text).root
     assert root is not None
     launch: Any = root.plain()
     assert isinstance(launch, dict)
+    unsaid = parse_launch("groups: [1, 1, 1]\n", path)
+    if not options.platform and all(platform_told(unsaid, replace(options, path=p.path)) for p in programs):
+        launch.pop("platform", None)
     counting = {**launch, "sweep": {"groups": _GROUPS}}
     axes: dict[str, Any] = {"groups": _GROUPS[:2]}
     args = launch.get("args") or []
@@ -78,7 +85,7 @@ def _proposed(a: ComparedProgram, path: Path, options: RunOptions) -> list[str]:
 
 
 def _varied(arg: Any, axes: dict[str, Any]) -> Any:
-    """Return an argument with random contents, or with a number of the sweep; adds the axis that it needs."""
+    """Return an argument with random contents or a number of the sweep; add the axis that it needs."""
     for kind in ("buffer", "image"):
         if isinstance(arg.get(kind), dict):
             axes["seed"] = _SEEDS
@@ -90,5 +97,5 @@ def _varied(arg: Any, axes: dict[str, Any]) -> Any:
 
 
 def _text(launch: dict[str, Any]) -> str:
-    """Return a launch file, its arguments by name where they are so."""
+    """Return the text of a launch file, with arguments by name if they have names."""
     return "".join(f"{forms.flow(key)}: {forms.flow(value)}\n" for key, value in launch.items())

@@ -1,6 +1,6 @@
-"""Two programs at one point of a sweep: run both, say whether they differ, and in which store first.
+"""Runs two programs at one point of a sweep and finds the difference and its first store.
 
-Prints nothing. Invariant: a point is different only if at least one of the programs could be run there.
+Prints nothing. Invariant: a point is different only if at least one of the programs ran there.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from visa_lsp.sim.observers.stores import ElementStore
 
 BUDGET: Final = 10_000_000  # instructions of a launch: half a minute in the interpreter
-_SLOWER: Final = 100  # times as many instructions as A has taken, and B is believed never to end
+_MAX_SLOWDOWN: Final = 100  # B is stopped after this many times the instructions of A, because it may never end
 _LEAST_BUDGET: Final = 100_000
 _WATCHED: Final = 4096  # elements whose stores are kept
 
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """How far results may be off, as in an expectation; exact where none is given."""
+    """The tolerance of results, as in an expectation; exact by default."""
 
     rtol: float | None = None
     atol: float | None = None
@@ -61,10 +61,10 @@ class StorePair:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Differing:
-    """How two runs differ: ``kind`` is values, faults, printed or launch; ``words`` is one line.
+    """The difference of two runs: ``kind`` is values, faults, printed or launch; ``words`` is one line.
 
-    Of values also the argument's number or name and title, how many elements of how many differ, and the first with its value
-    in both. ``at`` are its indexes.
+    For values also the number or name of the argument and its title, the numbers of different and of all elements, and the
+    first different element: its indexes ``at`` and its value in both runs.
     """
 
     kind: str
@@ -81,7 +81,7 @@ class Differing:
 
 @dataclass(frozen=True, slots=True)
 class PointOutcome:
-    """What came of a point: ``difference`` None is the same; ``skipped`` says why neither could be run."""
+    """The outcome of a point: ``difference`` is None if both agree; ``skipped`` says why neither program ran."""
 
     difference: Differing | None = None
     skipped: str = ""
@@ -105,7 +105,7 @@ class PointComparer:
         self._tolerance = tolerance
 
     def launch(self, point: SweepPoint) -> LaunchFile:
-        """Return the launch at a point, without what it expects. Raises LaunchError where there is none."""
+        """Return the launch at a point, without its expectations. Raises LaunchError if it is invalid."""
         launch = parse_launch(self._text, self._path, point)
         return replace(launch, config=replace(launch.config, expect=()), conditions=())
 
@@ -118,33 +118,33 @@ class PointComparer:
         budget = self._options.budget or BUDGET
         a = self._run(self._programs[0], launch, budget)
         if not isinstance(a, str):
-            budget = min(budget, max(_LEAST_BUDGET, _SLOWER * a.instructions))
+            budget = min(budget, max(_LEAST_BUDGET, _MAX_SLOWDOWN * a.instructions))
         b = self._run(self._programs[1], launch, budget)
         if isinstance(a, str) and isinstance(b, str):
             return PointOutcome(skipped=a)
         if isinstance(a, str) or isinstance(b, str):
             which, words = ("A", a) if isinstance(a, str) else ("B", b)
-            return PointOutcome(Differing("launch", f"{which} cannot be run: {words}"))
+            return PointOutcome(Differing("launch", f"{which} cannot run: {words}"))
         kinds = [sorted({fault.kind.value for fault in report.faults}) for report in (a, b)]
         if kinds[0] != kinds[1]:
             words = " and ".join(f"{n} {_fault_words(report)}" for n, report in zip("AB", (a, b), strict=True))
             return PointOutcome(Differing("faults", words))
         found = self._values(a, b)
         if found is None and a.printed != b.printed:
-            found = Differing("printed", "they print something else")
+            found = Differing("printed", "they print different text")
         if found is None and "step-budget" in kinds[0]:
             return PointOutcome(skipped=f"neither ends within {budget} instructions")
         return PointOutcome(found)
 
     def _run(self, program: ComparedProgram, launch: LaunchFile, budget: int) -> RunReport | str:
-        """Return what came of one run, or why there was none."""
+        """Return the report of one run, or why the program did not run."""
         try:
             return runner.carried_out(program.ready(launch, replace(self._options, budget=budget)))
         except runner.LaunchError as error:
             return str(error)
 
     def _values(self, a: RunReport, b: RunReport) -> Differing | None:
-        """Return the first buffer or image that does not hold the same."""
+        """Return the difference in the first buffer or image that differs."""
         others = {buffer.arg: buffer.array for buffer in b.buffers}
         for buffer in a.buffers:
             other = others.get(buffer.arg)
@@ -162,13 +162,13 @@ class PointComparer:
     # The first store.
 
     def with_store(self, point: SweepPoint, found: Differing) -> Differing:
-        """Return a difference in values with the first store that the programs disagree on, from a second run in the interpreter."""
+        """Return a difference in values with the first store that differs, from a second run in the interpreter."""
         if found.arg is None:
             return found
         launch, arg = self.launch(point), found.arg
         budget = self._options.budget or BUDGET
         runs = [program.ready(launch, replace(self._options, budget=budget)) for program in self._programs]
-        for run in runs:  # first without a listener, to know which elements to listen for
+        for run in runs:  # first without a listener, because the elements to listen for are not known yet
             interpret(run.dispatch(budget), ())
         a, b = (run.prepared.arrays[arg] for run in runs)
         wrong = self._tolerance.mismatch(a, b)

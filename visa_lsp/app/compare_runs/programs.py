@@ -1,7 +1,7 @@
 """The two programs of a comparison, and one launch of either.
 
-A text is what it is, an object the text that ``visa-lsp dis`` prints of it, so that both have lines to point at. Knows nothing
-of sweeps. Invariant: a program is assembled once for each platform.
+An object is compared as the text that ``visa-lsp dis`` prints of it, because reports need lines. Knows no sweeps.
+Invariant: a program is assembled once per platform.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ComparedProgram:
-    """A text or an object: what it is called, where it lies, and what it holds."""
+    """A text or an object: its name, path and bytes."""
 
     name: str
     path: Path
@@ -41,9 +41,9 @@ class ComparedProgram:
         return self.data[:4] == b"CISA" or self.path.suffix == ".isa"
 
     def made(self, platform: Platform | None) -> tuple[Module, dict[str, BodySource]]:
-        """Return the program for a platform, None if nothing tells it, and the lines of its bodies.
+        """Return the program for a platform (None if unknown) and the lines of its bodies.
 
-        Raises TextProblems for a text with errors, and LaunchError for what is no program.
+        Raises TextProblems for a text with errors, and LaunchError for an input that is not a program.
         """
         name = platform.name if platform else ""
         known = self._made.get(name)
@@ -61,13 +61,13 @@ class ComparedProgram:
         try:
             module = module_of_text(text, self.path, platform, [], judged=False)
         except runner.TextProblems:
-            return carried, {}  # an object that no text can say runs all the same
+            return carried, {}  # an object without a text form can still run
         return module, sources_of(module, text, self.path, judged=False)
 
     def ready(self, launch: LaunchFile, options: RunOptions) -> ReadyRun:
-        """Make a launch ready; raises as ``runner.ready`` and ``made`` do.
+        """Prepare a launch. Raises as ``runner.ready`` and ``made``.
 
-        The kernel is the one that the launch names, or the only one where there is none of that name.
+        The kernel is the one that the launch names; if there is none of that name, the only one.
         """
         options = replace(options, path=self.path)
         module, sources = self.made(platform_told(launch, options))
@@ -80,16 +80,16 @@ class ComparedProgram:
 
 
 def program_at(name: str) -> ComparedProgram:
-    """Return the program of a file. Raises UserError where it cannot be read, or is neither a text nor an object."""
+    """Return the program of a file. Raises UserError if it cannot be read, or is neither a text nor an object."""
     path = Path(name)
     if not path.exists() or path.is_dir():
-        raise UserError(f"{name}: {'is a directory' if path.is_dir() else 'there is no such file'}")
+        raise UserError(f"{name}: {'is a directory' if path.is_dir() else 'no such file'}")
     try:
         program = ComparedProgram(name, path, runner.read_bytes(path, named=True))
         other = "" if program.is_object else foreign(name, program.data)
         if other:
             raise UserError(f"{name}: {other}")
-        # What is neither is told before anything runs.
+        # Checked now, so that a wrong input is reported before anything runs.
         if program.is_object:
             decoded(program.data, path)
         else:

@@ -1,6 +1,6 @@
-"""What came of a comparison, as text and as JSON.
+"""The report of a comparison, as text and as JSON.
 
-Runs nothing. Invariant: both say the same, and lines count from 1.
+Runs nothing. Invariant: both forms agree, and lines count from 1.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 def text_lines(a: str, b: str, compared: ComparedRuns) -> Iterator[str]:
-    """Yield the report as text; ``a`` and ``b`` are what the programs are called."""
+    """Yield the report as text; ``a`` and ``b`` are the names of the programs."""
     found = compared.found
     count = f"{compared.compared} point{'s' * (compared.compared != 1)}"
     if found is None:
-        yield f"{a} and {b} do the same at {count}"
+        yield f"{a} and {b} agree at {count}"
     else:
         yield f"{a} (A) and {b} (B) differ"
         if compared.point:
@@ -48,12 +48,12 @@ def text_lines(a: str, b: str, compared: ComparedRuns) -> Iterator[str]:
                 yield from _store_lines(side, name, store, text, found)
     if compared.skipped:
         count = f"{len(compared.skipped)} point{'s' * (len(compared.skipped) != 1)}"
-        yield f"  {count} could not be compared, the first because: {compared.skipped[0]}"
+        yield f"  {count} skipped, the first because: {compared.skipped[0]}"
 
 
 def _store_lines(side: str, name: str, store: ElementStore | None, text: str, found: Differing) -> Iterator[str]:
     if store is None:
-        yield f"    {side} stores nothing more there"
+        yield f"    {side} has no further store there"
         return
     lane = f", lane {store.lane}" if store.lane is not None else ""
     line = f"{name}:{store.line + 1}" if store.line >= 0 else f"{name}, instruction {store.instruction}"

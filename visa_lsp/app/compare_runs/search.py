@@ -1,6 +1,6 @@
-"""The points of a sweep one after another, up to the first where two programs differ, and from there to the smallest.
+"""Searches the points of a sweep for the first where two programs differ, and shrinks it.
 
-Prints nothing. Invariant: what is told of a difference holds at the smallest point, which was run.
+Prints nothing. Invariant: a reported difference was observed at the smallest point.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ComparedRuns:
-    """What came of a comparison: ``found`` None is the same at all of the ``compared`` points.
+    """The outcome of a comparison: ``found`` is None if all ``compared`` points agree.
 
-    ``point`` is the first at which they differ, of ``launch``, and ``smallest`` what it was shrunk to. ``skipped`` are the reasons
-    of points that could not be compared.
+    ``point`` of ``launch`` is the first different point, ``smallest`` the shrunk one. ``skipped`` has a reason for each
+    point that was not compared.
     """
 
     points: int
@@ -47,7 +47,7 @@ def compare(
     tolerance: Tolerance,
     line: ProgressLine | None = None,
 ) -> ComparedRuns:
-    """Compare at one point after another, up to the first that differs, which is shrunk; ``line`` tells how far it is.
+    """Compare at one point after another, up to the first that differs, and shrink that; ``line`` shows the progress.
 
     Raises TextProblems for a text with errors.
     """
@@ -72,7 +72,7 @@ def compare(
 def _smallest(
     comparer: PointComparer, launch: GridLaunch, point: SweepPoint, first: Differing
 ) -> tuple[SweepPoint, Differing]:
-    """Return the smallest point where the programs differ in the same kind of thing, and how."""
+    """Return the smallest point with a difference of the same kind, and the difference."""
     known: dict[SweepPoint, Differing] = {}
 
     def differs(other: SweepPoint) -> bool:
@@ -89,7 +89,7 @@ def _smallest(
 
 
 def _with_sizes(comparer: PointComparer, launch: GridLaunch, point: SweepPoint) -> SweepPoint:
-    """Return a point with how many groups or work items are run, where the file says it in numbers: they can be made fewer as well."""
+    """Return a point with the numbers of groups or work items too, if the file has them as numbers, so that they shrink too."""
     root = launch_source(launch.text).root
     written: Any = root.plain() if root is not None else {}
     config = comparer.launch(point).config

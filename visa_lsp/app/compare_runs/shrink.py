@@ -1,7 +1,7 @@
-"""From a point of a sweep where something is so to the smallest one: axis by axis, by halves.
+"""Shrinks a point of a sweep that has a property: axis by axis, by bisection.
 
-Knows values of axes and a question, nothing of launches. Invariants: what comes out is a point of which the question is
-true, and the question is asked at most ``MOST_TRIALS`` times.
+Knows values of axes and a predicate, not launches. Invariants: the predicate holds at the result, and is called at most
+``MAX_TRIALS`` times.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
 
     from visa_lsp.launchfile.values import AxisValue, SweepPoint
 
-MOST_TRIALS: Final = 200
+MAX_TRIALS: Final = 200
 
 
 def shrunk(
     point: SweepPoint, values: Mapping[str, tuple[AxisValue, ...]], holds: Callable[[SweepPoint], bool]
 ) -> SweepPoint:
-    """Return the smallest point that ``holds``, as far as can be found by making one axis smaller at a time.
+    """Return the smallest point that ``holds``, found by shrinking one axis at a time.
 
-    Whole numbers go down to 1 (or 0, where an axis has it), lists number by number, and all else to an earlier one of the
-    ``values`` of its axis.
+    Whole numbers shrink to 1 (or 0, if the axis has 0), lists number by number, other values to an earlier one of the
+    ``values`` of their axis.
     """
     search = _Search(dict(point), values, holds)
     before: dict[str, AxisValue] = {}
-    while before != search.point and search.trials < MOST_TRIALS:
+    while before != search.point and search.trials < MAX_TRIALS:
         before = dict(search.point)
         for name in search.point:
             search.lower(name)
@@ -46,7 +46,7 @@ class _Search:
         self._holds = holds
 
     def lower(self, name: str) -> None:
-        """Make one axis as small as it can be while the others stay."""
+        """Shrink one axis as far as possible while the others stay."""
         value = self.point[name]
         if isinstance(value, int):
             self._number(name, value, min([1, *(v for v in self._values.get(name, ()) if isinstance(v, int))]))
@@ -73,11 +73,11 @@ class _Search:
         self._halved(name, entry, 1, lambda number: (*value[:at], number, *value[at + 1 :]))
 
     def _halved(self, name: str, value: int, least: int, put: Callable[[int], AxisValue]) -> None:
-        """Search the smallest number by halves: the largest that is known not to do, and the smallest that does."""
+        """Bisect between the largest number that is known to fail and the smallest that holds."""
         if value <= least or self._takes(name, put(least)):
             return
         low, high = least, value
-        while high - low > 1 and self.trials < MOST_TRIALS:
+        while high - low > 1 and self.trials < MAX_TRIALS:
             middle = (low + high) // 2
             if self._takes(name, put(middle)):
                 high = middle
@@ -85,8 +85,8 @@ class _Search:
                 low = middle
 
     def _takes(self, name: str, value: AxisValue) -> bool:
-        """Return whether the question is true with another value, which is kept then."""
-        if self.trials >= MOST_TRIALS:
+        """Return whether the predicate holds with another value; if so, keep the value."""
+        if self.trials >= MAX_TRIALS:
             return False
         self.trials += 1
         changed = {**self.point, name: value}

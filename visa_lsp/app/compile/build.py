@@ -1,6 +1,6 @@
-"""OpenCL C to a program of texts, ze_info and zebin: the one way that ``compile`` and ``run K.cl`` share.
+"""Compiles OpenCL C to texts, ze_info and zebin, for ``compile`` and ``run K.cl``.
 
-Joins the compiler and the ze_info of what it made, which says which of several attempts is in the program. Writes nothing.
+The ze_info decides which of several attempts of the compiler is in the program. Writes nothing.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _WORD: Final = re.compile(r"\w+|.")
 
 @dataclass(frozen=True, slots=True)
 class BuildSource:
-    """A source that was read: what it is called, its bytes and its text. One from standard input is no file."""
+    """A source: its name, bytes and text. Standard input is not a file."""
 
     name: str
     data: bytes
@@ -49,13 +49,13 @@ class BuildSource:
 
     @property
     def path(self) -> Path:
-        """The path that it is called by: what is made of it is named after it."""
+        """The path of its name; outputs are named after it."""
         return Path(self.name)
 
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """A source compiled for one device. Without errors there is a ``program`` (a zebin), and the texts that are in it."""
+    """A source compiled for one device. Without errors it has a ``program`` (a zebin) and the texts of that."""
 
     source: BuildSource
     device: str
@@ -68,19 +68,19 @@ class Build:
 
 
 def read_source(path: str, stdin_filename: str | None = None) -> BuildSource:
-    """Read a source; one from standard input is called ``stdin_filename``. Raises UserError where it cannot be read."""
+    """Read a source; standard input gets the name ``stdin_filename``. Raises UserError if it cannot be read."""
     data = read_bytes(path)
     name = (stdin_filename or "stdin.cl") if path == STDIN else path
     return BuildSource(name, data, data.decode("utf-8", "surrogateescape"), path != STDIN)
 
 
 def device_of(name: str | None, platform: str | None) -> str:
-    """Return the device that is meant by ``--device``, which may be a platform's name; else by the settings' platform."""
+    """Return the device of ``--device``, which may name a platform, else that of the platform in the settings."""
     return device_for(name or platform or DEFAULT_PLATFORM)
 
 
 def with_lines(options: str) -> str:
-    """Return options for a source with ``-g``: the texts name its lines then, and have the same instructions."""
+    """Return compiler options with ``-g``, which adds source lines to the texts and keeps the instructions."""
     return options if "-g" in options.split() else f"-g {options}".strip()
 
 
@@ -92,9 +92,9 @@ def built(
     seconds: float = SECONDS,
     stop: Callable[[], bool] | None = None,
 ) -> Build:
-    """Compile a source for a device; ``stop`` tells whether nobody waits any more.
+    """Compile a source for a device; ``stop`` returns whether the request was cancelled.
 
-    Raises UserError where the compiler is missing, or does not know the device or an option.
+    Raises UserError if the compiler is missing, or does not know the device or an option.
     """
     chosen = tool_for(OCLOC, tool, settings_for(source.name if source.is_file else STDIN))
     with temporary_folder() as folder:
@@ -106,7 +106,7 @@ def built(
             made = compile_source(path, source.data, CompilerCall(chosen, device, options, seconds, stop))
         except ToolError as error:
             raise UserError(f"{source.name}: {error}") from None
-        if path.parent == folder:  # which is gone when the texts are read
+        if path.parent == folder:  # the folder is deleted before the texts are read
             texts = (replace(text, text=text.text.replace(f'FILE "{folder}/', 'FILE "')) for text in made.texts)
             made = replace(made, texts=tuple(texts))
     return _joined(source, device, made)
@@ -120,7 +120,7 @@ def _joined(source: BuildSource, device: str, made: Compiled) -> Build:
         try:
             zebin = read_zebin(made.program)
         except ZebinError as error:
-            raise UserError(f"{source.name}: the compiler made no zebin that can be read: {error}") from None
+            raise UserError(f"{source.name}: cannot read the zebin from the compiler: {error}") from None
     findings = findings_of(source.name, source.text, _diagnostics(source, made))
     family = zebin.product_family if zebin is not None else None
     platform = (platform_of_product(family) if family is not None else None) or platform_named(device)
@@ -130,7 +130,7 @@ def _joined(source: BuildSource, device: str, made: Compiled) -> Build:
 
 
 def _in_program(texts: tuple[CompiledText, ...], zebin: Zebin) -> Iterator[CompiledText]:
-    """Of several finished attempts at a kernel the one whose SIMD size the ze_info tells, and the functions once."""
+    """Yield of several attempts at a kernel the one with the SIMD size of the ze_info, and each function once."""
     from visa_lsp.zeinfo.read import ZeInfoError, read
 
     try:
@@ -163,7 +163,7 @@ def _diagnostics(source: BuildSource, made: Compiled) -> Iterator[Diagnostic]:
 
 
 def _host(source: BuildSource) -> HostText | None:
-    """Return the source with what its strings say; None where that cannot be told for want of a grammar."""
+    """Return the parsed source with its strings; None without a grammar."""
     from visa_lsp.embed.host_text import HostText
 
     return HostText.of(source.text, Host.OPENCL) if is_installed(Host.OPENCL) else None
@@ -176,7 +176,7 @@ def _words(message: BuildMessage) -> str:
 
 
 def _span(lines: list[str], index: LineIndex, message: BuildMessage) -> Span:
-    """Return the word that a message is about; of what is in an included file the line that includes it."""
+    """Return the word that a message is about; for an included file the line that includes it."""
     place = message.place
     if place is None:
         return _quoted(lines, index, message.inline)
@@ -191,7 +191,7 @@ def _span(lines: list[str], index: LineIndex, message: BuildMessage) -> Span:
 
 
 def _quoted(lines: list[str], index: LineIndex, code: str) -> Span:
-    """Return the first word of a line of inline assembly, where the source has it, if possible behind ``asm``; else the first line."""
+    """Return the first word of a line of inline assembly in the source, preferably after ``asm``; else the first line."""
     word = code.replace("(", " ").split()[0] if code else ""
     having = [at for at, line in enumerate(lines) if word and word in line]
     at = next((at for at in having if "asm" in lines[at]), having[0] if having else None)

@@ -1,7 +1,7 @@
-"""The files of a build: texts, listings, zebin, ze_info and a launch file for each kernel.
+"""The output files of a build: texts, listings, zebin, ze_info and a launch file per kernel.
 
-Knows files and launch files. Invariant: a launch file that is there is kept, for it may have been filled in; everything else is
-replaced as a whole, and nothing of it is the source.
+Invariant: an existing launch file is kept, because the user may have edited it; all other files are overwritten, and none
+of them is the source.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _COLUMNS: Final = ("kernel", "device", "SIMD", "Gen instructions", "GRF", "spill
 
 
 class WrittenFiles(Struct, frozen=True):
-    """The files written for a build, remarks on what was not, and what the launch files among them assume."""
+    """The files written for a build, notes on files not written, and the assumptions of the launch files."""
 
     paths: tuple[str, ...]
     notes: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ class WrittenFiles(Struct, frozen=True):
 
 
 def figures_table(rows: Iterable[tuple[str, ...]]) -> list[str]:
-    """Return a line for each kernel and device, below one of titles; a row has as many cells as there are titles."""
+    """Return a table of kernels and devices with a line of titles; a row has as many cells as there are titles."""
     cells = [_COLUMNS, *rows]
     widths = [max(len(row[at]) for row in cells) for at in range(len(_COLUMNS))]
     return [
@@ -46,12 +46,12 @@ def figures_table(rows: Iterable[tuple[str, ...]]) -> list[str]:
 
 
 def file_name(name: str) -> str:
-    """Return a name of a kernel, fit to be that of a file."""
+    """Return the name of a kernel as a valid file name."""
     return "".join(c if c.isalnum() or c in "_-" else "_" for c in name) or "_"
 
 
 def files_of(build: Build, *, ir: bool = False) -> dict[str, bytes]:
-    """Return the files of a build by name: what stands in each."""
+    """Return the contents of the files of a build, by name."""
     stem = build.source.path.stem or "program"
     files: dict[str, bytes] = {}
     if build.program is not None and build.zebin is not None:
@@ -68,7 +68,7 @@ def files_of(build: Build, *, ir: bool = False) -> dict[str, bytes]:
 
 
 def write_build(build: Build, folder: Path, *, ir: bool = False) -> WrittenFiles:
-    """Write a build into a folder. Raises UserError where a file cannot be written."""
+    """Write a build into a folder. Raises UserError if a file cannot be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -84,7 +84,7 @@ def write_build(build: Build, folder: Path, *, ir: bool = False) -> WrittenFiles
 
 
 def _write_launches(build: Build, folder: Path) -> WrittenFiles:
-    """Write a launch file for each kernel that has none, as ``run --init`` makes it."""
+    """Write a launch file for each kernel that has none, as ``run --init`` does."""
     kernels = [text for text in build.texts if text.is_kernel]
     if find_spec("numpy") is None:
         return WrittenFiles((), ("launch files need NumPy: pip install 'visa-lsp[run]'",) if kernels else ())
@@ -101,7 +101,7 @@ def _write_launches(build: Build, folder: Path) -> WrittenFiles:
         path = folder / f"{file_name(text.name)}.visaasm"
         launch = path.with_suffix(".launch.yaml")
         if os.path.lexists(launch):
-            notes.append(f"{launch} is there already, and is kept")
+            notes.append(f"{launch} exists and is kept")
             continue
         try:
             proposal = proposed(text.text, RunOptions(path), launch).proposal

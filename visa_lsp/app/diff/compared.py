@@ -1,6 +1,6 @@
-"""The comparison that the command prints: pairs of files, each with how its kernels differ.
+"""The comparison of ``diff``: pairs of files with the differences of their kernels.
 
-Reads files. What leaves no program is told on standard error and counts as unreadable.
+Reads files. A text with errors is reported on standard error and counts as unreadable.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _GUESS: Final = 0.05  # seconds for a pair
 
 
 class FileDiff(Struct, frozen=True):
-    """Two files; one of them is None where a folder has no file of its kind."""
+    """Two files; one of them is None if a folder has no counterpart."""
 
     a: Side | None
     b: Side | None
@@ -39,12 +39,12 @@ class FileDiff(Struct, frozen=True):
 
     @property
     def same(self) -> bool:
-        """Every kernel has an equal one."""
+        """Whether every kernel has an equal one."""
         return all(kernel.same for kernel in self.kernels)
 
 
 class ProgramComparison(Struct, frozen=True):
-    """All pairs of files; ``folders`` tells whether folders were compared, ``unreadable`` how many files could not be read."""
+    """All pairs of files; ``folders``: folders were compared; ``unreadable``: the number of unreadable files."""
 
     files: Sequence[FileDiff]
     folders: bool
@@ -52,7 +52,7 @@ class ProgramComparison(Struct, frozen=True):
 
     @property
     def same(self) -> bool:
-        """Nothing differs."""
+        """Whether nothing differs."""
         return all(file.same for file in self.files)
 
 
@@ -65,16 +65,16 @@ def compared(
     cluster: Cluster | None,
     say: Callable[[str], None],
 ) -> ProgramComparison:
-    """Compare two files or two folders, those on a cluster if there is one. ``say`` gets what is said on the way.
+    """Compare two files or two folders, folders on a cluster if there is one. ``say`` prints error messages.
 
-    Raises UserError where that cannot be.
+    Raises UserError if the inputs cannot be compared.
     """
     if is_folder(a) != is_folder(b):
-        raise UserError(f"{a} and {b}: compare two files or two folders, not a file with a folder")
+        raise UserError(f"{a} and {b}: expected two files or two folders, got a file and a folder")
     if is_folder(a):
         return _folders(a, b, platform, progress, cluster, say)
     if a == b == STDIN:
-        raise UserError("- can be one of the two files: standard input is read once")
+        raise UserError("- cannot be both files: standard input is read only once")
     names = [(stdin_filename or STDIN_NAME) if path == STDIN else path for path in (a, b)]
     sides = [_side(name, read_bytes(path), platform, say) for name, path in zip(names, (a, b), strict=True)]
     unreadable = sum(side is None for side in sides)
@@ -88,7 +88,7 @@ class PairOfFiles(Struct, frozen=True):
     b: InputFile
 
     def outgoing(self, *, whole: bool) -> PairOfFiles:
-        """Return the pair as a worker can have it."""
+        """Return the pair for a worker, with the bytes that it cannot read."""
         return PairOfFiles(self.a.outgoing(whole=whole), self.b.outgoing(whole=whole))
 
 
@@ -97,7 +97,7 @@ def _folders(
 ) -> ProgramComparison:
     ours, theirs = files_of(a), files_of(b)
     if not ours and not theirs:
-        raise UserError(f"{a} and {b}: these folders have no texts and no objects")
+        raise UserError(f"{a} and {b}: no texts or objects in these folders")
     pairs = by_name(ours, theirs)
     out: list[FileDiff] = []
     unreadable = 0
@@ -127,7 +127,7 @@ def _pairs(
     compare: Callable[[PairOfFiles], FileDiff | int],
     cluster: Cluster | None,
 ) -> Iterator[Said[FileDiff | int]]:
-    """Yield what comes of each pair of files."""
+    """Yield the result of each pair of files."""
     todo = [
         PairOfFiles(InputFile(ours[name], named=False), InputFile(theirs[other], named=False))
         for name, other in pairs.items()
@@ -139,7 +139,7 @@ def _pairs(
 
 
 def _pair(platform: str | None, pair: PairOfFiles) -> FileDiff | int:
-    """Return how two files differ, or how many of them cannot be read. The reasons go to standard error, for the cluster to carry."""
+    """Return the differences of two files, or the number of unreadable ones; print the reasons to standard error."""
     say = partial(print, file=sys.stderr)
     one, its = _read(pair.a, platform, say), _read(pair.b, platform, say)
     return (one is None) + (its is None) if one is None or its is None else _diff(one, its)
@@ -150,7 +150,7 @@ def _lost(pair: PairOfFiles, why: str) -> Said[FileDiff | int]:
 
 
 def _by_kernels(a: Sequence[Side], b: Sequence[Side]) -> Iterator[FileDiff]:
-    """Files of other names: by the first kernel of each."""
+    """Yield pairs of files with different names, matched by their first kernels."""
     ours, theirs = [side for side in a if side.bodies], [side for side in b if side.bodies]
     pairs = counterparts([side.bodies[0] for side in ours], [side.bodies[0] for side in theirs])
     taken = set(pairs.values())
@@ -165,7 +165,7 @@ def _diff(a: Side | None, b: Side | None) -> FileDiff:
 
 
 def _read(file: InputFile, platform: str | None, say: Callable[[str], None]) -> Side | None:
-    """Return one file of a folder; None, and told, where it cannot be read."""
+    """Return one file of a folder; if it cannot be read, report it and return None."""
     try:
         return _side(file.path, file.read(), platform, say)
     except UserError as error:
@@ -174,7 +174,7 @@ def _read(file: InputFile, platform: str | None, say: Callable[[str], None]) -> 
 
 
 def _side(name: str, data: bytes, platform: str | None, say: Callable[[str], None]) -> Side | None:
-    """Return the side of a file; None where it is a text with errors, which are told as ``asm`` tells them."""
+    """Return the side of a file; for a text with errors, report them like ``asm`` and return None."""
     side = side_of(name, data, platform)
     if isinstance(side, Side):
         return side

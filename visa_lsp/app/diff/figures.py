@@ -1,6 +1,6 @@
-"""Figures of two bodies that differ, side by side: what they hold, and the GRF rows that they take.
+"""Figures of two bodies that differ, side by side: counts of contents, and register pressure.
 
-Invariant: bodies that are the same, or alone, have none.
+Invariant: equal bodies and bodies without counterpart have no figures.
 """
 
 from __future__ import annotations

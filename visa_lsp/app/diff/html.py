@@ -1,6 +1,6 @@
-"""A comparison as one page: two columns, the names of the first text in both. It loads nothing and asks nobody.
+"""A comparison as one HTML page: two columns, with the names of the first text in both. The page loads nothing.
 
-Invariant: every text of a user goes through ``escape``; the page has one script and one style, both fixed.
+Invariant: every text of a user is escaped; the page has one script and one style, both fixed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from visa_lsp.compare.model import KernelDiff
     from visa_lsp.compare.rows import AlignedLines
 
-_NEAR: Final = 3  # equal rows that stay in sight around a difference
+_NEAR: Final = 3  # equal rows shown around a difference
 _TOKEN: Final = re.compile(r"\w+|\s+|.")
 _SIGNS: Final = {
     ChangeKind.INSERT: "+",
@@ -46,7 +46,7 @@ def comparison_page(comparison: ProgramComparison) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>visa-lsp diff: {heading}</title><style>{LOOK}</style></head><body>"
         f"<header><h1>{heading}</h1><p>Kernels and functions: {len(kernels)}, the same: {same}. "
-        "<kbd>j</kbd> next difference, <kbd>k</kbd> the one before, <kbd>u</kbd> all lines or only what differs</p></header>"
+        "<kbd>j</kbd> next difference, <kbd>k</kbd> previous difference, <kbd>u</kbd> show or hide equal lines</p></header>"
         f"<main>{body}</main><script>{SCRIPT}</script></body></html>\n"
     )
 
@@ -80,7 +80,7 @@ def _figures(diff: KernelDiff) -> Iterator[str]:
 
 
 def _changes(diff: KernelDiff) -> Iterator[str]:
-    yield f"<details open><summary>{len(diff.changes)} differences, those of the code first</summary><ol>"
+    yield f"<details open><summary>{len(diff.changes)} differences, code first</summary><ol>"
     for change in sorted(diff.changes, key=lambda change: not change.in_code):
         sign = _SIGNS[change.kind]
         places = f"{change.a.first + 1} | {change.b.first + 1}"
@@ -121,7 +121,7 @@ def _number(line: int | None) -> str:
 
 
 def _near(rows: Sequence[AlignedLines]) -> set[int]:
-    """Return the rows of differences and those around them."""
+    """Return the rows of differences and the rows around them."""
     return {
         near
         for place, row in enumerate(rows)
@@ -131,7 +131,7 @@ def _near(rows: Sequence[AlignedLines]) -> set[int]:
 
 
 def _marked(a: str, b: str) -> tuple[str, str]:
-    """Return two lines with what differs marked, word by word."""
+    """Return two lines with the different words marked."""
     words_a, words_b = _TOKEN.findall(a), _TOKEN.findall(b)
     numbers: dict[str, int] = {}
     pairs = common(*[[numbers.setdefault(word, len(numbers)) for word in words] for words in (words_a, words_b)])

@@ -1,4 +1,4 @@
-"""The fixed parts of the page: how it looks, by day and by night, and its three keys."""
+"""The style of the page, light and dark, and the script for its three keys."""
 
 from __future__ import annotations
 

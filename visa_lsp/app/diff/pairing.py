@@ -1,4 +1,4 @@
-"""Which file is compared with which: two files with each other, the files of two folders by name, the rest by their kernels."""
+"""Pairs the files of two folders by name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def by_name(a: Iterable[str], b: Iterable[str]) -> dict[str, str]:
-    """Files of one path inside their folders, then those of one name without suffix where it is the only one of both."""
+    """Pair files with the same path inside their folders, then files with the same stem if it is unique in both."""
     ours, theirs = list(a), list(b)
     pairs = {name: name for name in ours if name in set(theirs)}
     taken = set(pairs.values())

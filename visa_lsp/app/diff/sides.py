@@ -1,6 +1,6 @@
-"""One side of a comparison: the bodies of a text or an object, with the lines that they are told by.
+"""One side of a comparison: the bodies of a text or an object, with their lines.
 
-An object has no lines of its own: it is told by those of the text that ``visa-lsp dis`` prints of it.
+An object is shown by the lines of the text that ``visa-lsp dis`` prints of it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class Side(Struct, frozen=True):
-    """A file that is compared: its name, its text, its kernels and functions in the order of the object."""
+    """A file to compare: its name, its text, and its kernels and functions in the order of the object."""
 
     name: str
     lines: Sequence[str]
@@ -42,27 +42,27 @@ class Side(Struct, frozen=True):
 
     @property
     def end(self) -> int:
-        """The line behind the last one."""
+        """The line after the last one."""
         return len(self.lines) - (self.lines[-1:] == [""])
 
 
 def side_of(name: str, data: bytes, platform: str | None) -> Side | CheckedProgram:
-    """Return the side of a file's bytes; of a text with errors, its findings.
+    """Return the side of the bytes of a file; for a text with errors, its findings.
 
-    Raises UserError for what is neither a text nor an object that can be read.
+    Raises UserError for bytes that are neither a text nor a readable object.
     """
     if data.startswith(OBJECT_MAGIC):
         try:
             return side_of_object(name, decode(data), platform)
         except CodecError as error:
-            raise UserError(f"{name}: not an object that can be read: {error}") from None
+            raise UserError(f"{name}: cannot read the object: {error}") from None
     return side_of_text(name, decode_text(name, data).text, platform)
 
 
 def side_of_text(name: str, text: str, platform: str | None) -> Side | CheckedProgram:
-    """Return the side of a text; its findings if its errors leave no program. Other errors do not matter: both sides may have them."""
+    """Return the side of a text, or its findings if it cannot be lowered. Other errors are ignored, as both sides may have them."""
     chosen = platform_named(platform) if platform else None
-    # Not ``lowered``: the bound text is needed too, and binding twice would cost a quarter of a comparison.
+    # Not ``lowered``, because the bound text is needed too, and binding twice would cost a quarter of a comparison.
     result = assemble(text, platform)
     if result.module is None:
         return lowered(Analysis(result.document, chosen), chosen)

@@ -1,4 +1,4 @@
-"""A comparison for people who read a terminal: figures side by side, then a line for each difference."""
+"""A comparison as text for a terminal: figures side by side, then a line per difference."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _SIGNS: Final = {
     ChangeKind.CHANGE: ("~", "33"),
     ChangeKind.MOVE: (">", "36"),
 }
-_MOST_LISTED: Final = 12  # instructions of a stretch that are listed
+_MAX_LISTED_INSTRUCTIONS: Final = 12  # of one difference
 _HEAD: Final = "1"
 _OFFSET: Final = re.compile(r"^offset \d+ -> \d+$")
-_FIGURES: Final = {"simd": "SIMD width", "pressure": "GRF rows", "grf_bytes": "bytes a row"}
+_FIGURES: Final = {"simd": "SIMD width", "pressure": "GRF rows", "grf_bytes": "bytes per row"}
 
 
 def comparison_text(comparison: ProgramComparison, *, colour: bool) -> Iterator[str]:
-    """Yield the report, line by line. Of folders only what differs is told, and how many kernels do not."""
+    """Yield the report line by line. For folders it has only the differences and the number of equal kernels."""
 
     def paint(text: str, style: str) -> str:
         return with_style(text, style) if colour else text
@@ -48,12 +48,12 @@ def _file(file: FileDiff, paint: Callable[[str, str], str]) -> Iterator[str]:
     for side, letter in ((file.a, "a"), (file.b, "b")):
         yield paint(f"{letter}: {printable(side.name) if side else 'no such file'}", _HEAD)
     if not file.kernels:
-        yield "  no kernel and no function in either"
+        yield "  no kernels or functions in either"
     for diff in file.kernels:
         yield paint(f"  {title(diff)}", _HEAD)
         for row in figure_rows(diff):
             yield "    " + "  ".join(row)
-        # The code first: most of what differs above it follows from it.
+        # The code first, because most differences above it follow from it.
         for change in diff.changes:
             if change.in_code:
                 yield from _change(change, paint)
@@ -74,7 +74,7 @@ def title(diff: KernelDiff) -> str:
 
 
 def figure_rows(diff: KernelDiff) -> list[tuple[str, str]]:
-    """Figures of both bodies side by side, by their names; nothing for bodies that are the same or alone."""
+    """Return the names and values of the figures of both bodies; empty for equal bodies and bodies without counterpart."""
     pairs = figure_pairs(diff)
     if pairs and len(set(pairs["grf_bytes"])) == 1:
         del pairs["grf_bytes"]
@@ -83,7 +83,7 @@ def figure_rows(diff: KernelDiff) -> list[tuple[str, str]]:
 
 
 def _alike(changes: Iterable[Difference]) -> Iterable[list[Difference]]:
-    """Change above the code in groups: declarations that differ in the same, and inputs that only lie elsewhere."""
+    """Group the changes above the code: declarations with the same difference, and inputs with only another offset."""
     groups: dict[object, list[Difference]] = {}
     for number, change in enumerate(changes):
         subject, _, what = change.what.partition(": ")
@@ -93,7 +93,7 @@ def _alike(changes: Iterable[Difference]) -> Iterable[list[Difference]]:
 
 
 def _together(changes: Sequence[Difference], paint: Callable[[str, str], str]) -> Iterator[str]:
-    """Change of one group in a line: what all of them are, or where each of them lies."""
+    """Yield the changes of one group as a line: their common difference, or the offset of each."""
     sign, style = _SIGNS[ChangeKind.CHANGE]
     split = [change.what.partition(": ") for change in changes]
     word = split[0][0].partition(" ")[0]
@@ -110,10 +110,10 @@ def _change(change: Difference, paint: Callable[[str, str], str]) -> Iterator[st
     sign, style = _SIGNS[change.kind]
     places = f"a {_lines(change.a)}".ljust(14) + f"b {_lines(change.b)}".ljust(14)
     yield paint(f"  {sign} {places}", style) + printable(change.what)
-    for line in change.listing[:_MOST_LISTED]:
+    for line in change.listing[:_MAX_LISTED_INSTRUCTIONS]:
         yield paint(f"      {sign} {printable(line)}", style)
-    if len(change.listing) > _MOST_LISTED:
-        yield f"        and {len(change.listing) - _MOST_LISTED} more"
+    if len(change.listing) > _MAX_LISTED_INSTRUCTIONS:
+        yield f"        and {len(change.listing) - _MAX_LISTED_INSTRUCTIONS} more"
 
 
 def _lines(lines: Lines) -> str:

@@ -1,4 +1,4 @@
-"""A comparison as values for programs: ``--format json`` and the server's command give the same keys."""
+"""A comparison as values for JSON: ``--format json`` and the server's command have the same keys."""
 
 from __future__ import annotations
 

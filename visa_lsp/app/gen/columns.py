@@ -1,7 +1,7 @@
-"""Source, vISA and Gen as columns of lines that are tied to each other: what the page and the views of editors show.
+"""Source, vISA and Gen as columns of linked lines, for the HTML page and the views of editors.
 
-Values only: a page makes HTML of them, an editor's view elements. Invariant: two lines belong together where both have the
-same ``v``, the line of the text, or one of them is of the source and both have the same ``s``, the line of the source.
+Invariant: two lines belong together if both have the same ``v``, the line of the text, or one of them is a source line and
+both have the same ``s``, the line of the source.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _HUES: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class PressureBar:
-    """The register pressure at a line, and how many percent of the highest that is."""
+    """The register pressure at a line, also in percent of the highest."""
 
     registers: int
     percent: int
@@ -36,7 +36,7 @@ class PressureBar:
 class ColumnLine:
     """A line of a column. ``number`` is shown before it; ``v`` and ``s`` count from 1; ``hue`` is one of six colours.
 
-    ``kind`` is a class of the page (``error``, ``inserted``), ``title`` what is told of the line as a whole.
+    ``kind`` is a CSS class (``error``, ``inserted``), ``title`` the tooltip of the line.
     """
 
     number: str
@@ -51,7 +51,7 @@ class ColumnLine:
 
 @dataclass(frozen=True, slots=True)
 class GenBlock:
-    """The lines of a kernel's machine code, its figures above them, and which variables live in each GRF register."""
+    """The machine code of a kernel: its figures, its lines, and the variables in each GRF register."""
 
     head: str
     living: dict[int, str]
@@ -59,7 +59,7 @@ class GenBlock:
 
 
 class Columns:
-    """The columns of a text with its machine code, and with its source, where there is one."""
+    """The columns of a text with its machine code, and its source if there is one."""
 
     def __init__(self, document: GenDocument, source: TiedSource | None) -> None:
         self._document = document
@@ -69,7 +69,7 @@ class Columns:
         self._hue = self._hues()
 
     def _hues(self) -> dict[int, int]:
-        """Return a colour for each line of the text that has Gen: one for each line of the source, else one after another."""
+        """Return a colour for each line of the text with Gen: one per line of the source, else in turn."""
         lines = sorted({one.line for kernel in self._kernels for one in kernel.lines if one.gen})
         if self._source is None:
             return {line: at % _HUES for at, line in enumerate(lines)}
@@ -77,11 +77,11 @@ class Columns:
 
     @property
     def registers(self) -> dict[str, str]:
-        """Where each variable of the text was put."""
+        """The register of each variable of the text."""
         return {name: where for kernel in self._kernels for name, where in kernel.listing.registers.items()}
 
     def source(self) -> Iterator[ColumnLine]:
-        """Yield the lines of the source; none where there is no source."""
+        """Yield the lines of the source, if there is one."""
         used = {number for line, number in self._by_line.items() if line in self._hue}
         for number, parts in enumerate(source_lines(self._source.lines if self._source else ()), 1):
             yield ColumnLine(str(number), parts, s=number, hue=number % _HUES if number in used else None)

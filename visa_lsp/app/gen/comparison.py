@@ -1,6 +1,6 @@
-"""Two results of one text, of two finalizers or two sets of options, beside each other: in sum, and line by line.
+"""Compares two results of one text, from two finalizers or two sets of options: in total and line by line.
 
-Knows nothing of how they were made. Invariant: a kernel that only one side has is there, with nothing on the other side.
+Invariant: a kernel that only one side has is included, with nothing on the other side.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class ComparedLine:
 
 @dataclass(frozen=True, slots=True)
 class ComparedKernel:
-    """A kernel's figures on both sides, None where a side does not know it, and its lines."""
+    """The lines of a kernel and its figures on both sides; a figure is None if unknown."""
 
     name: str
     figures: dict[str, Pair]
@@ -50,7 +50,7 @@ class Comparison:
 
 
 def compared(left: GenDocument, right: GenDocument) -> Comparison:
-    """Put two results of one text beside each other, body by body."""
+    """Compare two results of one text, body by body."""
     sides = [{kernel.body.line: kernel for kernel in side.result.kernels} for side in (left, right)]
     places = sorted({*sides[0], *sides[1]})
     return Comparison(left, right, tuple(_kernel(sides[0].get(at), sides[1].get(at)) for at in places))
@@ -91,7 +91,7 @@ def _figures(kernel: FinalizedKernel | None) -> dict[str, int | None]:
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:
-    """Return both calls, and of each kernel pairs: the left value, the right one; null where a side does not know it."""
+    """Return both calls and pairs of values, left and right, for each kernel; null if unknown."""
     return {
         "platform": comparison.left.source.platform,
         "calls": [{"tool": side.tool, "options": list(side.options)} for side in (comparison.left, comparison.right)],
@@ -107,7 +107,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
 
 
 def comparison_text(comparison: Comparison) -> Iterator[str]:
-    """Yield the sums, then each line of the text that has another number of Gen instructions on the other side."""
+    """Yield the totals, then each line of the text whose number of Gen instructions differs."""
     lines = lines_of(comparison.left.source.text)
     for side, document in zip("AB", (comparison.left, comparison.right), strict=True):
         yield f"{side}: {' '.join([document.tool, '-platform', document.source.platform, *document.options])}"

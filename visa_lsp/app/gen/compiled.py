@@ -1,6 +1,6 @@
-"""OpenCL C as input of ``gen``: compiled first, and the text of each kernel is then an input like any other.
+"""OpenCL C as input of ``gen``: compiles it to the text of each kernel.
 
-Texts are compiled with ``-g``, so that their lines are tied to the source. Knows devices; writes nothing.
+Compiles with ``-g``, so that the texts have source lines. Writes nothing.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 def builds_of(
     path: str, stdin_filename: str | None, devices: Sequence[str], platform: str | None, options: str, tool: str | None
 ) -> Iterator[Build]:
-    """Yield a source built for each device; without one for that of the platform, else of the settings.
+    """Yield the builds of a source for each device, by default that of the platform, else of the settings.
 
-    Raises UserError where the source cannot be read, the compiler is missing, or does not know the device or an option.
+    Raises UserError if the source cannot be read, the compiler is missing, or it does not know the device or an option.
     """
     source = read_source(path, stdin_filename)
     usual = platform or settings_for(source.name if source.is_file else STDIN).platform
@@ -36,7 +36,7 @@ def builds_of(
 
 
 def sources_of(build: Build) -> Iterator[Source]:
-    """Yield the texts of a build's kernels."""
+    """Yield the texts of the kernels of a build."""
     made_from = build.source.name if build.source.is_file else None
     for text in build.texts:
         if text.is_kernel:
@@ -53,7 +53,7 @@ def sources_of(build: Build) -> Iterator[Source]:
 
 
 def table(documents: Sequence[GenDocument]) -> list[str]:
-    """Return a row for each kernel of a source and device; a kernel's rows stand together."""
+    """Return a table row for each kernel and device, sorted by source and kernel."""
     rows = []
     for document in documents:
         for kernel in document.result.kernels:

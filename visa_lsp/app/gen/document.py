@@ -1,6 +1,6 @@
-"""A text with its machine code: what every form of ``gen`` shows, made once.
+"""A text with its machine code, for every output format of ``gen``.
 
-Joins reader, analysis and finalizer. Invariant: lines are those of ``text``, which for an object is its disassembly.
+Invariant: lines are those of ``text``, which is the disassembly of an object.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.toolchain.finalize import Finalized
 
-_LONG_PLATFORM = "PVCXT"  # the only one of the finalizer's whose registers have 64 bytes
+_GRF64_PLATFORM = "PVCXT"  # the only platform of the finalizer with registers of 64 bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A text to make code of: its name, the text, its platform, and whether it was an object.
+    """A text to finalize: its name, text and platform, and whether it was an object.
 
-    Of one that was compiled by us: the source's path, None where that is no file, the device, the SIMD width, and the
-    compiler's listing of its machine code.
+    For a text compiled here also the path of the source (None for standard input), the device, the SIMD width, and the
+    compiler's listing of the machine code.
     """
 
     name: str
@@ -57,9 +57,9 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class GenDocument:
-    """A text, its machine code by one tool with some options, and what the tool says against the text.
+    """A text, its machine code from one tool with its options, and the findings of the tool.
 
-    ``errors`` are those of our own rules about a text that the tool refuses, where they were asked for.
+    ``errors`` are findings of this program about a text that the tool refuses, if they were added.
     """
 
     source: Source
@@ -71,7 +71,7 @@ class GenDocument:
 
 
 def read_input(path: str, stdin_filename: str | None, platform: str | None) -> Source:
-    """Read a text or an object, which is disassembled. Raises UserError where it is neither, or cannot be read."""
+    """Read a text, or read and disassemble an object. Raises UserError if it is neither or cannot be read."""
     name = (stdin_filename or STDIN_NAME) if path == STDIN else path
     data = read_bytes(path)
     is_object = data.startswith(OBJECT_MAGIC)
@@ -92,9 +92,9 @@ def _disassembled(name: str, data: bytes, platform: str | None) -> str:
 
 
 def platform_for(path: str, text: str) -> str:
-    """Return the platform of a text where nobody names one: a zebin's of its folder, else what its registers show, else the default."""
+    """Return the default platform of a text: that of a zebin in its folder, else by its register size, else the default."""
     if is_file_name(path):
-        # It loads the reader of YAML, which most runs do not need.
+        # Imported here because it loads the YAML reader, which most runs do not need.
         from visa_lsp.beside import Beside, kernels_in
 
         finder = Beside()
@@ -103,7 +103,7 @@ def platform_for(path: str, text: str) -> str:
             platform = _platform_of_zebin(told.path) if told is not None else None
             if platform is not None:
                 return platform.name
-    return _LONG_PLATFORM if _has_long_registers(text) else DEFAULT_PLATFORM
+    return _GRF64_PLATFORM if _has_long_registers(text) else DEFAULT_PLATFORM
 
 
 def _platform_of_zebin(path: Path) -> Platform | None:
@@ -133,15 +133,15 @@ def made(
     path: str = STDIN,
     stop: Callable[[], bool] | None = None,
 ) -> GenDocument:
-    """Make the machine code of a text; ``path`` is where its settings are looked for, ``stop`` whether nobody waits any more.
+    """Finalize a text; ``path`` locates its settings, ``stop`` returns whether the request was cancelled.
 
-    Raises UserError where the tool is missing or refuses the call.
+    Raises UserError if the tool is missing or refuses the call.
     """
     settings = settings_for(path)
     document = Document.parse(source.text)
     codes = [code for chunk in document.chunks for code in chunk.codes()]
     if source.listing and not tool and not settings.finalizer and shutil.which(FINALIZER.program) is None:
-        return _of_compiler(source, codes, "there is no finalizer")
+        return _of_compiler(source, codes, "no finalizer found")
     call = FinalizerCall(tool_for(FINALIZER, tool, settings), source.platform, options, seconds, stop)
     note: tuple[ToolFinding, ...] = ()
     try:
@@ -149,7 +149,7 @@ def made(
             platforms = platforms_of(call)
             name = name_for(source.platform, platforms)
             if platforms and name is None and source.listing:
-                reason = f"the finalizer has no platform {source.platform} (it has {', '.join(platforms)})"
+                reason = f"the finalizer has no platform {source.platform} (known: {', '.join(platforms)})"
                 return _of_compiler(source, codes, reason)
             call = replace(call, platform=name or source.platform)
             if platforms and not reads_newest(platforms):
@@ -163,8 +163,8 @@ def made(
 
 
 def _of_compiler(source: Source, codes: Sequence[str], reason: str) -> GenDocument:
-    """Return the machine code that the compiler of the source has made itself."""
-    note = ToolFinding(OLDER_FINALIZER, 0, f"{reason}: this is the machine code of the compiler itself")
+    """Return the machine code from the compiler's own listing."""
+    note = ToolFinding(OLDER_FINALIZER, 0, f"{reason}: showing the machine code from the compiler")
     return _document(source, OCLOC.program, (), of_listing(codes, source.listing), (note,))
 
 
@@ -188,7 +188,7 @@ def with_errors(document: GenDocument, platform: str | None) -> GenDocument:
 
 
 def own_findings(source: Source) -> tuple[ReportedFinding, ...]:
-    """Return what we say of a text ourselves, comments that suppress respected."""
+    """Return the findings of this program about a text, except suppressed ones."""
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.ide.suppressions import visible
 

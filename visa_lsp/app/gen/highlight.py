@@ -1,7 +1,7 @@
-"""Lines in coloured parts: vISA by what its words mean, Gen and OpenCL C by how they look.
+"""Splits lines into coloured parts: vISA by its semantic tokens, Gen and OpenCL C by regular expressions.
 
-Every character of a line stands in one part, once. The kind of a part is a class of ``page.css``, the first letters of what a
-word is; it is empty where a part has no colour. Knows no page and no editor.
+The parts of a line cover each character once. The kind of a part is a class of ``page.css``, abbreviated from the token
+type, or empty without a colour.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # Kind and text.
 Part = tuple[str, str]
 
-# What a class of the page is made from: types of semantic tokens.
+# CSS classes by the types of semantic tokens.
 _CLASSES: Final = {
     "keyword": "key", "modifier": "mod", "variable": "var", "parameter": "var", "label": "lab", "function": "fun",
     "macro": "dir", "type": "typ", "property": "mod", "number": "num", "operator": "opr", "string": "str",
@@ -40,7 +40,7 @@ _CL: Final = re.compile(
     r"|(?P<fun>\b[A-Za-z_]\w*(?=\s*\())|(?P<num>\b(?:0[xX][0-9A-Fa-f]+|\d[\d.eE]*)[uUlLfFhH]*\b)"
 )
 _REGISTER: Final = re.compile(r"r(\d{1,4})(?:\.(\d{1,4}))?")
-_MOST_NAMES: Final = 6
+_MAX_NAMES: Final = 6
 
 
 def visa_lines(text: str, platform: str) -> Iterator[list[Part]]:
@@ -62,7 +62,7 @@ def visa_lines(text: str, platform: str) -> Iterator[list[Part]]:
 
 
 def _plain(words: str, code: str, start: int, end: int) -> Part:
-    """Return what no token covers: where the line's code is blank, it is a comment."""
+    """Return the part of a line without tokens; it is a comment if the code is blank there."""
     part = words[start:end]
     is_comment = part.strip() and not code[start:end].strip()
     return "com" if is_comment else "", part
@@ -74,13 +74,13 @@ def gen_line(text: str) -> list[Part]:
     return [*_gen_code(code), *([("com", slashes + comment)] if slashes else [])]
 
 
-@lru_cache(maxsize=20_000)  # an edit leaves most lines as they were, but for the number in the comment
+@lru_cache(maxsize=20_000)  # cached because an edit leaves most lines unchanged, except the number in the comment
 def _gen_code(code: str) -> tuple[Part, ...]:
     return tuple(_parts(_GEN, code))
 
 
 def source_lines(lines: Iterable[str]) -> Iterator[list[Part]]:
-    """Yield the parts of lines of OpenCL C. A comment over several lines is known by its beginning and end."""
+    """Yield the parts of lines of OpenCL C, with comments over several lines."""
     inside = False
     for line in lines:
         head, rest = "", line
@@ -108,7 +108,7 @@ def _parts(pattern: re.Pattern[str], text: str) -> Iterator[Part]:
 
 
 def living_in(kernel: FinalizedKernel, platform: str) -> dict[int, str]:
-    """Return the variables which live in each GRF register, in words: all of them, for they share registers over time."""
+    """Return the names of all variables of each GRF register; several share a register over time."""
     known = platform_named(platform)
     size = known.grf_bytes if known is not None else 32
     rows: dict[int, list[str]] = {}
@@ -122,11 +122,11 @@ def living_in(kernel: FinalizedKernel, platform: str) -> dict[int, str]:
 
 
 def _some(names: list[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return ", ".join(names[:_MOST_NAMES]) + more
+    more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
+    return ", ".join(names[:_MAX_NAMES]) + more
 
 
 def row_of(register: str) -> int | None:
-    """Return the number of a GRF register, as Gen writes it; None for any other."""
+    """Return the number of a GRF register in Gen syntax; None for any other register."""
     match = _REGISTER.fullmatch(register)
     return int(match[1]) if match else None

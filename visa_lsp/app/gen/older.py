@@ -1,7 +1,4 @@
-"""Texts of 4.2 for a finalizer that may be older: its platforms, its name for one, and lines in the forms of text 4.1.
-
-Knows the names that a finalizer has for its platforms, and the printer of instructions; starts nothing.
-"""
+"""Adapts texts of 4.2 to an older finalizer: its names of platforms, and lines in the forms of text 4.1."""
 
 from __future__ import annotations
 
@@ -25,33 +22,33 @@ if TYPE_CHECKING:
     from visa_lsp.isa.model import Instruction
     from visa_lsp.syntax.document import Document
 
-EFFICIENT: Final = "-enableEfficient64b"  # in the build options of a text: the dialect that the finalizer is to read
+EFFICIENT: Final = "-enableEfficient64b"  # build option of a text that selects the dialect of the finalizer
 _NEWEST: Final = since("BMG")
 
 
 def name_for(platform: str, platforms: Sequence[str]) -> str | None:
-    """Return the finalizer's own name for a platform (``XE2`` for ``BMG``); None where it lists none."""
+    """Return the finalizer's name of a platform (``XE2`` for ``BMG``); None if it does not list the platform."""
     if platform in platforms:
         return platform
     return next((n for n in platforms if (p := platform_named(n)) is not None and p.name == platform), None)
 
 
 def reads_newest(platforms: Sequence[str]) -> bool:
-    """Return whether a finalizer with these platforms reads text 4.2: Xe2 came with it."""
+    """Return whether a finalizer with these platforms reads text 4.2, which came with Xe2."""
     return any(found.name in _NEWEST for name in platforms if (found := platform_named(name)) is not None)
 
 
 def _has_newer_word(row: Instruction, code: str) -> bool:
-    """Return whether a line says a word behind the mnemonic that text 4.1 lacks; the printer leaves out what goes without saying."""
+    """Return whether a line has a modifier that text 4.1 lacks; the printer omits default modifiers."""
     return any(f".{word}" in code for m in row.modifiers if m.newest is not None for word in m.words)
 
 
 def in_older_forms(
     document: Document, platform: str, codes: Sequence[str]
 ) -> tuple[list[str], tuple[ToolFinding, ...]]:
-    """Return the lines of a text of 4.2 with instructions as text 4.1 has them where it has, and a finding that says so.
+    """Return the lines of a text of 4.2 with instructions in the forms of text 4.1 if possible, and a finding about them.
 
-    The older form is that of the text's object, where there is one: operands that only text 4.2 has are not in it.
+    If the text has an object, the older form is that of the object, which has no operands of text 4.2 only.
     """
     out, chosen = list(codes), platform_named(platform)
     module = program_of(document, chosen)
@@ -74,6 +71,6 @@ def in_older_forms(
                 changed.append(inst.line)
     if not changed:
         return out, ()
-    lines = "1 line is" if len(changed) == 1 else f"{len(changed)} lines are"
-    words = f"the finalizer reads text 4.1 only: {lines} given to it in older forms, this one as `{out[changed[0]]}`"
+    lines = "1 line was" if len(changed) == 1 else f"{len(changed)} lines were"
+    words = f"the finalizer reads text 4.1 only: {lines} rewritten in older forms, this one as `{out[changed[0]]}`"
     return out, (ToolFinding(OLDER_FINALIZER, changed[0], words),)

@@ -1,7 +1,7 @@
-"""One page to share: source, vISA and Gen side by side, with figures and findings, in one file that needs no network.
+"""An HTML page with source, vISA and Gen side by side, figures and findings, in one file without network access.
 
-The page is whole without its script, which marks what belongs together. Everything that comes from a text is escaped, and the page
-forbids itself to load anything.
+The page is complete without its script, which highlights linked lines. All text is escaped, and a content security policy
+forbids loading anything.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 _HELP: Final = (
-    "Up and down move the line, left and right the column; n and p go to the next and previous finding, "
-    "t changes between light and dark."
+    "Up and down select the line, left and right the column, n and p the next and previous finding; "
+    "t toggles light and dark."
 )
 
 
 def page(documents: Sequence[GenDocument], source: str | None = None) -> str:
-    """Return the page of some texts. ``source`` is the file of the source, where the user names it; UserError where it cannot be read."""
+    """Return the page of texts. ``source`` is the source file that the user named. Raises UserError if it cannot be read."""
     names = ", ".join(dict.fromkeys(document.source.name for document in documents))
     return "\n".join(
         [
@@ -61,7 +61,7 @@ def _text(words: str) -> str:
 
 
 def _choice(documents: Sequence[GenDocument]) -> Iterator[str]:
-    """Yield what goes above all texts: the theme, and which text is shown."""
+    """Yield the bar with the theme button and the choice of the text."""
     yield '<div class="bar"><button type="button" id="theme">light / dark</button>'
     if len(documents) > 1:
         yield '<label>text <select id="which">'
@@ -120,7 +120,7 @@ def _visa(columns: Columns, findings: Sequence[ReportedFinding]) -> Iterator[str
 def _gen(columns: Columns) -> Iterator[str]:
     blocks = list(columns.gen())
     if not blocks:
-        yield '<div class="head">no machine code: the findings say why</div>'
+        yield '<div class="head">no machine code; see the findings</div>'
     for block in blocks:
         yield f'<div class="head">{_text(block.head)}</div>'
         yield from (_line(line, _living(block)) for line in block.lines)
@@ -135,7 +135,7 @@ def _living(block: GenBlock) -> Callable[[str, str], str]:
 
 
 def _line(line: ColumnLine, title: Callable[[str, str], str] = lambda _kind, _text: "", live: str = "") -> str:
-    """Return a line of a column; ``title`` tells what is known of a part, given by its kind and text."""
+    """Return a line of a column; ``title`` returns the tooltip of a part, given its kind and text."""
     classes = f"{'' if line.hue is None else f' h{line.hue}'}{f' {line.kind}' if line.kind else ''}"
     ties = "".join(f' data-{key}="{at}"' for key, at in (("v", line.v), ("s", line.s)) if at is not None)
     told = f' title="{_text(line.title)}"' if line.title else ""

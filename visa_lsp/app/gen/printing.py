@@ -1,4 +1,4 @@
-"""Machine code as text for people and as JSON for programs. Loads and runs nothing."""
+"""Machine code as text and as JSON. Runs nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _INDENT = " " * 12
 
 
 def as_json(document: GenDocument) -> dict[str, Any]:
-    """Return the object for one input: lines from 1, each Gen instruction as the finalizer wrote it. ``findings`` only where there are any."""
+    """Return the JSON object of one input: lines from 1, Gen instructions as written by the finalizer; ``findings`` if any."""
     value: dict[str, Any] = {
         "platform": document.source.platform,
         "tool": document.tool,
@@ -32,7 +32,7 @@ def as_json(document: GenDocument) -> dict[str, Any]:
 
 
 def findings_json(findings: Iterable[ReportedFinding], who: str) -> list[dict[str, Any]]:
-    """Return what another program says, with the keys of ``check --format json``; ``who`` it is goes to ``source``."""
+    """Return the findings of another program with the keys of ``check --format json``; ``source`` is the program ``who``."""
     return [
         {
             "path": printable(f.path), "line": f.place.line, "column": f.place.column, "end_line": f.place.end_line,
@@ -60,12 +60,12 @@ def _kernel(kernel: FinalizedKernel) -> dict[str, Any]:
 
 
 def figures(kernel: FinalizedKernel) -> str:
-    """Return the figures of a kernel in a line: ``24 Gen instructions, 37 of 128 GRF, no spill``; what is not known is left out."""
+    """Return the figures of a kernel in a line: ``24 Gen instructions, 37 of 128 GRF, no spill``; unknown ones are omitted."""
     return figures_of(kernel.listing, kernel.max_pressure)
 
 
 def figures_of(listing: GenListing, pressure: int | None = None) -> str:
-    """Return the same of a listing, whoever has written it."""
+    """Return the figures of a listing, of the finalizer or the compiler."""
     words = [f"{listing.instructions} Gen instruction{'s' * (listing.instructions != 1)}"]
     if listing.grf_used is not None:
         words.append(f"{listing.grf_used}{f' of {listing.grf_total}' if listing.grf_total else ''} GRF")
@@ -78,7 +78,7 @@ def figures_of(listing: GenListing, pressure: int | None = None) -> str:
 
 
 def as_text(document: GenDocument) -> Iterator[str]:
-    """Yield a line of the text with its number and pressure, and below it the Gen lines that come from it."""
+    """Yield each line of the text with its number and pressure, followed by its Gen lines."""
     source = document.source
     lines = lines_of(source.text)
     for kernel in document.result.kernels:

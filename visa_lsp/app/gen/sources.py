@@ -1,7 +1,7 @@
-"""The source that a text was compiled from, for the page: found in the text's folder, or named by the user.
+"""Finds the source of a text for the page: in the folder of the text, or named by the user.
 
-A text's ``FILE`` lines may name any file of the disk, and a page is made to be given away: what is found lies in the folder
-of the text or below. Knows no Gen.
+Only files in the folder of the text or below are used, because ``FILE`` lines may name any file of the disk, and pages are
+shared.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from visa_lsp.text import lines_of
 if TYPE_CHECKING:
     from visa_lsp.ide.features.source_lines import Stretch
 
-_MOST_SOURCE: Final = 16 * MIB
+_MAX_SOURCE_BYTES: Final = 16 * MIB
 
 
 @dataclass(frozen=True, slots=True)
 class TiedSource:
-    """A source: its path and name, its lines, and by line of the text, from 0, its own line, from 1."""
+    """A source: its path, name and lines, and a map from lines of the text (from 0) to its own lines (from 1)."""
 
     path: str
     name: str
@@ -33,7 +33,7 @@ class TiedSource:
 
 
 def source_for(name: str, text: str, named: str | None) -> TiedSource | None:
-    """Return the source of a text, or ``named``; None where there is none. Raises UserError where the named one cannot be read."""
+    """Return the source ``named``, else that of a text; None if not found. Raises UserError if the named one is unreadable."""
     marks = list(stretches_of_text(text))
     files = [file for file, _ in Counter(mark.source.file for mark in marks).most_common()]
     if named is not None:
@@ -52,12 +52,12 @@ def source_for(name: str, text: str, named: str | None) -> TiedSource | None:
 
 
 def read_source_file(path: str | Path) -> list[str]:
-    """Return the lines of a source. Raises OSError where it cannot be read."""
-    return lines_of(read_file(path, _MOST_SOURCE, named=isinstance(path, str)).decode("utf-8", "replace"))
+    """Return the lines of a source. Raises OSError if it cannot be read."""
+    return lines_of(read_file(path, _MAX_SOURCE_BYTES, named=isinstance(path, str)).decode("utf-8", "replace"))
 
 
 def _beside(text: Path, file: str) -> Path | None:
-    """Return the file of a ``FILE`` line, if it lies in the folder of the text or below, also behind links."""
+    """Return the file of a ``FILE`` line, if its resolved path is in the folder of the text or below."""
     folder = text.resolve().parent
     for name in names_of(file):
         path = (folder / name).resolve()

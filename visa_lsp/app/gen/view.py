@@ -1,6 +1,6 @@
-"""The columns beside an editor as JSON: Gen, and the source where there is one; the editor itself is the column of vISA.
+"""The columns beside an editor as JSON: Gen, and the source if there is one; the editor itself shows the vISA.
 
-The same lines, ties and classes as the page's. Keys that say nothing are left out, for an answer has thousands of lines.
+Lines, links and classes are those of the page. Empty keys are omitted because an answer has thousands of lines.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 def view_columns(document: GenDocument, source: str | None = None) -> dict[str, Any]:
-    """``{"source": {"name", "path", "lines", "ties"} or None, "gen": [{"head", "living", "lines"}]}``.
+    """Return ``{"source": {"name", "path", "lines", "ties"} or None, "gen": [{"head", "living", "lines"}]}``.
 
     A line is ``{"number", "parts": [[kind, text]], "v"?, "s"?, "hue"?, "kind"?, "title"?}``; ``ties`` has the line of the source by
     that of the text, both from 1, ``living`` by the number of a GRF register the variables that live in it. ``source`` is
-    the file of the source, where the user names it; UserError where it cannot be read.
+    the source file that the user named. Raises UserError if it cannot be read.
     """
     tied = source_for(document.source.name, document.source.text, source)
     columns = Columns(document, tied)

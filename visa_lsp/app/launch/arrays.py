@@ -1,7 +1,7 @@
-"""Arrays of a launch, made as its file says: by value, by rule, or from a ``.npy`` file.
+"""Creates the arrays of a launch: from values, by a rule, or from a ``.npy`` file.
 
 ``zeros``, ``ones``, ``arange``, ``cycle``, ``random`` (floats uniform in [0, 1), integers over the whole range of the type),
-``values`` and ``npy``. Invariant: what is said was judged when it was read; sizes are known before anything is allocated.
+``values`` and ``npy``. Invariant: the launch file was validated when it was read; sizes are known before anything is allocated.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.launchfile.npy import MOST_BYTES
+from visa_lsp.launchfile.npy import MAX_NPY_BYTES
 from visa_lsp.program.elements import is_float
 from visa_lsp.reading import opened_file
 
@@ -26,9 +26,9 @@ _CYCLE: Final = 16  # elements
 
 
 def made(given: GivenArray) -> Array:
-    """Make an array; C-contiguous and little endian.
+    """Create a C-contiguous little-endian array.
 
-    Raises ValueError or OSError, with words, where a ``.npy`` file is not any more what it was when it was judged.
+    Raises ValueError or OSError with a message if a ``.npy`` file has changed since it was validated.
     """
     dtype, count = np.dtype(given.dtype), math.prod(given.shape)
     match given.source:
@@ -58,11 +58,11 @@ def _loaded(given: GivenArray, dtype: np.dtype[Any]) -> Array:
     header, path = given.header, given.path
     assert header is not None
     assert path is not None
-    with opened_file(path, MOST_BYTES) as (stream, _):
+    with opened_file(path, MAX_NPY_BYTES) as (stream, _):
         stream.seek(header.start)
         data = stream.read(header.size)
     if len(data) < header.size:
-        raise ValueError(f"'{path}' is not an array file that can be read: it has become shorter")
+        raise ValueError(f"cannot read the array file '{path}': it was truncated")
     order = dtype.newbyteorder(">" if header.big_endian else "<")
     array = np.frombuffer(data, order).reshape(header.shape, order="F" if header.fortran else "C")
     return np.array(array, dtype=dtype, order="C")
@@ -77,7 +77,7 @@ def _random(seed: int, count: int, dtype: np.dtype[Any]) -> Array:
 
 
 def _by_parts(count: int, dtype: np.dtype[Any], part: Callable[[int, int], Array]) -> Array:
-    """Fill an array from a wider type without a copy of all of it."""
+    """Fill an array from a wider type part by part, without a full copy."""
     out = np.empty(count, dtype)
     for start in range(0, count, _PART):
         end = min(count, start + _PART)

@@ -1,7 +1,7 @@
-"""Numbers of buffers and of expectations that do not hold, as words and as JSON values.
+"""Formats the numbers of buffers and failed expectations as words and as JSON values.
 
 Knows values of ``report`` only; loads no NumPy. Invariant: a float has the fewest digits that read back as the same float
-of its type, and every JSON value is one that JSON has.
+of its type, and every value is valid JSON.
 """
 
 from __future__ import annotations
@@ -17,34 +17,37 @@ if TYPE_CHECKING:
     from visa_lsp.sim.launch.config import Array
     from visa_lsp.sim.launch.expect import LargestError, Mismatch
 
-MOST_DATA: Final = 64 << 20  # bytes of one array that are sent whole
+MAX_DATA_BYTES: Final = 64 << 20  # of one array
 _SHOWN: Final = 3
 
 
 def numbers(array: Array, most: int | None = None) -> list[Any]:
-    """Return the first values of an array, as Python has them."""
+    """Return the first values of an array as Python numbers."""
     values = array.reshape(-1)[:most]
-    if array.dtype.name in ("float16", "float32"):  # their text is the shortest, that of the double has more digits
+    if array.dtype.name in (
+        "float16",
+        "float32",
+    ):  # the text of the narrow type is the shortest; that of the double has more digits
         return [float(str(value)) for value in values]
     found: list[Any] = values.tolist()
     return found
 
 
 def finite(value: Any) -> Any:
-    """JSON has no NaN and no infinity: they are written as words."""
+    """Return a value for JSON, with NaN and infinity as words."""
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def base64_of(array: Array) -> str | None:
-    """Return the bytes of an array as base64; None where there are too many."""
-    return base64.b64encode(array.tobytes()).decode() if array.nbytes <= MOST_DATA else None
+    """Return the bytes of an array as base64; None if there are too many."""
+    return base64.b64encode(array.tobytes()).decode() if array.nbytes <= MAX_DATA_BYTES else None
 
 
 # As words.
 
 
 def largest_words(wrong: Mismatch, shape: Sequence[int]) -> str:
-    """``largest error at [1]: 0.25 absolute, 0.0769 relative, 1048576 ulp``; each with its place where they differ."""
+    """Return ``largest error at [1]: 0.25 absolute, 0.0769 relative, 1048576 ulp``, with each index if they differ."""
     errors = {"absolute": wrong.absolute, "relative": wrong.relative, "ulp": wrong.ulp}
     known = {name: error for name, error in errors.items() if error is not None}
     words = []
@@ -61,7 +64,7 @@ def largest_words(wrong: Mismatch, shape: Sequence[int]) -> str:
 
 
 def difference_lines(array: Array, wrong: Mismatch) -> list[str]:
-    """Return what is to be said below a buffer that is not as expected."""
+    """Return the lines below a buffer with a failed expectation."""
     if not wrong.count:
         return [wrong.message]
     expected = wrong.expected.reshape(array.shape)
@@ -95,7 +98,7 @@ def _place(flat: int, shape: Sequence[int]) -> list[int]:
 def expectation_values(
     expectation: ExpectationReport, title: str, array: Array, *, head: int, whole: bool
 ) -> dict[str, Any]:
-    """Return one expectation; where it does not hold with what was expected and what differs."""
+    """Return one expectation; if it fails, with the expected values and the differences."""
     values: dict[str, Any] = {"arg": expectation.arg, "ok": expectation.ok, "message": expectation.message}
     wrong = expectation.mismatch
     if wrong is None:
@@ -130,7 +133,7 @@ def _differences(wrong: Mismatch, array: Array, *, whole: bool) -> dict[str, Any
             for at in wrong.first
         ],
     }
-    if whole and wrong.differs is not None and wrong.differs.size <= MOST_DATA:
+    if whole and wrong.differs is not None and wrong.differs.size <= MAX_DATA_BYTES:
         import numpy as np
 
         values["elements"] = base64.b64encode(np.packbits(wrong.differs, bitorder="little").tobytes()).decode()

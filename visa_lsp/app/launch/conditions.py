@@ -1,8 +1,8 @@
-"""What a launch file expects in words: expressions over arrays, and what a reference program makes of the same arguments.
+"""Expectations of a launch file that are not arrays: expressions over arrays, and the results of a reference program.
 
-Computes and compares arrays; who runs the reference is the caller's affair. Invariants: nothing but the functions that
-``launchfile.formulas`` lists is called, no array is made that has more bytes than all arrays of a launch may have, and an
-expression takes time in proportion to the arrays of the launch, or some seconds.
+The caller runs the reference. Invariants: only functions that ``launchfile.formulas`` lists are called, no array has more
+bytes than all arrays of a launch may have, and the time of an expression is bounded by the arrays of the launch, or some
+seconds.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     Key = int | str
 
-_MOST_MULTIPLIED: Final = 1 << 33  # products of numbers in one matrix product: some ten seconds
+_MAX_MATRIX_PRODUCTS: Final = 1 << 33  # products of numbers in one matrix product: some ten seconds
 _LEAST_BUDGET: Final = 1 << 26  # elements that the operations of one expression may make: half a second
 _BUDGET_PER_ELEMENT: Final = 64  # the same for each element of the launch's arrays: an expression has 400 characters
 
@@ -60,7 +60,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "reshape": _reshape,
     "transpose": _transpose,
 }
-# Functions whose result has as many elements as one of their arguments, or fewer.
+# Functions whose result has no more elements than one of their arguments.
 _NOT_LARGER: Final = frozenset(
     _FUNCTIONS[name]
     for name in ("all", "any", "argmax", "argmin", "cumsum", "flip", "max", "mean", "min", "prod", "ravel",
@@ -70,7 +70,7 @@ _NOT_LARGER: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """An expectation that is no array: ``expr``, or the program ``reference``. ``at`` is its place among all from 0."""
+    """An expectation that is not an array: ``expr``, or the program ``reference``. ``at`` is its index among all."""
 
     at: int
     arg: int | str | None
@@ -81,7 +81,7 @@ class Condition:
     ulp: int | None = None
 
     def compared(self, actual: Array, wanted: Array, key: Key, words: str, *, shown: bool) -> ExpectationReport:
-        """Compare by the tolerances that are given; a difference is ``shown`` where ``actual`` is the argument's array."""
+        """Compare with the given tolerances; differences are ``shown`` if ``actual`` is the array of the argument."""
         given = Expectation(key, wanted, typed=False, rtol=self.rtol, atol=self.atol, ulp=self.ulp)
         wrong = mismatch(actual, given)
         if wrong is None:
@@ -114,7 +114,7 @@ def condition_reports(
 def _of_reference(
     condition: Condition, prepared: PreparedLaunch, config: LaunchConfig, left: Mapping[Key, Array]
 ) -> Iterator[ExpectationReport]:
-    """Yield a report for the argument that is compared, or for each that the reference changes."""
+    """Yield a report for the compared argument, or for each argument that the reference changes."""
     before = _given(config)
     keys = [condition.arg] if condition.arg is not None else [
         key for key, array in left.items() if _bytes(array) != _bytes(before[key])
@@ -123,7 +123,7 @@ def _of_reference(
     for key in keys or list(left):
         words = f"as {condition.reference.name} leaves it"
         if key not in left or key not in prepared.arrays:
-            raise LaunchError(f"argument {key} is expected to be {words}, but it is no buffer", key)
+            raise LaunchError(f"argument {key} is expected to be {words}, but is not a buffer", key)
         yield condition.compared(prepared.arrays[key], left[key], key, words, shown=True)
 
 
@@ -142,7 +142,7 @@ def _bytes(array: Array) -> bytes:
 
 
 class _NamedArrays:
-    """What the names in expressions are: arrays after the run and before it, values, axes of the sweep."""
+    """The values of names in expressions: arrays after and before the run, values, and axes of the sweep."""
 
     def __init__(self, prepared: PreparedLaunch, config: LaunchConfig, names: Mapping[str, Number]) -> None:
         self.prepared = prepared
@@ -158,21 +158,21 @@ class _NamedArrays:
         self.elements_left = max(_LEAST_BUDGET, _BUDGET_PER_ELEMENT * elements)
 
     def argument(self, formula: Formula) -> Key:
-        """Return the argument that an expression is about: the first array that it names."""
+        """Return the first array argument that an expression names."""
         found = [node.id for node in ast.walk(formula.tree) if isinstance(node, ast.Name)]
         for name in found:
             key = self.keys.get(name, self.keys.get(name.removesuffix("0")))
             if key is not None and key in self.prepared.arrays:
                 return key
-        raise FormulaError("names no buffer or image")
+        raise FormulaError("expected the name of a buffer or image")
 
     def array(self, node: ast.AST) -> Array:
-        """Return what a part of an expression is."""
+        """Return the value of a part of an expression."""
         with np.errstate(all="ignore"):
             return np.asarray(compute(node, self.values, _FUNCTIONS, self.apply))
 
     def apply(self, operation: Callable[..., Any], values: tuple[Any, ...]) -> Any:
-        """Carry out an operation on arrays and numbers, unless its result would be too large or take too long."""
+        """Apply an operation to arrays and numbers. Raises FormulaError if that is too large, too expensive or invalid."""
         if all(type(value) in (int, float) for value in values) and operation not in _FUNCTIONS.values():
             return on_numbers(operation, values)
         try:
@@ -183,14 +183,14 @@ class _NamedArrays:
         except (TypeError, ValueError, IndexError, ArithmeticError, MemoryError) as error:
             words = str(error).splitlines()[0] if str(error) else type(error).__name__
             name = getattr(operation, "__name__", "a function").strip("_")
-            raise FormulaError(f"{name} cannot take these: {words:.200}") from None
+            raise FormulaError(f"wrong operands of {name}: {words:.200}") from None
 
     def _pay(self, operation: Callable[..., Any], values: tuple[Any, ...]) -> None:
         size = _result_size(operation, [np.shape(value) for value in values], values)
         self.elements_left -= size * (size.bit_length() if operation is np.sort else 1)
         if self.elements_left < 0:
             raise FormulaError(
-                "this would take too long: it makes far more elements than the arrays of the launch have"
+                "the expression is too expensive: it computes far more elements than the arrays of the launch have"
             )
 
 
@@ -198,7 +198,7 @@ def _of_expression(condition: Condition, names: _NamedArrays) -> ExpectationRepo
     formula = read_formula(condition.expr, ARRAYS)
     key = condition.arg if condition.arg is not None else names.argument(formula)
     if key not in names.prepared.arrays:
-        raise FormulaError(f"argument {key} is no buffer")
+        raise FormulaError(f"argument {key} is not a buffer")
     tree = formula.tree
     if not is_comparison(formula):
         actual, wanted = names.prepared.arrays[key], names.array(tree)
@@ -221,7 +221,7 @@ def _of_expression(condition: Condition, names: _NamedArrays) -> ExpectationRepo
 
 
 def _spread(array: Array, like: Array) -> Array:
-    """Return an array as NumPy spreads it over another; as it is where it does not fit, which the comparison tells."""
+    """Broadcast an array to the shape of another; if that fails, return it unchanged, and the comparison reports the shape."""
     try:
         return np.broadcast_to(array, np.broadcast_shapes(array.shape, like.shape))
     except ValueError:
@@ -229,17 +229,17 @@ def _spread(array: Array, like: Array) -> Array:
 
 
 def _result_size(operation: Callable[..., Any], shapes: list[tuple[int, ...]], values: tuple[Any, ...]) -> int:
-    """Return the number of elements that a result has at most. Raises FormulaError where it would be too large."""
+    """Return the maximum number of elements of a result. Raises FormulaError if it is too large."""
     sizes = [math.prod(shape) for shape in shapes]
     if operation is np.arange:
         size = max((abs(float(value)) for value in values if np.ndim(value) == 0), default=0.0)
         if len(values) == 3:
-            raise FormulaError("arange takes an end, or a start and an end")
+            raise FormulaError("expected arange(END) or arange(START, END)")
         size *= len(values)
     elif operation in (operator.matmul, np.dot):
         inner = shapes[0][-1] if shapes[0] else 1
-        if sizes[0] * sizes[-1] // max(1, inner) > _MOST_MULTIPLIED:
-            raise FormulaError("the matrices are too large to be multiplied here")
+        if sizes[0] * sizes[-1] // max(1, inner) > _MAX_MATRIX_PRODUCTS:
+            raise FormulaError("the matrices are too large to multiply")
         size = float(sizes[0] * sizes[-1] // max(1, inner) // max(1, inner))
     elif operation is operator.getitem or operation in _NOT_LARGER:
         size = float(max(sizes, default=0))

@@ -1,8 +1,7 @@
-"""Launch files (``NAME.launch.yaml``) to launch configurations: what ``launchfile`` has read and judged, made into arrays.
+"""Builds launch configurations with arrays from launch files (``NAME.launch.yaml``) that ``launchfile`` has validated.
 
-Knows where files lie, not what a kernel is. The first mistake of a file is a ``LaunchError`` with file, line and column;
-``visa-lsp check`` tells all of them. Invariant: nothing larger than the limit of a launch is allocated, whatever the
-file says.
+Knows files, not kernels. The first mistake of a file is a ``LaunchError`` with file, line and column; ``visa-lsp check``
+reports all of them. Invariant: nothing larger than the limit of a launch is allocated.
 """
 
 from __future__ import annotations
@@ -41,9 +40,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LaunchFile:
-    """One launch, as its file says it: the files it names (absolute, existing) and the configuration.
+    """One launch: the files that it names (absolute, existing) and the configuration.
 
-    A launch that no file says has no ``path``, and may have its ze_info, or its zebin, in ``document``.
+    A launch without a file has no ``path``, and may have its ze_info or zebin in ``document``.
     """
 
     path: Path | None
@@ -54,24 +53,24 @@ class LaunchFile:
     zebin: Path | None = None
     platform: str | None = None
     places: dict[int | str, str] = field(default_factory=dict)  # argument -> path:line:column
-    reads: tuple[Path, ...] = ()  # every file that it names, arrays included
+    reads: tuple[Path, ...] = ()  # all files that it names, including arrays
     document: bytes | None = None
     sweep: Sweep | None = None
-    names: Mapping[str, Number] = field(default_factory=dict)  # what expressions may use beside arguments
-    conditions: tuple[Condition, ...] = ()  # expectations beside the arrays of the configuration
-    expect_faults: tuple[str, ...] = ()  # kinds of fault that the run has to find
-    point: SweepPoint = ()  # that of the sweep which was asked for; empty where none was
+    names: Mapping[str, Number] = field(default_factory=dict)  # further names in expressions besides arguments
+    conditions: tuple[Condition, ...] = ()  # expectations besides the arrays of the configuration
+    expect_faults: tuple[str, ...] = ()  # kinds of fault that the run must find
+    point: SweepPoint = ()  # the requested point of the sweep; empty without one
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a report of a run has to say of the launch: that it is one of many."""
+        """Notes for the report of a run: that the launch is one point of a sweep."""
         if self.sweep is None or self.point:
             return ()
         first = point_words(next(self.sweep.points()))
         return (f"the first of {self.sweep.count} points of its sweep: {first}; --sweep runs all",)
 
     def locate(self, error: LaunchError) -> LaunchError:
-        """Give the error with a place: that of its argument, else the file's first line."""
+        """Return the error with a place: that of its argument, else the first line of the file."""
         if error.place or self.path is None:
             return error
         place = self.places.get(error.arg) if error.arg is not None else None
@@ -79,15 +78,15 @@ class LaunchFile:
 
 
 def read_launch_file(path: Path, *, named: bool = False, point: SweepPoint = ()) -> LaunchFile:
-    """Read a launch file from disk, at a point of its sweep; one that the user ``named`` may be a pipe.
+    """Read a launch file at a point of its sweep; one that the user ``named`` may be a pipe.
 
-    Raises LaunchError, with a place, where the file cannot be read, is not UTF-8, or says what no launch file can.
+    Raises LaunchError with a place if the file cannot be read, is not UTF-8, or is invalid.
     """
     return parse_launch(launch_file_text(path, named=named), path, point)
 
 
 def launch_file_text(path: Path, *, named: bool = False) -> str:
-    """Return the text of a launch file. Raises LaunchError, with a place, where it cannot be read or is not UTF-8."""
+    """Return the text of a launch file. Raises LaunchError with a place if it cannot be read or is not UTF-8."""
     try:
         return read_file(path, named=named).decode("utf-8")
     except UnicodeDecodeError as error:
@@ -97,12 +96,11 @@ def launch_file_text(path: Path, *, named: bool = False) -> str:
 
 
 def parse_launch(text: str, path: Path, point: SweepPoint = ()) -> LaunchFile:
-    """Read the text of a launch file; ``path`` is what file names are relative to and what errors name.
+    """Parse the text of a launch file; ``path`` is the base of file names and the name in errors.
 
-    Of one with a sweep it is the launch at ``point``, by default the first.
+    With a sweep, return the launch at ``point``, by default the first.
 
-    Raises LaunchError, with line and column from 1, where the text is no YAML, or has keys or values that no launch
-    file has.
+    Raises LaunchError with line and column from 1 if the text is not YAML or has invalid keys or values.
     """
     source = launch_source(text)
     if source.error is not None:
@@ -116,7 +114,7 @@ def parse_launch(text: str, path: Path, point: SweepPoint = ()) -> LaunchFile:
 
 
 class _Maker:
-    """Makes the configuration of a launch file without mistakes."""
+    """Builds the configuration of a valid launch file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -181,7 +179,7 @@ class _Maker:
     def _array(self, given: GivenArray) -> Array:
         try:
             return made(given)
-        except (OSError, ValueError) as error:  # a file that has changed since it was judged
+        except (OSError, ValueError) as error:  # the file has changed since it was validated
             line, column = given.place
             words = getattr(error, "strerror", None) or str(error)
             raise LaunchError(words, place=f"{self.path}:{line}:{column}") from None

@@ -1,7 +1,7 @@
-"""What a form asks before a run: the arguments of a kernel with defaults from ze_info, and back the text of a launch file.
+"""The form before a run: the arguments of a kernel with defaults from ze_info, and the conversion to a launch file.
 
-A ``quick`` launch is a launch file as an object: what it leaves out is the template's. Knows launch files as text only;
-their reader is the one who judges. Invariant: each line that is written is about one thing, and says which.
+A ``quick`` launch is a launch file as an object; the template fills in missing keys. The reader of launch files validates
+the text. Invariant: each written line is about one item, which ``about`` names.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ _WORDS: Final = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y
 
 
 class QuickError(ValueError):
-    """A quick launch that cannot be made into a launch file."""
+    """A quick launch that cannot be converted to a launch file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The text of a launch file; ``about`` names what each of its lines is about."""
+    """The text of a launch file; ``about`` names the item of each line."""
 
     text: str
     about: tuple[str, ...]
 
     def said(self, message: str, path: str) -> str:
-        """Return a message of the file's reader, with the name of the thing instead of the file's place."""
+        """Return a message of the reader with the name of the item instead of a place in the file."""
         found = re.match(rf"{re.escape(path)}:(\d+):\d+: ", message)
         if found is None:
             return message
@@ -52,10 +52,9 @@ class Written:
 
 
 def element_types(kernel: Kernel) -> dict[str, str]:
-    """Return the element types of a kernel's surfaces: that of the data which its messages move.
+    """Return the element types of the surfaces of a kernel, inferred from the data of its messages.
 
-    By the surface's name, and as ``bti(N)`` where the code says its place in the binding table. For texts without ze_info,
-    where nothing else tells what a buffer holds.
+    The keys are names of surfaces, and ``bti(N)`` if the code has an index into the binding table. For texts without ze_info.
     """
     found: dict[str, str] = {}
     places: dict[int, int] = {}
@@ -65,7 +64,7 @@ def element_types(kernel: Kernel) -> dict[str, str]:
             if isinstance(target, State) and isinstance(value, Immediate) and not target.sampler:
                 places[target.var] = value.bits
             continue
-        # What scattered messages move may be numbers of any kind in variables of another one.
+        # Scattered messages are skipped because their data variables may have another type than the numbers in them.
         surface = inst.get("surface") if inst.row.has(Trait.BLOCK) else None
         surface = next((v.var for v in inst.values if isinstance(v, State) and not v.sampler), surface)
         data = [v for v in inst.values if isinstance(v, RawOperand)]
@@ -83,15 +82,15 @@ def element_types(kernel: Kernel) -> dict[str, str]:
 def template(
     ze_info: str, kernel: str = "", types: Mapping[str, str] | None = None, sizes: DefaultSizes | None = None
 ) -> Spec:
-    """Return what ze_info tells of a kernel's launch; raises ``QuickError``.
+    """Return the launch template of a kernel from its ze_info. Raises QuickError.
 
-    ``types`` are element types of buffers by name, where the ze_info was made from a text and knows none. ``sizes`` count as far
-    as the ze_info requires no others; without them there is one group, of the work items of one thread.
+    ``types`` are element types of buffers by name, for ze_info that was inferred from a text. ``sizes`` apply unless the
+    ze_info requires others; without them there is one group with the work items of one thread.
 
-    Keys: ``kernel``, ``localSize``, ``groups``, ``required`` (the ze_info says the local size), ``shares`` (the work
-    items of a group wait for each other or share memory, and the ze_info does not say how many they are), ``simdSize``, and
+    Keys: ``kernel``, ``localSize``, ``groups``, ``required`` (the ze_info has the local size), ``shares`` (the work
+    items of a group wait for each other or share memory, and the ze_info does not have the local size), ``simdSize``, and
     ``arguments``, each with ``index``, ``name``, ``kind``, ``default`` as text, ``launch``, the default as an object, ``words``
-    for it, ``counts`` (it is likely to be the number of work items) and ``overrun`` (a trial run reaches beyond its end).
+    for it, ``counts`` (it is likely the number of work items) and ``overrun`` (a trial run accesses memory past its end).
     """
     try:
         kernels = read(ze_info)
@@ -101,10 +100,10 @@ def template(
         raise QuickError(": ze_info describes no kernel")
     info = next((k for k in kernels if k.name == kernel), None) if kernel else kernels[0]
     if info is None:
-        raise QuickError(f": there is no kernel '{kernel}'; there are {', '.join(k.name for k in kernels)}")
+        raise QuickError(f": unknown kernel '{kernel}'; known kernels: {', '.join(k.name for k in kernels)}")
     if info.argument_count > MAX_ARGUMENTS:
         raise QuickError(
-            f": the ze_info of '{info.name}' speaks of {info.argument_count} arguments; at most {MAX_ARGUMENTS} can be given"
+            f": the ze_info of '{info.name}' has {info.argument_count} arguments; at most {MAX_ARGUMENTS} are supported"
         )
     required = info.env.required_work_group_size
     sizes = sizes or DefaultSizes((max(1, info.env.simd_size), 1, 1))
@@ -142,7 +141,7 @@ def _argument(info: KernelInfo, index: int, sizes: DefaultSizes, types: Mapping[
 
 
 def completed(quick: Spec, told: Spec | None) -> Spec:
-    """Return a quick launch with the template's defaults where it says nothing; raises ``QuickError``."""
+    """Return a quick launch with missing keys from the template. Raises QuickError."""
     launch = dict(quick)
     if told is None:
         return launch
@@ -152,14 +151,14 @@ def completed(quick: Spec, told: Spec | None) -> Spec:
         listed: list[Any] = [None] * len(arguments)
         for name, value in given.items():
             if name not in names:
-                raise QuickError(f"there is no argument '{name}'; the arguments are {', '.join(names) or 'nameless'}")
+                raise QuickError(f"unknown argument '{name}'; known arguments: {', '.join(names) or 'nameless'}")
             listed[names[name]] = value
         given = listed
     if given is None:
         given = []
     if isinstance(given, list):
         if len(given) > len(arguments):
-            raise QuickError(f"the kernel has {len(arguments)} arguments, these are {len(given)}")
+            raise QuickError(f"the kernel has {len(arguments)} arguments, got {len(given)}")
         given = [*given, *[None] * (len(arguments) - len(given))]
         given = [_merged(value, spec) for value, spec in zip(given, arguments, strict=True)]
     rest = {"kernel": told["kernel"], "groups": told["groups"], "local_size": told["localSize"]}
@@ -171,7 +170,7 @@ def completed(quick: Spec, told: Spec | None) -> Spec:
 
 
 def _merged(value: Any, spec: Spec) -> Any:
-    """Return an argument, completed: a bare number or list goes where the template's kind has its values."""
+    """Return an argument merged with the template; a bare number or list becomes the value of the template's kind."""
     default, kind = spec["launch"], spec["kind"]
     if value is None:
         return default
@@ -196,7 +195,7 @@ def _merged(value: Any, spec: Spec) -> Any:
 def write(launch: Spec, names: Sequence[str] = (), *, named: bool = False) -> Written:
     """Return the text of a launch file with each argument on a line of its own.
 
-    ``names`` stand behind the arguments as comments; with ``named`` before them, as the names that they go by.
+    ``names`` are written after the arguments as comments; with ``named`` as the keys of the arguments.
     """
     named = named and all(names) and len(set(names)) == len(names)
     lines: list[tuple[str, str]] = []

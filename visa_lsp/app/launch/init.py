@@ -1,7 +1,6 @@
-"""``visa-lsp run --init``: the launch file of a launch by default, and with ``--expect`` what came of it as expectations.
+"""``visa-lsp run --init``: writes the launch file of a default launch, with ``--expect`` also its results as expectations.
 
-Knows launch files as text and how to write files. Invariant: no file that is there is replaced, and a launch file is
-written after the arrays that it names.
+Invariant: no existing file is replaced, and a launch file is written after the arrays that it names.
 """
 
 from __future__ import annotations
@@ -25,25 +24,25 @@ if TYPE_CHECKING:
     from visa_lsp.app.launch.report import BufferReport, RunReport
     from visa_lsp.sim.launch.config import Array
 
-_MOST_VALUES: Final = 64  # a longer array has a file of its own
+_MAX_INLINE_VALUES: Final = 64  # a longer array is written to a .npy file
 
 
 def refuse_existing(path: Path) -> None:
-    """Raise UserError where something stands at a path."""
+    """Raise UserError if a path exists."""
     if os.path.lexists(path):
-        raise UserError(f"{path}: is there already, and --init replaces no file; run it, or remove it first")
+        raise UserError(f"{path}: exists already, and --init overwrites no file; run it, or remove it first")
 
 
 def launch_text(proposal: Proposal, program: str = "") -> str:
-    """Return the text of a launch file, with what was assumed in comments; ``program`` is the file that it does not find by its name."""
-    comments = "".join(f"# {line}\n" for line in ("Assumed, for nobody has said it:", *proposal.assumed))
+    """Return the text of a launch file with the assumptions as comments; ``program`` is the value of ``file``, if needed."""
+    comments = "".join(f"# {line}\n" for line in ("Assumed:", *proposal.assumed))
     return comments + (f"file: {flow(program)}\n" if program else "") + proposal.written.text
 
 
 def write_launches(path: Path, proposal: Proposal, program: Path | None) -> list[Path]:
-    """Write the launch file of a proposal, and a second one of its uneven launch; gives the files written.
+    """Write the launch file of a proposal and a second one of its uneven launch; return the files written.
 
-    ``program`` is the file to run: where there is none, the launch that shows more is written. Raises as ``write_launch``.
+    ``program`` is the file to run; without it only the more revealing launch is written. Raises as ``write_launch``.
     """
     if proposal.even is None or proposal.uneven is None or program is None or not program.is_file():
         return write_launch(path, proposal, None)
@@ -55,11 +54,11 @@ def write_launches(path: Path, proposal: Proposal, program: Path | None) -> list
 
 
 def write_launch(path: Path, proposal: Proposal, report: RunReport | None, program: str = "") -> list[Path]:
-    """Write a launch file, with the arrays that a run has changed as expectations; gives the files written.
+    """Write a launch file with the arrays that a run has changed as expectations; return the files written.
 
-    ``program`` is the file to run, where that is not the sibling of the same name.
+    ``program`` is the file to run, if that is not the sibling of the same name.
 
-    Raises UserError where one is there already, and OSError where one cannot be written.
+    Raises UserError if a file exists already, and OSError if one cannot be written.
     """
     arrays: dict[Path, Array] = {}
     text = launch_text(proposal, program)
@@ -68,7 +67,7 @@ def write_launch(path: Path, proposal: Proposal, report: RunReport | None, progr
         lines = [_expectation(path, buffer, arrays) for buffer in changed]
         text += "expect:\n" + "".join(f"  - {flow(line)}\n" for line in lines)
     elif report is not None:
-        text += "# The run has changed no buffer: there is nothing to expect.\n"
+        text += "# The run changed no buffer, so nothing is expected.\n"
     for target in (path, *arrays):
         refuse_existing(target)
     for target, array in arrays.items():
@@ -80,7 +79,7 @@ def write_launch(path: Path, proposal: Proposal, report: RunReport | None, progr
 
 
 def _changed(launch: LaunchFile, report: RunReport) -> list[BufferReport]:
-    """Return the buffers that hold something else than before the run."""
+    """Return the buffers that the run has changed."""
     args = launch.config.args
     given: dict[Any, Any] = dict(enumerate(args)) if isinstance(args, tuple) else dict(args)
     found = []
@@ -93,9 +92,9 @@ def _changed(launch: LaunchFile, report: RunReport) -> list[BufferReport]:
 
 
 def _expectation(path: Path, buffer: BufferReport, arrays: dict[Path, Array]) -> dict[str, Any]:
-    """Return what an array has to hold: as values, or as the name of a file that goes to ``arrays``."""
+    """Return the expectation of an array: its values, or the name of a file that is added to ``arrays``."""
     values = buffer.array.reshape(-1)
-    if values.size <= _MOST_VALUES and (values.dtype.kind != "f" or bool(np.isfinite(values).all())):
+    if values.size <= _MAX_INLINE_VALUES and (values.dtype.kind != "f" or bool(np.isfinite(values).all())):
         return {"arg": buffer.arg, "values": values.tolist(), "dtype": values.dtype.name}
     safe = "".join(c if c.isalnum() or c in "_-" else "_" for c in str(buffer.arg))
     target = path.with_name(f"{stem_of(path)}.arg{safe}.npy")

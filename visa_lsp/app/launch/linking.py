@@ -1,7 +1,7 @@
-"""Functions that a program calls and does not have: taken from the other texts and objects of its folder.
+"""Links functions that a program calls but lacks from the other texts and objects of its folder.
 
-Compilers write each function into a file of its own. Knows names, not launches: the files that a launch names are part of
-the program before anything is looked for. Invariant: only bodies that are called come in, and each is said in a note.
+Compilers write each function into its own file. Files that a launch names are part of the program before the search.
+Invariant: only called functions are linked, each with a note.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Kernel, Module
 
-_MOST_OBJECTS: Final = 200  # of a folder that are looked into
-_MOST_TEXTS: Final = 16  # with a function of one name
-_MOST_READ: Final = 64 * MIB  # bytes of them
+_MAX_OBJECTS: Final = 200  # searched per folder
+_MAX_TEXTS: Final = 16  # searched for one function
+_MAX_READ_BYTES: Final = 64 * MIB  # read from them
 
 
 def with_callees(
@@ -40,10 +40,10 @@ def with_callees(
     notes: list[str],
     texts: dict[str, BodySource],
 ) -> Module:
-    """Give a program with the functions of its folder that a kernel calls, directly or by way of others.
+    """Return a program with the functions of its folder that a kernel calls, directly or indirectly.
 
-    Their lines go to ``texts``, what was taken to ``notes``. Raises LaunchError where two files have a function, and
-    TextProblems where the text of one has errors.
+    Adds their lines to ``texts`` and notes to ``notes``. Raises LaunchError if two files define a function, and TextProblems
+    if the text of one has errors.
     """
     bodies = {body.name: body for body in module.bodies}
     sought, wanted = {kernel.name}, [kernel.name]
@@ -65,14 +65,14 @@ def with_callees(
                     continue
                 source, function = found
                 module = merged(module, function, {body.name: "the program" for body in module.bodies}, str(source))
-                notes.append(f"function '{name}' is that of {source.name}")
+                notes.append(f"function '{name}' is linked from {source.name}")
                 bodies = {body.name: body for body in module.bodies}
             wanted.append(name)
     return module
 
 
 def named_in(body: Kernel, *, calls: bool = True) -> Iterator[str]:
-    """Yield the names that a body takes the address of, and with ``calls`` those that it calls, each once."""
+    """Yield the names whose address a body takes, and with ``calls`` those that it calls, each once."""
     found: dict[str, None] = {}
     for inst in body.instructions:
         if inst.row.marks_source is not None or (inst.row.flow is FlowClass.FUNCTION_CALL and not calls):
@@ -88,7 +88,7 @@ def _text_of_function(
     name: str, paths: Sequence[Path], platform: Platform | None, finder: Beside, simd: int, texts: dict[str, BodySource]
 ) -> tuple[Path, Module] | None:
     modules = []
-    for source in paths[:_MOST_TEXTS]:
+    for source in paths[:_MAX_TEXTS]:
         text = finder.opened(source)
         text = text_of(read_bytes(source), source) if text is None else text
         module = module_of_text(text, source, platform, [])
@@ -106,19 +106,19 @@ def _text_of_function(
 
 
 def _objects(path: Path, finder: Beside) -> dict[Path, Module]:
-    """Return the objects of a folder that are not those of a text beside them."""
+    """Return the objects of a folder without a text of the same name."""
     programs = finder.programs(path)
     stems = {stem_of(p) for p in (*programs, path) if p.suffix != OBJECT}
     found: dict[Path, Module] = {}
-    room = _MOST_READ
-    for source in [p for p in programs if p.suffix == OBJECT and stem_of(p) not in stems][:_MOST_OBJECTS]:
+    room = _MAX_READ_BYTES
+    for source in [p for p in programs if p.suffix == OBJECT and stem_of(p) not in stems][:_MAX_OBJECTS]:
         try:
             data = read_bytes(source)
             room -= len(data)
             if room < 0:
                 break
             found[source] = decoded(data, source)
-        except LaunchError:  # nobody has named it: what it is does not matter
+        except LaunchError:  # the user did not name the file, so an error in it is ignored
             continue
     return found
 
@@ -132,8 +132,8 @@ def _object_of_function(name: str, objects: dict[Path, Module]) -> tuple[Path, M
 
 def _ambiguous(name: str, one: Path, other: Path) -> LaunchError:
     return LaunchError(
-        f"function '{name}', which the kernel calls, is in two files of its folder, {one.name} and {other.name}; say which "
-        f"one is meant, as files: [{one.name}] in a launch file"
+        f"function '{name}', which the kernel calls, is in two files of its folder, {one.name} and {other.name}; select "
+        f"one in a launch file, such as files: [{one.name}]"
     )
 
 
@@ -142,5 +142,5 @@ def _simd_of(module: Module, name: str) -> int:
 
 
 def _only(module: Module, name: str) -> Module:
-    """Return a program with one of its functions, and the variables of file scope that it may name."""
+    """Return a program with one of its functions and the variables of file scope."""
     return structs.replace(module, kernels=(), functions=tuple(b for b in module.functions if b.name == name))

@@ -1,6 +1,6 @@
-"""A kernel's OpenCL C source run on this machine's processor with pyopencl and pocl: a reference for what it computes.
+"""Runs the OpenCL C source of a kernel on the CPU with pyopencl and pocl, as a reference for its results.
 
-Knows arguments as a launch has them and pyopencl, nothing of the simulator. Loads pyopencl when it is asked for.
+Knows arguments of a launch and pyopencl, not the simulator. Imports pyopencl on demand.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 def on_cpu(source: str, path: Path, prepared: PreparedLaunch, config: LaunchConfig) -> Mapping[int | str, Array]:
-    """Return the buffers after the kernel of the same name, or the only one, has run; by index or name, as the launch has them.
+    """Run the kernel of the same name, or the only one, and return the buffers by index or name, as in the launch.
 
-    Raises LaunchError where pyopencl or pocl is not installed, the source cannot be compiled, or it takes other arguments.
+    Raises LaunchError if pyopencl or pocl is not installed, the source cannot be compiled, or its arguments differ.
     """
     if find_spec("pyopencl") is None:
-        raise LaunchError(f"the reference '{path}' is OpenCL C, which pyopencl runs: pip install pyopencl[pocl]")
+        raise LaunchError(f"the reference '{path}' is OpenCL C and needs pyopencl: pip install pyopencl[pocl]")
     os.environ.setdefault("PYOPENCL_NO_CACHE", "1")
     import pyopencl as cl
 
@@ -36,13 +36,13 @@ def on_cpu(source: str, path: Path, prepared: PreparedLaunch, config: LaunchConf
         return _run(cl, source, path, prepared, config)
     except (cl.Error, RuntimeError) as error:
         words = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
-        raise LaunchError(f"the reference '{path}' cannot be run: {words:.300}") from None
+        raise LaunchError(f"the reference '{path}' failed: {words:.300}") from None
 
 
 def _run(cl: Any, source: str, path: Path, prepared: PreparedLaunch, config: LaunchConfig) -> dict[int | str, Array]:
     devices = [d for p in cl.get_platforms() for d in p.get_devices() if d.type & cl.device_type.CPU]
     if not devices:
-        raise LaunchError(f"the reference '{path}' is OpenCL C, and no OpenCL device here is a processor: install pocl")
+        raise LaunchError(f"the reference '{path}' is OpenCL C and needs an OpenCL device of type CPU: install pocl")
     context = cl.Context(devices[:1])
     program = cl.Program(context, source).build(options=["-cl-kernel-arg-info", f"-I{path.parent}"])
     kernels = {kernel.function_name: kernel for kernel in program.all_kernels()}
@@ -69,7 +69,8 @@ def _run(cl: Any, source: str, path: Path, prepared: PreparedLaunch, config: Lau
                 kernel.set_arg(index, _value(cl, kernel, index, arg))
             case _:
                 raise LaunchError(
-                    f"argument {key} is an image or a sampler, which the reference '{path}' is not given", key
+                    f"argument {key} is an image or a sampler; the reference '{path}' takes buffers and values only",
+                    key,
                 )
     local = config.local_size or prepared.geometry.local_size
     sizes = config.global_size or tuple(g * n for g, n in zip(config.groups, local, strict=True))
@@ -81,21 +82,21 @@ def _run(cl: Any, source: str, path: Path, prepared: PreparedLaunch, config: Lau
 
 
 def _arguments(cl: Any, kernel: Any, path: Path, config: LaunchConfig) -> list[tuple[int | str, Arg]]:
-    """Return the arguments in the order of the source, by place or by name."""
+    """Return the arguments in the order of the source, by index or by name."""
     count = kernel.num_args
     if isinstance(config.args, tuple):
         if len(config.args) != count:
-            raise LaunchError(f"the reference '{path}' takes {count} arguments, {len(config.args)} are given")
+            raise LaunchError(f"the reference '{path}' takes {count} arguments, got {len(config.args)}")
         return list(enumerate(config.args))
     names = [kernel.get_arg_info(index, cl.kernel_arg_info.NAME) for index in range(count)]
     missing = next((name for name in names if name not in config.args), None)
     if missing is not None:
-        raise LaunchError(f"the reference '{path}' takes an argument '{missing}', which the launch has not")
+        raise LaunchError(f"the reference '{path}' needs an argument '{missing}', which the launch lacks")
     return [(name, config.args[name]) for name in names]
 
 
 def _value(cl: Any, kernel: Any, index: int, arg: ValueArg) -> Any:
-    """Return a value with the type of its parameter, where that has one of ours."""
+    """Return a value in the type of its parameter, if that type is known."""
     element = cl_element(kernel.get_arg_info(index, cl.kernel_arg_info.TYPE_NAME))
     array = arg.array.astype(np.dtype(element)) if element else arg.array
     return array[()] if array.ndim == 0 else array.tobytes()

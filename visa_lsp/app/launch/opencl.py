@@ -1,7 +1,7 @@
-"""``visa-lsp run K.cl``: the source is compiled into a temporary folder, where its program is run from.
+"""``visa-lsp run K.cl``: compiles the source into a temporary folder and runs the program from there.
 
-Knows builds and folders, not launches. Invariant: the folder lasts as long as the run, and nothing beside the source is
-written or touched.
+Knows builds and folders, not launches. Invariant: the folder exists as long as the run, and no file beside the source is
+written.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CompilerWords:
-    """What the command line says to the compiler: its ``options`` in one text, its path, the name of standard input."""
+    """The compiler settings of the command line: its ``options`` as one text, its path, the name of standard input."""
 
     options: str
     ocloc: str | None
@@ -36,14 +36,14 @@ class CompilerWords:
 
 @dataclass(frozen=True, slots=True)
 class CompiledProgram:
-    """A kernel of a source, compiled: its text's ``path``, with all of its program beside it, and what is assumed of it."""
+    """A compiled kernel: the ``path`` of its text, with the whole program beside it, and the assumptions."""
 
     path: Path
     kernel: str
     assumed: tuple[str, ...]
 
     def named_after(self, name: str, report: RunReport) -> RunReport:
-        """Return a report in which the texts are called after the source ``name``: the folder is gone when it is read."""
+        """Return a report whose texts are named after the source ``name``, because the temporary folder will be gone."""
         folder = str(self.path.parent)
         sources = {
             body: BodySource(source.path.replace(f"{folder}/", f"{name}: "), source.lines)
@@ -55,8 +55,7 @@ class CompiledProgram:
 def built_program(name: str, compiler: CompilerWords, platform: str | None) -> Build:
     """Compile a source for a platform.
 
-    Raises UserError where the compiler is missing or there is no kernel, TextProblems with what the compiler says against
-    the source.
+    Raises UserError if the compiler is missing or there is no kernel, and TextProblems with the errors of the compiler.
     """
     source = read_source(name, compiler.stdin_filename)
     build = built(source, device_of(None, platform), with_lines(compiler.options), compiler.ocloc)
@@ -68,21 +67,21 @@ def built_program(name: str, compiler: CompilerWords, platform: str | None) -> B
         ]
         raise TextProblems(source.path, source.text, (), lines)
     if not kernels_of(build):
-        raise UserError(f"{source.name}: there is no kernel here")
+        raise UserError(f"{source.name}: no kernel found")
     return build
 
 
 def kernels_of(build: Build) -> list[str]:
-    """Return the names of a build's kernels."""
+    """Return the names of the kernels of a build."""
     return [text.name for text in build.texts if text.is_kernel]
 
 
 @contextlib.contextmanager
 def compiled(build: Build, kernel: str | None) -> Iterator[CompiledProgram]:
-    """Unpack a build; the program is that of ``kernel``, else of the first. Raises UserError where there is no such kernel."""
+    """Unpack a build; the program is that of ``kernel``, else of the first. Raises UserError if there is no such kernel."""
     kernels = kernels_of(build)
     if kernel is not None and kernel not in kernels:
-        raise UserError(f"{build.source.name}: there is no kernel '{kernel}'; there are: {', '.join(kernels)}")
+        raise UserError(f"{build.source.name}: unknown kernel '{kernel}'; known kernels: {', '.join(kernels)}")
     chosen = kernel or kernels[0]
     others = ", ".join(other for other in kernels if other != chosen)
     words = f"kernel: {chosen}, the first; there are also {others} (--kernel NAME|all)"

@@ -1,4 +1,4 @@
-"""How a program is run, whatever it is made from: what the command line and the server's run command both give."""
+"""Options of a run, shared by the command line and the server's run command."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How a program is run, whatever it is made from.
+    """Options of a run.
 
-    ``path`` is where it comes from, for its siblings and for messages; ``checks`` is ``all``, ``none`` or a list by commas;
-    ``listeners`` hear of the run beside the checkers; ``files`` are further files of the program; ``finder`` knows what
-    lies beside it. ``first_fault`` ends the run at its first fault; ``counts`` keeps how often each instruction is executed,
-    ``profile`` also lanes and messages; ``told`` hears now and then how many groups there are, how many are done, and how
-    many steps. ``repeat``: how often it is run, each time from the same memory; ``threads``: of this machine, on which
-    groups may run at the same time. ``began``: when loading began, on the clock of ``perf_counter``;
-    ``compiled`` keeps what is compiled, for later launches of the same program.
+    ``path`` is the file of the program, for its siblings and messages; ``checks`` is ``all``, ``none`` or a list with commas;
+    ``listeners`` are observers besides the checkers; ``files`` are further files of the program; ``finder`` finds files
+    beside it. ``first_fault`` stops the run at its first fault; ``counts`` records the executions of each instruction,
+    ``profile`` also lanes and messages; ``told`` is called at intervals with the number of groups, of finished groups, and
+    of steps. ``repeat`` is the number of runs, each from the same memory; ``threads`` the number of threads of this machine
+    for groups. ``began`` is the start of loading by ``perf_counter``; ``compiled`` caches compiled code for later launches
+    of the same program.
     """
 
     path: Path | None = None

@@ -53,8 +53,8 @@ _PAYLOAD_HEAD: Final = 64  # bytes
 class Outcome:
     """One launch for the report: its name and either a report with the files written, or an error line and status.
 
-    Of one that nobody has written ``launch_text`` is the text of a launch file that says the same. One that is only written
-    has no report, but what was ``assumed`` and the files ``written``.
+    For a generated launch ``launch_text`` is the text of its launch file. A launch that is only written has no report, but the
+    assumptions ``assumed`` and the files ``written``.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Outcome:
 
 
 def text_lines(outcome: Outcome, *, timed: bool = False) -> Iterator[str]:
-    """Yield what is printed of one launch; if ``timed``, with how long it took."""
+    """Yield the printed report of one launch; if ``timed``, with its times."""
     report = outcome.report
     if report is None and outcome.written:
         yield f"{', '.join(outcome.written)}: written"
@@ -113,7 +113,7 @@ def text_lines(outcome: Outcome, *, timed: bool = False) -> Iterator[str]:
         is_expected = fault.kind.value in report.expected_faults
         yield from _fault_lines(report, "expected fault" if is_expected else "note", fault)
     if report.more_faults:
-        yield f"  {_count(report.more_faults, 'more fault')}: a larger --max-errors lists more"
+        yield f"  {_count(report.more_faults, 'more fault')}: a larger --max-errors prints more"
     for sent in report.sent:
         yield from _sent_lines(report, sent)
     if report.profile is not None:
@@ -123,7 +123,7 @@ def text_lines(outcome: Outcome, *, timed: bool = False) -> Iterator[str]:
 
 
 def verdict(report: RunReport) -> str:
-    """Return the last line of a report: a run of which nothing was expected is no more than a run."""
+    """Return the last line of a report."""
     if not report.ok:
         return "FAILED"
     if report.expectations or report.expected_faults:
@@ -146,7 +146,7 @@ def _fault_lines(report: RunReport, word: str, fault: Fault) -> Iterator[str]:
 
 
 def _buffer_lines(report: RunReport, buffer: BufferReport, path: str | None) -> Iterator[str]:
-    """Yield a buffer's first values; one that is not as expected is marked at the left, and what differs stands below it."""
+    """Yield the first values of a buffer; with a failed expectation, a mark at the left and the differences below."""
     array = buffer.array
     wrong = [e.mismatch for e in report.expectations if e.arg == buffer.arg and e.mismatch is not None]
     shape = "x".join(str(n) for n in array.shape) or "scalar"
@@ -159,7 +159,7 @@ def _buffer_lines(report: RunReport, buffer: BufferReport, path: str | None) -> 
 
 
 def _named(report: RunReport, arg: int | str) -> str:
-    """Return an argument behind the word ``arg``: its number alone needs no other word."""
+    """Return the title of an argument after the word ``arg``, or its number alone."""
     name = next((buffer.name for buffer in report.buffers if buffer.arg == arg), "")
     return report.title(arg) if name else str(arg)
 
@@ -169,7 +169,7 @@ def _head(array: Array) -> str:
 
 
 def _sources(report: RunReport, fault: Fault) -> tuple[tuple[str, str], tuple[str, str]]:
-    """Place and line in the source of both parties."""
+    """Return place and line in the source of both parties."""
     return (
         report.source_excerpt(fault.kernel, fault.source),
         report.source_excerpt(fault.other_kernel or fault.kernel, fault.other_source),
@@ -177,7 +177,7 @@ def _sources(report: RunReport, fault: Fault) -> tuple[tuple[str, str], tuple[st
 
 
 def _sent_lines(report: RunReport, sent: RecordedMessages) -> Iterator[str]:
-    """Yield a message that was recorded: how often, why, and what the first one carried."""
+    """Yield the lines of a recorded message: its count, the reason, and the payload of the first."""
     line = f", line {sent.line + 1}" if sent.line >= 0 else ""
     yield (
         f"  message: {sent.mnemonic} is recorded only, {sent.reason}; sent {_count(sent.count, 'time')}, first by "
@@ -192,7 +192,7 @@ def _sent_lines(report: RunReport, sent: RecordedMessages) -> Iterator[str]:
 
 
 def _time(report: RunReport) -> str:
-    """Loading, compiling and running; of several runs the median and the extremes."""
+    """Return the times of loading, compiling and running; for several runs the median and the extremes."""
     from statistics import median  # takes long to load
 
     time = report.time
@@ -218,7 +218,7 @@ def _count(number: int, word: str) -> str:
 
 
 def as_json(outcome: Outcome) -> dict[str, Any]:
-    """Give one launch as a JSON object."""
+    """Return one launch as a JSON object."""
     report = outcome.report
     more = {"launch_text": outcome.launch_text} if outcome.launch_text else {}
     if report is None and outcome.written:
@@ -233,7 +233,7 @@ def as_json(outcome: Outcome) -> dict[str, Any]:
 
 
 def report_values(report: RunReport, head: int = _HEAD, *, whole: bool = False) -> dict[str, Any]:
-    """Give what came of a launch as a JSON object, with so many values of each buffer.
+    """Return the report of a launch as a JSON object, with the first ``head`` values of each buffer.
 
     ``whole``: arrays also have ``data``, their bytes as base64, unless they are too large, and differences have
     ``elements``, a bit for each element, the first in the lowest bit of the first byte, as base64.

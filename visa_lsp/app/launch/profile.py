@@ -1,6 +1,6 @@
 """The profile of a run as values for JSON, as lines of text, and as a document for speedscope.
 
-It says how often each instruction was executed, and where ``--profile`` asked for it, with which lanes, splits and messages.
+It counts the executions of each instruction, and with ``--profile`` lanes, divergent branches and messages.
 
 In JSON ``profile`` has ``kernels`` (``name``, ``executions`` of all instructions, ``lines``: ``line`` from 1 or null,
 ``instruction`` from 0, ``executions``). With lanes it also has ``idle``, the share of lanes that nothing was done for; a
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Inst, Kernel
     from visa_lsp.sim.observers.profile import InstructionProfile, Profiler
 
-_MOST_SHOWN: Final = 10
+_MAX_SHOWN_INSTRUCTIONS: Final = 10
 _MEMORIES: Final = {
     "slm": "shared local memory",
     "global": "global memory",
     "scratch": "scratch memory",
     "image": "an image",
-    "nothing": "what is not bound",
+    "nothing": "an unbound surface",
 }
 _SCHEMA: Final = "https://www.speedscope.app/file-format-schema.json"
 
 
 @dataclass(frozen=True, slots=True)
 class ProfiledInstruction:
-    """An instruction that was executed: its place, the line of its text, from 0, or -1, and what it did."""
+    """An executed instruction: its place, the line of its text (from 0, or -1), and its counts."""
 
     place: int
     inst: Inst
@@ -60,26 +60,26 @@ class ProfiledInstruction:
 
 @dataclass(frozen=True, slots=True)
 class KernelProfile:
-    """A kernel or function that was reached, with its instructions in order."""
+    """A kernel or function that ran, with its instructions in order."""
 
     kernel: Kernel
     instructions: tuple[ProfiledInstruction, ...]
 
     @property
     def executions(self) -> int:
-        """Instructions of all threads."""
+        """The number of instructions of all threads."""
         return sum(one.executions for one in self.instructions)
 
     @property
     def lanes(self) -> tuple[int, int]:
-        """The lanes that instructions worked for, and those that they have."""
+        """The numbers of active lanes and of all lanes of the instructions."""
         counted = [one.lanes for one in self.instructions if one.lanes is not None]
         return sum(one.active for one in counted), sum(one.slots for one in counted)
 
 
 @dataclass(frozen=True, slots=True)
 class RunProfile:
-    """What came of all bodies of a run."""
+    """The profile of all bodies of a run."""
 
     kernels: tuple[KernelProfile, ...]
     with_lanes: bool
@@ -88,7 +88,7 @@ class RunProfile:
 def profile_of(
     bodies: Iterable[Kernel], executions: Mapping[str, Sequence[int]], profiler: Profiler | None
 ) -> RunProfile:
-    """Return the profile of a run whose bodies are these; ``executions`` are counts by body and place."""
+    """Return the profile of a run of ``bodies``; ``executions`` are counts by body and place."""
     lanes = {one.kernel.name: one.instructions for one in profiler.bodies} if profiler is not None else {}
     kernels = []
     for body in bodies:
@@ -173,17 +173,17 @@ def _idle(active: int, slots: int) -> float:
 
 
 def profile_lines(profile: RunProfile, sources: Mapping[str, BodySource]) -> Iterator[str]:
-    """Yield the profile for people: of each kernel the lines that were executed most, its branches and its messages."""
+    """Yield the profile as text: for each kernel the most executed lines, its branches and its messages."""
     for kernel in profile.kernels:
         words = f"profile of {kernel.kernel.name}: {_counted(kernel.executions, 'instruction')}"
         active, slots = kernel.lanes
         yield words + (f", {_idle(active, slots):.1%} of {slots:,} lanes idle" if profile.with_lanes else "")
         most = sorted(kernel.instructions, key=lambda one: (-one.executions, one.place))
-        for one in most[:_MOST_SHOWN]:
+        for one in most[:_MAX_SHOWN_INSTRUCTIONS]:
             idle = "" if one.lanes is None else f"{_idle(one.lanes.active, one.lanes.slots):>7.1%} idle"
             yield f"  {one.where:<12} {one.executions:>12,}{idle}  {_text(kernel, one, sources)}".rstrip()
-        if len(most) > _MOST_SHOWN:
-            yield f"  and {len(most) - _MOST_SHOWN} more, in --format json"
+        if len(most) > _MAX_SHOWN_INSTRUCTIONS:
+            yield f"  and {len(most) - _MAX_SHOWN_INSTRUCTIONS} more, in --format json"
         for one in kernel.instructions:
             if one.lanes is not None and one.lanes.is_branch:
                 taken = one.lanes.taken / one.lanes.active if one.lanes.active else 0
@@ -205,11 +205,11 @@ def _message_words(lanes: InstructionProfile) -> str:
         words.append(f"{_counted(counts.bytes, 'byte')}, {_counted(counts.conflicts, 'bank conflict')}")
     else:
         lines = _counted(counts.cache_lines, "cache line")
-        words.append(f"{_counted(counts.bytes, 'byte')} in {lines}, of which {counts.coalescing:.1%} is asked for")
+        words.append(f"{_counted(counts.bytes, 'byte')} in {lines}, of which {counts.coalescing:.1%} is used")
     if counts.broadcasts:
         words.append(_counted(counts.broadcasts, "broadcast"))
     if counts.same_place:
-        words.append(f"{_counted(counts.same_place, 'lane')} at the place of another")
+        words.append(f"{_counted(counts.same_place, 'lane')} at the address of another")
     if counts.unused:
         words.append("its result is never used")
     return "; ".join(words)
@@ -220,7 +220,7 @@ def _counted(count: int, word: str) -> str:
 
 
 def _text(kernel: KernelProfile, one: ProfiledInstruction, sources: Mapping[str, BodySource]) -> str:
-    """Return the line of an instruction, or its mnemonic where there is no text."""
+    """Return the line of an instruction, or its mnemonic if there is no text."""
     source = sources.get(kernel.kernel.name)
     if source is None or not 0 <= one.inst.line < len(source.lines):
         return one.inst.row.mnemonic
@@ -277,7 +277,7 @@ def _sampled(name: str, stacks: list[list[int]], weights: list[int]) -> dict[str
 
 
 def _loop_names(kernel: Kernel) -> list[list[str]]:
-    """For each instruction the loops around it, the outermost first, by the line of their head."""
+    """Return the loops around each instruction, the outermost first, named by the line of their head."""
     graph = graph_of(steps_of(kernel), kernel.name)
     loops = loops_of(graph)
     around: list[list[str]] = [[] for _ in graph.blocks]

@@ -1,7 +1,6 @@
-"""Programs for a launch: from texts and objects, several files linked into one.
+"""Loads programs for a launch from texts and objects, and links several files.
 
-Knows files and the toolchain, not launches. Invariant: the program that runs is what the object format carries, unless a
-note says otherwise.
+Knows files, not launches. Invariant: the program that runs is the one in the object format, unless a note says otherwise.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ DEFAULT: Final = platform_named(DEFAULT_PLATFORM) or PLATFORMS[0]
 
 
 class TextProblems(Exception):  # noqa: N818 - findings about a text, not an error of ours
-    """A ``text`` that leaves no program: its ``diagnostics``, and one line for each error in ``lines``."""
+    """A ``text`` with errors: its ``diagnostics``, and one line for each error in ``lines``."""
 
     def __init__(self, path: Path | None, text: str, diagnostics: Sequence[Diagnostic], lines: Sequence[str]) -> None:
         super().__init__("\n".join(lines))
@@ -49,7 +48,7 @@ class TextProblems(Exception):  # noqa: N818 - findings about a text, not an err
 
 @dataclass(frozen=True, slots=True)
 class BodySource:
-    """The text that a body comes from; ``judged`` is the text that has to be right on the platform, if that is known."""
+    """The text of a body; ``judged`` is the text to check for the platform, if that is known."""
 
     path: str
     lines: tuple[str, ...]
@@ -59,14 +58,14 @@ class BodySource:
 def module_of_text(
     text: str, path: Path | None, platform: Platform | None, notes: list[str], *, judged: bool = True
 ) -> Module:
-    """Give the program that the object of a text carries, with the source lines of its instructions.
+    """Return the program of a text as its object represents it, with the source lines of its instructions.
 
-    ``platform`` is None where nothing tells it. Raises TextProblems, with the diagnostics, where the text has errors on
-    every platform; with ``judged`` false only where those leave no program. A program that no object can carry is given
-    as the text has it, with a line in ``notes``.
+    ``platform`` is None if unknown. Raises TextProblems with the diagnostics if the text has errors on every platform; with
+    ``judged`` false only if they leave no program. A program that no object can represent is returned as in the text, with
+    a line in ``notes``.
     """
     name = platform.name if platform is not None else None
-    # The platform's errors come first: most texts have none, and ``refuse_errors`` needs the same result, which is kept.
+    # The errors of the platform come first, because ``refuse_errors`` needs the same cached result.
     if judged and errors_of(text, name) and errors_of(text, None):
         raise _text_problems(path, program_of_text(text, name))
     module, said = _carried(text, path, platform or DEFAULT)
@@ -75,20 +74,20 @@ def module_of_text(
 
 
 def refuse_errors(text: str, path: Path | None, platform: Platform) -> None:
-    """Raise TextProblems where the assembler reports errors about a text for a platform."""
+    """Raise TextProblems if a text has errors for a platform."""
     if errors_of(text, platform.name):
         raise _text_problems(path, program_of_text(text, platform.name))
 
 
-@lru_cache(maxsize=8)  # a text is tried on several platforms, and run on one of them
+@lru_cache(maxsize=8)  # cached because a text is tried on several platforms and runs on one of them
 def errors_of(text: str, platform: str | None) -> tuple[Diagnostic, ...]:
     """Return the findings of severity error about a text on a platform, or without one."""
     return tuple([d for d in problems_of(Analysis.of(text, platform)) if d.severity is Severity.ERROR])
 
 
-@lru_cache(maxsize=4)  # the points of a sweep run one text again and again
+@lru_cache(maxsize=4)  # cached because all points of a sweep run the same text
 def _carried(text: str, path: Path | None, platform: Platform) -> tuple[Module, tuple[str, ...]]:
-    """Return the program that the object of a text carries, and notes."""
+    """Return the program of a text as its object represents it, and notes."""
     made = lowered(Analysis.of(text, platform.name), platform)
     module = made.module
     if module is None:
@@ -110,14 +109,14 @@ def _text_problems(path: Path | None, made: CheckedProgram) -> TextProblems:
     text = made.analysis.document.text
     name = str(path or "text")
     if ".version" not in text and ".kernel" not in text:
-        # A launch file may name any file: no word of what is no vISA text is printed.
-        words = f"{name}: this is no vISA text: it has neither `.version` nor `.kernel`"
+        # The contents of other files are never printed, because a launch file may name any file.
+        words = f"{name}: not a vISA text: it has neither `.version` nor `.kernel`"
         return TextProblems(path, text, (), [words])
     return TextProblems(path, text, made.diagnostics, list(problem_lines(name, made, (Severity.ERROR,))))
 
 
 def _with_lines(carried: tuple[Kernel, ...], written: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
-    """Take over source lines: records of an object stand in the order of the instructions that they came from."""
+    """Copy source lines to a decoded program; records of an object are in the order of the instructions."""
     return tuple(
         structs.replace(
             new,
@@ -131,17 +130,17 @@ def _with_lines(carried: tuple[Kernel, ...], written: tuple[Kernel, ...]) -> tup
 
 
 def decoded(data: bytes, path: Path | None) -> Module:
-    """Give the program of an object. Raises LaunchError where the bytes are no vISA object that can be read."""
+    """Decode an object. Raises LaunchError if the bytes are not a readable vISA object."""
     try:
         return decode(data)
     except CodecError as error:
-        raise LaunchError(f"not a vISA object that can be read: {error}", place=str(path or "")) from None
+        raise LaunchError(f"cannot read the vISA object: {error}", place=str(path or "")) from None
 
 
 def load_program(path: Path, platform: Platform | None, notes: list[str], texts: dict[str, BodySource]) -> Module:
-    """Read one file of a program, text or object; its lines go to ``texts``.
+    """Read one file of a program, a text or an object, and add its lines to ``texts``.
 
-    Raises LaunchError where the file cannot be read or holds no program, TextProblems where its text has errors.
+    Raises LaunchError if the file cannot be read or is not a program, and TextProblems if its text has errors.
     """
     data = read_bytes(path)
     if path.suffix == ".isa" or data[:4] == b"CISA":
@@ -153,7 +152,7 @@ def load_program(path: Path, platform: Platform | None, notes: list[str], texts:
 
 
 def sources_of(module: Module, text: str, path: Path | None, *, judged: bool = True) -> dict[str, BodySource]:
-    """Return the text that each body of a program comes from."""
+    """Return the text of each body of a program."""
     source = BodySource(str(path or ""), tuple(lines_of(text)), text if judged else "")
     return {body.name: source for body in module.bodies}
 
@@ -161,7 +160,7 @@ def sources_of(module: Module, text: str, path: Path | None, *, judged: bool = T
 def read_bytes(path: Path, *, named: bool = False) -> bytes:
     """Read a file; one that the user ``named`` may be a pipe.
 
-    Raises LaunchError where it cannot be read, or has more bytes than an object may.
+    Raises LaunchError if it cannot be read, or has more bytes than an object may have.
     """
     try:
         return read_file(path, MAX_OBJECT_BYTES, named=named)
@@ -171,9 +170,9 @@ def read_bytes(path: Path, *, named: bool = False) -> bytes:
 
 
 def text_of(data: bytes, path: Path) -> str:
-    """Read bytes as UTF-8, with or without a byte-order mark.
+    """Decode UTF-8, with or without a byte-order mark.
 
-    Raises LaunchError, with the first wrong byte, where they are not.
+    Raises LaunchError with the first wrong byte for other bytes.
     """
     try:
         return data.decode("utf-8-sig")
@@ -181,11 +180,11 @@ def text_of(data: bytes, path: Path) -> str:
         raise LaunchError(f"is not UTF-8 text (byte {error.start})", place=str(path)) from None
 
 
-_STATIC: Final = 1  # linkage of a variable that other files do not see (seed 000)
+_STATIC: Final = 1  # linkage of a variable that is local to its file (seed 000)
 
 
 def linked(module: Module, known: tuple[FileVariable, ...] = ()) -> Module:
-    """Resolve variables of file scope: aliases name them by place in ``known`` and what the module adds to it."""
+    """Resolve variables of file scope; aliases name them by their index in ``known`` and the additions of the module."""
     variables = list(known)
     places = []
     for variable in module.variables:
@@ -218,7 +217,7 @@ def _resolved(body: Kernel, places: list[int]) -> Kernel:
 
     def moved(variable: Variable) -> Variable:
         at = symbols.get(variable.alias_index, variable.alias_index)
-        # A place that is none stays none: whoever gives registers says so.
+        # An invalid index stays invalid, because register allocation reports it.
         return structs.replace(variable, alias_index=places[at] if at < len(places) else 1 << 16)
 
     variables = tuple(moved(v) if v.alias_scope else v for v in body.variables)
@@ -226,10 +225,10 @@ def _resolved(body: Kernel, places: list[int]) -> Kernel:
 
 
 def merged(left: Module, right: Module, defined: dict[str, str] | None = None, path: str = "another") -> Module:
-    """Return one program of two, the left one linked already.
+    """Link two programs, the left one linked already.
 
-    ``defined`` says in which file each body of the left one is; those of the right one, which ``path`` holds, are
-    added. Raises LaunchError where a body of the same name is in both.
+    ``defined`` maps the bodies of the left program to their files; those of the right one, in ``path``, are added. Raises
+    LaunchError if both have a body of the same name.
     """
     if defined is None:
         defined = {body.name: "one" for body in left.bodies}

@@ -1,7 +1,7 @@
-"""What a launch needs besides its file and its program: the platform, the kernel's ze_info, the program's data.
+"""Finds the platform, the ze_info of the kernel and the data of the program for a launch.
 
-Knows which files count, and that those of the folder do where the launch names none. Invariant: what is taken from a file
-that has not the program's name is said in a note.
+Uses the files that the launch names, else those of the folder. Invariant: a note reports a file that does not have the name
+of the program.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ if TYPE_CHECKING:
     from visa_lsp.sim.launch.config import DataSection
 
 _ELF: Final = b"\x7fELF"
-_DOCUMENT: Final = Path("ze_info")  # what messages call one that is no file
+_DOCUMENT: Final = Path("ze_info")  # the name in messages of a document that is not a file
 
 
 def choose_platform(launch: LaunchFile, options: RunOptions, kernels: Sequence[str] = ()) -> Platform:
-    """Give the platform of a run: the one named, else the launch file's, else the zebin's, else the default.
+    """Return the platform of a run: the chosen one, else that of the launch file, else of the zebin, else the default.
 
-    ``kernels`` are those of the program: a zebin of its folder counts where it speaks of the one that is launched. Raises
-    LaunchError where no platform has the name, or where the launch's own zebin was made for one with other registers or
-    numbers of threads.
+    ``kernels`` are those of the program; a zebin of its folder is used if it describes the launched kernel. Raises
+    LaunchError for an unknown platform, or if the zebin of the launch is for a platform with other registers or numbers of
+    threads.
     """
     return platform_told(launch, options, kernels) or DEFAULT
 
 
 def platform_told(launch: LaunchFile, options: RunOptions, kernels: Sequence[str] = ()) -> Platform | None:
-    """Give the same, and None where nothing tells it. Raises LaunchError as ``choose_platform`` does."""
+    """Return the platform as ``choose_platform``, but None instead of the default."""
     chosen = options.platform or launch.platform
     platform = platform_named(chosen) if chosen else None
     if chosen and platform is None:
@@ -57,8 +57,8 @@ def platform_told(launch: LaunchFile, options: RunOptions, kernels: Sequence[str
         if platform is not None and told is not None and not _same_registers(told, platform):
             raise launch.locate(
                 LaunchError(
-                    f"the platform is {platform.name}, the zebin was made for {told.name}, whose registers and numbers of "
-                    f"threads are others; say platform: {told.name}, or leave it out",
+                    f"the platform is {platform.name}, but the zebin is for {told.name}, which has other registers and numbers "
+                    f"of threads; write platform: {told.name}, or omit it",
                     PLATFORM,
                 )
             )
@@ -70,7 +70,7 @@ def _same_registers(one: Platform, other: Platform) -> bool:
 
 
 def _zebins(launch: LaunchFile, options: RunOptions, kernel: str, *, own: bool) -> list[Path]:
-    """Return the zebin of a launch: named by it, else the one of the program's name, else, if not ``own``, its folder's."""
+    """Return the zebin of a launch: the named one, else the one with the program's name, else, unless ``own``, the folder's."""
     if launch.zebin or launch.ze_info:
         return [source for source in (launch.zebin, launch.ze_info) if source is not None]
     places = [place for place in (options.path, launch.path) if place is not None]
@@ -84,7 +84,7 @@ def _zebins(launch: LaunchFile, options: RunOptions, kernel: str, *, own: bool) 
 def _platforms_of_zebins(
     launch: LaunchFile, options: RunOptions, kernel: str, *, own: bool
 ) -> Iterator[Platform | None]:
-    """Yield what those zebins were made for, where they say it."""
+    """Yield the platforms of the zebins of a launch, as far as they are known."""
     if launch.document is not None:
         yield _platform_of_zebin(launch.document, _DOCUMENT)
         return
@@ -104,10 +104,10 @@ def _platform_of_zebin(data: bytes, source: Path) -> Platform | None:
 def kernel_info(
     kernel: Kernel, launch: LaunchFile, options: RunOptions, said: list[str]
 ) -> tuple[KernelInfo | None, tuple[DataSection, ...]]:
-    """Give what ze_info says of the kernel, and the program's data; notes go to ``said``.
+    """Return the ze_info of the kernel and the data of the program; add notes to ``said``.
 
-    The launch file may name a ze_info, a zebin, or both; else the folder's count, those with the program's name first.
-    Raises LaunchError where that of the launch or the program cannot be read, or says nothing of the kernel.
+    The launch file may name a ze_info, a zebin, or both; else those of the folder are used, first the one with the program's
+    name. Raises LaunchError if that of the launch or the program cannot be read or does not describe the kernel.
     """
     places = (options.path, launch.path)
     source = _DOCUMENT if launch.document is not None else launch.ze_info or launch.zebin
@@ -122,7 +122,7 @@ def kernel_info(
     found = found_for(kernel, places, options.finder)
     own = options.finder.own_documents(*(place for place in places if place is not None))
     if own and (found is None or found.path not in own):
-        # It may be there and damaged: the user means it, and is told.
+        # A damaged document with the program's name is an error, because the user means it.
         if found is None:
             return _info_in(_ze_info_text(own[0]), kernel, own[0]), ()
         _infos(_ze_info_text(own[0]), own[0])
@@ -137,7 +137,7 @@ def kernel_info(
 
 
 def _inferred(kernel: Kernel, launch: LaunchFile, options: RunOptions, said: list[str]) -> KernelInfo | None:
-    """Return what a compiler's dump tells of itself where arguments are given in order; None where they go by input names."""
+    """Return ze_info inferred from the program if arguments are given in order; None if they are given by input names."""
     args = launch.config.args
     if boundary(kernel) is None or not isinstance(args, tuple):
         return None
@@ -151,14 +151,14 @@ def _inferred(kernel: Kernel, launch: LaunchFile, options: RunOptions, said: lis
 
 
 def source_words(described: DescribedKernel, kernel: Kernel) -> str:
-    """Return where the ze_info of a kernel is from, as a sentence."""
+    """Return the origin of the ze_info of a kernel as a sentence."""
     if described.path is not None:
-        return f"the ze_info is that of {described.path.name}, which speaks of kernel '{kernel.name}'"
-    return "the ze_info is inferred from the program, as visa-lsp zeinfo emit does, which lists its guesses"
+        return f"the ze_info is that of {described.path.name}, for kernel '{kernel.name}'"
+    return "the ze_info is inferred from the program; visa-lsp zeinfo emit lists the guesses"
 
 
 def hint_of(arg: Arg) -> ArgumentHint:
-    """Return what an argument of a launch tells of the kernel's."""
+    """Return the kind of the kernel's argument, inferred from an argument of the launch."""
     match arg:
         case ImageArg():
             _, height, depth = arg.dims
@@ -173,7 +173,7 @@ def hint_of(arg: Arg) -> ArgumentHint:
 
 
 def program_symbols(module: Module, options: RunOptions) -> list[str]:
-    """Return the names of data that a program takes the address of: those that are none of its functions, nor of its folder's."""
+    """Return the names of data whose address a program takes: names that are not functions of the program or its folder."""
     functions = {body.name for body in module.bodies}
     names = dict.fromkeys(name for body in module.bodies for name in named_in(body, calls=False))
     missing = [name for name in names if name not in functions]
@@ -182,22 +182,22 @@ def program_symbols(module: Module, options: RunOptions) -> list[str]:
 
 
 def simd_notes(kernel: Kernel, found: DescribedKernel, options: RunOptions) -> list[str]:
-    """Return what is to be said where the ze_info is of another SIMD size than the text: a dump has every size that was tried."""
+    """Return a note if the ze_info has another SIMD size than the text, because a dump has a text of every size tried."""
     simd = kernel.int_attribute("SimdSize") or 0
     if not simd or not found.simd_size or simd == found.simd_size or options.path is None or found.path is None:
         return []
     others = options.finder.texts_of(kernel.name, options.path)
     fits = next((p.name for p in others if f"simd{found.simd_size}" in p.name), None)
-    hint = f"; {fits} is of that size" if fits else ""
+    hint = f"; {fits} has that size" if fits else ""
     note = (
-        f"the text is SIMD{simd}, the ze_info of {found.path.name} says simd_size {found.simd_size}: "
-        f"the program that was built has another text of kernel '{kernel.name}'{hint}"
+        f"the text is SIMD{simd}, but the ze_info of {found.path.name} has simd_size {found.simd_size}: "
+        f"the program was built from another text of kernel '{kernel.name}'{hint}"
     )
     return [note]
 
 
 def _zebin_beside(kernel: Kernel, finder: Beside, places: Sequence[Path | None], document: Path) -> Path | None:
-    """Return the zebin that has the data of a program: of the program's name, of its ze_info's, else one that speaks of the kernel."""
+    """Return the zebin with the data of a program: by the name of program or ze_info, else one that describes the kernel."""
     there = [place for place in (*places, document) if place is not None]
     own = next((path for path in finder.own_documents(*there) if path.suffix == ".zebin"), None)
     if own is not None:
@@ -227,5 +227,5 @@ def _infos(text: str, source: Path) -> list[KernelInfo]:
 def _info_in(text: str, kernel: Kernel, source: Path) -> KernelInfo:
     found = next((info for info in _infos(text, source) if info.name == kernel.name), None)
     if found is None:
-        raise LaunchError(f"the ze_info '{source}' says nothing of kernel '{kernel.name}'")
+        raise LaunchError(f"the ze_info '{source}' has no kernel '{kernel.name}'")
     return found

@@ -1,8 +1,7 @@
-"""A launch that nobody has written: kernel, platform, sizes and arguments by default, each said in a sentence.
+"""Generates launches: fills in kernel, platform, sizes and arguments, each with a sentence about the assumption.
 
-What a launch file, or a quick run's object, would say and does not is filled in here, for the shell, the form and the
-server alike. Knows programs and the finder of files. Invariant: whatever is assumed is in ``assumed``, and what was given
-is kept as it is.
+Completes a quick launch or an empty one, for the shell, the form and the server. Knows programs and the finder of files.
+Invariant: every assumption is in ``assumed``, and given values are kept.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.payload import KernelInfo
     from visa_lsp.sim.faults import Fault
 
-# The compiler's own, which stands in dumps beside the kernels and does nothing.
+# A kernel that the compiler adds to dumps, and that does nothing.
 COMPILERS_OWN: Final = "Intel_Symbol_Table_Void_Program"
 _NOTHING: Final = "groups: [1, 1, 1]\n"
 _SYMBOL_BYTES: Final = 65536
@@ -63,17 +62,17 @@ _ALL_TRIAL_STEPS: Final = 120_000
 _R0, _SECOND_GROUP_ID = 7, 4
 _R0_SECOND: Final = (_R0, 24)  # the byte of r0 that has the group's id along y
 _GROUP_IDS: Final = frozenset({3, _SECOND_GROUP_ID, 5, _R0})
-# Where nothing tells the platform, it is the first of these that a text can have been made for.
+# Candidates if the platform is unknown: the first that fits the text.
 _LIKELY: Final = (DEFAULT_PLATFORM, "DG2", "PVCXT", "BMG", "SKL", "ICLLP", "XeHP_SDV", "PVC")
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A launch by default: as an object, as the text of a launch file, and what in it is assumed, a sentence each.
+    """A generated launch: as an object, as the text of a launch file, and its assumptions, a sentence each.
 
-    ``told`` is what a form shows of the kernel (``forms.template``). ``can_be_tried``: sizes matter to the kernel, and are
-    guesses. Where there are counts, ``even`` is the launch with as many as there are work items, ``uneven`` that with no multiple
-    of the size of a group; the proposal is one of them.
+    ``told`` is the template of the form (``forms.template``). ``can_be_tried``: the sizes matter to the kernel and are
+    guesses. With counts, ``even`` is the launch with as many elements as work items, ``uneven`` the one whose count is not
+    a multiple of the group size; the proposal is one of them.
     """
 
     told: Spec
@@ -85,13 +84,13 @@ class Proposal:
     uneven: Proposal | None = None
 
     def read(self, path: Path) -> LaunchFile:
-        """Return the launch, read; ``path`` is what its file would be called. Raises LaunchError, with the key or argument at fault."""
+        """Parse the launch; ``path`` is the name of its file. Raises LaunchError with the key or argument at fault."""
         with self.without_file(path):
             return parse_launch(self.written.text, path)
 
     @contextmanager
     def without_file(self, path: Path) -> Iterator[None]:
-        """Let a LaunchError name the key or argument at fault, not a place in the file at ``path``, which is not there."""
+        """Let a LaunchError name the key or argument instead of a place in ``path``, because that file does not exist."""
         try:
             yield
         except LaunchError as error:
@@ -107,11 +106,11 @@ def propose(
     tries: bool = True,
     text: str | None = None,
 ) -> Proposal:
-    """Fill in what ``quick``, an object with the keys of a launch file, does not say of a launch.
+    """Complete ``quick``, an object with keys of a launch file, to a launch.
 
-    Sizes that nothing tells are tried, unless ``tries`` is false: the kernel runs then, and buffers are as long as it needs
-    them. ``text`` is the program's own, if it has one. Raises LaunchError where there is no kernel, no ze_info can be found
-    or made, or ``quick`` says what cannot be.
+    With ``tries`` the kernel runs with unknown sizes, and buffers get the length that it needs. ``text`` is that of the
+    program, if it has one. Raises LaunchError if there is no kernel, no ze_info can be found or inferred, or ``quick`` is
+    invalid.
     """
     found = _Proposer(module, options, launch_path, dict(quick or {}), text)
     return found.best() if tries and find_spec("numpy") else found.proposal(found.sizes[0])
@@ -119,9 +118,9 @@ def propose(
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """A launch with roomy buffers that has run: the bytes of buffers that it touches, its faults, whether it has ended.
+    """A finished trial with roomy buffers: the bytes of buffers that it touched, its faults, whether the kernel ended.
 
-    ``has_updates``: it has both loaded from a buffer and stored to it.
+    ``has_updates``: it both loaded from and stored to a buffer.
     """
 
     sizes: DefaultSizes
@@ -136,28 +135,28 @@ class _Trial:
 
     @property
     def places(self) -> set[tuple[str, str, int]]:
-        """What is wrong where."""
+        """The kinds of fault with their places."""
         return {(fault.kind.value, fault.kernel, fault.instruction) for fault in self.faults}
 
     @property
     def updates(self) -> set[tuple[str, int]]:
-        """The places that read and write what others write: stores alone are of a kernel that has each index once."""
+        """The places that read and write data of other work items; stores alone occur in kernels that use each index once."""
         return {(race.kernel, race.instruction) for race in self.races if "read" in race.message}
 
     @property
     def has_misfits(self) -> bool:
-        """True if there are faults that no race explains: sizes that do not fit the kernel have those."""
+        """True if there are faults that no race explains, which means that the sizes do not fit the kernel."""
         explained = {FaultKind.RACE, FaultKind.UNINITIALISED} if self.races else set()
         return any(fault.kind not in explained for fault in self.faults)
 
     @property
     def fitting(self) -> DefaultSizes:
-        """The sizes, with buffers of what was touched, as far as that is known."""
+        """The sizes, with buffer lengths by the bytes touched, as far as known."""
         return replace(self.sizes, bytes=self.touched) if self.has_ended else self.sizes
 
 
 class _Proposer:
-    """What does not depend on the sizes of a launch, and launches with sizes."""
+    """Proposes launches of one program with different sizes."""
 
     def __init__(self, module: Module, options: RunOptions, launch_path: Path, given: Spec, text: str | None) -> None:
         self.module = module
@@ -172,8 +171,8 @@ class _Proposer:
         try:
             self.described = found or made_for([kernel], options.platform)
         except EmitError as error:
-            raise LaunchError(f"there is no ze_info, and none can be made: {error}") from None
-        # A text written by hand gives its inputs names that mean something; those of a dump are numbers.
+            raise LaunchError(f"no ze_info found, and none can be generated: {error}") from None
+        # Input names of handwritten texts are meaningful; those of a dump are numbers.
         self.named = found is None and boundary(kernel) is None
         self.types = forms.element_types(kernel) if found is None else None
         try:
@@ -188,7 +187,7 @@ class _Proposer:
         self.platform: tuple[Platform, str] | None = None
 
     def proposal(self, sizes: DefaultSizes) -> Proposal:
-        """Return the launch of some sizes, which are the given ones where these are given."""
+        """Return the launch with these sizes; given sizes take precedence."""
         given = self.given
         told = forms.template(self.described.text, self.kernel.name, self.types, sizes)
         told["named"] = self.named
@@ -198,7 +197,7 @@ class _Proposer:
         if self.symbols:
             launch["symbols"] = {**self.symbols, **launch.get("symbols", {})}
             said.append(
-                f"data {', '.join(self.symbols)}: {_SYMBOL_BYTES} zero bytes each, for no zebin here has the program's data"
+                f"data {', '.join(self.symbols)}: {_SYMBOL_BYTES} zero bytes each, because no zebin in the folder has the data of the program"
             )
         names = [a["name"] for a in told["arguments"]]
         if self.platform is None:
@@ -214,10 +213,10 @@ class _Proposer:
         return Proposal(told, written, tuple(said), platform, free)
 
     def best(self) -> Proposal:
-        """Return the launch that shows most: of sizes that fit the kernel, with buffers that end where the kernel should.
+        """Return the most revealing launch: with sizes that fit the kernel, and buffers that end where the kernel should.
 
-        Values repeat where two work items then change the same element. Counts are no multiple of a group's size where only
-        then something is wrong.
+        Values repeat if two work items then change the same element. Counts are not a multiple of the group size if only then
+        there are faults.
         """
         first = self.proposal(self.sizes[0])
         if not first.can_be_tried:
@@ -236,13 +235,13 @@ class _Proposer:
         if uneven.written == proposal.written:
             return proposal
         is_told = trial.faults or _overruns(proposal)
-        # Other faults may be of a kernel that has as many work items as elements, or wants a power of two.
+        # Other faults may mean that the kernel needs as many work items as elements, or a power of two.
         is_wrong = _overruns(uneven) or any(fault.kind is FaultKind.BARRIER for fault in rest.faults)
         shown = uneven if is_wrong and not is_told else proposal
         return replace(shown, uneven=uneven, even=proposal)
 
     def _best_trial(self, first: Proposal) -> _Trial:
-        """Return the first trial without a fault, else the one whose faults are the least a matter of sizes."""
+        """Return the first trial without a fault, else the one whose faults depend least on the sizes."""
         is_plane = self.sizes[0].local[1] > 1
 
         def rank(trial: _Trial) -> tuple[bool, bool, bool, int]:
@@ -250,7 +249,7 @@ class _Proposer:
             return trial.has_misfits, is_other_shape, bool(trial.faults), len(trial.places) if is_plane else 0
 
         trials: list[_Trial] = []
-        # As counts, integers without a name have to do no harm.
+        # Nameless integers are treated as counts only if that causes no fault.
         is_nameless = any(is_count(self.info, a["index"], nameless=True) for a in first.told["arguments"])
         for sizes in [*(replace(sizes, nameless=True) for sizes in self.sizes if is_nameless), *self.sizes]:
             trials.append(self._tried(sizes))
@@ -258,23 +257,23 @@ class _Proposer:
                 return trials[-1]
             if sizes.local == _LOCAL_SIZES[0] and len(trials) == 1 and not trials[0].has_misfits:
                 larger = self._tried(replace(sizes, local=_LARGEST))
-                # Where a larger group does not fall out of shared local memory, the races are no matter of sizes.
+                # If a larger group stays within shared local memory, the races do not depend on the sizes.
                 if not larger.has_misfits:
                     return trials[0]
         return min(trials, key=rank)
 
     def _platform(self, written: Written) -> tuple[Platform, str]:
-        """Return the platform that is told, else the likeliest that text and ze_info can be made for."""
+        """Return the known platform, else the likeliest one that fits text and ze_info."""
         try:
             file = parse_launch(written.text, self.path)
         except LaunchError as error:
             raise LaunchError(written.said(str(error), str(self.path))) from None
         chosen = platform_told(file, self.options, [self.kernel.name])
         if self.options.platform or file.platform:
-            assert chosen is not None  # an unknown one has been refused
+            assert chosen is not None  # unknown platforms are refused earlier
             return chosen, f"platform: {chosen.name}, as given"
         if chosen is not None:
-            return chosen, f"platform: {chosen.name}, which the zebin was made for"
+            return chosen, f"platform: {chosen.name}, that of the zebin"
         dump = registers_of_dump(self.kernel)
         for platform in _candidates():
             if dump is not None and dump.bytes != platform.grf_bytes:
@@ -291,13 +290,13 @@ class _Proposer:
                 break
             return (
                 platform,
-                f"platform: {platform.name}, the likeliest that this text was made for; nothing here tells it",
+                f"platform: {platform.name}, a guess from the instructions of the text",
             )
         default = choose_platform(file, self.options)
-        return default, f"platform: {default.name}, the default; nothing here tells it"
+        return default, f"platform: {default.name}, the default"
 
     def _prepared(self, file: LaunchFile, platform: Platform) -> PreparedLaunch | str | int | None:
-        """Return the launch made ready, or what an error is about."""
+        """Return the prepared launch, or the argument of the error."""
         config = replace(file.config, kernel=self.kernel.name)
         try:
             return prepare(self.module, None if self.named else self.info, config, platform)
@@ -305,15 +304,15 @@ class _Proposer:
             return error.arg
 
     def _is_refused(self, platform: Platform) -> bool:
-        """Return whether the assembler reports errors for a platform."""
+        """Return whether the text has errors for a platform."""
         if self.text is None:
             self.text = module_text(self.module, platform)
             if errors_of(self.text, None):
-                self.text = ""  # no text can say this object
+                self.text = ""  # the object has no text form
         return bool(self.text and errors_of(self.text, platform.name))
 
     def _tried(self, sizes: DefaultSizes) -> _Trial:
-        """Run a launch with roomy buffers, as far as a look at its beginning goes."""
+        """Run a launch with roomy buffers up to the step limit of a trial."""
         proposal = self.proposal(sizes)
         prepared = self._prepared(proposal.read(self.path), proposal.platform)
         if not isinstance(prepared, PreparedLaunch):
@@ -338,20 +337,20 @@ class _Proposer:
             return []
         words = []
         if "groups" not in given and "global_size" not in given:
-            why = "" if max(told["groups"]) > 1 else ", for the kernel does not look at its group's number"
+            why = "" if max(told["groups"]) > 1 else ", because the kernel does not read its group ID"
             words.append(f"groups: {forms.flow(told['groups'])}{why}")
         if "local_size" not in given:
             size = told["localSize"]
             why = "as the ze_info requires" if told["required"] else f"one thread of SIMD{told['simdSize']}"
             if size != [max(1, told["simdSize"]), 1, 1] and not told["required"]:
-                why = "several threads, which share memory" if told["shares"] else "a part of a plane"
+                why = "several threads that share memory" if told["shares"] else "a tile of a plane"
             words.append(f"local_size: {forms.flow(size)}, {why}")
         return words
 
 
 @dataclass(frozen=True, slots=True)
 class ProposedRun:
-    """A program to run and its launch by default, with the lines of its texts and notes about it."""
+    """A program to run and its generated launch, with the lines of its texts and notes."""
 
     module: Module
     sources: dict[str, BodySource]
@@ -362,12 +361,12 @@ class ProposedRun:
 def proposed(
     program: str | bytes, options: RunOptions, launch_path: Path, quick: Spec | None = None, *, tries: bool = True
 ) -> ProposedRun:
-    """Make the program of a text, or of an object's bytes, and fill in its launch.
+    """Load the program of a text or an object and generate its launch.
 
     Raises TextProblems for a text with errors, and LaunchError as ``propose`` does.
     """
     told = platform_told(parse_launch(_NOTHING, launch_path), options)
-    # Files that are named come first, and are added where the program is run.
+    # Functions of the folder are not linked here if the launch names files, because the run adds those first.
     linked = not options.files and not (quick or {}).get("files")
     made = _program(program, options, told, linked=linked)
     text = program if isinstance(program, str) else None
@@ -383,7 +382,7 @@ def proposed(
 def _program(
     program: str | bytes, options: RunOptions, where: Platform | None, *, linked: bool
 ) -> tuple[Module, dict[str, BodySource], list[str]]:
-    """Return the program with, if ``linked``, the functions of its folder that its first kernels call."""
+    """Return the program; if ``linked``, with the functions of its folder that its first kernels call."""
     notes: list[str] = []
     sources: dict[str, BodySource] = {}
     if isinstance(program, bytes):
@@ -405,26 +404,24 @@ def _completed(given: Spec, told: Spec) -> Spec:
 
 
 def _kernel(module: Module, given: Spec, place: str) -> tuple[Kernel, list[str]]:
-    """Return the kernel that is asked for, else the first of the program."""
+    """Return the chosen kernel, else the first of the program."""
     if given.get("kernel"):
         return choose_kernel(module, str(given["kernel"])), []
     if not module.kernels:
         names = ", ".join(body.name for body in module.functions)
-        raise LaunchError(
-            f"there is no kernel here, only functions ({names}): run the kernel that calls them", place=place
-        )
+        raise LaunchError(f"no kernel found, only functions ({names}); run the kernel that calls them", place=place)
     kernels = _kernels_of(module)
     others = ", ".join(k.name for k in kernels[1:])
     return kernels[0], [f"kernel: {kernels[0].name}, the first; there are also {others}"] if others else []
 
 
 def _kernels_of(module: Module) -> list[Kernel]:
-    """Return the kernels of a program without the compiler's own, which is there only where it is alone."""
+    """Return the kernels of a program, without the compiler's empty kernel unless it is the only one."""
     return [k for k in module.kernels if k.name != COMPILERS_OWN] or list(module.kernels)
 
 
 def _judge_own(kernel: Kernel, found: DescribedKernel | None, options: RunOptions, launch_path: Path) -> None:
-    """Refuse a ze_info of the program's own name that cannot be read, or is silent where no other speaks: it is meant."""
+    """Raise LaunchError if the ze_info with the program's name is unreadable, or no ze_info describes the kernel."""
     if found is None or found.silent is not None:
         empty = parse_launch(_NOTHING, launch_path)
         kernel_info(kernel, empty, options, [])
@@ -433,7 +430,7 @@ def _judge_own(kernel: Kernel, found: DescribedKernel | None, options: RunOption
 def _symbols(
     module: Module, kernel: Kernel, info: KernelInfo, launch_path: Path, options: RunOptions, given: Spec
 ) -> Spec:
-    """Zeros for the program's data that nothing here has."""
+    """Return zeros for data of the program that no zebin provides."""
     empty = parse_launch(_NOTHING, launch_path)
     _, sections = kernel_info(kernel, empty, options, [])
     there = {name for section in sections for name in (*section.symbols, section.base)}
@@ -452,10 +449,10 @@ def _candidates() -> list[Platform]:
 
 
 def _sizes(kernel: Kernel, info: KernelInfo, given: Spec, told: Spec) -> list[DefaultSizes]:
-    """Return the sizes to try, the likeliest first; those that are given count."""
+    """Return the sizes to try, the likeliest first; given sizes take precedence."""
     places = _variables_in(kernel)
     variables = {var for var, _ in places}
-    # Local ids alone are also the way to the number of a work item in its group.
+    # A read of local ids alone proves nothing, because they also give the index of a work item in its group.
     is_flat = not (variables & _second_ids(kernel, info) and (_R0_SECOND in places or _SECOND_GROUP_ID in variables))
     one_thread: Triple = (*told["localSize"], 1, 1)[:3]
     local = [one_thread]
@@ -479,13 +476,13 @@ def _sizes(kernel: Kernel, info: KernelInfo, given: Spec, told: Spec) -> list[De
 
 
 def _uneven(sizes: DefaultSizes) -> int:
-    """Return a count that is no multiple of a group's size; a whole thread of the last group is beyond it."""
+    """Return a count that is not a multiple of the group size and leaves a whole thread of the last group idle."""
     x, y, _ = sizes.local
     return max(1, sizes.across - (min(x // 2 + 1, 5) if y > 1 else x // 2 + 1))
 
 
 def _given_counts(given: Spec, told: Spec) -> Iterator[int]:
-    """Yield the numbers that are given for arguments that count."""
+    """Yield the given values of arguments that are counts."""
     args = given.get("args")
     for argument in told["arguments"]:
         key = argument["name"] if isinstance(args, dict) else argument["index"]
@@ -502,7 +499,7 @@ def _given_counts(given: Spec, told: Spec) -> Iterator[int]:
 
 
 def _triple(value: object) -> Triple | None:
-    """Three sizes from one to three numbers; None where something else is given, which is refused elsewhere."""
+    """Return three sizes from one to three numbers; None for other values, which are refused elsewhere."""
     numbers = [value] if isinstance(value, int) else value
     if not isinstance(numbers, list) or not 1 <= len(numbers) <= 3:
         return None
@@ -513,9 +510,9 @@ def _triple(value: object) -> Triple | None:
 
 
 def _variables_in(kernel: Kernel) -> set[tuple[int, int]]:
-    """Return the general variables that instructions of a kernel name, or name a part of, each with the byte where the operand begins.
+    """Return the general variables that instructions of a kernel use, directly or by alias, each with the operand's byte offset.
 
-    Of operands below the first row of a register, and of raw ones, byte 0 counts.
+    The offset is 0 for raw operands and operands after the first row of a register.
     """
     found = set()
     for inst in kernel.instructions:
@@ -526,7 +523,7 @@ def _variables_in(kernel: Kernel) -> set[tuple[int, int]]:
             held = kernel.variable_type(var)
             if isinstance(value, General) and held is not None and not value.row:
                 at = value.col * held.size
-            for _ in kernel.variables:  # an alias of an alias, and so on
+            for _ in kernel.variables:  # follows chains of aliases
                 alias = kernel.variable(var)
                 if alias is None or alias.alias_scope or not is_alias(alias):
                     break
@@ -536,7 +533,7 @@ def _variables_in(kernel: Kernel) -> set[tuple[int, int]]:
 
 
 def _second_ids(kernel: Kernel, info: KernelInfo) -> set[int]:
-    """Return the variables that hold the local ids along y: the second third of what is passed for each thread."""
+    """Return the variables with the local ids along y: the second third of the per-thread payload."""
     size = sum(entry.size for entry in info.per_thread if entry.arg_type == "local_id") // 3
     start = min((entry.offset for entry in kernel.inputs), default=0) + size
     return {entry.id for entry in kernel.inputs if start <= entry.offset < start + size}
@@ -547,7 +544,7 @@ def _overruns(proposal: Proposal) -> bool:
 
 
 def _argument_words(given: Spec, told: Spec) -> list[str]:
-    """Return a sentence for each argument that is not given."""
+    """Return a sentence for each default argument."""
     args: Any = given.get("args")
     words = []
     for argument in told["arguments"]:

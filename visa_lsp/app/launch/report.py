@@ -1,6 +1,6 @@
-"""What came of a launch, as values: buffers, expectations, faults with their places in the texts.
+"""The report of a launch as values: buffers, expectations, and faults with their places in the texts.
 
-Filled by ``runner``, printed by ``printing`` and sent by the language server. Prints nothing.
+``runner`` creates it, ``printing`` prints it, and the language server sends it.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from visa_lsp.sim.launch.expect import Mismatch
 
 
-_MOST_SOURCE: Final = 16 << 20
+_MAX_SOURCE_BYTES: Final = 16 << 20
 _INSTRUCTION: Final = re.compile(r"instruction (\d{1,9})")
 
 
 @dataclass(frozen=True, slots=True)
 class ImageShape:
-    """What an image argument is: width, height, depth or layers, channels, how a texel is read."""
+    """The shape of an image argument: width, height, depth or layers, channels, and the format of a texel."""
 
     width: int
     height: int
@@ -41,9 +41,9 @@ class ImageShape:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BufferReport:
-    """A buffer or image argument after the run; ``name`` is the source's, where ze_info tells it.
+    """A buffer or image argument after the run; ``name`` is the one in the source, if ze_info has it.
 
-    ``written``: the kernel has stored into it; ``changed``: it holds other bytes than before.
+    ``written``: the kernel stored into it; ``changed``: its bytes differ from before.
     """
 
     arg: int | str
@@ -55,13 +55,13 @@ class BufferReport:
 
     @property
     def title(self) -> str:
-        """What the argument is called wherever it is shown: ``td (argument 3)``, counted as in the launch file."""
+        """The title of the argument: ``td (argument 3)``, counted as in the launch file."""
         return titled(self.arg, self.name)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueReport:
-    """An argument that was passed by value; ``name`` is the source's, where ze_info tells it."""
+    """An argument passed by value; ``name`` is the one in the source, if ze_info has it."""
 
     arg: int | str
     name: str
@@ -70,7 +70,7 @@ class ValueReport:
 
 @dataclass(frozen=True, slots=True)
 class ExpectationReport:
-    """One expectation: whether it holds, and if not the first differences in one line, and all that is known of them."""
+    """One expectation: whether it holds, and if not, the first differences in one line and the mismatch."""
 
     arg: int | str
     ok: bool
@@ -89,7 +89,7 @@ class RunTime:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunReport:
-    """What came of one launch."""
+    """The report of one launch."""
 
     kernel: str
     platform: str
@@ -106,32 +106,32 @@ class RunReport:
     barriers: int = 0
     bytes_read: int = 0
     bytes_written: int = 0
-    findings: tuple[Fault, ...] = ()  # notes of observers that are no fault
+    findings: tuple[Fault, ...] = ()  # notes of observers, not faults
     sources: Mapping[str, BodySource] = field(default_factory=dict)
-    sent: tuple[RecordedMessages, ...] = ()  # messages that are recorded instead of carried out
-    more_faults: int = 0  # found, but more than were asked for
+    sent: tuple[RecordedMessages, ...] = ()  # messages that are recorded instead of executed
+    more_faults: int = 0  # faults beyond the limit
     values: tuple[ValueReport, ...] = ()
-    assumed: tuple[str, ...] = ()  # what nobody has said of the launch, a sentence each
+    assumed: tuple[str, ...] = ()  # assumptions of a generated launch, a sentence each
     time: RunTime = RunTime()
-    replayed_groups: int = 0  # run again by the interpreter, where a check has stopped compiled code
+    replayed_groups: int = 0  # groups that the interpreter ran again because a check stopped compiled code
     profile: RunProfile | None = None
-    is_watched: bool = True  # False where no check was on
-    expected_faults: Mapping[str, bool] = field(default_factory=dict)  # by kind: whether the run has found one
+    is_watched: bool = True  # False without checks
+    expected_faults: Mapping[str, bool] = field(default_factory=dict)  # by kind: whether the run found one
 
     def with_assumed(self, assumed: tuple[str, ...]) -> RunReport:
-        """Return the report with what was assumed, which is not said again in a note."""
+        """Return the report with the assumptions, which are removed from the notes."""
         return replace(self, assumed=assumed, notes=tuple(note for note in self.notes if note not in assumed))
 
     def excerpt(self, fault: Fault | RecordedMessages) -> tuple[str, str]:
-        """Return where a fault stands, ``path:line``, and that line of the text; empty where there is no text."""
+        """Return ``path:line`` of a fault and that line; empty without a text."""
         return _excerpt(self.sources.get(fault.kernel), fault.line)
 
     def other_excerpt(self, fault: Fault) -> tuple[str, str]:
-        """Return the same for the other party."""
+        """Return ``path:line`` and the line of the other party."""
         return _excerpt(self.sources.get(fault.other_kernel or fault.kernel), fault.other_line)
 
     def source_excerpt(self, kernel: str, place: tuple[str, int] | None) -> tuple[str, str]:
-        """``path:line`` of the source that a text was compiled from, and that line where the file is there."""
+        """Return ``path:line`` in the source of a text, and that line if the file exists."""
         if place is None:
             return "", ""
         text = self.sources.get(kernel)
@@ -139,24 +139,24 @@ class RunReport:
         return f"{place[0]}:{place[1]}", _line_of(folder / place[0], place[1])
 
     def title(self, arg: int | str) -> str:
-        """Return what an argument is called: as its buffer is."""
+        """Return the title of an argument, as of its buffer."""
         return next((buffer.title for buffer in self.buffers if buffer.arg == arg), titled(arg, ""))
 
     def with_most(self, count: int | None) -> RunReport:
-        """Return the report with no more than so many faults listed; all of them with None."""
+        """Return the report with at most ``count`` faults listed; None lists all."""
         if count is None:
             return self
         return replace(self, faults=self.faults[:count], more_faults=len(self.faults[count:]))
 
     @property
     def ok(self) -> bool:
-        """No fault but those expected, and every expectation holds."""
+        """Whether there are only expected faults and every expectation holds."""
         held = all(e.ok for e in self.expectations) and all(self.expected_faults.values())
         return held and not self.faults and not self.more_faults
 
 
 def titled(arg: int | str, name: str) -> str:
-    """Name and number of an argument, as far as both are known."""
+    """Return the name and number of an argument, as far as known."""
     if isinstance(arg, str):
         return arg
     return f"{name} (argument {arg})" if name else f"argument {arg}"
@@ -170,7 +170,7 @@ def _excerpt(source: BodySource | None, line: int) -> tuple[str, str]:
 
 def _line_of(path: Path, line: int) -> str:
     try:
-        if not path.is_file() or path.stat().st_size > _MOST_SOURCE:
+        if not path.is_file() or path.stat().st_size > _MAX_SOURCE_BYTES:
             return ""
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     except (OSError, ValueError):
@@ -179,7 +179,7 @@ def _line_of(path: Path, line: int) -> str:
 
 
 def with_sources(faults: Iterable[Fault], module: Module) -> tuple[Fault, ...]:
-    """Faults with the file and line that ``FILE`` and ``LOC`` lines name, for both parties."""
+    """Add the file and line of ``FILE`` and ``LOC`` lines to faults, for both parties."""
     bodies = {body.name: body for body in module.bodies}
     return tuple(_sourced(fault, bodies) for fault in faults)
 
@@ -196,7 +196,7 @@ def _sourced(fault: Fault, bodies: Mapping[str, Kernel]) -> Fault:
 
 
 def _source_of(body: Kernel | None, at: int) -> tuple[str, int] | None:
-    """Return the file and line of the marks above an instruction; None without them, or for what no line stands for."""
+    """Return the file and line of the marks above an instruction; None without them."""
     if body is None or not 0 <= at < len(body.instructions):
         return None
     line = 0
@@ -215,7 +215,7 @@ def _source_of(body: Kernel | None, at: int) -> tuple[str, int] | None:
 
 
 def with_declarations(faults: Iterable[Fault], sources: Mapping[str, BodySource]) -> tuple[Fault, ...]:
-    """Faults that are about a variable, with the line of its declaration: the last one above the instruction."""
+    """Add to faults about a variable the line of its declaration: the last one above the instruction."""
     return tuple(_declared(fault, sources.get(fault.kernel)) for fault in faults)
 
 

@@ -1,6 +1,6 @@
-"""From a launch that has run to the values of its report: what became of each buffer, which expectations hold.
+"""Computes the values of a report after a run: the state of each buffer and the result of each expectation.
 
-Runs nothing and prints nothing. Invariant: the order of both is that of the launch file.
+Invariant: both are in the order of the launch file.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 
 def buffer_reports(prepared: PreparedLaunch, config: LaunchConfig) -> tuple[BufferReport, ...]:
-    """Return every buffer and image argument as the run has left it; ``config`` has what it held before.
+    """Return every buffer and image argument after the run; ``config`` has the arrays before it.
 
-    What an array held that the run worked on in place is not known any more: it counts as changed where it was written.
+    An array that the run modified in place counts as changed if it was written, because its old contents are lost.
     """
     order = [key for key in prepared.names if key in prepared.arrays] or list(prepared.arrays)
     return tuple(_buffer(prepared, key, _given(config, key)) for key in order)
 
 
 def expectation_reports(prepared: PreparedLaunch, config: LaunchConfig) -> tuple[ExpectationReport, ...]:
-    """Return every expectation, and where one does not hold what differs."""
+    """Return every expectation, with the differences if it fails."""
     from visa_lsp.sim.launch.expect import mismatch
 
     found = ((expect.arg, mismatch(prepared.arrays[expect.arg], expect)) for expect in config.expect)
@@ -53,5 +53,5 @@ def _buffer(prepared: PreparedLaunch, key: int | str, given: Arg) -> BufferRepor
 
 
 def _bytes(array: Array) -> memoryview:
-    """Return the bytes of an array, to be compared without a copy: values would not do, NaN differs from itself."""
+    """Return the bytes of an array for comparison without a copy; values would not work, because NaN differs from itself."""
     return array.reshape(-1).view("u1").data

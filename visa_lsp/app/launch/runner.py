@@ -1,6 +1,6 @@
-"""One launch from text or object to a report: assemble, encode, decode, prepare, run, compare.
+"""Runs one launch from text or object to report: assemble, encode, decode, prepare, run, compare.
 
-The command line and the language server's ``visa.run`` both come through ``run_text``. Prints nothing and writes no file.
+The command line and ``visa.run`` of the language server both call ``run_text``. Prints nothing and writes no file.
 """
 
 from __future__ import annotations
@@ -85,21 +85,21 @@ __all__ = [
 ]
 
 ENGINES: Final = ("auto", "jit", "interp")
-INTERPRETED_STEPS: Final = 50_000_000  # some minutes; a kernel that takes more may never end
+INTERPRETED_STEPS: Final = 50_000_000  # some minutes; a longer kernel may never end
 _ITEM_RACES: Final = "item-races"
 _PILOT_STEPS: Final = 2_000
 _MAX_PILOT_BYTES: Final = 64 << 20  # 20 ms to copy
-COMPILED_STEPS: Final = 200_000_000_000  # the same for the compiled engine
+COMPILED_STEPS: Final = 200_000_000_000  # for the compiled engine
 
 
 def run_launch(launch: LaunchFile, options: RunOptions, data: bytes | None = None) -> RunReport:
-    """Run the program of the options, or else the one that a launch file names; ``data`` is what it holds, where that is known.
+    """Run the program of the options, else the one that the launch file names; ``data`` are its bytes, if known.
 
-    Raises LaunchError where there is none, and as ``run_text``.
+    Raises LaunchError if there is no program, and as ``run_text``.
     """
     path = options.path or launch.file
     if path is None:
-        raise LaunchError("no program: say which with file: NAME.visaasm", place=f"{launch.path}:1:1")
+        raise LaunchError("no program; name it with file: NAME.visaasm", place=f"{launch.path}:1:1")
     options = replace(options, path=path)
     data = read_bytes(path) if data is None else data
     if data[:4] == b"CISA" or path.suffix == ".isa":
@@ -108,9 +108,9 @@ def run_launch(launch: LaunchFile, options: RunOptions, data: bytes | None = Non
 
 
 def run_text(text: str, launch: LaunchFile, options: RunOptions | None = None) -> RunReport:
-    """Run a text as a launch file says.
+    """Run a text with a launch file.
 
-    Raises ``TextProblems`` for a text with errors and ``LaunchError`` for all that cannot be launched.
+    Raises TextProblems for a text with errors, and LaunchError for a launch that cannot run.
     """
     options = options or RunOptions()
     told = platform_told(launch, options, kernels_in(text))
@@ -120,7 +120,7 @@ def run_text(text: str, launch: LaunchFile, options: RunOptions | None = None) -
 
 
 def run_object(data: bytes, launch: LaunchFile, options: RunOptions | None = None) -> RunReport:
-    """Run an object as a launch file says."""
+    """Run an object with a launch file."""
     options = options or RunOptions()
     return run_module(decoded(data, options.path), launch, options)
 
@@ -132,13 +132,13 @@ def run_module(
     notes: Sequence[str] = (),
     sources: Mapping[str, BodySource] | None = None,
 ) -> RunReport:
-    """Run a program as a launch file says: ``ready`` and ``carried_out``, whose errors it raises."""
+    """Run a program with a launch file: ``ready``, then ``carried_out``; raises their errors."""
     return carried_out(ready(module, launch, options or RunOptions(), notes, sources))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadyRun:
-    """A launch that has come as far as its dispatch: the whole program, and what was said on the way there."""
+    """A launch that is ready to run: the linked program, its dispatch, and the notes so far."""
 
     module: Module
     launch: LaunchFile
@@ -150,17 +150,17 @@ class ReadyRun:
     loading: float  # seconds since loading began
 
     def dispatch(self, steps: int) -> Dispatch:
-        """Return the order to run, with a budget of so many instructions where the options say no other."""
+        """Return the dispatch with a budget of ``steps`` instructions, unless the options set one."""
         return with_budget(self.prepared, self.options.budget or steps).dispatch
 
     @property
     def values(self) -> tuple[ValueReport, ...]:
-        """What is passed by value."""
+        """The arguments passed by value."""
         return _values(self.launch, self.prepared)
 
     @property
     def printed(self) -> str:
-        """What the kernel has printed so far."""
+        """The output of the kernel so far."""
         return text_printed(self.prepared.printf, self.prepared.dispatch.memory) if self.prepared.printf else ""
 
     def _expectations(self) -> tuple[ExpectationReport, ...]:
@@ -173,7 +173,7 @@ class ReadyRun:
         return tuple(report for _, report in sorted(found, key=lambda entry: entry[0]))
 
     def _referred(self, path: Path) -> Mapping[int | str, Array]:
-        """Return the arrays that a reference program leaves of the same arguments."""
+        """Return the arrays after a reference program ran with the same arguments."""
         launch, options, config = self.launch, self.options, self.launch.config
         data = read_bytes(path)
         if is_opencl(str(path)):
@@ -203,22 +203,22 @@ class ReadyRun:
     def report(
         self, result: RunResult, engine: str, time: RunTime | None = None, profiler: Profiler | None = None
     ) -> RunReport:
-        """Return what came of the run."""
+        """Return the report of the run."""
         prepared, config, said = self.prepared, self.launch.config, list(self.notes)
         if profiler is not None and self.options.engine == "auto":
             said.append(
-                "--profile: the interpreter runs, which alone sees lanes and messages; --counts goes with any engine"
+                "--profile uses the interpreter, which alone records lanes and messages; --counts works with any engine"
             )
         if result.side_by_side > 1:
             said.append(
-                f"groups ran side by side on {result.side_by_side} threads: nothing orders the atomics of different groups"
+                f"groups ran in parallel on {result.side_by_side} threads; the order of atomics of different groups is undefined"
             )
         elif self.options.threads > 1 and engine == "interp":
-            said.append("groups ran one after another, not on several threads: only the compiled engine has several")
+            said.append("groups ran on one thread; only the compiled engine supports several")
         if result.ended:
             groups = prod(prepared.dispatch.groups)
             said.append(
-                f"the run was ended at its first fault, in group {result.groups + 1} of {groups}: nothing is compared"
+                f"the run stopped at its first fault, in group {result.groups + 1} of {groups}; nothing is compared"
             )
         faults = with_sources(with_declarations(result.faults, self.texts), self.module)
         expected = watched_kinds(self.launch.expect_faults, self.options.checks)
@@ -267,9 +267,9 @@ def ready(
     notes: Sequence[str] = (),
     sources: Mapping[str, BodySource] | None = None,
 ) -> ReadyRun:
-    """Link a program and prepare it as a launch file says; further files, its own and those of the options, are added.
+    """Link a program with the further files of launch file and options, and prepare its launch.
 
-    ``sources`` are the texts of bodies, for the lines of reports. Raises LaunchError where the launch does not fit the
+    ``sources`` are the texts of bodies, for the lines of reports. Raises LaunchError if the launch does not fit the
     program: a wrong platform, argument or ze_info.
     """
     texts = dict(sources or {})
@@ -292,16 +292,16 @@ def ready(
 
 
 def carried_out(run: ReadyRun) -> RunReport:
-    """Run a launch that is ready, as often as its options say, and compare what the last run left with what is expected.
+    """Run a prepared launch as often as its options say, and check the expectations against the last run.
 
-    What the kernel does wrong is in the report. Raises LaunchError for an engine or checker that is not there, and for a
-    listener that cannot follow the run.
+    Faults of the kernel are in the report. Raises LaunchError for an unknown engine or checker, and for a listener that the
+    engine does not support.
     """
     options = run.options
     follows = bool(options.listeners) or options.profile
     engine_name, engine = _engine("interp" if follows and options.engine == "auto" else options.engine, options.budget)
     if follows and engine_name != "interp":
-        raise LaunchError("instructions can be followed with --engine interp only")
+        raise LaunchError("tracing instructions needs --engine interp")
     observers_named(options.checks)
     for listener in options.listeners:
         if unfit := listener.unfit(run.prepared.dispatch):
@@ -319,10 +319,10 @@ def carried_out(run: ReadyRun) -> RunReport:
 
 
 def _item_race(dispatch: Dispatch, checks: str) -> Fault | None:
-    """Return the first race between work items of one thread, as a note, where the checks are all but that one.
+    """Return the first race between work items of one thread as a note, if all other checks are on.
 
-    Only the first group runs for it, only its beginning, and only of kernels whose work items share memory: 20 to 40 ms.
-    Memory holds the same as before.
+    Runs only the beginning of the first group, and only for kernels whose work items share memory, which takes 20 to 40 ms.
+    Memory is restored.
     """
     names = {name.strip() for name in checks.split(",")}
     if "all" not in names or _ITEM_RACES in names or not dispatch.slm_bytes or dispatch.simd == 1:
@@ -336,14 +336,14 @@ def _item_race(dispatch: Dispatch, checks: str) -> Fault | None:
     race = next((fault for fault in faults if fault.kind is FaultKind.RACE and not fault.is_note), None)
     if race is None:
         return None
-    more = f"another SIMD width does not order them; --checks all,{_ITEM_RACES} makes faults of these"
+    more = f"another SIMD width does not order them; --checks all,{_ITEM_RACES} reports these as faults"
     return replace(race, message=f"{race.message}: {more}", note=True)
 
 
 def _timed(
     dispatch: Dispatch, engine: Engine, options: RunOptions, loading: float
 ) -> tuple[RunResult, RunTime, Profiler | None]:
-    """Return what the last of the runs has done, how long loading, compiling and each of them took, and who has watched the last."""
+    """Run the launch; return the result of the last run, the times of loading, compiling and each run, and the last profiler."""
     before = Contents(dispatch) if options.repeat > 1 else None
     compiling, running = 0.0, []
     while True:
@@ -359,7 +359,7 @@ def _timed(
 
 
 def _values(launch: LaunchFile, prepared: PreparedLaunch) -> tuple[ValueReport, ...]:
-    """Return what was passed by value, as the launch has it."""
+    """Return the arguments passed by value."""
     args = launch.config.args
     keyed: Iterable[tuple[int | str, Arg]] = args.items() if isinstance(args, Mapping) else enumerate(args)
     return tuple(
@@ -402,21 +402,21 @@ def _check_expectations(launch: LaunchFile, prepared: PreparedLaunch) -> None:
     expected = [*(e.arg for e in launch.config.expect), *(c.arg for c in launch.conditions if c.arg is not None)]
     unknown = next((arg for arg in expected if arg not in prepared.arrays), None)
     if unknown is not None:
-        raise LaunchError(f"argument {unknown} is expected to hold something, but it is no buffer", unknown)
+        raise LaunchError(f"argument {unknown} has an expectation, but is not a buffer", unknown)
 
 
 def _check_instructions(
     module: Module, launch: LaunchFile, where: Platform, notes: list[str], chosen: str | None
 ) -> None:
-    """Tell before the run that a text has instructions which the platform lacks: refused where the user chose it.
+    """Report instructions that the platform lacks: as LaunchError if the user ``chosen`` the platform, else as a note.
 
-    So is a number of lanes that its threads cannot have.
+    The same for a number of lanes that its threads cannot have.
     """
     kernel = _launched(module, launch)
     lanes = kernel.int_attribute("SimdSize") if kernel is not None else None
     widths = thread_widths(where.grf_bytes)
     if kernel is not None and lanes in thread_widths(0) and lanes not in widths:
-        words = f"'{kernel.name}' has threads of {lanes} lanes, those of {where.name} have 16 or 32"
+        words = f"'{kernel.name}' has threads of {lanes} lanes, but {where.name} supports 16 or 32"
         if chosen:
             raise launch.locate(LaunchError(f"{words}; text and platform do not fit", PLATFORM))
         notes.append(words)
@@ -426,10 +426,10 @@ def _check_instructions(
                 continue
             have = [p.name for p in PLATFORMS if p.name in inst.row.platforms]
             line = f", line {inst.line + 1}" if inst.line >= 0 else ""
-            words = f"'{body.name}'{line}: {where.name} has no {inst.row.mnemonic}; it is there on {', '.join(have)}"
+            words = f"'{body.name}'{line}: {where.name} has no {inst.row.mnemonic}; platforms that have it: {', '.join(have) or 'none'}"
             if chosen:
                 raise launch.locate(LaunchError(f"{words}; text and platform do not fit", PLATFORM))
-            notes.append(f"{words}; say platform: {have[0] if have else 'NAME'}")
+            notes.append(f"{words}; write platform: {have[0] if have else 'NAME'}")
             return
 
 
@@ -441,31 +441,30 @@ def _launched(module: Module, launch: LaunchFile) -> Kernel | None:
 
 
 def observers_named(checks: str) -> tuple[Observer, ...]:
-    """Give the checkers of ``all``, ``none``, or names by commas.
+    """Return the checkers of ``all``, ``none``, or names separated by commas.
 
-    ``all`` has every checker but those that run only where they are named. Raises LaunchError where a name is no
-    checker's.
+    ``all`` has every checker except those that must be named. Raises LaunchError for an unknown name.
     """
     for name in (n.strip() for n in checks.split(",")):
         if name and name not in CHECKERS and name not in ("all", "none"):
-            raise LaunchError(f"unknown check '{name}'; known are all, none, {', '.join(CHECKERS)}")
+            raise LaunchError(f"unknown check '{name}'; known checks: all, none, {', '.join(CHECKERS)}")
     return checkers(checks)
 
 
 def makings() -> Makings:
-    """Return a keeper of what is compiled of one program, for ``RunOptions``."""
+    """Return a cache of compiled code of one program, for ``RunOptions``."""
     from visa_lsp.sim.jit.making import Makings
 
     return Makings(kept_for_user("native", ()))
 
 
 def _engine(name: str, budget: int | None) -> tuple[str, Engine]:
-    """Give an engine by name; auto is the compiled one where llvmlite is installed.
+    """Return an engine by name; auto is the compiled one if llvmlite is installed.
 
-    ``budget`` is that of the command line, which counts for the interpreter too where it has to help out.
+    ``budget`` is that of the command line, which also applies when the interpreter takes over.
     """
     if name not in ENGINES:
-        raise LaunchError(f"unknown engine '{name}'; known are {', '.join(ENGINES)}")
+        raise LaunchError(f"unknown engine '{name}'; known engines: {', '.join(ENGINES)}")
     if name != "interp" and find_spec("llvmlite") is not None:
         from visa_lsp.sim.jit.engine import run
         from visa_lsp.sim.jit.making import Making

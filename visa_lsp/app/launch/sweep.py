@@ -1,7 +1,7 @@
-"""``visa-lsp run --sweep``: a launch at every point of its sweep, a row for each.
+"""``visa-lsp run --sweep``: runs a launch at every point of its sweep and makes a row for each.
 
-``row_of`` is the work of one point, for whatever process: ``unit.perform`` without its arrays. Loads no NumPy itself.
-Invariant: rows stand in the order of the points, whoever was done first.
+``row_of`` runs one point in any process: ``unit.perform`` without its arrays. Loads no NumPy itself.
+Invariant: rows are in the order of the points.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _GUESS: Final = 0.03  # seconds for a point
 
 @dataclass(frozen=True, slots=True)
 class SweepRow:
-    """What came of one point: ``status`` is ok, FAILED (an expectation does not hold), fault or error (it was not run).
+    """The result of one point: ``status`` is ok, FAILED (a failed expectation), fault or error (it did not run).
 
-    ``difference`` is the first thing that is not as it should be, in one line. ``exit`` is the status that a run of this
-    point alone would have ended with; ``seconds`` is of the kernel alone.
+    ``difference`` is the first failure in one line. ``exit`` is the exit status that a run of this point alone would have;
+    ``seconds`` is the time of the kernel alone.
     """
 
     point: SweepPoint
@@ -55,14 +55,14 @@ def jobs_of(job: LaunchJob, sweep: Sweep) -> list[LaunchJob]:
 
 
 def rows_of(jobs: Sequence[LaunchJob], processes: int = 0) -> Iterator[SweepRow]:
-    """Run launches in so many processes of this machine, or with 0 in as many as pay; rows in the order of the jobs."""
+    """Run launches in ``processes`` processes of this machine (0 chooses the number); yield rows in the order of the jobs."""
     yield from in_processes(row_of, jobs, processes or max(1, min(processors(), len(jobs) // _WORTH_A_PROCESS)))
 
 
 def rows_on(cluster: Cluster, job: LaunchJob, sweep: Sweep) -> Iterator[SweepRow]:
-    """Run a launch at every point of its sweep on a cluster; rows in the order of the points.
+    """Run a launch at every point of its sweep on a cluster; yield rows in the order of the points.
 
-    The job, with what it holds of launch file and program, reaches each worker once.
+    The job, with the bytes of launch file and program, is sent to each worker once.
     """
     points = list(sweep.points())
     work = ClusterWork(partial(_row_at, job), _lost, as_it_is)
@@ -78,7 +78,7 @@ def _lost(point: SweepPoint, why: str) -> SweepRow:
 
 
 def row_of(job: LaunchJob) -> SweepRow:
-    """Run one launch and keep of its outcome what a table shows."""
+    """Run one launch and return its row."""
     outcome = perform(job)
     report = outcome.report
     if report is None:
@@ -93,7 +93,7 @@ def row_of(job: LaunchJob) -> SweepRow:
 
 
 def _difference(report: RunReport) -> str:
-    """Return the first expectation that does not hold with its first element, else the first fault."""
+    """Return the first failed expectation with its first element, else the first fault."""
     for expectation in report.expectations:
         if expectation.ok:
             continue
@@ -113,9 +113,9 @@ def _one_line(text: str) -> str:
 
 
 def sweep_of(job: LaunchJob) -> tuple[Sweep, LaunchJob]:
-    """Return the sweep of a job's launch file, and the job with the file's text: it is read once for all points.
+    """Return the sweep of a job's launch file, and the job with the text of the file, which is read once for all points.
 
-    Raises UserError where the file cannot be read, is wrong, or has no sweep.
+    Raises UserError if the file cannot be read, is wrong, or has no sweep.
     """
     from visa_lsp.app.launch.file import launch_file_text, parse_launch
     from visa_lsp.sim.launch.config import LaunchError
@@ -126,5 +126,5 @@ def sweep_of(job: LaunchJob) -> tuple[Sweep, LaunchJob]:
     except LaunchError as error:
         raise UserError(str(error)) from None
     if launch.sweep is None:
-        raise UserError(f"{job.launch}: there is no sweep to run: sweep: {{n: [1, 1000, 65536]}} makes one")
+        raise UserError(f"{job.launch}: no sweep found; add one, such as sweep: {{n: [1, 1000, 65536]}}")
     return launch.sweep, replace(job, text=text)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from visa_lsp.launchfile.values import Sweep
 
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
-_SECONDS: Final = 9  # characters of a column that says how long
+_SECONDS: Final = 9  # characters of the column with the time
 
 
 def head_line(sweep: Sweep) -> str:
@@ -37,7 +37,7 @@ def row_line(sweep: Sweep, row: SweepRow) -> str:
 
 
 def _axes_line(sweep: Sweep, words: Iterable[str]) -> str:
-    """Return a word for each axis, in columns that are as wide as the longest value."""
+    """Return a word for each axis, in columns as wide as the longest value."""
     widths = [max(len(axis.name), *(len(value_words(value)) for value in axis.values)) for axis in sweep.axes]
     return "  ".join(f"{word:<{width}}" for word, width in zip(words, widths, strict=True))
 
@@ -75,19 +75,19 @@ def _json(value: Any) -> Any:
 
 
 def refuse_table(path: str) -> None:
-    """Raise UserError where no table can be written to a file of this name."""
+    """Raise UserError if the suffix names no table format or pyarrow is missing."""
     suffix = path.rpartition(".")[2].lower() if "." in path else ""
     if suffix not in _TABLES:
-        raise UserError(f"--table {path}: a table is a file called {', '.join(f'.{known}' for known in _TABLES)}")
+        raise UserError(f"--table {path}: expected a file name ending in {', '.join(f'.{known}' for known in _TABLES)}")
     if suffix == "parquet":
         from importlib.util import find_spec
 
         if find_spec("pyarrow") is None:
-            raise UserError(f"--table {path}: Parquet needs pyarrow: pip install pyarrow; .csv and .json need nothing")
+            raise UserError(f"--table {path}: Parquet needs pyarrow: pip install pyarrow; .csv and .json do not")
 
 
 def table_bytes(path: str, sweep: Sweep, rows: Sequence[SweepRow]) -> bytes:
-    """Return the rows as the file that a name says: CSV, JSON or Parquet, a column for each axis and each thing known."""
+    """Return the rows as CSV, JSON or Parquet by the suffix, with a column for each axis and each result."""
     columns = _columns(sweep, rows)
     return _TABLES[path.rpartition(".")[2].lower()](columns, rows)
 
@@ -98,7 +98,7 @@ _RESULTS: Final = (
 
 
 def _columns(sweep: Sweep, rows: Sequence[SweepRow]) -> dict[str, list[Any]]:
-    """Return each column with a value for every row; an axis that is called as a result is ``axis.NAME``."""
+    """Return each column with a value for every row; an axis named like a result becomes ``axis.NAME``."""
     columns: dict[str, list[Any]] = {}
     for at, axis in enumerate(sweep.axes):
         name = f"axis.{axis.name}" if axis.name in _RESULTS else axis.name
@@ -124,7 +124,7 @@ def _csv(columns: dict[str, list[Any]], _: Sequence[SweepRow]) -> bytes:
 
 
 def _cell(value: Any) -> Any:
-    """Return a cell that no spreadsheet takes for a formula."""
+    """Return a cell that spreadsheets do not interpret as a formula."""
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
 
 

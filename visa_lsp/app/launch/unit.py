@@ -1,9 +1,8 @@
-"""One launch as a unit of work: a ``LaunchJob`` goes in, an ``Outcome`` comes out, in whatever process.
+"""One launch as a unit of work: ``perform`` turns a ``LaunchJob`` into an ``Outcome``, in any process.
 
-Both are plain data and can be pickled, so that a pool of processes or a cluster may call ``perform``: it reads the files
-where it runs (or takes what was sent along with the job), writes none, prints nothing, and makes an outcome of every
-mistake of a user. NumPy is loaded when a launch runs, not to make a job. Invariant: equal jobs on equal files have
-outcomes that differ in nothing but time.
+Both can be pickled, so that processes or a cluster may call ``perform``. It reads the files where it runs (or uses the bytes
+in the job), writes none, prints nothing, and turns every user error into an outcome. NumPy is loaded when a launch runs, not
+to make a job. Invariant: equal jobs on equal files have outcomes that differ only in time.
 """
 
 from __future__ import annotations
@@ -29,12 +28,11 @@ OBJECTS: Final = (".isa",)
 
 @dataclass(frozen=True, slots=True)
 class LaunchJob:
-    """One launch: how it is called, its launch file, how it is run, and at which point of a sweep.
+    """One launch: its name, its launch file, its options, and its point of a sweep.
 
-    ``launch`` is what file names are relative to; ``text`` what it says and ``data`` what the program (``options.path``)
-    holds, where they are sent instead of read. Where neither text nor file is there the launch is made up. ``named``: the
-    user named the launch file, which may be a pipe then. ``point`` has a value for each axis of the file's sweep; empty is
-    the first point.
+    ``launch`` is the path of the launch file; ``text`` its text and ``data`` the bytes of the program (``options.path``), if
+    they are sent instead of read. Without text and file the launch is generated. ``named``: the user named the launch file,
+    so it may be a pipe. ``point`` has a value for each axis of the sweep; empty is the first point.
     """
 
     name: str
@@ -47,7 +45,7 @@ class LaunchJob:
 
 
 def perform(job: LaunchJob) -> Outcome:
-    """Run one launch; whatever a user can have done wrong is an outcome with an error."""
+    """Run one launch; a user error becomes an outcome with an error."""
 
     def run() -> Outcome:
         _, report, text = launched(job)
@@ -58,7 +56,7 @@ def perform(job: LaunchJob) -> Outcome:
 
 
 def guarded(name: str, work: Callable[[], Outcome]) -> Outcome:
-    """Return the outcome of some work, or that of a mistake in what it was given: 1 for errors in a text, else 2."""
+    """Return the outcome of ``work``; a user error becomes an outcome with status 1 for errors in a text, else 2."""
     from visa_lsp.app.launch import runner
 
     try:
@@ -69,18 +67,18 @@ def guarded(name: str, work: Callable[[], Outcome]) -> Outcome:
         return Outcome(name, error=str(problems), status=1)
     except (OSError, ValueError) as error:
         words = getattr(error, "strerror", None) or error
-        return Outcome(name, error=f"{name}: cannot be written: {words}", status=2)
+        return Outcome(name, error=f"{name}: cannot write: {words}", status=2)
 
 
 def launched(job: LaunchJob) -> tuple[LaunchFile, RunReport, str]:
-    """Run one launch: the launch as it was read, what came of it, and of one that was made up its text.
+    """Run one launch; return the launch, its report, and the text of a generated launch.
 
     Raises LaunchError, TextProblems and UserError for mistakes of the user.
     """
     from visa_lsp.app.launch import runner
     from visa_lsp.app.launch.file import parse_launch, read_launch_file
 
-    options = replace(job.options, began=perf_counter())  # another machine has another clock
+    options = replace(job.options, began=perf_counter())  # the clock of another machine differs
     if job.text is None and options.path is not None and not job.launch.is_file() and not job.named:
         return _made_up(job, options)
     if job.text is not None:
@@ -91,7 +89,7 @@ def launched(job: LaunchJob) -> tuple[LaunchFile, RunReport, str]:
 
 
 def _made_up(job: LaunchJob, options: RunOptions) -> tuple[LaunchFile, RunReport, str]:
-    """Run a program that has no launch file, with a launch by default."""
+    """Run a program without a launch file, with a generated launch."""
     from visa_lsp.app.launch import runner
     from visa_lsp.app.launch.init import launch_text
     from visa_lsp.app.launch.proposal import proposed
@@ -106,7 +104,7 @@ def _made_up(job: LaunchJob, options: RunOptions) -> tuple[LaunchFile, RunReport
 
 
 def program_of(data: bytes, path: Path) -> str | bytes:
-    """Return what a program's file holds: the bytes of an object, or a text. Raises LaunchError where it is neither."""
+    """Return the program in a file: the bytes of an object, or a text. Raises LaunchError if it is neither."""
     from visa_lsp.app.launch import runner
 
     return data if data[:4] == b"CISA" or path.suffix in OBJECTS else runner.text_of(data, path)

@@ -1,7 +1,7 @@
 """A zebin for a launch: its ze_info text, and the program's data with its symbols and relocations.
 
-Joins the reader of ``zeinfo`` and the values of ``sim``, which do not know each other. Invariant: code is never read,
-only what a launch needs to place in memory.
+Converts results of the reader in ``zeinfo`` to values of ``sim``. Invariant: only sections that a launch places in memory
+are read, never code.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.zeinfo.zebin import Zebin
 
-# Sections that the program's data stands in, and the payload argument that asks for the address of each.
+# Sections with data of the program, and the payload argument for the address of each.
 _BASES: Final = {
     ".data.const": "const_base",
     ".data.global": "global_base",
@@ -32,9 +32,9 @@ _ADDRESS_BYTES: Final = {1: 8, 2: 4}  # relocation types: the whole address, its
 
 
 def program_data(data: bytes, path: Path) -> tuple[str, tuple[DataSection, ...]]:
-    """Give the ze_info text of a zebin and its data sections.
+    """Return the ze_info text of a zebin and its data sections.
 
-    Raises LaunchError where the bytes are no zebin, or a section of data is larger than a buffer may be (1 GiB).
+    Raises LaunchError if the bytes are not a zebin, or a data section is larger than a buffer may be (1 GiB).
     """
     zebin = _read(data, path)
     sections = []
@@ -55,9 +55,9 @@ def program_data(data: bytes, path: Path) -> tuple[str, tuple[DataSection, ...]]
 
 
 def platform_of(data: bytes, path: Path) -> Platform | None:
-    """Give the platform that a zebin was made for; None where it does not say one that is known.
+    """Return the platform of a zebin; None if it is missing or unknown.
 
-    Raises LaunchError where the bytes are no zebin.
+    Raises LaunchError if the bytes are not a zebin.
     """
     family = _read(data, path).product_family
     return None if family is None else platform_of_product(family)
@@ -67,4 +67,4 @@ def _read(data: bytes, path: Path) -> Zebin:
     try:
         return read_zebin(data)
     except ZebinError as error:
-        raise LaunchError(f"not a zebin that can be read: {error}", place=str(path)) from None
+        raise LaunchError(f"cannot read the zebin: {error}", place=str(path)) from None

@@ -1,7 +1,7 @@
-"""What there is to count in a kernel: instructions, messages, blocks, loops, and the registers that it takes line by line.
+"""Statistics of a kernel: instructions, messages, blocks, loops, and register pressure line by line.
 
-Knows programs, no files and no form of a report. Lines count from 1; a program without lines has none. Invariant: pressure
-is in GRF rows as ``flow.registers`` counts them.
+Knows programs, not files or formats. Lines count from 1; a program without lines has none. Invariant: pressure is in GRF
+rows as ``flow.registers`` counts them.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from visa_lsp.flow.registers import RegisterUse
     from visa_lsp.program.model import Kernel
 
-_MOST_RANGES: Final = 256  # variables of a peak whose lines are told; no machine has as many registers
+_MAX_RANGES: Final = 256  # variables of a peak with lines; more than any machine has registers
 _NO_CODE: Final = frozenset({FlowClass.LABEL, FlowClass.SUBROUTINE, FlowClass.NOTE})
 
 
 class LineFigures(Struct, frozen=True):
-    """A line with what is taken behind it, or while it writes, and in how many loops it stands."""
+    """A line with the pressure after it, or during its write, and its loop depth."""
 
     line: int
     pressure: int
@@ -36,9 +36,9 @@ class LineFigures(Struct, frozen=True):
 
 
 class PeakVariable(Struct, frozen=True):
-    """A variable of the peak: the GRF rows that it takes, the first and last line of its life around the peak.
+    """A variable of the peak: its GRF rows, and the first and last line of its live range around the peak.
 
-    The lines are None where a program has none, and of variables beyond so many.
+    The lines are None for a program without lines, and for variables beyond the limit.
     """
 
     name: str
@@ -48,7 +48,7 @@ class PeakVariable(Struct, frozen=True):
 
 
 class Peak(Struct, frozen=True):
-    """The most that is taken, the first line where it is, and what takes it, the largest first."""
+    """The highest pressure, its first line, and its variables, the largest first."""
 
     max: int
     line: int | None
@@ -56,9 +56,9 @@ class Peak(Struct, frozen=True):
 
 
 class LiveVariable(Struct, frozen=True):
-    """A general variable with storage of its own: its aliases, the GRF rows that it takes, the runs of lines where it does.
+    """A general variable with its own storage: its aliases, its GRF rows, and the line ranges where it is live.
 
-    A run is a first and a last line, in the order of the body; it holds lines of other blocks where they stand between.
+    A range is a first and a last line, in the order of the body; it includes lines of other blocks in between.
     """
 
     name: str
@@ -70,7 +70,7 @@ class LiveVariable(Struct, frozen=True):
 class KernelFigures(Struct, frozen=True):
     """A kernel or function of the input ``path``. ``variables`` counts declared general variables, aliases with them.
 
-    ``lives`` is None where it was not asked for.
+    ``lives`` is None if it was not requested.
     """
 
     path: str
@@ -90,7 +90,7 @@ class KernelFigures(Struct, frozen=True):
 
 
 def figures_of(kernel: Kernel, grf_bytes: int, path: str, *, lives: bool = False) -> KernelFigures:
-    """Count what is in a kernel where a GRF row has ``grf_bytes``; with ``lives`` of every variable where it is live."""
+    """Return the statistics of a kernel with GRF rows of ``grf_bytes``; with ``lives`` also the live range of each variable."""
     use = registers_of(kernel, grf_bytes)
     code = [inst for inst in kernel.instructions if inst.row.flow not in _NO_CODE]
     families = Counter(inst.row.family for inst in code)
@@ -119,7 +119,7 @@ def figures_of(kernel: Kernel, grf_bytes: int, path: str, *, lives: bool = False
 
 
 def _lives(use: RegisterUse) -> Iterator[LiveVariable]:
-    """Yield every general variable that is live somewhere, in the order of declaration."""
+    """Yield every general variable that is ever live, in the order of declaration."""
     kernel, weights = use.kernel, use.general.weights
     aliases: dict[int, list[str]] = {}
     for number in range(predefined.FIRST_VARIABLE, predefined.FIRST_VARIABLE + len(kernel.variables)):
@@ -143,7 +143,7 @@ def _peak(use: RegisterUse, pressure: Pressure, most: int, unit: int) -> Peak:
     heaviest = sorted(live.items(), key=lambda item: -item[1])
     around = {
         variable: next((first, last) for first, last in runs if first <= step <= last)
-        for variable, runs in pressure.ranges([key for key, _ in heaviest[:_MOST_RANGES]]).items()
+        for variable, runs in pressure.ranges([key for key, _ in heaviest[:_MAX_RANGES]]).items()
     }
     variables = [
         PeakVariable(

@@ -1,7 +1,7 @@
-"""Texts and objects to programs whose instructions have lines; the size of a GRF row that counts for them.
+"""Reads texts and objects as programs with lines, and chooses the size of a GRF row.
 
-The lines of an object are those of the text that ``dis`` prints of it. The size is the platform's where one is told, else what
-the program shows.
+The lines of an object are those of the text that ``dis`` prints of it. The size is that of the platform if it is known, else
+inferred from the program.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
 def figures_of_file(
     path: str, platform: str | None, *, lives: bool = False, say: Callable[[str], None]
 ) -> list[KernelFigures] | None:
-    """Return the figures of each kernel and function of a file that can be read, as ``figures_of_data``."""
+    """Read a file and return the figures of each kernel and function, as ``figures_of_data``."""
     return figures_of_data(path, read_bytes(path), platform, lives=lives, say=say)
 
 
 def figures_of_data(
     name: str, data: bytes, platform: str | None, *, lives: bool = False, say: Callable[[str], None]
 ) -> list[KernelFigures] | None:
-    """Return the figures of each kernel and function of a file; None where its text has errors.
+    """Return the figures of each kernel and function of a file; None if its text has errors.
 
-    ``say`` gets the errors and warnings of a text, a line each.
+    ``say`` is called with each line of errors and warnings of a text.
 
-    Raises UserError where the file is neither text nor object.
+    Raises UserError if the file is neither a text nor an object.
     """
     if data.startswith(OBJECT_MAGIC):
         return _figures_of_module(_module_of_object(data, name, platform), platform, name, lives=lives)
@@ -56,7 +56,7 @@ def figures_of_data(
 def figures_of_text(
     text: str, program: CheckedProgram, platform: str | None, name: str, *, lives: bool = False
 ) -> list[KernelFigures] | None:
-    """Return the figures of each kernel and function of a text and its program; None where it has errors."""
+    """Return the figures of each kernel and function of a text and its program; None if it has errors."""
     if program.module is None:
         return None
     return _figures_of_module(program.module, platform, name, grf_in_comment(text), lives=lives)
@@ -65,14 +65,14 @@ def figures_of_text(
 def _figures_of_module(
     module: Module, platform: str | None, path: str, said: int | None = None, *, lives: bool
 ) -> list[KernelFigures]:
-    """Return the figures of each body; ``said`` is the size of a GRF row that the text tells in a comment."""
+    """Return the figures of each body; ``said`` is the size of a GRF row in a comment of the text."""
     chosen = platform_named(platform) if platform else None
     grf_bytes = chosen.grf_bytes if chosen is not None else said or grf_of(module).bytes
     return [figures_of(body, grf_bytes, path, lives=lives) for body in module.bodies]
 
 
 def _module_of_object(data: bytes, name: str, platform: str | None) -> Module:
-    """Return the program of an object, with the lines of its text where the text can be read back."""
+    """Return the program of an object, with the lines of its text if that can be parsed."""
     try:
         module = decode_object(data)
     except CodecError as error:
@@ -82,7 +82,7 @@ def _module_of_object(data: bytes, name: str, platform: str | None) -> Module:
 
 
 def platform_of_launch(path: str) -> str | None:
-    """Return the platform that a launch file names; None where it names none. ``UserError`` where the file has a mistake."""
+    """Return the platform that a launch file names, if any. Raises UserError if the file has a mistake."""
     from visa_lsp.launchfile.folder import LaunchFolder
     from visa_lsp.launchfile.read import read_launch
     from visa_lsp.launchfile.source import launch_source

@@ -1,7 +1,7 @@
-"""When a kernel is too heavy: a limit that the user gives, and a baseline of what each kernel took before.
+"""Limits of register pressure: a number, and a baseline with the earlier pressure of each kernel.
 
-A kernel is known by its input and its name; the n-th of a name is compared with the n-th. Invariant: a kernel that a
-baseline does not list is not worse.
+A kernel is identified by its input and name; with equal names the n-th is compared with the n-th. Invariant: a kernel that is
+not in the baseline is not worse.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ Known = dict[tuple[str, str, int], int]
 
 
 def read_known(path: str) -> Known:
-    """Return the pressure of each kernel of a baseline; ``UserError`` where the file is none."""
+    """Return the pressure of each kernel of a baseline. Raises UserError if the file is not a baseline."""
     known: Known = {}
     seen: Counter[tuple[str, str]] = Counter()
     for item in read_items(path, _KEY):
         pressure = item.get("pressure")
         if not {"path", "kernel"} <= item.keys() or not isinstance(pressure, int):
-            raise UserError(f"{path}: a kernel without path, kernel and pressure")
+            raise UserError(f"{path}: expected path, kernel and pressure of each kernel")
         key = str(item["path"]), str(item["kernel"])
         known[*key, seen[key]] = pressure
         seen[key] += 1
@@ -36,7 +36,7 @@ def read_known(path: str) -> Known:
 
 
 def write_known(path: str, kernels: Iterable[KernelFigures], inputs: Sequence[str]) -> int:
-    """Write what the kernels take as the new baseline, and tell how many they are."""
+    """Write the pressure of the kernels as the new baseline and return their number."""
     items = [
         {"path": relative(one.path, path), "kernel": printable(one.name), "pressure": one.pressure.max}
         for one in kernels
@@ -46,10 +46,10 @@ def write_known(path: str, kernels: Iterable[KernelFigures], inputs: Sequence[st
 
 
 def complaints(kernels: Iterable[KernelFigures], most: int | None, known: Known | None, baseline: str) -> Iterator[str]:
-    """Yield a line for each kernel that takes more than ``most``, or than the baseline at ``baseline`` knows of it."""
+    """Yield a line for each kernel with a pressure above ``most``, or above its entry in the baseline at ``baseline``."""
     seen: Counter[tuple[str, str]] = Counter()
     for one in kernels:
-        what = f"{one.path}:{one.pressure.line or 1}: kernel '{one.name}' takes {one.pressure.max} GRF rows"
+        what = f"{one.path}:{one.pressure.line or 1}: kernel '{one.name}' needs {one.pressure.max} GRF rows"
         if most is not None and one.pressure.max > most:
             yield f"{what}, more than --max-pressure {most}"
         if known is not None:

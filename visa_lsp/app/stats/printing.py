@@ -1,4 +1,4 @@
-"""Figures of kernels as text for people, a page for one and a table for several, and as JSON."""
+"""Figures of kernels as text, a page for one and a table for several, and as JSON."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def page(one: KernelFigures) -> Iterator[str]:
     yield "  by family: " + (", ".join(f"{name} {count}" for name, count in one.by_family.items()) or "none")
     at = "" if one.pressure.line is None else f" at line {one.pressure.line}"
     yield (
-        f"  takes up to {_counted(one.pressure.max, 'GRF row')} of {one.grf_bytes} bytes{at}, "
+        f"  needs up to {_counted(one.pressure.max, 'GRF row')} of {one.grf_bytes} bytes{at}, "
         f"{_counted(one.flags.max, 'flag')} of 16 bits, {_counted(one.addresses.max, 'address element')}"
     )
     variables = one.pressure.variables

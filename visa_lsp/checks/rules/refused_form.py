@@ -128,10 +128,14 @@ def _words(bound: Bound, row: Instruction, node: tree.Instruction) -> Iterator[F
 
 
 def _sampler(ctx: CheckContext, bound: Bound, row: Instruction, node: tree.Instruction) -> Iterator[Found]:
+    # Without parameters a form of text 4.1 fits better, where there is one: it takes the paired surface for a parameter.
+    is_older = Dialect.V42 not in row.dialects
+    is_bare = row.slots[-1].shape is Shape.RAWS and (is_older or len(node.operands) < len(row.slots))
     for operand in bound.operands:
         value, place = operand.value, operand_place(bound, operand)
         is_state = operand.slot.shape in (Shape.SURFACE, Shape.SAMPLER)
-        if operand.slot.name == "paired" and isinstance(value, RawOperand) and value.var != 0:
+        is_paired = operand.slot.name == "paired" or (is_older and operand.slot.shape is Shape.RAWS)
+        if is_paired and isinstance(value, RawOperand) and value.var != 0:
             if ctx.platform is not None and ctx.platform.name not in _PAIRED:
                 message = f"{ctx.platform.name} has no paired surfaces: `{ctx.text(place)}` must be `%null.0`; they exist from BMG on"
                 yield place, message, None
@@ -146,8 +150,7 @@ def _sampler(ctx: CheckContext, bound: Bound, row: Instruction, node: tree.Instr
             yield place, f"in {dialect} the {operand.slot.name} is {holder}, not `{ctx.text(place)}`", None
         elif is_state and row.has_field("divs") and isinstance(value, State) and value.offset != 0:
             yield place, f"`{row.mnemonic}` takes only index 0 into its states ({_STOPS})", WARNING
-    if row.slots[-1].shape is Shape.RAWS and (Dialect.V42 not in row.dialects or len(node.operands) < len(row.slots)):
-        # With one operand fewer a form of text 4.1 fits better, where there is one.
+    if is_bare:
         place = Place(bound.line, node.words[0].span)
         yield place, f"`{row.mnemonic}` has no parameters; at least one is required ({_STOPS})", WARNING
 

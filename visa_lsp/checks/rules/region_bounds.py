@@ -1,6 +1,7 @@
 """A region touches elements that its variable does not have.
 
-Why: the bytes after a variable belong to another one; reading them yields arbitrary values, writing them destroys it.
+Why: the bytes after a variable belong to another one; reading them yields arbitrary values, writing them destroys it. A copy of one
+element behind the variable is a hint: compilers print the broadcast of a lane that a narrow kernel does not have, and jump over it.
 
 Example:
 
@@ -21,7 +22,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from visa_lsp.checks.rule import WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
+from visa_lsp.checks.rule import HINT, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import exec_control, operand_place
 from visa_lsp.isa.model import Role, Shape, Trait
 from visa_lsp.program.model import General
@@ -62,11 +63,15 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
         if not inside and base is not symbol and offset + furthest + length <= base.byte_size:
             continue
         # Compilers shift lanes by a move from further on; the lanes that run over the end are not used.
-        shifted = bound.inst.row.has(Trait.COPIES) and not write and inside and (value.row or value.col)
+        copied = bound.inst.row.has(Trait.COPIES) and not write
+        shifted = copied and inside and (value.row or value.col)
         if not shifted:
+            # Functions for sub-groups of any width broadcast each lane of the widest; a narrow kernel does not run that part.
+            severity = HINT if copied and length == size else None
             place = operand_place(bound, operand)
             related = [(symbol.place, f"`{symbol.name}` is declared here")] if symbol.place else []
-            yield ctx.report(RULE, place, _message(symbol, first + length, write=write), related=related)
+            message = _message(symbol, first + length, write=write)
+            yield ctx.report(RULE, place, message, severity=severity, related=related)
 
 
 @lru_cache(maxsize=1024)

@@ -190,7 +190,8 @@ class LaunchInputs:
                 return number.to_bytes(4, "little")[: entry.size]
         kind = ("a general variable", "a sampler", "a surface")[min(entry.kind, 2)]
         raise LaunchError(
-            f".input {entry.name} is {kind}; an argument of kind {type(arg).__name__.removesuffix('Arg').lower()} does not fit", key
+            f".input {entry.name} is {kind}; an argument of kind {type(arg).__name__.removesuffix('Arg').lower()} does not fit",
+            key,
         )
 
     def _implicit(self, block: GroupPayload, entry: NamedInput) -> bool:

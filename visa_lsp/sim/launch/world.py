@@ -95,7 +95,9 @@ class World:
         Raises LaunchError where they are more than ``MAX_BUFFER_BYTES``.
         """
         if size > MAX_BUFFER_BYTES:
-            raise LaunchError(f"{name} needs {size} bytes; at most {MAX_BUFFER_BYTES} (1 GiB) are allowed: launch fewer groups")
+            raise LaunchError(
+                f"{name} needs {size} bytes; at most {MAX_BUFFER_BYTES} (1 GiB) are allowed: launch fewer groups"
+            )
         buffer = self.memory.allocate(name, size)
         buffer.private = private
         return buffer
@@ -131,7 +133,9 @@ class World:
             for at, name, size in section.pointers:
                 address = self.symbols.get(name)
                 if address is None or not 0 <= at <= buffer.size - size:
-                    raise LaunchError(f"{section.name} has a relocation at byte {at} to '{name}' that cannot be applied")
+                    raise LaunchError(
+                        f"{section.name} has a relocation at byte {at} to '{name}' that cannot be applied"
+                    )
                 raw = buffer.data[at : at + size]
                 moved = int.from_bytes(raw.tobytes(), "little") + address
                 raw[:] = list((moved & (1 << 8 * size) - 1).to_bytes(size, "little"))

@@ -41,7 +41,7 @@ _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010f
 
 
 def github(report: CheckReport, look: Look) -> Iterator[str]:
-    """Workflow commands, which GitHub shows beside the lines of a pull request."""
+    """Yield workflow commands, which GitHub shows as annotations of a pull request."""
     for result in report.errors:
         yield f"::error title=visa-lsp::{_github_text(printable(result.error))}\n"
     for f in report.findings:
@@ -81,7 +81,7 @@ def gitlab(report: CheckReport, look: Look) -> Iterator[str]:
 
 
 def junit(report: CheckReport, look: Look) -> Iterator[str]:
-    """Yield a suite for each file; a case for each finding (remarks and hints pass), and one that passes without any."""
+    """Yield a suite per file with a case per finding; remarks and hints pass, and a file without findings has one passing case."""
     failures = sum(_failed(r) for r in report.results)
     errors = len(report.errors)
     tests = sum(max(1, len(r.findings)) for r in report.results)
@@ -126,7 +126,7 @@ def _attribute(text: str) -> str:
 
 
 def rdjson(report: CheckReport, look: Look) -> Iterator[str]:
-    """Reviewdog's diagnostic format; its columns count bytes of UTF-8."""
+    """Yield the diagnostic format of reviewdog; its columns count bytes of UTF-8."""
     diagnostics = []
     for f in report.findings:
         path = printable(relative_path(f.path, look.base))
@@ -136,7 +136,7 @@ def rdjson(report: CheckReport, look: Look) -> Iterator[str]:
             "severity": _RDJSON[f.severity],
             "code": {"value": f.code},
         }
-        # A suggestion is one replacement: a fix that edits several places cannot be said in this format.
+        # Fixes with several edits are omitted because a suggestion of this format is one replacement.
         suggestions = [r.edits[0] for r in f.remedies if len(r.edits) == 1]
         if suggestions:
             value["suggestions"] = [{"range": _rd_range(e.place), "text": e.new_text} for e in suggestions]

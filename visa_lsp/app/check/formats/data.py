@@ -1,4 +1,4 @@
-"""``json`` (one array) and ``jsonl`` (one object to a line): all of a finding, under the names of the contract."""
+"""The formats ``json`` (one array) and ``jsonl`` (one object per line), with the keys of the contract."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def range_of(place: TextRange) -> dict[str, int]:
-    """Return a range under the contract's names."""
+    """Return a range with the keys of the contract."""
     return {
         "line": place.line,
         "column": place.column,
@@ -56,13 +56,13 @@ def as_json(report: CheckReport, look: Look) -> Iterator[str]:  # noqa: ARG001 -
 
 
 def as_jsonl(report: CheckReport, look: Look) -> Iterator[str]:  # noqa: ARG001
-    """Yield one object to a line."""
+    """Yield one object per line."""
     for value in _values(report):
         yield json.dumps(value) + "\n"
 
 
 def _values(report: CheckReport) -> Iterator[dict[str, Any]]:
-    """Yield the findings, then each file that could not be checked with the reason."""
+    """Yield the findings, then the files that could not be checked, each with the reason."""
     yield from map(finding_object, report.findings)
     for result in report.errors:
         yield {"path": printable(result.path), "error": printable(result.error)}

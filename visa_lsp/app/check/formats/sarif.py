@@ -1,4 +1,4 @@
-"""SARIF 2.1.0: one run, with the rules that found something, relative addresses and fingerprints that survive line moves."""
+"""SARIF 2.1.0: one run with the rules that have findings, relative paths, and fingerprints that survive line moves."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _LEVELS: Final = {
 
 
 def unlinked(text: str) -> str:
-    """Return a message for those who make links of ``[words](target)``, with names of a text that may look so."""
+    """Return a message in which no text looks like a Markdown link ``[words](target)``."""
     return text.replace("](", "] (")
 
 
 def relative_path(path: str, base: str) -> str:
-    """Return a path relative to a folder, with ``/`` between its parts; as it is where there is no way from there."""
+    """Return a path relative to a folder, separated by ``/``; unchanged if the folder is on another drive."""
     if path.startswith("<"):
         return path
     try:

@@ -1,6 +1,6 @@
-"""The report formats, by name: each a function from a report to text, written piece by piece, and what the documents say of it.
+"""The report formats by name, each with its description for the documents.
 
-A format gets the whole ``CheckReport`` and a ``Look`` and yields strings. It knows no files and no options.
+A format is a function from a ``CheckReport`` and a ``Look`` to pieces of text. It knows no files and no options.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Format(Struct, frozen=True):
-    """A format: what the table in ``docs/check.md`` says of it, and the function that writes."""
+    """A format: its description in the table of ``docs/check.md`` and its function."""
 
     what: str
     write: Writer
@@ -68,18 +68,16 @@ def _rdjson(report: CheckReport, look: Look) -> Iterator[str]:
     return rdjson(report, look)
 
 
-# A new format is one line here; one that takes long to load has a function above.
+# A new format is one line here; a format whose import is slow has a function above.
 FORMATS: Final[dict[str, Format]] = {
-    "full": Format(
-        "the source line underlined, places that belong to the finding, fixes; the default on a terminal", full
-    ),
+    "full": Format("the underlined source line, related places and fixes; the default on a terminal", full),
     "concise": Format("`path:line:col: severity CODE slug: message`; the default elsewhere", concise),
     "json": Format("one array", _json),
-    "jsonl": Format("one object to a line", _jsonl),
+    "jsonl": Format("one object per line", _jsonl),
     "sarif": Format("SARIF 2.1.0 with relative addresses, rule pages, fixes and fingerprints", _sarif),
-    "github": Format("workflow commands, shown beside the lines of a pull request", _github),
+    "github": Format("workflow commands, which annotate pull requests", _github),
     "gitlab": Format("a code quality report", _gitlab),
-    "junit": Format("a suite for each file", _junit),
+    "junit": Format("one suite per file", _junit),
     "rdjson": Format("for reviewdog", _rdjson),
 }
 FOR_PEOPLE: Final = ("full", "concise")

@@ -1,4 +1,4 @@
-"""The two formats for people: ``full`` with the source line underlined, ``concise`` with one line to a finding."""
+"""The two formats for people: ``full`` with the underlined source line, ``concise`` with one line per finding."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ _FRAME: Final = "1;34"
 
 
 class Look(Struct, frozen=True):
-    """How a report is to look: with colours or not; ``base`` is the folder that relative addresses start from."""
+    """Options of a report: colours, and the folder ``base`` of relative paths."""
 
     colour: bool = False
     base: str = "."
 
     def paint(self, text: str, style: str) -> str:
-        """Return the text in a style, if colours are wanted."""
+        """Return the text in a style if colours are on."""
         return paint(text, style) if self.colour else text
 
 
 def concise(report: CheckReport, look: Look) -> Iterator[str]:
-    """``path:line:col: severity CODE slug: message``."""
+    """Yield ``path:line:col: severity CODE slug: message`` for each finding."""
     for f in report.findings:
         severity = look.paint(f.severity.value, _COLOURS[f.severity])
         where = f"{one_line(f.path)}:{f.place.line}:{f.place.column}"
@@ -48,14 +48,14 @@ def concise(report: CheckReport, look: Look) -> Iterator[str]:
 
 
 def full(report: CheckReport, look: Look) -> Iterator[str]:
-    """Yield each finding with its source line, the places that belong to it, its fixes; a count at the end."""
+    """Yield each finding with its source line, related places and fixes, and a count at the end."""
     for finding in report.findings:
         yield from _full(finding, look)
     yield summary(report) + "\n"
 
 
 def summary(report: CheckReport) -> str:
-    """Return how much was found in how many files."""
+    """Return the numbers of findings and files."""
     files = f"{report.checked} file{'s' * (report.checked != 1)}"
     words = {
         Severity.ERROR: ("error", "errors"),
@@ -69,7 +69,7 @@ def summary(report: CheckReport) -> str:
     if not counts:
         return f"{mended}nothing {'left' if fixed else 'found'} in {files}"
     fixable = sum(any(r.safe for r in f.remedies) for f in (*report.findings, *report.left))
-    tail = f" ({fixable} can be mended by --fix)" if fixable else ""
+    tail = f" ({fixable} can be fixed by --fix)" if fixable else ""
     return f"{mended}{', '.join(counts)} in {files}{tail}"
 
 
@@ -100,7 +100,7 @@ def _excerpt(path: str, place: TextRange, line: str, look: Look, width: int, sty
 
 
 def _window(line: str, start: int, end: int) -> tuple[str, int, int]:
-    """Return the part of a line to show, and in its columns the start and the length of the underline."""
+    """Return the part of a line to show, and the start and length of the underline in columns of that part."""
     cells = [_cell(ch) for ch in line]
     first = 0
     if sum(_width(c) for c in cells) > _WIDEST and start > _BEFORE:
