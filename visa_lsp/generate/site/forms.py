@@ -23,7 +23,7 @@ from visa_lsp.isa.types import FLOAT_TYPES, UQ, F
 from visa_lsp.program.model import General, RawOperand
 from visa_lsp.sim.dispatch import Dispatch
 from visa_lsp.sim.machine import Machine
-from visa_lsp.sim.memory import FIRST_ADDRESS, Buffer, Memory
+from visa_lsp.sim.memory import Buffer, FIRST_ADDRESS, Memory, Sampler
 from visa_lsp.sim.values import DTYPE
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def _carried_out(kernel: Kernel, platform: str) -> tuple[CellChange, ...]:
     dispatch = Dispatch(
         kernel=kernel, functions={}, platform=chosen, groups=(1, 1, 1), threads_per_group=1, simd=16,
         lanes=lambda _thread: 0xFFFF, payload=lambda _group, _thread: bytes(chosen.grf_bytes),
-        surfaces=dict(enumerate(buffers)), memory=memory, slm_bytes=_BUFFER_BYTES, step_budget=_STEPS,
+        surfaces=dict(enumerate(buffers)), samplers={0: Sampler()}, memory=memory, slm_bytes=_BUFFER_BYTES, step_budget=_STEPS,
     )  # fmt: skip
     machine = Machine(dispatch)
     _, (thread,) = machine.start((0, 0, 0))
