@@ -141,8 +141,7 @@ class InstructionReader:
     def read_all(
         self, data: bytes, start: int, end: int, path: str, limits: BodyLimits | None = None
     ) -> tuple[Inst, ...]:
-        """Return the instructions that fill the bytes ``data[start:end]`` exactly, with all names inside of the
-        limits.
+        """Return the instructions that fill ``data[start:end]`` exactly and name nothing past the limits.
 
         Raises CodecError, with the byte of the file and the field, where an opcode is not known, a value has no
         meaning, or the last instruction is cut off.
@@ -238,7 +237,12 @@ def _form(row: Instruction, readers: Readers) -> Form:
             else:
                 read = _checked(read, field.const, field.const_mask)
         distance = None if distance is None or size is None else distance + size
-        steps.append((index, _null(row, read) if field.name in unsaid else _said(row, index, read, readers.version)))
+        steps.append(
+            (
+                index,
+                _null(row, read) if field.name in unsaid else _refuse_nameless_bits(row, index, read, readers.version),
+            )
+        )
     fixed = fixed_values.checks_of(row) if readers.version >= STRICT_FROM else ()
     return Form(row, template, tuple(steps), tuple(checks), (*lsc_values.checks_of(row), *fixed))
 
@@ -247,8 +251,8 @@ def _unsaid(row: Instruction) -> frozenset[str]:
     """Return the registers of the record that no operand of the text names; a message has all of them and uses some."""
     if row.family != "lsc":
         return frozenset()
-    said = {name for slot in row.slots for name in (*slot.name.split(","), *_FILLED.get(slot.shape, ()))}
-    return frozenset(f.name for f in row.fields if f.kind is FieldKind.RAW) - said
+    named = {name for slot in row.slots for name in (*slot.name.split(","), *_FILLED.get(slot.shape, ()))}
+    return frozenset(f.name for f in row.fields if f.kind is FieldKind.RAW) - named
 
 
 def _null(row: Instruction, read: Reader) -> Reader:
@@ -261,7 +265,7 @@ def _null(row: Instruction, read: Reader) -> Reader:
     return null
 
 
-def _said(row: Instruction, index: int, read: Reader, version: tuple[int, int]) -> Reader:
+def _refuse_nameless_bits(row: Instruction, index: int, read: Reader, version: tuple[int, int]) -> Reader:
     """Return ``read`` that refuses bits without a word of the row, whose text would mean another instruction.
 
     Before version 4 such bits may hold anything.
@@ -276,7 +280,7 @@ def _said(row: Instruction, index: int, read: Reader, version: tuple[int, int]) 
     heard = [(row.index[m.field], m.heard[1]) for m in row.modifiers if m.heard and m.heard[0] == field.name]
     unknown = ~reduce(or_, (bit for _, bit in heard), reach | field.hidden) if version >= STRICT_FROM else 0
 
-    def said(code: bytes, at: int, values: list[Value]) -> tuple[Value, int]:
+    def read_named_bits(code: bytes, at: int, values: list[Value]) -> tuple[Value, int]:
         value, end = read(code, at, values)
         number = cast("int", value)
         if number & unknown:
@@ -285,7 +289,7 @@ def _said(row: Instruction, index: int, read: Reader, version: tuple[int, int]) 
             values[position] = int(bool(number & bit))
         return value, end
 
-    return said
+    return read_named_bits
 
 
 def _old_field(field: Field, version: tuple[int, int]) -> OldField | None:

@@ -1,7 +1,7 @@
-"""The words of the field as this project uses them: one word for one thing.
+"""The terms of this project: one word for one thing.
 
-Hover, ``explain``, ``docs/glossary.md`` and the messages keep to them. A term says which other names the same thing has
-elsewhere, by which ``explain`` finds it (``also``), and which of them are not written here (``never``).
+Hover, ``explain``, ``docs/glossary.md`` and the messages use them. A term lists other names of the same thing, by which
+``explain`` finds it (``also``), and those of them that this project does not write (``never``).
 """
 
 from __future__ import annotations
@@ -117,13 +117,13 @@ def term_called(word: str) -> Term | None:
 
 
 def meaning(word: str) -> str:
-    """Return a term in bold with what it means, as hover says it; the word where it is none."""
+    """Return a term in bold with its meaning, for hover; the word itself if it is not a term."""
     term = term_called(word)
     return f"**{term.name}** — {term.doc}" if term is not None else word
 
 
 def entry(term: Term) -> str:
-    """Return a term in Markdown, without a heading: what it means, its other names, further terms."""
+    """Return a term in Markdown, without a heading: its meaning, its other names, further terms."""
     lines = [term.doc]
     if term.also:
         lines.append(f"Elsewhere: {', '.join(term.also)}.")

@@ -1,8 +1,7 @@
-"""Declarations that differ only in names and places of aliases are bound once, for the program alone.
+"""Templates that bind declarations once if they differ only in names and in places of aliases, for the program alone.
 
-The class of a declaration is what stands behind its name, without the variable that it lies on and the offset there. What the
-first line of a class declared serves the others. Confidence: that is kept only of a plain declaration
-without a problem, and ``tests/sema/test_instruction_templates.py`` compares whole programs.
+The class of a declaration is its text after the name, without the base and offset of its alias. The first line of a class
+becomes the template of the others. Confidence: a template comes only from a plain declaration without a problem, and ``tests/sema/test_instruction_templates.py`` compares whole programs.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _DECLARATION: Final = re.compile(
 
 
 class _Declared(Struct, frozen=True):
-    """What lines of a class declare."""
+    """The declaration that lines of a class share."""
 
     kind: SymbolKind
     type: DataType | None
@@ -63,7 +62,7 @@ class DeclarationTemplates:
         )  # fmt: skip
 
     def learn(self, code: str, symbol: Symbol) -> None:
-        """Take in a line that was just bound without a problem, and what it declared."""
+        """Record a line that was just bound without a problem, and its declaration."""
         match = _DECLARATION.fullmatch(code)
         if match is None or match[1] != symbol.name or symbol.attributes or symbol.unsized:
             return

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 EMPTY_ROW_UNTIL: Final = 120  # generation: up to TGLLP a register stands there even without a per-thread payload
-LONG_BYTES: Final = 64  # of a register, from PVC on
+WIDE_GRF_BYTES: Final = 64  # of a register, from PVC on
 _LOCAL_ID_BYTES: Final = 2
 
 
@@ -24,7 +24,7 @@ class Registers:
     @property
     def thread_widths(self) -> tuple[int, ...]:
         """The numbers of work items that a thread may run; with 64-byte registers not 8."""
-        return (1, 8, 16, 32) if self.bytes < LONG_BYTES else (1, 16, 32)
+        return (1, 8, 16, 32) if self.bytes < WIDE_GRF_BYTES else (1, 16, 32)
 
 
 CANDIDATES: Final = (Registers(32, empty_row=True), Registers(32, empty_row=False), Registers(64, empty_row=False))

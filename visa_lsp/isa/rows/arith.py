@@ -61,7 +61,7 @@ _DOT = "Lanes are taken in groups of four, as vectors (x, y, z, w); all four lan
 
 
 def _early_out(mnemonic: str, sources: int, summary: str, detail: str) -> Instruction:
-    """Make invm or rsqtm: an approximation and a predicate that says where it is final."""
+    """Make invm or rsqtm: an approximation and a predicate that marks the lanes where it is final."""
     names = [f"src{n}" for n in range(sources)]
     return Instruction(
         mnemonic,

@@ -212,7 +212,7 @@ _UNIT_WORDS: Final = (
 
 
 def _length(name: str, registers: int) -> Slot:
-    """Return the bytes of a payload, at most some registers of the platforms that have the instruction."""
+    """Return the bytes of a payload, limited to a number of registers of the instruction's platforms."""
     return Slot(name, Shape.INTEGER, Role.OTHER, length=True, most=registers * 64, doc="its bytes, behind a slash")
 
 

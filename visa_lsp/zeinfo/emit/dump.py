@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from visa_lsp.zeinfo.emit.slots import InputSlot, Payload
 
 _IMAGE_FACTS: Final = {2: ("image_height", "image_width"), 3: ("image_height", "image_width", "image_depth")}
-_DWORD: Final = 4
+_DWORD_BYTES: Final = 4
 _MAX_CHOICES: Final = 50_000
 
 
@@ -157,7 +157,7 @@ class DumpArguments:
             constant = position >= len(order) - many or self.said.is_constant(owner[position])
             self.out.buffer(owner[position], slot, surface, address=taken, constant=constant)
         for slot, position in zip(roles.offsets, offset_owners(roles, self.flow, images)[0], strict=True):
-            self.out.place("buffer_offset", slot.offset, _DWORD, arg_index=owner[position])
+            self.out.place("buffer_offset", slot.offset, _DWORD_BYTES, arg_index=owner[position])
         if len(found) > 1 and self._has_hints:
             unsure = sorted({owner[p] for other in found[1:] for p in other if other.index(p) != order.index(p)})
             names = ", ".join(

@@ -110,11 +110,11 @@ class HandArguments:
             elif not rest:
                 raise self._fail(f"argument {number} ({hint.kind}) has no .input")
             else:
-                self._taken(rest, hint)
+                self._add_argument(rest, hint)
         if rest:
             raise self._fail(f"{rest[0].title} belongs to no argument", rest[0])
 
-    def _taken(self, rest: list[InputSlot], hint: ArgumentHint) -> None:
+    def _add_argument(self, rest: list[InputSlot], hint: ArgumentHint) -> None:
         """One argument from one input, or a vector by value from an input for each element."""
         first = rest.pop(0)
         if hint.kind != "value" or hint.count == 1 or first.elements >= hint.count:
