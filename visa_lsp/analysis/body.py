@@ -38,7 +38,7 @@ from visa_lsp.analysis.outline import NAME, Directives, Outline, Place, names_of
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.scopes import ScopedBody, scoped_names
 from visa_lsp.checks.support.limits import CLASSES, SUSPECTS
-from visa_lsp.checks.support.name_index import RENAMED, is_likened, spelling
+from visa_lsp.checks.support.name_index import MAX_RENAMED_USES, is_likened, spelling
 from visa_lsp.sema.context import reads_attributes
 from visa_lsp.syntax.bulk import Facts, classes, instruction_of, instructions_of
 from visa_lsp.syntax.chunk_facts import INPUT, decl_lines, facts_in, instructions_in, label_lines
@@ -835,7 +835,7 @@ class BodyFindings:
         where = [index for index, lines in enumerate(self._lines) if lines.missing or lines.alone]
         chunks = [self.chunks[index] for index in where]
         seen: set[str] = set()
-        for at in chunks_with(chunks, unknown) if len(unknown) <= RENAMED else range(len(chunks)):
+        for at in chunks_with(chunks, unknown) if len(unknown) <= MAX_RENAMED_USES else range(len(chunks)):
             index = where[at]
             lines = self._lines[index]
             for offset in sorted({*lines.missing, *lines.alone, *lines.waiting}):
@@ -873,7 +873,7 @@ class BodyFindings:
             for offset in sorted({*lines.missing, *lines.alone, *waiting}):
                 some = lines.missing.get(offset)
                 if some is not None:
-                    few = [n for n in some if n.removesuffix(":") in unknown and counts[n] <= RENAMED]
+                    few = [n for n in some if n.removesuffix(":") in unknown and counts[n] <= MAX_RENAMED_USES]
                     if few:
                         counts.update(few)
                         found.add((index, offset))

@@ -40,8 +40,7 @@ class ThreadNumber(Struct, frozen=True):
         return unit << self.fields[0][0] | own
 
     def registers(self, thread: int) -> tuple[int, int]:
-        """Return element 0 of ``%sr0`` and of ``%msg0`` in thread ``thread``; numbers that do not fit lose their
-        upper bits."""
+        """Return element 0 of ``%sr0`` and ``%msg0`` in a thread; numbers that do not fit lose their upper bits."""
         left = slot = self.slot(thread)
         state = 0
         for bits, place in self.fields:

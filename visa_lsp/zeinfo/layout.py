@@ -1,4 +1,4 @@
-"""Where a document's payload comes to lie in the register file, in bytes from its start.
+"""The layout of a document's payload in the register file, in bytes from its start.
 
 The same rules as the launcher's (``sim/launch/layout.py`` states how they were measured), without a launch: r0 is one
 register, the per-thread payload follows, padded to registers, then the cross-thread payload. Invariant: pure arithmetic.
@@ -16,7 +16,7 @@ _LOCAL_ID_BYTES: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Registers:
-    """What of a platform decides the places: bytes of a register, and whether an empty per-thread row is kept."""
+    """Properties of a platform for the layout: bytes of a register, whether an empty per-thread row is kept."""
 
     bytes: int
     empty_row: bool

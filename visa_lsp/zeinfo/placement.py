@@ -1,8 +1,8 @@
 """Payload arguments against ``.input``s: each argument has an input at its place and of its size, and each input an argument.
 
 Knows places in bytes and the habits of the compiler: one input may take the three numbers of global_id_offset and
-local_size together, a vector may be taken by its elements, and small values stand in four bytes. Invariant: an argument
-and an input that found no partner but have one size are one disagreement, not two.
+local_size together, a vector may be taken by its elements, and small values take four bytes. Invariant: an unmatched argument and an unmatched input of one size are one disagreement,
+not two.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ class _Placement:
 
     @staticmethod
     def _is_header(entry: TextInput, arguments: list[Argument]) -> bool:
-        """Return whether an input takes global_id_offset and what stands behind it together."""
+        """Return whether an input holds global_id_offset and the argument after it together."""
         first = next((a for a in arguments if a.first == entry.first), None)
         return first is not None and first.kind == "global_id_offset" and entry.size == _HEADER_BYTES
 

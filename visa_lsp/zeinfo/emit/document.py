@@ -41,7 +41,7 @@ _DEFAULT_PRIVATE_BYTES: Final = 4096
 
 
 class Emitted(Struct, frozen=True):
-    """A document, and what it says without being told."""
+    """A document, and the guesses in it."""
 
     text: str
     doubts: tuple[Doubt, ...] = ()
@@ -52,7 +52,7 @@ def emit(
     platform: Registers,
     hints: Mapping[str, Sequence[ArgumentHint] | Mapping[str, ArgumentHint]] | None = None,
 ) -> str:
-    """Return the document of some kernels; ``hints`` by kernel name tell what the arguments are, in order or by input name."""
+    """Return the document of kernels; ``hints`` by kernel name describe arguments, in order or by input name."""
     return emitted(kernels, platform, hints).text
 
 
@@ -62,7 +62,7 @@ def emitted(
     hints: Mapping[str, Sequence[ArgumentHint] | Mapping[str, ArgumentHint]] | None = None,
     said: Answers | None = None,
 ) -> Emitted:
-    """Return the same, with what was doubtful. ``said`` settles doubts; ``SayError`` where it speaks of an input there is not."""
+    """Return the same with its doubts. ``said`` settles doubts; raises ``SayError`` if it names an unknown input."""
     if said is not None:
         names = {s.name for k in kernels if k.is_kernel for s in slots_of(k)}
         unknown = next((name for name in said.inputs if name not in names), None)
@@ -151,7 +151,7 @@ class _Kernel:
         }
 
     def _slm(self) -> int:
-        """Return bytes of shared local memory beside those that arguments ask for."""
+        """Return the bytes of shared local memory beside those of arguments."""
         said = self.said.sizes.get("slm")
         told = 1024 * (self.kernel.int_attribute("SLMSize") or 0)
         if said is not None or told or self.uses.slm is None:
