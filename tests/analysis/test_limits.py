@@ -14,7 +14,7 @@ HEAD = '.version 4.1\n.kernel "k"\n.decl V40 v_type=G type=d num_elts=8 align=dw
 def _low(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judge, "SUSPECTS", 20)
     monkeypatch.setattr(text_findings, "SUSPECTS", 20)
-    monkeypatch.setattr(text_findings, "MOST_BODIES", 5)
+    monkeypatch.setattr(text_findings, "MAX_BODIES", 5)
     monkeypatch.setattr(text_findings, "BODIES", 3)
 
 

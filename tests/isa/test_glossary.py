@@ -44,7 +44,7 @@ def test_explain_tells_every_term_by_each_of_its_names(term):
 def test_a_term_of_several_words_needs_no_quotes(capsys):
     assert main(["explain", "execution", "size"]) == 0
     whole = capsys.readouterr().out
-    assert whole.startswith("# execution size\n\nHow many lanes an instruction has")
+    assert whole.startswith("# execution size\n\nThe number of lanes of an instruction")
     assert main(["explain", "exec size"]) == 0
     assert capsys.readouterr().out == whole
     assert main(["explain", "executoin size"]) == 2

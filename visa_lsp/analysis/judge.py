@@ -18,7 +18,7 @@ from visa_lsp.analysis.names import NAME, names_of
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.tokens import DECLARATION, SINGLE, UNKNOWN
 from visa_lsp.checks.support.limits import SUSPECTS
-from visa_lsp.checks.support.name_index import RENAMED, is_likened, spelling
+from visa_lsp.checks.support.name_index import MAX_RENAMED_USES, is_likened, spelling
 from visa_lsp.syntax.chunk_facts import decl_lines, label_lines
 from visa_lsp.syntax.words import chunks_with
 
@@ -197,7 +197,7 @@ def _first_uses(body: Body, names: set[str]) -> Iterator[Place]:
     where = [index for index, lines in enumerate(body.lines) if lines.missing or lines.alone]
     chunks = [body.chunks[index] for index in where]
     seen: set[str] = set()
-    for at in chunks_with(chunks, unknown) if len(unknown) <= RENAMED else range(len(chunks)):
+    for at in chunks_with(chunks, unknown) if len(unknown) <= MAX_RENAMED_USES else range(len(chunks)):
         index = where[at]
         lines = body.lines[index]
         for offset in sorted({*lines.missing, *lines.alone}):
@@ -232,7 +232,7 @@ def _coupled(body: Body, setup: Setup, places: set[Place], rechecked: set[Depend
         for offset in sorted({*lines.missing, *lines.alone}):
             missing = lines.missing.get(offset)
             if missing is not None:
-                counted = [n for n in missing if n.removesuffix(":") in unknown and counts[n] <= RENAMED]
+                counted = [n for n in missing if n.removesuffix(":") in unknown and counts[n] <= MAX_RENAMED_USES]
                 if counted:
                     counts.update(counted)
                     found.add((index, offset))

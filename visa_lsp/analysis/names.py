@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.setting import Setting
 from visa_lsp.analysis.tokens import LABEL, LATE, SINGLE, UNKNOWN, Tokens, class_token
-from visa_lsp.checks.support.name_index import MOST_PLAIN, Spelling, is_likened, spelling
+from visa_lsp.checks.support.name_index import MAX_PLAIN_NAMES, Spelling, is_likened, spelling
 from visa_lsp.sema.special_words import special_words
 from visa_lsp.syntax.bulk import NARROW_NAME, PLAIN_NAME, TOKEN, WIDE_TOKEN, Facts
 from visa_lsp.syntax.chunk_facts import INPUT, alias_in, base_of
@@ -147,7 +147,7 @@ class Names:
                 known.setdefault(spelling(name), set()).add(name)
             self._plain = dict.fromkeys(sorted([n for alike in known if not alike.number for n in known[alike]]))
         # With more of them none is suggested for being like the word.
-        plain = islice(self._plain, MOST_PLAIN + 1) if is_likened(word) else ()
+        plain = islice(self._plain, MAX_PLAIN_NAMES + 1) if is_likened(word) else ()
         return known.get(spelling(word), set()).union(plain)
 
     def with_label(self, names: set[str]) -> list[int]:

@@ -26,7 +26,7 @@ from visa_lsp.analysis.sync import Todo, advance, ends_of
 from visa_lsp.checks.rule import Scope
 from visa_lsp.checks.run import run_checks
 from visa_lsp.checks.support.context import CheckContext, dialect_of
-from visa_lsp.checks.support.limits import BODIES, MOST_BODIES, REPEATED, SUSPECTS, unchecked
+from visa_lsp.checks.support.limits import BODIES, MAX_BODIES, REPEATED, SUSPECTS, unchecked
 from visa_lsp.sema.bind import bind
 from visa_lsp.syntax.bulk import statement_of
 from visa_lsp.syntax.chunk_facts import NOTHING, facts_in
@@ -111,8 +111,8 @@ class TextFindings:
     def _match(self, chunks: Sequence[Chunk]) -> None:
         """Give every group of chunks the state of the body that it was."""
         opening = [index for index, chunk in enumerate(chunks) if index and facts_in(chunk).opens_body]
-        self._end = opening[MOST_BODIES - 1] if len(opening) >= MOST_BODIES else None
-        groups = [(at, list(chunks[at:end])) for at, end in pairwise([0, *opening, len(chunks)][: MOST_BODIES + 1])]
+        self._end = opening[MAX_BODIES - 1] if len(opening) >= MAX_BODIES else None
+        groups = [(at, list(chunks[at:end])) for at, end in pairwise([0, *opening, len(chunks)][: MAX_BODIES + 1])]
         old = self._bodies
         head, tail = common([body.chunks for body in old], [group for _, group in groups])
         middle, bodies = old[head : len(old) - tail], old[:head]

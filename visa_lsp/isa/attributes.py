@@ -13,7 +13,7 @@ from msgspec import Struct
 
 
 class AttributeKind(Enum):
-    """What value an attribute takes."""
+    """The kind of value that an attribute takes."""
 
     FLAG = "no value"
     INTEGER = "an integer"

@@ -1,4 +1,4 @@
-"""The small vocabulary of per-lane meaning: what a lane instruction computes, as an expression over its sources.
+"""The vocabulary of per-lane meaning: the result of a lane instruction as an expression over its sources.
 
 A row says ``meaning=Lane(S0 + S1)``; the interpreter and the compiler each give every word here one body. Nothing
 here computes. Rules that all words share (seed 003 notes, documentation page ``2_datatypes.md``):

@@ -163,7 +163,7 @@ CACHE_PAIRS_XE2: Final[dict[str, tuple[str, ...]]] = CACHE_PAIRS | {
 
 
 def _triples(pairs: str, *others: str) -> tuple[str, ...]:
-    """Return triples; those of which L2 is default stand for those with L3 in its place, uncached."""
+    """Return triples; those with default L2 stand for those with L3 uncached in its place."""
     triples = (*pairs.split(), *others)
     short = [f"{l1}.df.{l2}" for l1, l2, l3 in (triple.split(".") for triple in triples) if l3 == "uc"]
     return tuple(dict.fromkeys([*triples, *short]))
@@ -228,7 +228,7 @@ QUAD_SUBS: Final = frozenset({SUB["load_quad"], SUB["store_quad"], 0x31, 0x32, 0
 
 
 class Atomic(Struct, frozen=True):
-    """One atomic operation: how many data operands it takes and what becomes of the word in memory."""
+    """One atomic operation: the number of its data operands and its effect on the word in memory."""
 
     name: str
     sources: int

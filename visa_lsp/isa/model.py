@@ -1,4 +1,4 @@
-"""What an instruction is: the row that every other room is a view of.
+"""The model of an instruction: the row from which every other room derives its view.
 
 A row gives, in one place:
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class FieldKind(Enum):
-    """How one item of an instruction record is written. The value is the letter used in ``layout`` strings."""
+    """The encoding of one item of an instruction record. The value is the letter used in ``layout`` strings."""
 
     EXEC = "E"  # UB exec byte                        value: ExecControl
     PREDICATE = "P"  # UW                             value: Predicate | None
@@ -66,12 +66,12 @@ _KIND: Final = {kind.value: kind for kind in FieldKind}
 
 
 class Field(Struct, frozen=True):
-    """One item of the record. ``const`` is a fixed value that tells rows of one opcode apart.
+    """One item of the record. ``const`` is a fixed value that distinguishes rows of one opcode.
 
     ``const_mask`` says which bits are fixed; the other bits belong to modifiers. ``stored`` is False for values that
     only newer text can express (``lsc`` third cache control): an object can hold only ``default``, unless the field is
     ``lossy``: then the object silently forgets the value (``.mod``, ``.divS``). ``hidden`` are bits that compilers set in
-    objects and that text 4.1 has no word for: ``program.object_bits`` says them in a comment.
+    objects and that text 4.1 has no word for: ``program.object_bits`` prints them in a comment.
     """
 
     name: str
@@ -85,7 +85,7 @@ class Field(Struct, frozen=True):
 
 
 def layout(spec: str) -> tuple[Field, ...]:
-    """Fields from a compact spec: ``"E P relop:b dst:v src0:v src1:v"``.
+    """Return the fields of a compact spec: ``"E P relop:b dst:v src0:v src1:v"``.
 
     ``E`` and ``P`` are named ``exec`` and ``pred``. ``sub:b=3`` is constant; ``mask:b=0x20/0x20`` fixes only the bits
     of the mask behind the slash; ``l2:b?`` is not stored (default 0), ``l2:b?7`` has default 7, ``mod:b!`` is lossy;
@@ -114,7 +114,7 @@ def _item(item: str) -> Field:
 
 
 class Shape(Enum):
-    """What an operand looks like in text, and which fields it fills."""
+    """The form of an operand in text, and the fields that it fills."""
 
     VECTOR = "vector operand"
     RAW = "raw operand"
@@ -146,7 +146,7 @@ class Shape(Enum):
 
 
 class Role(Enum):
-    """What the instruction does with an operand."""
+    """The use of an operand by its instruction."""
 
     READ = "read"
     WRITE = "written"
@@ -156,10 +156,10 @@ class Role(Enum):
 
 
 class Layout(Struct, frozen=True, eq=False):
-    """How a vector operand has to lie, where hardware has few ways: its regions as text writes them.
+    """A legal layout of a vector operand, where hardware restricts it: its regions in text form.
 
-    ``columns`` is how many of the first elements of a register it may begin at. ``lanes`` and ``type`` say for which
-    execution size and type of the operand this is; None for any.
+    ``columns`` is the number of first elements of a register at which it may begin. ``lanes`` and ``type`` are the
+    execution size and the type of the operand that the layout applies to; None for any.
     """
 
     regions: tuple[str, ...]
@@ -199,15 +199,15 @@ class Slot(Struct, frozen=True, eq=False):
 
 
 class Modifier(Struct, frozen=True, eq=False):
-    """A dotted word behind the mnemonic. The word stands for bits ``mask`` of ``field``.
+    """A dotted word after the mnemonic. The word gives bits ``mask`` of ``field``.
 
     ``field`` ``"sat"`` is the saturation of the destination operand and no field of its own.
-    ``kind`` tells how words are read: one of ``words``, a channel mask (``RGBA`` letters), fence letters, a hex byte
+    ``kind`` is the syntax of words: one of ``words``, a channel mask (``RGBA`` letters), fence letters, a hex byte
     (``xd8``), a decimal number, or angle-bracket flags (``<RTI>``).
     """
 
     class Kind(Enum):
-        """How the word is spelt."""
+        """The syntax of the word."""
 
         WORD = "word"
         CHANNELS = "channel mask"
@@ -233,7 +233,7 @@ class Modifier(Struct, frozen=True, eq=False):
 
     @property
     def reach(self) -> int:
-        """The bits of the field that words say; -1 where any value has a text."""
+        """The bits of the field that have words; -1 if any value has a text."""
         if self.mask != -1:
             return self.mask
         match self.kind:
@@ -308,7 +308,7 @@ class Modifier(Struct, frozen=True, eq=False):
         return "." + text
 
     def _wordless(self, value: int) -> str:
-        """Return what is shown of a value that no word stands for: its number, where that is not the word of another value."""
+        """Return the text of a value without a word: its number, unless that is the word of another value."""
         return f"code{value}" if str(value) in self.words else str(value)
 
 
@@ -328,7 +328,7 @@ REAL: Final = frozenset({Dialect.V41, Dialect.V42})
 
 
 class FlowClass(Enum):
-    """Where control goes from an instruction."""
+    """The successors of an instruction in control flow."""
 
     NEXT = "to the next instruction"
     JUMP = "the whole thread to a label"
@@ -353,12 +353,12 @@ class FlowClass(Enum):
 
     @property
     def returns(self) -> bool:
-        """Control leaves the body, or goes back to the caller."""
+        """True if control leaves the body, or returns to the caller."""
         return self in (FlowClass.RETURN, FlowClass.FUNCTION_RETURN)
 
     @property
     def branches(self) -> bool:
-        """Control goes to a label of the same body and does not come back."""
+        """True if control jumps to a label of the same body and does not return."""
         return self in (FlowClass.JUMP, FlowClass.GOTO, FlowClass.SWITCH)
 
     @property
@@ -368,7 +368,7 @@ class FlowClass(Enum):
 
 
 class Trait(Flag):
-    """What rules and tools ask of an instruction besides its operands."""
+    """Properties of an instruction for rules and tools, besides its operands."""
 
     PLAIN = 0
     SCALAR = auto()  # one lane reads its vector operands; the parenthesis counts blocks, or there is none
@@ -408,14 +408,14 @@ class Trait(Flag):
 
 
 class Mark(Enum):
-    """What a source mark names for the instructions that follow."""
+    """The kind of source position that a mark gives to the instructions after it."""
 
     FILE = "file"
     LINE = "line"
 
 
 class PredicateUse(Enum):
-    """What the predicate in front of an instruction is for."""
+    """The effect of the predicate in front of an instruction."""
 
     GUARDS = "lanes whose bit is clear are left out"
     CHOOSES = "each lane takes one source or the other; all are written"
@@ -423,7 +423,7 @@ class PredicateUse(Enum):
 
 
 class Together(Struct, frozen=True, eq=False):
-    """Types of operands that may stand together, by the name of the slot, and the platforms that have this."""
+    """Types of operands that may be combined, by the name of the slot, and the platforms that support them."""
 
     types: Mapping[str, frozenset[DataType]]
     platforms: frozenset[str] = ALL
@@ -434,7 +434,7 @@ class Together(Struct, frozen=True, eq=False):
 
 
 class BrainFloat(Struct, frozen=True, eq=False):
-    """Where an instruction takes `bf`, and which types may stand beside it."""
+    """The slots of an instruction that take `bf`, and the types that may be used beside it."""
 
     platforms: frozenset[str]
     beside: frozenset[DataType]
@@ -445,9 +445,9 @@ class BrainFloat(Struct, frozen=True, eq=False):
 
 
 class Saturation(Struct, frozen=True, eq=False):
-    """Which results an instruction can saturate: types (None: every one) and platforms.
+    """The results that an instruction can saturate: types (None: every one) and platforms.
 
-    ``verified`` are the platforms on which the finalizer rejects other types; elsewhere it does not look.
+    ``verified`` are the platforms on which the finalizer rejects other types; elsewhere it does not check.
     """
 
     types: frozenset[DataType] | None = None
@@ -467,8 +467,8 @@ class Lack(Struct, frozen=True, eq=False):
 class Refusal(Struct, frozen=True, eq=False):
     """A form that the finalizer of 2026 (text 4.2) does not compile: where, for which sizes, and why.
 
-    ``efficient64b`` says in which dialect of CRI and later; None for both. It ends with an assertion where ``stops`` is set, else
-    it says what is wrong.
+    ``efficient64b`` is the dialect of CRI and later; None for both. The finalizer ends with an assertion if ``stops`` is
+    set, else it reports an error.
     """
 
     reason: str
@@ -480,14 +480,14 @@ class Refusal(Struct, frozen=True, eq=False):
 
 
 class Operation(Struct, frozen=True, eq=False):
-    """What one operation of an atomic message takes: types by slot, and the slots that must be %null."""
+    """The operands of one operation of an atomic message: types by slot, and the slots that must be %null."""
 
     types: Mapping[str, frozenset[DataType]]
     unused: frozenset[str] = frozenset()
 
 
 class ExecStyle(Enum):
-    """How the parenthesis behind the mnemonic is written."""
+    """The syntax of the parenthesis after the mnemonic."""
 
     NONE = "none"
     MASKED = "(M1, 16)"  # the mask may be left out

@@ -1,4 +1,4 @@
-"""Operand classes, source modifiers and regions: the values that stand in the bytes of an operand.
+"""Operand classes, source modifiers and regions: the values in the bytes of an operand.
 
 Source: seed 004 (operands), and what the finalizer writes.
 """
@@ -12,7 +12,7 @@ from msgspec import Struct
 
 
 class OperandClass(Flag):
-    """What a vector operand may be. The members are the letters of seed 003's tables."""
+    """The classes of a vector operand. The members are the letters of seed 003's tables."""
 
     GENERAL = auto()
     ADDRESS = auto()
@@ -46,7 +46,7 @@ CLASS_NAMES: Final[dict[OperandClass, str]] = {
 
 
 def describe_classes(classes: OperandClass) -> str:
-    """Words for a set of classes: ``general operand or immediate``."""
+    """Return words for a set of classes: ``general operand or immediate``."""
     names = [name for cls, name in CLASS_NAMES.items() if cls in classes]
     return ", ".join(names[:-1]) + " or " + names[-1] if len(names) > 1 else (names[0] if names else "nothing")
 
@@ -162,7 +162,7 @@ ALIGN_BY_BYTES: Final[dict[int, int]] = {1: 0, 2: 1, 4: 2, 8: 3, 16: 4, 32: 7, 6
 
 
 def align_bytes(code: int, grf_bytes: int) -> int:
-    """Return bytes that an alignment code asks for where a GRF row has ``grf_bytes``. Raises KeyError for an unknown code."""
+    """Return the bytes of an alignment code, for GRF rows of ``grf_bytes``. Raises KeyError for an unknown code."""
     if code == 5:
         return grf_bytes
     if code == 6:

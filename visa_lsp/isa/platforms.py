@@ -40,7 +40,7 @@ class ThreadNumber(Struct, frozen=True):
         return unit << self.fields[0][0] | own
 
     def registers(self, thread: int) -> tuple[int, int]:
-        """Element 0 of ``%sr0`` and of ``%msg0`` in thread ``thread``; numbers that do not fit lose their upper bits."""
+        """Return element 0 of ``%sr0`` and ``%msg0`` in a thread; numbers that do not fit lose their upper bits."""
         left = slot = self.slot(thread)
         state = 0
         for bits, place in self.fields:
@@ -197,7 +197,7 @@ def platform_named(name: str) -> Platform | None:
 
 
 def device_for(name: str) -> str:
-    """Return the device that a compiler is to be called for: a name for more than one device stands for the first of them."""
+    """Return the device to compile for; a name of several devices means the first of them."""
     platform = platform_named(name)
     if platform is not None and _key(name) in map(_key, (platform.name, *platform.families)):
         return platform.devices[0]
@@ -206,7 +206,7 @@ def device_for(name: str) -> str:
 
 @lru_cache(maxsize=64)
 def compiled_with(platform: Platform, *, efficient64b: bool) -> Platform:
-    """Return the platform as a text sees it whose build options say whether it is compiled for Efficient64b."""
+    """Return the platform for a text whose build options select or deselect Efficient64b."""
     return replace(platform, option=efficient64b)
 
 
@@ -216,7 +216,7 @@ def address_registers(platform: Platform | None) -> int:
 
 
 def register_counts(platform: Platform) -> tuple[int, ...]:
-    """Return how many registers a kernel may ask for (``NumGRF``) in text 4.2; 0 lets the finalizer choose."""
+    """Return the register counts that a kernel may request (``NumGRF``) in text 4.2; 0 lets the finalizer choose."""
     if platform.generation < 125:
         return (128,)
     if platform.generation < 300:
@@ -228,7 +228,7 @@ def register_counts(platform: Platform) -> tuple[int, ...]:
 
 
 def thread_widths(grf_bytes: int) -> tuple[int, ...]:
-    """Return the numbers of work items that a thread may run where registers have this size (1: the text says so itself)."""
+    """Return the legal numbers of work items of a thread for a register size (1: the text itself is scalar)."""
     return (1, 8, 16, 32) if grf_bytes < 64 else (1, 16, 32)
 
 

@@ -1,4 +1,4 @@
-"""What exists without a declaration: variables V0-V31, surfaces T0-T5, sampler S31.
+"""Predefined symbols: variables V0-V31, surfaces T0-T5, sampler S31.
 
 Sources: seed 000 "General Variables", "Sampler Variables", "Surface Variables"; names and numbers
 of the real tools, which win where they differ from the seed.
@@ -36,7 +36,7 @@ class PredefinedVariable(Struct, frozen=True):
 
 
 class ImplicitInput(Struct, frozen=True):
-    """What the runtime, not the caller, fills an input with."""
+    """The content of an input that the runtime, not the caller, fills."""
 
     number: int
     name: str

@@ -1,4 +1,4 @@
-"""The operands of a render target message, as the bits of its mode word say. Known to rows, sema and codec alike."""
+"""The operands of a render target message by the bits of its mode word. Known to rows, sema and codec alike."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ class InstructionTable:
 
     @cached_property
     def foreign(self) -> dict[str, tuple[Instruction, str]]:
-        """Words of other languages: the row that says the same, and what to write where its mnemonic is not enough."""
+        """Words of other languages: the row of the same meaning, and the text to write if that needs more."""
         return {word: (row, how) for row in self.rows for word, how in row.foreign.items()}
 
     def marks(self, mark: Mark) -> tuple[str, ...]:
@@ -103,7 +103,7 @@ class InstructionTable:
         return self.by_mnemonic[row.mnemonic]
 
     def lookup(self, words: Sequence[str]) -> tuple[tuple[Instruction, ...], int]:
-        """Rows whose mnemonic starts a dotted name, and how many of its words the mnemonic took.
+        """Return the rows whose mnemonic starts a dotted name, and the number of its words in the mnemonic.
 
         ``["add3", "o"]`` gives the row ``add3.o`` and 2; an unknown name gives ``((), 0)``.
         """

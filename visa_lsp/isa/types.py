@@ -12,7 +12,7 @@ from msgspec import Struct
 
 
 class TypeKind(Enum):
-    """What the bits of a type mean."""
+    """The interpretation of the bits of a type."""
 
     UNSIGNED = "unsigned integer"
     SIGNED = "signed integer"

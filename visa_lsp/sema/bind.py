@@ -1,7 +1,7 @@
 """A document bound in one pass, in text order: the order in which the real assembler numbers strings and labels.
 
-Directives and declarations are handled here, instructions in ``instructions``. Never fails: what is wrong becomes a
-problem, and binding goes on.
+Directives and declarations are handled here, instructions in ``instructions``. Never fails: mistakes become problems,
+and binding continues.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _STATE_TYPE = {SymbolKind.ADDRESS: UW, SymbolKind.PREDICATE: BOOL, SymbolKind.SA
 
 
 def bind(document: Document, platform: Platform | None = None, table: InstructionTable = TABLE) -> BoundModule:
-    """Bind a whole document. Without a platform TGLLP's register size is taken; nothing else depends on it."""
+    """Bind a whole document. The default register size is that of TGLLP; nothing else depends on the platform."""
     chosen = platform or platform_named(DEFAULT_PLATFORM)
     assert chosen is not None
     binder = Binder(chosen, table)
@@ -66,7 +66,7 @@ def bind(document: Document, platform: Platform | None = None, table: Instructio
 
 
 def is_newest(statements: Iterable[tree.Statement | None]) -> bool:
-    """Whether a text is of dialect 4.2: by the first version that it says."""
+    """Return whether a text is of dialect 4.2, by its first version."""
     versions = (s for s in statements if isinstance(s, tree.Version))
     return next((v >= (4, 2) for s in versions if (v := _number_of(s)) is not None), False)
 
@@ -88,7 +88,7 @@ class Binder:
         self.named: dict[str, Body] = {}  # the first body of each name
 
     def statement(self, line: int, node: tree.Statement) -> None:
-        """Take in the statement of a line; they come in text order."""
+        """Bind the statement of a line; must be called in text order."""
         ctx = self.ctx
         ctx.line = line
         for error in node.errors:
@@ -249,7 +249,7 @@ class Binder:
         return _FIRST_ID[kind] + count
 
     def _decl_shape(self, node: tree.Decl, symbol: Symbol) -> None:
-        """Type, element count, alignment and alias of a declaration."""
+        """Bind type, element count, alignment and alias of a declaration."""
         ctx = self.ctx
         assert node.name is not None
         symbol.type = _STATE_TYPE.get(symbol.kind)

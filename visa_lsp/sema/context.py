@@ -1,6 +1,6 @@
 """The working state of binding one text: the body, its scopes, the problems found so far.
 
-One ``BindingPass`` lives for one pass over a document and is thrown away; what outlives it is ``BoundModule``.
+One ``BindingPass`` serves one pass over a document; only its ``BoundModule`` outlives it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ HARMLESS: Final = frozenset({
 
 
 def reads_attributes(text: str) -> bool:
-    """Whether a number in a text stands for an attribute of the kernel."""
+    """Return whether a number in a text refers to an attribute of the kernel."""
     return any(name in text for name in _READING)
 
 
@@ -66,19 +66,19 @@ class BindingPass:
         return body, scope
 
     def _begin(self) -> None:
-        """Take the body in; only then it gets what every body has."""
+        """Add the body to the module, with the content that every body has."""
         self.body.predefined = predefined_symbols(self.platform.grf_bytes)
         self.body.strings = pool_prefix(self.body.name)
         self.bodies.append(self.body)
 
     def ensure_body(self) -> None:
-        """Text before any ``.kernel`` belongs to a body without a name."""
+        """Open a body without a name for text before any ``.kernel``."""
         if not self.bodies:
             self._begin()
             self.body.first_line = self.line
 
     def open_scope(self, span: Span) -> None:
-        """``{``, which stands there."""
+        """Open the scope of a ``{`` at a place."""
         around = self.scope
         # A line of thousands of braces must not make every look-up behind it a walk through all of them.
         outer = around if around.names or around.parent is None else around.outer
@@ -86,7 +86,7 @@ class BindingPass:
         self.body.scopes.append(self.scope)
 
     def close_scope(self) -> bool:
-        """``}``; False when no scope is open."""
+        """Close the scope of a ``}``; return False if no scope is open."""
         if self.scope.parent is None:
             return False
         self.scope.last_line = self.line
@@ -134,7 +134,7 @@ class BindingPass:
     # ---- numbers ----
 
     def size_of(self, name: str) -> int | None:
-        """Bytes of what ``%sizeof`` names: a variable, a type, a register."""
+        """Return the bytes of a name in ``%sizeof``: a variable, a type, a register."""
         if name == "GRF":
             return self.platform.grf_bytes
         symbol = self.scope.visible(name) or self.body.predefined.get(name)
@@ -144,7 +144,7 @@ class BindingPass:
         return type_.size if type_ is not None else None
 
     def builtin(self, name: str) -> int | None:
-        """Value of a built-in number."""
+        """Return the value of a built-in number."""
         if name in _READING:
             for attribute, _ in self.body.attributes:
                 if self.body.strings[attribute.name_index] == "SimdSize":

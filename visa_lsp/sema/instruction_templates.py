@@ -1,8 +1,8 @@
-"""Instruction lines that differ only in the names of variables are bound once, for the program alone.
+"""Templates that bind instruction lines once if they differ only in the names of variables, for the program alone.
 
 The class of a line is its text with each variable's name replaced by the kind and type of the variable, and by which names
-are equal. The first line of a class is bound with numbers of its variables that no text has: where those turn up in the values,
-its own numbers belong, and those of further lines. Price: of the number of a variable binding may do nothing but copy it.
+are equal. The first line of a class is bound with marker numbers of its variables that no text has; each line puts its own numbers
+where the markers appear in the values. Price: binding may only copy the number of a variable.
 Confidence: a template is kept only if the names of the class are exactly those that binding looked up;
 ``tests/sema/test_instruction_templates.py`` compares whole programs.
 """
@@ -42,7 +42,7 @@ _UNREAD: Final = tree.Unknown("", Span(0, 0))  # the statement of a line that a 
 
 
 class InstructionTemplate(Struct, frozen=True):
-    """What lines of a class are: the row, the values of one of them, and where those of each have its own variables."""
+    """The template of a class: the row, the values of one line, and the places of each line's own variables."""
 
     row: Row
     values: tuple[Value, ...]
@@ -123,7 +123,7 @@ class InstructionTemplates:
 
 
 class _Tokens(dict[str, str]):
-    """What stands for a name in a class: for a variable its kind and type, set when it is declared; any other is itself."""
+    """The substitute of a name in a class: kind and type of a declared variable, else the name itself."""
 
     __slots__ = ()
 
@@ -137,7 +137,7 @@ def _token(symbol: Symbol) -> str:
 
 
 def _places(pieces: Sequence[str]) -> list[tuple[int, int]]:
-    """Where each piece of a line stands."""
+    """Return the place of each piece of a line."""
     places, at = [], 0
     for piece in pieces:
         places.append((at, at + len(piece)))

@@ -44,7 +44,7 @@ def lower(bound: BoundModule) -> Module | None:
 
 
 def assemble(text: str | Document, platform: str | None = None, table: InstructionTable = TABLE) -> AssembleResult:
-    """Parse, bind and lower a text. ``platform`` is a name, its own or a device's; unknown names count as none."""
+    """Parse, bind and lower a text. ``platform`` is a platform's or a device's name; unknown names count as none."""
     document = text if isinstance(text, Document) else Document.parse(text)
     chosen = platform_named(platform) if platform else None
     bound = bind(document, chosen, table)
@@ -105,7 +105,7 @@ def _states(body: Body, kind: SymbolKind) -> tuple[StateVariable, ...]:
 
 
 def _in_matrices(code: list[Inst]) -> set[int]:
-    """Variables that a matrix instruction takes as registers: the tool aligns them to registers, whatever the text says."""
+    """Return the variables that matrix instructions use as registers, which the finalizer always aligns."""
     return {v.var for inst in code if inst.row.family == "matrix" for v in inst.values if isinstance(v, RawOperand)}
 
 

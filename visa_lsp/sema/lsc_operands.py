@@ -52,7 +52,7 @@ def bind(ctx: BindingPass, row: Row, slot: Slot, node: tree.Operand, values: dic
 
 
 def _set(values: dict[str, Value], **fields: FieldValue) -> None:
-    """Fill those of the fields that the record has."""
+    """Fill the fields that the record has."""
     for name, value in fields.items():
         if name in values:
             values[name] = value
@@ -89,7 +89,7 @@ def _data(ctx: BindingPass, slot: Slot, node: tree.Ref, values: dict[str, Value]
 
 
 def _model(ctx: BindingPass, node: tree.AddressRef, values: dict[str, Value]) -> VectorOperand | None:
-    """Address type, surface and surface index: the surface, None where one of them is wrong."""
+    """Bind address type, surface and surface index; return the surface, None if one of them is wrong."""
     code = lsc_codes.ADDRTYPE[node.model.text]
     surface: VectorOperand | None = Immediate(UD, 0)
     if node.argument is not None:
@@ -103,7 +103,7 @@ def _model(ctx: BindingPass, node: tree.AddressRef, values: dict[str, Value]) ->
 
 
 def _scalar(ctx: BindingPass, node: tree.Ref | tree.Expr, *, wide: bool = False) -> VectorOperand | None:
-    """One element of a variable, or a number: what stands where the grammar says ``VecOpRegOrImm``."""
+    """Bind one element of a variable, or a number: ``VecOpRegOrImm`` of the grammar."""
     if not isinstance(node, tree.Ref):
         value = ctx.number(node)
         if value is None:
@@ -240,7 +240,7 @@ def _typed_block(ctx: BindingPass, node: tree.AddressRef, values: dict[str, Valu
 
 
 def _surface_only(ctx: BindingPass, row: Row, slot: Slot, node: tree.Operand, values: dict[str, Value]) -> FieldValue:
-    """``bti(0x4)``, with a register in brackets in 4.2."""
+    """Bind ``bti(0x4)``, with a register in brackets in 4.2."""
     if isinstance(node, tree.AddressRef):
         surface = _model(ctx, node, values)
         if node.items and slot.name in row.index and slot.name != "surface":

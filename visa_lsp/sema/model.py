@@ -1,4 +1,4 @@
-"""What binding a text yields: symbols, references, bound instructions, problems.
+"""The result of binding a text: symbols, references, bound instructions, problems.
 
 Positions are (line, span within the line), so that nothing here moves when lines above change. The values are plain;
 rules in ``checks`` turn problems into diagnostics, ``lower`` turns bodies into the program.
@@ -153,7 +153,7 @@ class DeclarationScope(Struct, eq=False):
 
 
 class Problem(Struct, frozen=True):
-    """Something that a rule will report: ``kind`` names the rule's slug, ``args`` what its message needs."""
+    """A problem for a rule to report: ``kind`` selects the rule, ``args`` has the values for its message."""
 
     kind: str
     place: Place
@@ -183,9 +183,9 @@ class Bound(Struct, frozen=True):
 
 
 class Predefined(Mapping[str, Symbol]):
-    """What exists in a body without a declaration, by every name it has; each is made when it is first asked for.
+    """The predefined symbols of a body by all of their names, created on first use.
 
-    ``source`` has symbols that all bodies share, under equal names the same. ``used`` are those of this body, made so far.
+    ``source`` has the symbols that all bodies share; equal names give the same one. ``used`` are those created for this body.
     """
 
     __slots__ = ("_made", "_source")

@@ -13,7 +13,7 @@ _TAKEN: Final = frozenset({*predefined.SAMPLER_BY_NAME, "T1", "T2", "TSS", *(f"V
 
 
 def predefined_symbols(grf_bytes: int) -> Predefined:
-    """Fresh symbols for everything that exists without a declaration, by every name it has."""
+    """Return fresh symbols for everything predefined, by all of their names."""
     return Predefined(_predefined(grf_bytes))
 
 
@@ -55,7 +55,7 @@ def _predefined(grf_bytes: int) -> dict[str, Symbol]:
 
 
 def is_taken(name: str) -> bool:
-    """Whether a declaration of this name collides with a predefined one in the real tools."""
+    """Return whether a declaration of this name collides with a predefined one in Intel's tools."""
     return name in _TAKEN or name.startswith("%")
 
 

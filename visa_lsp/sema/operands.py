@@ -59,7 +59,7 @@ def _wrong(ctx: BindingPass, slot: Slot, node: tree.Operand, got: str) -> None:
 
 
 def describe(ctx: BindingPass, node: tree.Operand) -> str:
-    """Words for what an operand is: ``a predicate variable``."""
+    """Return words for the kind of an operand: ``a predicate variable``."""
     match node:
         case tree.Ref(name=name):
             symbol = ctx.scope.visible(name.text) or ctx.body.predefined.get(name.text)
@@ -220,7 +220,7 @@ def _immediate(ctx: BindingPass, node: tree.Literal) -> Immediate | None:
 
 
 def _float_bits(value: float) -> int:
-    """Bits of the nearest single; a value too large is infinity."""
+    """Return the bits of the nearest single; a value too large is infinity."""
     try:
         return int.from_bytes(struct.pack("<f", value), "little")
     except OverflowError:
@@ -247,13 +247,13 @@ def _address_of(ctx: BindingPass, node: tree.AddressOfRef) -> AddressOf | State 
 
 
 @lru_cache(maxsize=4096)
-def _named(slot: Slot) -> frozenset[SymbolKind]:
+def _symbol_kinds(slot: Slot) -> frozenset[SymbolKind]:
     """Return the kinds of symbols that a slot takes."""
     return frozenset(kind for kind, cls in _KIND_CLASS.items() if cls in slot.classes)
 
 
 def _typed_twice(ctx: BindingPass, node: tree.Ref, symbol: Symbol) -> bool:
-    """Whether a type stands behind an operand that has its variable's: a problem, for no text tool reads it."""
+    """Report a type after an operand that has its variable's type; return whether there is one."""
     if node.suffix is None:
         return False
     ctx.problem("operand-suffix", node.suffix.span, end=node.span.end, symbol=symbol)
@@ -265,7 +265,7 @@ def _reference(ctx: BindingPass, slot: Slot, node: tree.Ref) -> VectorOperand | 
     if symbol is None:
         return None
     kind = symbol.kind
-    if kind not in _named(slot):
+    if kind not in _symbol_kinds(slot):
         _wrong(ctx, slot, node, f"{kind.value} `{symbol.name}`")
         return None
     if kind is not SymbolKind.PREDICATE and _typed_twice(ctx, node, symbol):
@@ -302,7 +302,7 @@ def vector(ctx: BindingPass, slot: Slot, node: tree.Operand) -> VectorOperand | 
 
 
 def simple(ctx: BindingPass, slot: Slot, node: tree.Operand) -> General | None:
-    """``V(row, col)`` without a region, taken as <1;1,0>."""
+    """Bind ``V(row, col)`` without a region, read as <1;1,0>."""
     if not isinstance(node, tree.Ref) or node.indices is None or len(node.indices) != 2:
         _wrong(ctx, slot, node, describe(ctx, node))
         return None
@@ -314,7 +314,7 @@ def simple(ctx: BindingPass, slot: Slot, node: tree.Operand) -> General | None:
 
 
 def raw(ctx: BindingPass, slot: Slot, node: tree.Operand, *, bare: bool = False) -> RawOperand | None:
-    """``V.offset``; a name alone only where ``bare`` allows it."""
+    """Bind ``V.offset``; a name alone only if ``bare`` allows it."""
     if isinstance(node, tree.Junk):
         return None
     if not isinstance(node, tree.Ref):

@@ -1,6 +1,6 @@
-"""What binding an instruction takes from its row and its dotted words alone: worked out once for all lines of a kind.
+"""Plans for binding an instruction, from its row and its dotted words alone, computed once for all lines of a kind.
 
-Knows rows and words, no text, no symbols. What is given out is shared and must not be changed.
+Knows rows and words, no text, no symbols. Plans are shared and must not be changed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LISTS = (FieldKind.RAWS, FieldKind.LABELS, FieldKind.VECTORS)
 
 
 class RowPlan(Struct, frozen=True, eq=False):
-    """What a row says of the values of its lines."""
+    """The part of a row that the values of its lines depend on."""
 
     names: tuple[str, ...]  # of the fields, in order
     exec_field: Field | None
@@ -62,7 +62,7 @@ def plan_of(row: Row) -> RowPlan:
 
 
 class Wording(Struct, frozen=True, eq=False):
-    """The words behind a mnemonic, by their numbers, and the values of the fields as far as those go."""
+    """The words after a mnemonic, by their numbers, and the field values that they give."""
 
     found: tuple[tuple[Modifier, int], ...]
     bad: tuple[int, ...]  # words that fit no modifier

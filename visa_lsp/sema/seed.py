@@ -29,7 +29,7 @@ _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 def lookup(ctx: BindingPass, node: tree.Instruction) -> tuple[tuple[Row, ...], int]:
-    """Rows of a mnemonic, in any case of letters, and how many of the words it took."""
+    """Return the rows of a mnemonic, in any case of letters, and the number of words in it."""
     words = [w.text for w in node.words]
     rows, taken = ctx.table.lookup(words)
     if rows:
@@ -43,7 +43,7 @@ def lookup(ctx: BindingPass, node: tree.Instruction) -> tuple[tuple[Row, ...], i
 
 
 def option(ctx: BindingPass, node: tree.Instruction) -> bool:
-    """Whether the line ends with ``{NoMask}``; any other word in braces is a problem."""
+    """Return whether the line ends with ``{NoMask}``; report any other word in braces."""
     word = node.option
     if word is None:
         return False
@@ -57,7 +57,7 @@ def option(ctx: BindingPass, node: tree.Instruction) -> bool:
 def element_size(
     ctx: BindingPass, node: tree.Instruction, missing: list[Modifier]
 ) -> tuple[tree.Instruction, tuple[Modifier, int] | None]:
-    """``GATHER (8) (4) ..``: the second parenthesis is the element size. The line without it, and what it says."""
+    """Return the line without its second parenthesis, the element size of ``GATHER (8) (4) ..``, and that size."""
     modifier = next((m for m in missing if m.field == "eltsize"), None)
     first = node.operands[0] if node.operands else None
     if modifier is None or not isinstance(first, tree.Literal) or first.suffix is not None:
@@ -91,7 +91,7 @@ def _kind(ctx: BindingPass, node: tree.Operand) -> SymbolKind | None:
 
 
 def plane(ctx: BindingPass, row: Row, node: tree.Operand, values: dict[str, Value]) -> None:
-    """``T6[0]``: the plane of a media block in brackets; elsewhere such brackets mean nothing."""
+    """Bind ``T6[0]``, the plane of a media block in brackets; elsewhere such brackets have no meaning."""
     if not isinstance(node, tree.Ref) or node.element is None or node.region is not None:
         return
     if "plane" not in row.index:

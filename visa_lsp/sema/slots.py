@@ -92,7 +92,7 @@ def _word(node: tree.Operand) -> tree.Word | None:
 
 
 def _plain(ctx: BindingPass, slot: Slot, node: tree.Operand, row: Row) -> FieldValue:
-    """Labels, names, strings, numbers and keywords."""
+    """Bind labels, names, strings, numbers and keywords."""
     if isinstance(node, tree.Junk):
         return None
     word = _word(node)

@@ -1,7 +1,8 @@
-"""A ze_info document against the kernels that it describes: what the two say differently, with a place in both.
+"""Comparison of a ze_info document with the kernels that it describes: disagreements, with a place in both.
 
 Knows items and resolved kernels, neither files nor syntax. ``disagreements`` finds; ``in_document`` and ``in_text`` give
-the findings of either side. Invariant: where no platform is known, only what no register size explains is reported.
+the findings of either side. Invariant: without a platform it reports only disagreements that no register size
+explains.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _DEFAULT_GRFS = 128
 def disagreements(
     source: ZeInfoSource, texts: Sequence[KernelText], platform: Registers | None = None
 ) -> tuple[Disagreement, ...]:
-    """Compare a document with kernels; those that only one side has are told from the text's side.
+    """Compare a document with kernels; a kernel that the document lacks is reported at its text.
 
     A document may speak of kernels that are in other texts: that is no disagreement.
     """
@@ -110,7 +111,7 @@ def kernel_disagreements(
 def placed_layout(
     source: ZeInfoSource, item: YamlItem, text: KernelText, platform: Registers | None = None
 ) -> PayloadLayout:
-    """Return where a kernel's payload lies: as the platform says, else as the fewest disagreements say."""
+    """Return the payload layout of a kernel: that of the platform, else the one with the fewest disagreements."""
     tries = (platform,) if platform is not None else CANDIDATES
     layouts = [layout_of(item, text, grf) for grf in tries]
     return min(layouts, key=lambda layout: len(payload_disagreements(source, item, text, layout)))

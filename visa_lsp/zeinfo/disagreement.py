@@ -1,4 +1,4 @@
-"""One thing that a ze_info document and a text say differently: a plain value with a place on either side."""
+"""A disagreement of a ze_info document and a text: a plain value with a place on either side."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """One thing that document and text say differently. ``yaml`` and ``text`` are the places; each side has its words.
+    """A disagreement of document and text. ``yaml`` and ``text`` are the places; each side has its own message.
 
-    ``value`` is what the document would have to say at its place; empty where that is not one word.
+    ``value`` is the right value of the document at its place; empty if that is not one word.
     """
 
     rule: Rule

@@ -1,7 +1,7 @@
-"""What the cross-check and ``emit`` need to know of a kernel, read off its resolved program.
+"""Facts about a kernel for the cross-check and ``emit``, from its resolved program.
 
-Knows instruction mnemonics and field names of ``program``, no text. A ``KernelText`` adds where things stand in a text.
-Invariant: an instruction is counted for what it certainly does; what depends on values at run time is not.
+Knows instruction mnemonics and field names of ``program``, no text. A ``KernelText`` adds places in a text. Invariant: an
+instruction counts for its certain effects only, not for those that depend on values at run time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _START: Final = Span(0, 0)
 
 @dataclass(frozen=True, slots=True)
 class KernelText:
-    """A kernel and where its parts stand in a text; without a text every place is the text's start."""
+    """A kernel and the places of its parts in a text; without a text every place is the text's start."""
 
     kernel: Kernel
     path: str

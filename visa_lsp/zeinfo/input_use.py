@@ -1,8 +1,8 @@
-"""What the code of a kernel does with its inputs: whose values meet where, what is read, written and counted up.
+"""The uses of inputs in the code of a kernel: the flow of their values, and reads, writes and atomics on them.
 
 Knows instruction fields by name, no ze_info. One pass over the code, blind to its order, except that a surface or sampler
-variable holds what the ``movs`` before it put there: compilers set it directly before each use. Invariant: a value is
-followed through general variables only, not through memory, so that what is found here certainly is in the text.
+variable holds what the ``movs`` before it put there: compilers set it directly before each use. Invariant: values are
+followed through general variables only, not through memory, so that every use is certain.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _ADDRESSES: Final = ("address", "off", "offset", "goff", "src0")
 
 
 def has_own_memory(kernel: Kernel) -> bool:
-    """Return whether the kernel certainly has shared local memory: some address there comes neither from memory nor from a pointer.
+    """Return whether the kernel certainly has shared local memory: an address not from memory or a pointer.
 
     Code for pointers of any address space also has instructions for shared local memory, which may never run.
     """
@@ -49,7 +49,7 @@ def has_own_memory(kernel: Kernel) -> bool:
 
 
 class Surface(Struct):
-    """What is done with one number of the binding table."""
+    """The uses of one index of the binding table."""
 
     typed: bool = False
     sampled: bool = False
@@ -59,7 +59,7 @@ class Surface(Struct):
 
 
 class InputUse:
-    """What one kernel does with its inputs; ids are those of general variables, without aliases."""
+    """The uses of a kernel's inputs; ids are those of general variables, without aliases."""
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
@@ -86,12 +86,12 @@ class InputUse:
         self._settle()
 
     def root(self, id_: int) -> int:
-        """Return the variable that an alias stands for in the end."""
+        """Return the variable at the end of an alias chain."""
         return self._storage.root(id_)
 
     @cached_property
     def origins(self) -> dict[int, frozenset[int]]:
-        """For each variable the inputs, and what of ``PREDEFINED``, whose values may be part of its own; and itself."""
+        """For each variable the inputs and members of ``PREDEFINED`` whose values may be part of its own; and itself."""
         return self._values.origins(
             {self.root(e.id) for e in self.kernel.arguments if e.kind & 7 == 0} | set(PREDEFINED)
         )
@@ -105,7 +105,7 @@ class InputUse:
         return self.origins.get(id_, frozenset((id_,)))
 
     def products(self, id_: int) -> list[frozenset[int]]:
-        """For each product that a variable is a factor of, by itself or as a copy, the origins of the other factor."""
+        """Return, for each product with a variable or a copy of it as a factor, the origins of the other factor."""
         return self._partners(id_, self._products)
 
     def sums(self, id_: int) -> list[frozenset[int]]:

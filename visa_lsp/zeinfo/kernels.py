@@ -1,7 +1,7 @@
-"""What a table cannot say of a ze_info document: numbers that fit, arguments that do not collide, lists that agree.
+"""Checks of a ze_info document beyond its tables: ranges of numbers, collisions of arguments, agreement of lists.
 
-Works on items whose types may still be wrong, and passes over those: the walk over the tables reports them.
-Invariant: every finding stands at the value or key that would have to change.
+Skips items whose types are wrong, because the walk over the tables reports them. Invariant: every finding is at the value or
+key that has to change.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def _at_least(report: SourceFindings, item: YamlItem | None, key: str, least: in
 
 
 def _width(report: SourceFindings, env: YamlItem | None, platform: Registers) -> None:
-    """Lanes that threads of the platform cannot have."""
+    """Report numbers of lanes that threads of the platform cannot have."""
     for key in ("simd_size", "required_sub_group_size"):
         lanes = number(env, key)
         if lanes in SIMD_SIZES and lanes not in platform.thread_widths:

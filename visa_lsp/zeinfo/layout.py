@@ -1,4 +1,4 @@
-"""Where a document's payload comes to lie in the register file, in bytes from its start.
+"""The layout of a document's payload in the register file, in bytes from its start.
 
 The same rules as the launcher's (``sim/launch/layout.py`` states how they were measured), without a launch: r0 is one
 register, the per-thread payload follows, padded to registers, then the cross-thread payload. Invariant: pure arithmetic.
@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Final
 
 EMPTY_ROW_UNTIL: Final = 120  # generation: up to TGLLP a register stands there even without a per-thread payload
-LONG_BYTES: Final = 64  # of a register, from PVC on
+WIDE_GRF_BYTES: Final = 64  # of a register, from PVC on
 _LOCAL_ID_BYTES: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Registers:
-    """What of a platform decides the places: bytes of a register, and whether an empty per-thread row is kept."""
+    """Properties of a platform for the layout: bytes of a register, whether an empty per-thread row is kept."""
 
     bytes: int
     empty_row: bool
@@ -24,7 +24,7 @@ class Registers:
     @property
     def thread_widths(self) -> tuple[int, ...]:
         """The numbers of work items that a thread may run; with 64-byte registers not 8."""
-        return (1, 8, 16, 32) if self.bytes < LONG_BYTES else (1, 16, 32)
+        return (1, 8, 16, 32) if self.bytes < WIDE_GRF_BYTES else (1, 16, 32)
 
 
 CANDIDATES: Final = (Registers(32, empty_row=True), Registers(32, empty_row=False), Registers(64, empty_row=False))

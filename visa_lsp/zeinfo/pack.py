@@ -20,9 +20,9 @@ _PROGBITS: Final = 1
 _SYMTAB: Final = 2
 _STRTAB: Final = 3
 _REL: Final = 1  # e_type of a relocatable file
-_HEADER: Final = 64
-_ENTRY: Final = 64
-_SYMBOL: Final = 24
+_HEADER_BYTES: Final = 64
+_ENTRY_BYTES: Final = 64
+_SYMBOL_BYTES: Final = 24
 _ZEBIN_VERSION: Final = b"1.20\0"
 _NOTE_VERSION: Final = 4
 
@@ -54,15 +54,15 @@ def write_elf(sections: list[_Section]) -> bytes:
     names = ["", *(s.name for s in sections), ".symtab", ".strtab"]
     strings, offsets = _strings(names)
     # The null symbol, and one that names the first section, so that the table is not empty.
-    symbols = bytes(_SYMBOL) + struct.pack("<IBBHQQ", 0, 3, 0, 1, 0, 0)
+    symbols = bytes(_SYMBOL_BYTES) + struct.pack("<IBBHQQ", 0, 3, 0, 1, 0, 0)
     table = len(sections) + 2
     all_sections = [
         *sections,
-        _Section(".symtab", _SYMTAB, symbols, link=table, info=2, align=8, entry=_SYMBOL),
+        _Section(".symtab", _SYMTAB, symbols, link=table, info=2, align=8, entry=_SYMBOL_BYTES),
         _Section(".strtab", _STRTAB, strings),
     ]
-    body = bytearray(_HEADER)
-    headers = [bytes(_ENTRY)]
+    body = bytearray(_HEADER_BYTES)
+    headers = [bytes(_ENTRY_BYTES)]
     for section in all_sections:
         body += bytes(-len(body) % section.align)
         headers.append(
@@ -74,8 +74,8 @@ def write_elf(sections: list[_Section]) -> bytes:
         body += section.data
     body += bytes(-len(body) % 8)
     ident = b"\x7fELF" + bytes((2, 1, 1, 0, 1)) + bytes(7)
-    body[:_HEADER] = ident + struct.pack(
-        "<HHIQQQIHHHHHH", _REL, MACHINE, 1, 0, 0, len(body), 0, _HEADER, 0, 0, _ENTRY, len(headers), table
+    body[:_HEADER_BYTES] = ident + struct.pack(
+        "<HHIQQQIHHHHHH", _REL, MACHINE, 1, 0, 0, len(body), 0, _HEADER_BYTES, 0, 0, _ENTRY_BYTES, len(headers), table
     )
     return bytes(body) + b"".join(headers)
 

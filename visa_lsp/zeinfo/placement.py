@@ -1,8 +1,8 @@
 """Payload arguments against ``.input``s: each argument has an input at its place and of its size, and each input an argument.
 
 Knows places in bytes and the habits of the compiler: one input may take the three numbers of global_id_offset and
-local_size together, a vector may be taken by its elements, and small values stand in four bytes. Invariant: an argument
-and an input that found no partner but have one size are one disagreement, not two.
+local_size together, a vector may be taken by its elements, and small values take four bytes. Invariant: an unmatched argument and an unmatched input of one size are one disagreement,
+not two.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from visa_lsp.zeinfo.source import ZeInfoSource
     from visa_lsp.zeinfo.yaml import YamlItem
 
-_HEADER: Final = 32
-_DWORD: Final = 4
+_HEADER_BYTES: Final = 32
+_DWORD_BYTES: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,11 +169,11 @@ class _Placement:
         inside = len(over) == 1 and first.first <= argument.first and argument.end <= first.end
         if inside and self._is_header(first, arguments):
             return True
-        if exact and (first.size <= argument.size <= _DWORD or (argument.local and first.size in (2, 4, 8))):
+        if exact and (first.size <= argument.size <= _DWORD_BYTES or (argument.local and first.size in (2, 4, 8))):
             return True
         if exact and len(over) > 1 and over[-1].end <= up(argument.end) and _gapless(over):
             return True
-        if exact and len(over) == 1 and argument.size % _DWORD and up(argument.end) == first.end:
+        if exact and len(over) == 1 and argument.size % _DWORD_BYTES and up(argument.end) == first.end:
             return True
         return exact and 4 * first.size == 3 * argument.size  # a vector of three takes the room of four
 
@@ -195,9 +195,9 @@ class _Placement:
 
     @staticmethod
     def _is_header(entry: TextInput, arguments: list[Argument]) -> bool:
-        """Return whether an input takes global_id_offset and what stands behind it together."""
+        """Return whether an input holds global_id_offset and the argument after it together."""
         first = next((a for a in arguments if a.first == entry.first), None)
-        return first is not None and first.kind == "global_id_offset" and entry.size == _HEADER
+        return first is not None and first.kind == "global_id_offset" and entry.size == _HEADER_BYTES
 
     def _no_input(self, argument: Argument, partner: TextInput | None) -> None:
         where = f"{argument.title} lies at bytes {argument.first} to {argument.end - 1}, where the kernel has no .input"
@@ -225,7 +225,7 @@ class _Placement:
 
 def up(end: int) -> int:
     """Return an end, rounded up to four bytes."""
-    return -(-end // _DWORD) * _DWORD
+    return -(-end // _DWORD_BYTES) * _DWORD_BYTES
 
 
 def _gapless(over: list[TextInput]) -> bool:

@@ -1,7 +1,7 @@
 """A fast reader for the YAML that compilers write: block maps and lists of plain scalars, one key to a line.
 
-A real ze_info of 10,000 lines would keep the YAML library busy for a second; this takes some milliseconds. It knows only
-what it is sure of. Invariant: it gives the same items as ``yaml.load``, or None, which means: ask the library.
+A real ze_info of 10,000 lines would keep the YAML library busy for a second; this takes some milliseconds. It reads only forms that it knows. Invariant: it returns the same items as ``yaml.load``, or None to leave the text to the
+library.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """ze_info text to ``KernelInfo`` values.
 
-Reads what a launch needs and passes over keys that it does not know, since later compilers add some; judging a file is
-for validation. Invariant: a value of the wrong type is a ``ZeInfoError`` that names its line and column.
+Reads the keys that a launch needs and ignores unknown ones, because later compilers add some; ``validate`` checks a
+file. Invariant: a value of the wrong type is a ``ZeInfoError`` that names its line and column.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The shape of ze_info as data: which keys a map may have, of what type, since when, and when they apply.
+"""The schema of ze_info as data: the keys of each map, their types, versions and conditions.
 
-Tables of seed 002 (version 1.14) and the keys that real compilers write since (up to 1.73) stand in
-``tables`` and ``words``; here is what a row is and how one is found. Invariant: every type that a row names is a scalar
+Tables of seed 002 (version 1.14) and the keys that real compilers write since (up to 1.73) are in ``tables`` and
+``words``; this module defines a row and its look-up. Invariant: every type that a row names is a scalar
 type of ``SCALARS``, a table, or a set of words.
 """
 
@@ -33,7 +33,7 @@ class SchemaKey:
     """One row of a table: a key of a map.
 
     ``type`` is a scalar type, ``<words>``, ``Name`` for a map with the keys of the table of that name, or ``Name[]`` for
-    a list of such maps. ``when`` says with which other keys it may stand: ``arg_type=a,b & addrmode=c | arg_type=d``, a
+    a list of such maps. ``when`` is the condition on other keys under which it applies: ``arg_type=a,b & addrmode=c | arg_type=d``, a
     star at the end matches the rest of a word. ``removed`` is the first version without the key.
     """
 
@@ -93,7 +93,7 @@ def _either(words: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SchemaWord:
-    """One value of a closed set. ``renamed`` is what it is called since ``removed``."""
+    """One value of a closed set. ``renamed`` is its name since ``removed``."""
 
     name: str
     doc: str = ""

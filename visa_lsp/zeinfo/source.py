@@ -1,7 +1,7 @@
-"""A YAML text with its items and their spans: what validation, the cross-check and the editor share.
+"""A YAML text with its items and their spans, for validation, the cross-check and the editor.
 
-Knows YAML's places, no key of ze_info. Invariant: a hostile text costs at most about two seconds: what the fast reader
-does not take is given to the library only up to a size.
+Knows YAML's places, no key of ze_info. Invariant: a hostile text costs at most about two seconds: the library reads
+texts that the fast reader rejects only up to a size.
 """
 
 from __future__ import annotations

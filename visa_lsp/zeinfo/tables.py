@@ -136,7 +136,7 @@ _PAYLOAD: Final = SchemaTable(
         A("addrspace", "<address_space>", "Which memory it is.", when=_POINTER + ",inline_sampler"),
         A("access_type", "<access_type>", "What the code does with it.", when=_POINTER),
         A("sampler_index", "int32", "Number of the sampler.", default="-1", since=(1, 4), when=_POINTER + " & addrspace=sampler | arg_type=inline_sampler"),
-        A("source_offset", "int32", "Where this part stands in an aggregate passed by value.", default="-1", since=(1, 9), when="arg_type=arg_byvalue"),
+        A("source_offset", "int32", "Offset of this part in an aggregate passed by value.", default="-1", since=(1, 9), when="arg_type=arg_byvalue"),
         A("slm_alignment", "int32", "Alignment of the shared local memory in bytes.", default="0", since=(1, 14), when=_POINTER + " & addrmode=slm & addrspace=local"),
         A("image_type", "<image_type>", "Kind of the image.", since=(1, 15), when="addrspace=image"),
         A("image_transformable", "bool", "The image may be seen as another kind.", default="false", since=(1, 15), when="addrspace=image"),

@@ -1,6 +1,6 @@
-"""``validate``: all that is wrong in one ze_info text, judged by the tables.
+"""``validate``: all findings about one ze_info text, by the tables.
 
-The walk over the tables stands here; what concerns a kernel as a whole stands in ``kernels``. Invariant: any text ends in
+This module walks the tables; ``kernels`` checks a kernel as a whole. Invariant: any text ends in
 findings, at most ``MAX_FINDINGS`` of them, in the order of the text.
 """
 

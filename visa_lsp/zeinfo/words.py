@@ -14,7 +14,7 @@ _FLAT: Final = (1, 64)
 
 WORDS: Final[dict[str, tuple[SchemaWord, ...]]] = {
     "thread_scheduling_mode": (
-        SchemaWord("age_based", "The oldest thread that can go on is taken.", (1, 10)),
+        SchemaWord("age_based", "The oldest ready thread runs.", (1, 10)),
         SchemaWord("round_robin", "Threads take turns.", (1, 10)),
         SchemaWord("round_robin_stall", "Threads take turns; the turn passes on when a thread has to wait.", (1, 10)),
     ),
@@ -27,7 +27,7 @@ WORDS: Final[dict[str, tuple[SchemaWord, ...]]] = {
         SchemaWord("global_size", "Work items of the launch in three dimensions (int32x3)."),
         SchemaWord("enqueued_local_size", "Group size as the host asked for it, not cut at the edges (int32x3)."),
         SchemaWord("global_id_offset", "What is added to every global id (int32x3)."),
-        SchemaWord("private_base_stateless", "Address of the private memory that per_thread_memory_buffers asks for (int64)."),
+        SchemaWord("private_base_stateless", "Address of the private memory that per_thread_memory_buffers requests (int64)."),
         SchemaWord("buffer_offset", "Distance of a buffer argument from the aligned base of its surface.", (1, 2)),
         SchemaWord("printf_buffer", "Address of the buffer that printf writes to.", (1, 3)),
         SchemaWord("implicit_arg_buffer", "Address of the block of implicit arguments (int64)."),
@@ -84,8 +84,8 @@ WORDS: Final[dict[str, tuple[SchemaWord, ...]]] = {
         SchemaWord("readwrite", "The kernel reads and writes."),
     ),
     "allocation_type": (
-        SchemaWord("global", "Global memory, for private_space only; its base comes by private_base_stateless."),
-        SchemaWord("scratch", "Scratch memory of a hardware thread; its offset comes in element 5 of r0."),
+        SchemaWord("global", "Global memory, for private_space only; its base is in private_base_stateless."),
+        SchemaWord("scratch", "Scratch memory of a hardware thread; its offset is in element 5 of r0."),
         SchemaWord("slm", "Shared local memory."),
     ),
     "memory_usage": (

@@ -1,6 +1,6 @@
 """Plain values to the text of a ze_info document, in the compilers' own form.
 
-Knows YAML's plain forms, no key. Invariant: what is written reads back as the same value.
+Knows YAML's plain forms, no key. Invariant: the text reads back as the same value.
 """
 
 from __future__ import annotations

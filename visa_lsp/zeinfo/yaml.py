@@ -42,10 +42,10 @@ class YamlError(Exception):
 
 
 class Limits(Struct, frozen=True):
-    """How much of a document is read, in nodes: every key, value, list and map is one.
+    """Limits on the nodes of a document: every key, value, list and map is one.
 
-    A node costs some 50 microseconds, so that a document of another's making needs limits below those of memory.
-    ``of_entries`` counts the nodes below the keys of the root map: of all its lists and maps together. ``advice`` ends the
+    A node costs some 50 microseconds, so an untrusted document needs limits below those of memory.
+    ``of_entries`` counts the nodes below the keys of the root map, of all its lists and maps together. ``advice`` ends the
     message.
     """
 
@@ -55,7 +55,7 @@ class Limits(Struct, frozen=True):
 
 
 class YamlItem(Struct, frozen=True, gc=False):
-    """A value with its place. ``key_places`` tells where the keys of a map stand."""
+    """A value with its place. ``key_places`` has the places of a map's keys."""
 
     value: dict[str, YamlItem] | list[YamlItem] | Scalar
     line: int
@@ -122,7 +122,7 @@ class _MarkPlaces:
         self._index = LineIndex(text) if _OTHER_ENDS.search(text) is not None else None
 
     def of(self, mark: StreamMark | None) -> tuple[int, int]:
-        """(line, column) of a mark; the start of the text for none."""
+        """Return the line and column of a mark; the start of the text for None."""
         if mark is None:
             return 1, 1
         line, column = (mark.line, mark.column) if self._index is None else self._index.position(mark.index)

@@ -79,7 +79,7 @@ class ElfSymbol:
 
 @dataclass(frozen=True, slots=True)
 class Relocation:
-    """A place in a section where the address of a symbol goes."""
+    """A place in a section that holds the address of a symbol."""
 
     section: str
     offset: int
@@ -136,7 +136,7 @@ class Zebin:
 
     @property
     def product_family(self) -> int | None:
-        """The number of the product that it was made for, as its note says."""
+        """The product number in the note of the file."""
         found = next((n.data for n in self.notes if n.owner == _OWNER and n.type == _PRODUCT_FAMILY), None)
         return int.from_bytes(found[:4], "little") if found else None
 
@@ -149,7 +149,7 @@ class Zebin:
         return "zebin" if is_zebin else "ELF file"
 
     def without(self, what: str) -> str:
-        """Say that this file has none of something, and what it is if it is no zebin."""
+        """Return a message that this file lacks something, with its container if it is not a zebin."""
         if self.container == "zebin":
             return f"this zebin has {what}"
         return (

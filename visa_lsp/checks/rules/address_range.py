@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RULE = rule("V222", "address-range", WARNING, __doc__)
-_BOUNDED = 200  # the generation of Xe2: finalizers that know it look at what `addr_add` writes
+_FIRST_CHECKED_GENERATION = 200  # the generation of Xe2: finalizers that know it look at what `addr_add` writes
 
 
 def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
@@ -56,7 +56,7 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
             continue
         related = [(symbol.place, f"`{symbol.name}` is declared here")] if symbol.place else []
         past_all = isinstance(value, Address) and operand.slot.role is Role.WRITE and first + count > registers
-        if past_all and ctx.platform is not None and ctx.platform.generation >= _BOUNDED:
+        if past_all and ctx.platform is not None and ctx.platform.generation >= _FIRST_CHECKED_GENERATION:
             message = f"the instruction writes elements {first} to {first + count - 1}, but there are {registers} address registers"
             yield ctx.report(RULE, place, message, related=related, severity=ERROR)
         elif first + count > symbol.num_elements:

@@ -45,14 +45,14 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
 
     if not has_meaning(body):
         return
-    found, *others = [_found(body, steps_of_body(body, size)) for size in ctx.grf_sizes]
+    found, *others = [_find_dead_stores(body, steps_of_body(body, size)) for size in ctx.grf_sizes]
     for number in sorted(found):
         if all(number in other for other in others):
             place = ctx.line_place(body.code[number].line)
             yield ctx.report(RULE, place, f"the value written to {found[number]} here is never read")
 
 
-def _found(body: Body, steps: list[Step]) -> dict[int, str]:
+def _find_dead_stores(body: Body, steps: list[Step]) -> dict[int, str]:
     """Return the dead stores of a body by step, with the names of the written variables."""
     from visa_lsp.checks.support.body_flow import key_of, used_variables
     from visa_lsp.flow.graph import graph_of

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from visa_lsp.diagnostics import Severity
 
 RULE = rule("V114", "element-count", ERROR, __doc__)
-_MOST = 8192
-_MOST_STATES = 128
+_MAX_GENERAL_ELEMENTS = 8192
+_MAX_STATE_ELEMENTS = 128
 _LEGAL_PREDICATES = (1, 2, 4, 8, 16, 32)
 
 
@@ -44,7 +44,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     for symbol in ctx.declared(body):
         if symbol.decl is None or symbol.decl.num_elts is None or symbol.place is None or symbol.unsized:
             continue
-        most = 256 * max(ctx.grf_sizes) if ctx.dialect is Dialect.V42 else _MOST
+        most = 256 * max(ctx.grf_sizes) if ctx.dialect is Dialect.V42 else _MAX_GENERAL_ELEMENTS
         judged = _judge(symbol, address_registers(ctx.platform), most)
         if judged is not None:
             message, severity = judged
@@ -64,11 +64,11 @@ def _judge(symbol: Symbol, registers: int, most: int) -> tuple[str, Severity] | 
     if symbol.kind is SymbolKind.GENERAL and symbol.byte_size > 4096:
         text = f"`{name}` has {symbol.byte_size} bytes; the specification allows 4096 (the finalizer does not check)"
         return text, WARNING
-    if symbol.kind in (SymbolKind.SAMPLER, SymbolKind.SURFACE) and count > _MOST_STATES:
+    if symbol.kind in (SymbolKind.SAMPLER, SymbolKind.SURFACE) and count > _MAX_STATE_ELEMENTS:
         # The finalizer does not look at the first surfaces.
         early = symbol.kind is SymbolKind.SURFACE and symbol.id < 2 * len(SURFACES)
         tail = " (the finalizer does not check)" if early else ""
-        message = f"`{name}` has {count} elements; it can have {_MOST_STATES} at most{tail}"
+        message = f"`{name}` has {count} elements; it can have {_MAX_STATE_ELEMENTS} at most{tail}"
         return message, WARNING if early else ERROR
     return None
 

@@ -71,8 +71,8 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
     elif written not in _CPS_SIZES and any(word.text == "cps" for word in statement.words):
         message = f"`{row.mnemonic}.cps` cannot have execution size {written}; expected {words(_CPS_SIZES)}"
         yield ctx.report(RULE, place, message)
-    elif written not in _sizes(ctx, row) or not _taken(row, written):
-        severity = ERROR if row.exec_verified is not None and not _taken(row, written) else WARNING
+    elif written not in _sizes(ctx, row) or not _finalizer_takes(row, written):
+        severity = ERROR if row.exec_verified is not None and not _finalizer_takes(row, written) else WARNING
         yield _forbidden(ctx, row, written, place, severity)
 
 
@@ -84,7 +84,7 @@ def _sizes(ctx: CheckContext, row: Instruction) -> tuple[int, ...]:
     return row.exec_sizes
 
 
-def _taken(row: Instruction, size: int) -> bool:
+def _finalizer_takes(row: Instruction, size: int) -> bool:
     """Return whether the finalizer takes the size."""
     return row.exec_verified is None or size in row.exec_verified
 

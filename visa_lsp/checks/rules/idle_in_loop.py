@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from visa_lsp.flow.loops import Loop
 
 RULE = rule("V512", "idle-in-loop", HINT, __doc__)
-_LEAST: Final = 256  # bytes: eight GRF rows of 32
-_MOST_NAMED: Final = 4
+_MIN_IDLE_BYTES: Final = 256  # bytes: eight GRF rows of 32
+_MAX_LISTED_NAMES: Final = 4
 _CALLS: Final = frozenset({FlowClass.CALL, FlowClass.KERNEL_CALL, FlowClass.FUNCTION_CALL})
 
 
@@ -79,7 +79,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
         idle[head] = around | _idle(graph, loop, set(pressure.live(graph.blocks[head].first)))
         here = sorted(idle[head] - around, key=lambda key: (-room[number_of(key)], key))
         size = sum(room[number_of(key)] for key in here)
-        if size >= _LEAST:
+        if size >= _MIN_IDLE_BYTES:
             yield ctx.report(
                 RULE, ctx.line_place(_first(graph, head)), _words(graph, loop, [names[k] for k in here], size)
             )
@@ -94,8 +94,8 @@ def _idle(graph: Graph, loop: Loop, live: set[int]) -> set[int]:
 
 
 def _words(graph: Graph, loop: Loop, names: list[str], size: int) -> str:
-    named = ", ".join(f"`{name}`" for name in names[:_MOST_NAMED])
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    named = ", ".join(f"`{name}`" for name in names[:_MAX_LISTED_NAMES])
+    more = f" and {len(names) - _MAX_LISTED_NAMES} more" if len(names) > _MAX_LISTED_NAMES else ""
     last = max(graph.steps[graph.blocks[block].last].line for block in loop.blocks)
     verb = "is" if len(names) == 1 else "are"
     return (

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RULE = rule("V005", "literal-length", ERROR, __doc__)
-_LONG = re.compile(r"(?<![\w$@?])0[xX]([0-9a-fA-F]{17,})(?![\w$@?])")
+_OVERLONG_HEX = re.compile(r"(?<![\w$@?])0[xX]([0-9a-fA-F]{17,})(?![\w$@?])")
 _HINT = re.compile(r"0[xX][0-9a-fA-F]{17}")  # found faster where there is none
 
 
@@ -35,7 +35,7 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
         return
     for line, _ in ctx.document.statements():
         code = ctx.document.code(line)
-        for hit in _LONG.finditer(code):
+        for hit in _OVERLONG_HEX.finditer(code):
             if code[: hit.start()].count('"') % 2 == 0:
                 place = Place(line, Span(*hit.span()))
                 digits = len(hit.group(1))

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RULE = rule("V608", "message-size", ERROR, __doc__)
-_MOST = 8
+_MAX_REGISTERS = 8
 
 
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
@@ -38,8 +38,8 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
     if data is None or control is None:
         return
     counts = [data.registers(control.exec_size, grf) for grf in ctx.grf_sizes]
-    if min(counts) > _MOST:
-        message = f"the message moves {min(counts)} registers; at most {_MOST} are allowed"
+    if min(counts) > _MAX_REGISTERS:
+        message = f"the message moves {min(counts)} registers; at most {_MAX_REGISTERS} are allowed"
         yield ctx.report(RULE, operand_place(bound, data.operand), message)
 
 

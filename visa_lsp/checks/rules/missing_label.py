@@ -19,7 +19,7 @@ Authority: seed 000, labels; the finalizer rejects the text ("undefined label").
 from __future__ import annotations
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
-from visa_lsp.checks.support.name_index import RENAMED, index_of
+from visa_lsp.checks.support.name_index import MAX_RENAMED_USES, index_of
 from visa_lsp.diagnostics import Fix
 from visa_lsp.isa.model import Dialect, FlowClass
 
@@ -41,7 +41,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
         fixes.append(
             Fix(
                 f"change to `{found}`",
-                tuple(ctx.edit(place, found) for place in (uses if len(uses) <= RENAMED else uses[:1])),
+                tuple(ctx.edit(place, found) for place in (uses if len(uses) <= MAX_RENAMED_USES else uses[:1])),
             )
         )
     last = names.last_code if names.last_code >= 0 else problem.place.line

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.checks.support.facts import operand_place, slot_words
-from visa_lsp.checks.support.verifier import overlooked, rows_at
+from visa_lsp.checks.support.verifier import overlooked_severity, rows_at
 from visa_lsp.isa.model import COMPUTING, Dialect, Role, Shape, Slot
 from visa_lsp.isa.operands import AO, IM, ST, A, G, I, P, describe_classes
 from visa_lsp.isa.platforms import ALL
@@ -96,7 +96,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     overlooks = (
         slot.shape is Shape.VECTOR
         and got.startswith("immediate")
-        and bool(overlooked(ctx, rows_at(ctx, problem.place.line)))
+        and bool(overlooked_severity(ctx, rows_at(ctx, problem.place.line)))
     )
     return ctx.report(RULE, problem.place, message, severity=WARNING if overlooks else None)
 
@@ -137,9 +137,9 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
         if nulls:
             yield from _null(ctx, bound, nulls)
     if computes and (row.needs or row.unmixed):
-        yield from _company(ctx, bound, row)
+        yield from _check_together(ctx, bound, row)
     if _bars(row):
-        yield from _barred(ctx, bound)
+        yield from _check_barred(ctx, bound)
 
 
 @cache
@@ -157,7 +157,7 @@ def _null(ctx: CheckContext, bound: Bound, nulls: Iterable[BoundOperand]) -> Ite
             yield ctx.report(RULE, operand_place(bound, operand), message, severity=severity)
 
 
-def _company(ctx: CheckContext, bound: Bound, row: Instruction) -> Iterator[Diagnostic]:
+def _check_together(ctx: CheckContext, bound: Bound, row: Instruction) -> Iterator[Diagnostic]:
     """Yield operands that are legal one by one but not together."""
     found = [(o, cls) for o in bound.operands if (cls := _CLASS.get(type(o.value))) is not None]
     if len(found) < len(row.slots):
@@ -180,7 +180,7 @@ def _company(ctx: CheckContext, bound: Bound, row: Instruction) -> Iterator[Diag
         yield ctx.report(RULE, place, message)
 
 
-def _barred(ctx: CheckContext, bound: Bound) -> Iterator[Diagnostic]:
+def _check_barred(ctx: CheckContext, bound: Bound) -> Iterator[Diagnostic]:
     """Yield predefined surfaces that the message cannot access."""
     for operand in bound.operands:
         platforms = (operand.slot.barred or {}).get(operand.value) if isinstance(operand.value, int) else None

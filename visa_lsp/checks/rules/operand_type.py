@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import operand_place, slot_words, words
-from visa_lsp.checks.support.verifier import by_types, lacking
+from visa_lsp.checks.support.verifier import by_types, find_lacks
 from visa_lsp.isa.model import COMPUTING, Role, Shape
 from visa_lsp.isa.platforms import ALL, MATRIX, PLATFORMS
 from visa_lsp.isa.table import TABLE
@@ -47,7 +47,7 @@ def _judge(row: Instruction, typed: Typed, platform: Platform | None, newer: boo
         return *brain[:2], None
     if brain is not None:
         return brain
-    for at, lack in lacking(row, typed, platform):
+    for at, lack in find_lacks(row, typed, platform):
         if not lack.reason:
             assert platform is not None
             what = "the result" if lack.result else slot_words(typed[at][0])

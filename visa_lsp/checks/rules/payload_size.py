@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.sema.model import BoundOperand
 
-_MOST_LANES = 32
+_MAX_LANES = 32
 RULE = rule("V607", "payload-size", WARNING, __doc__)
 
 
@@ -73,8 +73,7 @@ def _is_refused(ctx: CheckContext, bound: Bound, operand: BoundOperand, size: in
     if control is None or not (of_data or operand.slot.shape is Shape.LSC_ADDRESS):
         return False
     return all(
-        control.exec_size * 4 >= grf
-        and max(room // grf, 1) * (1 + (control.exec_size == _MOST_LANES)) < -(-size // grf)
+        control.exec_size * 4 >= grf and max(room // grf, 1) * (1 + (control.exec_size == _MAX_LANES)) < -(-size // grf)
         for grf in ctx.grf_sizes
     )
 

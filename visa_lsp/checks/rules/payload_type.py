@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from visa_lsp.isa.model import Instruction, Operation
 
 RULE = rule("V403", "payload-type", ERROR, __doc__)
-_SHORT_GRF = 32
+_NARROW_GRF_BYTES = 32
 
 
 def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
@@ -94,7 +94,7 @@ def _operation(row: Instruction, word: str) -> Operation | None:
 
 def _matrix(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
     """Yield wrong types of the operands of a matrix multiplication, apart from the precisions after the mnemonic."""
-    wide = ctx.platform is None or ctx.platform.grf_bytes > _SHORT_GRF
+    wide = ctx.platform is None or ctx.platform.grf_bytes > _NARROW_GRF_BYTES
     for operand in bound.operands:
         value = operand.value
         if not isinstance(value, (RawOperand, General)):

@@ -19,7 +19,7 @@ from visa_lsp.checks.rule import ERROR, WARNING, Check, CheckContext, Diagnostic
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, AttributeKind
 from visa_lsp.syntax import tree
 
-_SHOWN = 200
+_MAX_SHOWN_CHARS = 200
 
 RULE = rule("V132", "seed-name", WARNING, __doc__)
 
@@ -54,7 +54,7 @@ def _may_be_quoted(ctx: CheckContext, problem: Problem, text: str) -> bool:
 
 def _short(text: str) -> str:
     """Return a name cut to the length that a message can repeat, because it may be as long as a line."""
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+    return text if len(text) <= _MAX_SHOWN_CHARS else text[: _MAX_SHOWN_CHARS - 3] + "..."
 
 
 CHECK = Check(RULE, {"seed-string": _report})

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.checks.support.facts import exec_control
-from visa_lsp.checks.support.name_index import RENAMED, index_of
+from visa_lsp.checks.support.name_index import MAX_RENAMED_USES, index_of
 from visa_lsp.diagnostics import Fix
 from visa_lsp.isa.model import Shape
 from visa_lsp.isa.operands import AO, A, G, P
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 RULE = rule("V101", "undeclared-name", ERROR, __doc__)
 _UNUSED, _NULL = "null", "%null"
-SHOWN = 4  # uses that a finding tells of
+MAX_RELATED_USES = 4  # uses that a finding tells of
 _LETTER = {kind: letter for letter, kind in VARIABLE_LETTER.items()}
 
 
@@ -53,7 +53,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
         return None
     kinds = _kinds(ctx, body, problems or [problem])
     kind = kinds[0]
-    related = [(place, f"`{name}` is also used here") for place in uses[1:SHOWN]]
+    related = [(place, f"`{name}` is also used here") for place in uses[1:MAX_RELATED_USES]]
     fixes = []
     message = f"`{name}` is not declared"
     if is_taken(name):
@@ -78,13 +78,15 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
                 "; compilers write it for the output of an asm statement that nothing uses: use the output in the source, or write"
                 f" `{_NULL}` here"
             )
-            fixes.append(Fix(f"change to `{_NULL}`", tuple(ctx.edit(place, _NULL) for place in uses[:RENAMED])))
+            fixes.append(
+                Fix(f"change to `{_NULL}`", tuple(ctx.edit(place, _NULL) for place in uses[:MAX_RENAMED_USES]))
+            )
         elif found:
             message += f"; did you mean `{found}`?"
             fixes.append(
                 Fix(
                     f"change to `{found}`",
-                    tuple(ctx.edit(place, found) for place in (uses if len(uses) <= RENAMED else uses[:1])),
+                    tuple(ctx.edit(place, found) for place in (uses if len(uses) <= MAX_RENAMED_USES else uses[:1])),
                 )
             )
         if later is None and ended is None and len(kinds) == 1:
@@ -124,7 +126,7 @@ def _use(ctx: CheckContext, body: Body, place: Place) -> tuple[Bound, object] | 
 def _kinds(ctx: CheckContext, body: Body | None, problems: list[Problem]) -> list[SymbolKind]:
     """Return the classes of variable that the uses require, in text order; instructions before directives."""
     code = ctx.facts(body).by_line if body else {}
-    asking = [p for p in problems[:RENAMED] if p.place.line in code] or problems[:1]
+    asking = [p for p in problems[:MAX_RENAMED_USES] if p.place.line in code] or problems[:1]
     return list(dict.fromkeys(_kind(ctx, body, problem) for problem in asking))
 
 
@@ -154,7 +156,7 @@ def _kind(ctx: CheckContext, body: Body | None, problem: Problem) -> SymbolKind:
 
 def _declare(ctx: CheckContext, body: Body, problems: list[Problem], kind: SymbolKind, name: str) -> tuple[Fix, ...]:
     """Return a declaration that fits the uses, behind the last declaration before it; none where it has no place."""
-    problem, uses = problems[0], problems[:RENAMED]
+    problem, uses = problems[0], problems[:MAX_RENAMED_USES]
     opener = body.place.line if body.place else body.first_line
     at = min(max(index_of(ctx, body).last_leading, opener), problem.place.line - 1)
     # A name like a mnemonic is a piece of a broken line, not a variable.

@@ -31,7 +31,7 @@ from visa_lsp.text import Span
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_OLDEST, _NEWEST, _MOST_MINOR = (1, 0), (4, 2), 9
+_OLDEST, _NEWEST, _MAX_MINOR = (1, 0), (4, 2), 9
 # Longer numbers are left out of messages because they only fill the line.
 _MAX_REPORTED_NUMBER = 10**9
 
@@ -74,7 +74,7 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
 def _numbers(ctx: CheckContext) -> Iterator[Diagnostic]:
     """Yield findings about an unknown version number and about second versions."""
     at, version = ctx.bound.version_line, ctx.bound.version
-    if version is not None and not (_OLDEST <= version <= _NEWEST and version[1] <= _MOST_MINOR):
+    if version is not None and not (_OLDEST <= version <= _NEWEST and version[1] <= _MAX_MINOR):
         statement = ctx.document.statement(at)
         assert isinstance(statement, tree.Version)
         newest = ".".join(map(str, _NEWEST))

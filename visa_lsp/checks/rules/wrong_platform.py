@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import words
-from visa_lsp.checks.support.verifier import lacking
+from visa_lsp.checks.support.verifier import find_lacks
 from visa_lsp.isa.model import Dialect
 from visa_lsp.isa.platforms import ALL, PLATFORMS, since
 from visa_lsp.sema.model import Place
@@ -77,7 +77,7 @@ def _types(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
         return
     facts = ctx.facts(body)
     typed = tuple([(o.slot, t) for o in bound.operands if (t := facts.type_of(o.value)) is not None])
-    for at, lack in lacking(row, typed, ctx.platform):
+    for at, lack in find_lacks(row, typed, ctx.platform):
         if lack.reason:
             place = Place(bound.line, statement.words[0].span)
             name = typed[at][1].name

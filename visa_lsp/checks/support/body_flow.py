@@ -45,7 +45,7 @@ def graph_of_body(body: Body) -> Graph:
 def steps_of_body(body: Body, grf_bytes: int | None = None) -> list[Step]:
     """Return the steps of a body with what they read and write; ``grf_bytes`` overrides the row size of its platform."""
     storage = storage_of_body(body, grf_bytes)
-    named = _named(body)
+    named = _variables_by_line(body)
     return [_step(bound, storage, named) for bound in body.code]
 
 
@@ -92,7 +92,7 @@ def has_meaning(body: Body) -> bool:
     return all(bound.inst is not None for bound in body.code if isinstance(bound.statement, tree.Instruction))
 
 
-def _named(body: Body) -> dict[int, list[tuple[Symbol, Role]]]:
+def _variables_by_line(body: Body) -> dict[int, list[tuple[Symbol, Role]]]:
     """Return the variables that lines without a meaning name, by line."""
     lines = {bound.line for bound in body.code if bound.inst is None}
     found: dict[int, list[tuple[Symbol, Role]]] = {}

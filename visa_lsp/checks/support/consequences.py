@@ -29,13 +29,13 @@ _INCOMPLETE = frozenset({
 })  # fmt: skip
 
 # How many problems of one line are looked at: each is compared with the others.
-_MOST = 64
+_MAX_PROBLEMS_PER_LINE = 64
 
 
 def root_problems(document: Document, bound: BoundModule) -> Iterator[Problem]:
     """Yield the problems that are worth a finding of their own, in text order."""
     for line, group in groupby(bound.problems, key=lambda p: p.place.line):
-        problems = list(islice(group, _MOST))
+        problems = list(islice(group, _MAX_PROBLEMS_PER_LINE))
         alone = len(problems) == 1 and problems[0].kind != "syntax"
         yield from problems if alone else _roots(document.line_text(line), problems)
 

@@ -18,7 +18,7 @@ CLASSES: Final = 40_000
 # bodies whose name another one has.
 SUSPECTS: Final = 2_000
 BODIES: Final = 250
-MOST_BODIES: Final = 20_000
+MAX_BODIES: Final = 20_000
 REPEATED: Final = 1_000
 
 UNCHECKED: Final = Rule(
@@ -28,7 +28,7 @@ UNCHECKED: Final = Rule(
     doc=f"""A text has so many findings, or lines of so many kinds, that the lines after them were not checked.
 
 visa-lsp checks at most {SUSPECTS:,} lines of a kernel that may have a finding one by one, including lines of more than {CLASSES:,} kinds, and
-at most {MOST_BODIES:,} kernels of a text.
+at most {MAX_BODIES:,} kernels of a text.
 
 Why: a text of nothing but mistakes would take minutes to check at every keystroke; its first findings show what is
 wrong with it.

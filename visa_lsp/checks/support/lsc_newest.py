@@ -31,9 +31,9 @@ _SURFACES: Final = frozenset({codes.ADDRTYPE_BSS, codes.ADDRTYPE_SS, codes.ADDRT
 _STATES: Final = frozenset({codes.ADDRTYPE_BSS, codes.ADDRTYPE_SS})
 _NO_DISCARD: Final = between("BMG", "PTL")
 _COORDINATES: Final = 4
-_LEAST_LANES: Final = 16
-_LEAST_LANES_PVC: Final = 32  # of the base die
-_MOST_REGISTERS: Final = 31
+_MIN_LANES: Final = 16
+_MIN_LANES_PVC: Final = 32  # of the base die
+_MAX_REGISTERS: Final = 31
 # A transposed block: elements of a row and rows at most, by the bytes of an element; of Xe3 and before only two sizes.
 _TRANSPOSED: Final = {1: (64, 32), 2: (32, 32), 4: (16, 32), 8: (8, 32)}
 _TRANSPOSED_UNTIL_XE3: Final = {4: (16, 32), 8: (4, 8)}
@@ -171,10 +171,10 @@ def _registers(bound: Bound, place: Place, platform: Platform) -> Iterator[Found
     data, control = message_data(bound, newest=True), exec_control(bound)
     if data is None or control is None or data.transposed:
         return
-    least = _LEAST_LANES_PVC if platform.name == "PVC" else _LEAST_LANES
+    least = _MIN_LANES_PVC if platform.name == "PVC" else _MIN_LANES
     registers = data.registers(max(control.exec_size, least), platform.grf_bytes)
-    if registers > _MOST_REGISTERS:
-        message = f"the message moves {registers} registers, as many as for {least} lanes; at most {_MOST_REGISTERS} are allowed"
+    if registers > _MAX_REGISTERS:
+        message = f"the message moves {registers} registers, as many as for {least} lanes; at most {_MAX_REGISTERS} are allowed"
         yield place, f"{message} ({STOPS})", Severity.WARNING
 
 

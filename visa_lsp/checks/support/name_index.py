@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from visa_lsp.sema.model import Body, Symbol, SymbolKind
 
 # With more names without a number in a body, only those that differ in the case of letters are suggested.
-MOST_PLAIN: Final = 64
+MAX_PLAIN_NAMES: Final = 64
 # Of so many uses of a name, all are renamed by one fix; of more, only the one that is reported.
-RENAMED: Final = 64
-_SHORT: Final = 2  # letters before a number: too few to be misspelt
+MAX_RENAMED_USES: Final = 64
+_MAX_EXEMPT_STEM_CHARS: Final = 2  # letters before a number: too few to be misspelt
 _DIGITS: Final = "0123456789"
 
 
@@ -42,7 +42,7 @@ def spelling(name: str) -> Spelling:
 def is_likened(word: str) -> bool:
     """Return whether similar names are suggested for a missing one, and not only names that are spelt alike."""
     alike = spelling(word)
-    return not alike.number or len(alike.stem) > _SHORT
+    return not alike.number or len(alike.stem) > _MAX_EXEMPT_STEM_CHARS
 
 
 class Pool:
@@ -91,7 +91,7 @@ class NameIndex:
         """How a misspelt word is looked for."""
         labels = [label.name for label in self._body.labels.values() if label.place]
         plain = sum([not spelling(name).number for name in (*self.by_name, *labels)])
-        return nearest if plain <= MOST_PLAIN else same_letters
+        return nearest if plain <= MAX_PLAIN_NAMES else same_letters
 
     @cached_property
     def first_code(self) -> int:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _ADDRESS_BYTES: Final = {"a16": 2, "a32": 4, "a64": 8}
 _ROWS: Final = ((4, 64), (8, 32), (16, 16), (32, 8), (64, 4))  # of a media block: widest in bytes, most rows
-_WIDEST: Final = 1024  # no matrix is as wide; what is wider has another finding
+_MAX_BLOCK_SIDE: Final = 1024  # no matrix is as wide; what is wider has another finding
 
 
 class Data(Struct, frozen=True):
@@ -135,7 +135,7 @@ def _matrix(data: BoundOperand) -> Iterator[tuple[BoundOperand, int]]:
     if shape is None or shape.datasize not in DATASIZES:
         return
     width, height = (shape.width, shape.height) if shape.order == ORDER_PLAIN else (shape.height, shape.width)
-    if shape.vnni == 0 and all(0 < number <= _WIDEST for number in (shape.blocks, width, height)):
+    if shape.vnni == 0 and all(0 < number <= _MAX_BLOCK_SIDE for number in (shape.blocks, width, height)):
         row = 1 << (width - 1).bit_length()
         size = DATASIZES[shape.datasize].memory_bytes
         yield data, ((shape.blocks - 1) * row * height + row * (height - 1) + width) * size

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Verdict = tuple[int, str, "Severity | None"]
 
 
-def lacking(row: Instruction, typed: Typed, platform: Platform | None) -> Iterator[tuple[int, Lack]]:
+def find_lacks(row: Instruction, typed: Typed, platform: Platform | None) -> Iterator[tuple[int, Lack]]:
     """Yield the operands whose types a platform lacks for an instruction, by number."""
     for lack in row.lacks if platform is not None else ():
         assert platform is not None
@@ -44,7 +44,7 @@ def lacking(row: Instruction, typed: Typed, platform: Platform | None) -> Iterat
                     break
 
 
-def overlooked(ctx: CheckContext, rows: Iterable[Instruction]) -> Severity | None:
+def overlooked_severity(ctx: CheckContext, rows: Iterable[Instruction]) -> Severity | None:
     """Return the severity of a mistake that the finalizer of 2026 does not check; None for the rule's own."""
     newest = ctx.dialect is Dialect.V42 and any(row.has(Trait.OVERLOOKED) for row in rows)
     return Severity.WARNING if newest else None

@@ -23,7 +23,7 @@ from visa_lsp.isa.types import FLOAT_TYPES, UQ, F
 from visa_lsp.program.model import General, RawOperand
 from visa_lsp.sim.dispatch import Dispatch
 from visa_lsp.sim.machine import Machine
-from visa_lsp.sim.memory import Buffer, FIRST_ADDRESS, Memory, Sampler
+from visa_lsp.sim.memory import FIRST_ADDRESS, Buffer, Memory, Sampler
 from visa_lsp.sim.values import DTYPE
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ ATOMIC_WORDS: Final = Modifier(
 
 
 def _operation(word: str) -> Operation:
-    """Return what the finalizer wants of the operands of an atomic on dwords: ud, but d where it is signed and f where it is float."""
+    """Return the finalizer's operand types of an atomic on dwords: ud, but d if it is signed and f if it is float."""
     if word in ("fmax", "fmin", "fcmpwr", "fadd", "fsub"):
         types = {F}
     elif word in ("minsint", "maxsint"):
@@ -73,7 +73,7 @@ _IMAGES: Final = ("sample", "load_", "resinfo", "gather4_typed", "scatter4_typed
 
 @cache
 def _traits(mnemonic: str, family: str) -> Trait:
-    """Return what the regular names of messages say: whether they write, count, sample, and what they address."""
+    """Return the traits in the regular names of messages: whether they write, count, sample, and their addressing."""
     found = Trait.PLAIN
     if "atomic" in mnemonic:
         found |= Trait.ATOMIC

@@ -1,4 +1,4 @@
-"""What a helper of the rows hands on to ``Instruction`` without a word of its own: members by their names and types.
+"""The keyword arguments that helpers of the rows pass on to ``Instruction``: members by names and types.
 
 For type checkers alone; nothing loads it. Invariant: every entry is a member of ``Instruction`` with a default, of the
 same type (tests/test_types.py).
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class More(TypedDict, total=False):
-    """The members of a row that it may leave out, but for those that every helper takes itself."""
+    """The optional members of a row, except those that every helper takes itself."""
 
     exec_style: ExecStyle
     exec_sizes: tuple[int, ...]

@@ -61,7 +61,7 @@ _DOT = "Lanes are taken in groups of four, as vectors (x, y, z, w); all four lan
 
 
 def _early_out(mnemonic: str, sources: int, summary: str, detail: str) -> Instruction:
-    """Make invm or rsqtm: an approximation and a predicate that says where it is final."""
+    """Make invm or rsqtm: an approximation and a predicate that marks the lanes where it is final."""
     names = [f"src{n}" for n in range(sources)]
     return Instruction(
         mnemonic,
@@ -172,7 +172,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         detail="Adds three integers lane by lane. The predicate in front is a result here: its bits tell in which"
         " lanes the sum did not fit the destination's type.",
         pitfalls=(
-            "The predicate is written, not read, although it stands where the guard of other instructions stands.",
+            "The predicate is written, not read, although it has the place of other instructions' guards.",
             "The 2022 finalizer crashes on this instruction.",
         ),
         doc_page="ADD3O",

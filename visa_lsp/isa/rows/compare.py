@@ -71,7 +71,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         pitfalls=(
             "It cannot be predicated.",
             "Bits of lanes that are switched off keep their old value.",
-            "Without a relation the text is accepted and the byte is 6, which no hardware condition stands for.",
+            "Without a relation the text is accepted and the byte is 6, which is not a hardware condition.",
             "Upper-case relations (`.GT`) are seed text only; the finalizer stops on them.",
         ),
         doc_page="CMP",

@@ -212,7 +212,7 @@ _UNIT_WORDS: Final = (
 
 
 def _length(name: str, registers: int) -> Slot:
-    """Return the bytes of a payload, at most some registers of the platforms that have the instruction."""
+    """Return the bytes of a payload, limited to a number of registers of the instruction's platforms."""
     return Slot(name, Shape.INTEGER, Role.OTHER, length=True, most=registers * 64, doc="its bytes, behind a slash")
 
 
@@ -349,7 +349,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Write vertex outputs to the unified return buffer.",
         "Writes nout registers of vertex data behind each vertex's handle, subject to the channel mask.",
         exec_sizes=(8,), exec_verified=(1, 8), doc_page="URB_WRITE",
-        pitfalls=("In the object the channel mask stands before the global offset; in the text behind it.",),
+        pitfalls=("In the object the channel mask is before the global offset; in the text after it.",),
     ),
     message(
         "typed_atomic", 0x73, "data_port", "op:b E P surface:s u:r v:r r:r lod:r src0:r src1:r dst:r",

@@ -127,7 +127,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         flow=FlowClass.RETURN,
         foreign={"return": ""},
         summary="Return from a subroutine, or end the thread.",
-        detail=f"{_MASKED_RETURN} and the caller goes on when no lane of the call is left. In the kernel's main part it ends"
+        detail=f"{_MASKED_RETURN} and the caller continues when no lane of the call is left. In the kernel's main part it ends"
         " the thread.",
         pitfalls=("A return of size 1 in divergent code takes all lanes along.",),
         doc_page="RET",
@@ -163,7 +163,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         summary="Call a function by address.",
         detail="Calls the function whose address `faddr` gave. Arguments and results travel as with `fcall`.",
         pitfalls=(
-            "A value that is no function's address is undefined.",
+            "A value that is not the address of a function is undefined.",
             "`.uniform` and `.noreturn` are words of the newest text; objects have no place for them.",
         ),
         doc_page="IFCALL",
@@ -174,7 +174,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         meaning=Effect("fret"),
         flow=FlowClass.FUNCTION_RETURN,
         summary="Return from a function.",
-        detail=f"{_MASKED_RETURN} and the caller of `fcall` or `ifcall` goes on when no lane is left. %retval, %sp and %fp are"
+        detail=f"{_MASKED_RETURN} and the caller of `fcall` or `ifcall` continues when no lane is left. %retval, %sp and %fp are"
         " handed back.",
         pitfalls=("A subroutine that was entered by `call` returns with `ret`.",),
         doc_page="FRET",
@@ -210,7 +210,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         detail="Jumps with the whole thread to the label whose number is in index.",
         pitfalls=(
             "An index beyond the list is undefined.",
-            "The labels stand in parentheses, with commas.",
+            "The labels are in parentheses, with commas.",
             "Platforms with fused units (TGLLP to ARL) do not have it.",
         ),
         doc_page="SWITCHJMP",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _VME: Final = Unmodelled("the motion estimation unit is not modelled")
 _VA: Final = Unmodelled("the sampler's video analytics functions are not modelled")
 _NO_TEXT: Final = frozenset({Dialect.SEED})
-_NO_TEXT_PITFALL: Final = "No text tool reads this word; it stands in objects only."
+_NO_TEXT_PITFALL: Final = "No text tool reads this word; it is in objects only."
 
 _UNI: Final = raw_any("uni", Role.READ, "universal input, 128 bytes (96 for vme_ime)")
 _OUT: Final = raw_any("out", Role.WRITE, "results")

@@ -269,7 +269,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Scale video with an adaptive filter.",
         "Reads a block of pixels through the adaptive video scaler, with steps that may change across the picture.",
         exec_style=ExecStyle.NONE, platforms=until("PVCXT"), doc_page="AVS",
-        pitfalls=("In the text the surface stands before the sampler; in the object, and in `sample_unorm`, behind it.",),
+        pitfalls=("In the text the surface is before the sampler; in the object, and in `sample_unorm`, after it.",),
     ),
     *_sample("sample_3d", 0, "u, v, r, ai", "with the derivatives of the neighbouring lanes"),
     *_sample("sample_b", 1, "bias, u, v, r, ai", "with a bias on the level of detail"),

@@ -1,6 +1,6 @@
 """Shorthand for rows: the slots, modifiers and layouts that many instructions share.
 
-Only what several rows have in common stands here; what one row needs stands in that row.
+Holds only what several rows share; a row itself holds what it alone needs.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def src(
 
 
 def raw(name: str, role: Role = Role.READ, doc: str = "", *, optional: bool = False) -> Slot:
-    """Make a raw operand: contiguous registers, GRF-aligned unless the row says otherwise."""
+    """Make a raw operand: contiguous registers, GRF-aligned unless the row overrides it."""
     return Slot(name, Shape.RAW, role, doc=doc, optional=optional, grf_aligned=True)
 
 
@@ -106,7 +106,7 @@ def verified_types(
     *,
     double: bool = False,
 ) -> dict[str, frozenset[DataType]]:
-    """Return what the finalizer's verifier accepts of an arithmetic instruction, by slot.
+    """Return the types that the finalizer's verifier accepts in an arithmetic instruction, by slot.
 
     ``result`` is for ``dst`` and ``source`` for what is read, both for any arithmetic type where None; df among them only
     where ``double`` is set. Read from its behaviour on texts of one instruction.

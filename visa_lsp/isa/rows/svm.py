@@ -40,7 +40,7 @@ def _block(mnemonic: str, sub: int, summary: str, detail: str) -> Instruction:
         (vec("address", doc="address of the block, uq"), _STORED if store else _LOADED),
         (_ALIGNED,), Effect(mnemonic), summary, detail,
         exec_style=ExecStyle.SIZE, exec_sizes=(1, 2, 4, 8, 16), doc_page=mnemonic.upper(), refusals=NO_WIDE_BLOCKS,
-        pitfalls=("The number in parentheses counts owords of 16 bytes; it is no execution size, and no lane is masked.",),
+        pitfalls=("The number in parentheses counts owords of 16 bytes; it is not an execution size, and no lane is masked.",),
     )  # fmt: skip
 
 
@@ -106,7 +106,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "the low half of a dword in the registers.",
         exec_sizes=(1, 2, 4, 8, 16), doc_page="SVM_ATOMIC",
         pitfalls=(
-            "In the text dst stands before src0; in the object, and in `dword_atomic`, it stands last.",
+            "In the text dst is before src0; in the object, and in `dword_atomic`, it is last.",
             "cmpxchg compares with src1 and writes src0; fcmpwr compares with src0 and writes src1.",
         ),
     ),

@@ -68,7 +68,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
     _sync(
         "sbarrier.signal", 0x7C, "signal:b=1", "sbarrier_signal",
         "Announce arrival at the barrier.",
-        detail="First half of a split barrier: tells the group that this thread has arrived, and goes on at once.",
+        detail="First half of a split barrier: signals the group that this thread has arrived, and continues at once.",
         page="SBARRIER",
         pitfalls=("Each signal needs its wait before the next signal.", _GROUPS),
     ),
@@ -83,7 +83,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "nbarrier.signal", 0x60, "mode:b=1 id:v count:v", "nbarrier_signal",
         "Announce arrival at a named barrier.",
         detail="Tells the barrier of number id that this thread has arrived; count threads take part, each as producer and consumer."
-        " The thread goes on at once.",
+        " The thread continues at once.",
         page="NBARRIER",
         slots=(_scalar("id", "barrier number, 0 to 31"), _scalar("count", "threads that take part")),
         platforms=since("PVC"),
@@ -136,7 +136,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         page="FENCE",
         modifiers=(_FENCE_LETTERS,),
         pitfalls=("Between threads E is what counts; flushing caches is seldom needed.",
-                  "Letters stand in the order E I S C R L1: `fence_global.EL1`."),
+                  "The order of letters is E I S C R L1: `fence_global.EL1`."),
     ),
     _sync(
         "fence_local", 0x5C, "mask:b=0x20/0xA0", "fence_shared",

@@ -1,4 +1,4 @@
-"""What a user says where the text does not: ``--say NAME=WORDS``, read into answers to ``emit``'s questions.
+"""The user's answers to open questions of ``emit``: ``--say NAME=WORDS``.
 
     3=constant                              argument 3 is a __constant buffer (several times); constant=none: none is
     1=image_2d_array  1=writeonly           the type of an image, and what the kernel does with it
@@ -35,7 +35,7 @@ class SayError(Exception):
 
 
 class Answers(Struct):
-    """All that is said."""
+    """All answers of the user."""
 
     constants: set[int] | None = None
     inputs: dict[str, tuple[str, int | None]] = member(default_factory=dict)
@@ -45,11 +45,11 @@ class Answers(Struct):
     access: dict[int, str] = member(default_factory=dict)
 
     def is_constant(self, index: int) -> bool:
-        """Return whether an argument is said to be a constant buffer."""
+        """Return whether the answers make an argument a constant buffer."""
         return self.constants is not None and index in self.constants
 
     def kind(self, name: str) -> str:
-        """Return what an input is said to be; empty if nothing is said."""
+        """Return the kind that the answers give an input; empty if there is no answer."""
         return self.inputs.get(name, ("", None))[0]
 
     def entry(self, name: str) -> tuple[str, int | None] | None:
@@ -57,7 +57,7 @@ class Answers(Struct):
         return self.inputs.get(name)
 
     def sampler(self, number: int) -> tuple[str, str, bool] | None:
-        """Return the state of a sampler: what lies outside, the filter, whether coordinates are normalized."""
+        """Return the state of a sampler: addressing mode, filter, whether coordinates are normalized."""
         return self.samplers.get(number)
 
 

@@ -35,13 +35,13 @@ _NEWER: Final = "1.73"  # of the compilers that write the keys below
 _NEWER_KINDS: Final = frozenset({"const_base", "global_base", "inline_sampler"})
 _DEFAULT_SIMD: Final = 16
 _DEFAULT_GRFS: Final = 128
-_DEFAULT_SLM: Final = 65536
-_BESIDE_LOCAL: Final = 16384
-_PRIVATE: Final = 4096
+_DEFAULT_SLM_BYTES: Final = 65536
+_DEFAULT_BESIDE_LOCAL_BYTES: Final = 16384
+_DEFAULT_PRIVATE_BYTES: Final = 4096
 
 
 class Emitted(Struct, frozen=True):
-    """A document, and what it says without being told."""
+    """A document, and the guesses in it."""
 
     text: str
     doubts: tuple[Doubt, ...] = ()
@@ -52,7 +52,7 @@ def emit(
     platform: Registers,
     hints: Mapping[str, Sequence[ArgumentHint] | Mapping[str, ArgumentHint]] | None = None,
 ) -> str:
-    """Return the document of some kernels; ``hints`` by kernel name tell what the arguments are, in order or by input name."""
+    """Return the document of kernels; ``hints`` by kernel name describe arguments, in order or by input name."""
     return emitted(kernels, platform, hints).text
 
 
@@ -62,7 +62,7 @@ def emitted(
     hints: Mapping[str, Sequence[ArgumentHint] | Mapping[str, ArgumentHint]] | None = None,
     said: Answers | None = None,
 ) -> Emitted:
-    """Return the same, with what was doubtful. ``said`` settles doubts; ``SayError`` where it speaks of an input there is not."""
+    """Return the same with its doubts. ``said`` settles doubts; raises ``SayError`` if it names an unknown input."""
     if said is not None:
         names = {s.name for k in kernels if k.is_kernel for s in slots_of(k)}
         unknown = next((name for name in said.inputs if name not in names), None)
@@ -139,21 +139,26 @@ class _Kernel:
             self.doubts.append(
                 Doubt(
                     self.kernel.name,
-                    f"private_base_stateless: the text does not contain the private memory of a lane; {_PRIVATE} bytes are "
+                    f"private_base_stateless: the text does not contain the private memory of a lane; {_DEFAULT_PRIVATE_BYTES} bytes are "
                     "assumed; set it with --say private=512",
                 )
             )
-        return {"type": "global", "usage": "private_space", "size": size or _PRIVATE, "is_simt_thread": True}
+        return {
+            "type": "global",
+            "usage": "private_space",
+            "size": size or _DEFAULT_PRIVATE_BYTES,
+            "is_simt_thread": True,
+        }
 
     def _slm(self) -> int:
-        """Return bytes of shared local memory beside those that arguments ask for."""
+        """Return the bytes of shared local memory beside those of arguments."""
         said = self.said.sizes.get("slm")
         told = 1024 * (self.kernel.int_attribute("SLMSize") or 0)
         if said is not None or told or self.uses.slm is None:
             return said if said is not None else told
         pointers = {e.id for e in self.kernel.arguments if self._is_local(e.offset)}
         if not pointers:
-            return _DEFAULT_SLM  # all that a group can have: more than enough is no harm
+            return _DEFAULT_SLM_BYTES  # all that a group can have: more than enough is no harm
         flow = InputUse(self.kernel)
         roots = {flow.root(id_) for id_ in pointers}
         if roots <= flow.read and all(origins & roots for origins in flow.slm):
@@ -162,10 +167,10 @@ class _Kernel:
             Doubt(
                 self.kernel.name,
                 "slm_size: the text does not contain the shared local memory beside the arguments; "
-                f"{_BESIDE_LOCAL} bytes are assumed; set it with --say slm=0",
+                f"{_DEFAULT_BESIDE_LOCAL_BYTES} bytes are assumed; set it with --say slm=0",
             )
         )
-        return _BESIDE_LOCAL
+        return _DEFAULT_BESIDE_LOCAL_BYTES
 
     def _is_local(self, place: int) -> bool:
         offset = self.payload.layout.offset(place)

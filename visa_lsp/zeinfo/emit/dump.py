@@ -1,7 +1,7 @@
-"""``emit`` for a compiler's dump: the roles of ``roles`` meet the arguments that a launch file tells.
+"""``emit`` for a compiler's dump: assigns the roles of ``roles`` to the arguments of a launch file.
 
-Knows no text and no YAML. Invariant: every input gets an entry or the kernel is refused, and each guess leaves a doubt
-that names the argument or input and what to say to settle it.
+Knows no text and no YAML. Invariant: every input gets an entry or the kernel is refused, and each guess leaves a
+doubt that names the argument or input and the ``--say`` that settles it.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from visa_lsp.zeinfo.emit.slots import InputSlot, Payload
 
 _IMAGE_FACTS: Final = {2: ("image_height", "image_width"), 3: ("image_height", "image_width", "image_depth")}
-_DWORD: Final = 4
+_DWORD_BYTES: Final = 4
 _MAX_CHOICES: Final = 50_000
 
 
 class DumpArguments:
-    """The arguments of one dump. ``hints`` None: nothing but the text tells what they are."""
+    """The arguments of one dump. ``hints`` None: the text is the only source."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class DumpArguments:
     # Without hints.
 
     def _guessed(self, named: Mapping[str, ArgumentHint] | None) -> list[ArgumentHint]:
-        """Hints as the text gives them: arguments that the code takes by their numbers, the others as the payload has them.
+        """Return hints from the text: used arguments by their numbers, the others in the order of the payload.
 
         ``named`` is what is told of some by name.
         """
@@ -110,7 +110,7 @@ class DumpArguments:
         ]
 
     def _guessed_images(self) -> list[str]:
-        """Types of the images that the binding table must have, in its order."""
+        """Return the types of the images that the binding table must have, in its order."""
         table = self.flow.surfaces
         buffers = len(self.roles.pointers)
         untyped = [n for n, s in table.items() if not s.typed]
@@ -157,7 +157,7 @@ class DumpArguments:
             constant = position >= len(order) - many or self.said.is_constant(owner[position])
             self.out.buffer(owner[position], slot, surface, address=taken, constant=constant)
         for slot, position in zip(roles.offsets, offset_owners(roles, self.flow, images)[0], strict=True):
-            self.out.place("buffer_offset", slot.offset, _DWORD, arg_index=owner[position])
+            self.out.place("buffer_offset", slot.offset, _DWORD_BYTES, arg_index=owner[position])
         if len(found) > 1 and self._has_hints:
             unsure = sorted({owner[p] for other in found[1:] for p in other if other.index(p) != order.index(p)})
             names = ", ".join(
@@ -171,7 +171,7 @@ class DumpArguments:
             )
 
     def _constants(self, indexes: Sequence[int]) -> list[int] | None:
-        """Return the buffers, by their number among buffers, that are said to be constant; None where nothing is said."""
+        """Return the constant buffers, by their number among buffers, from the answers; None without an answer."""
         said = self.said.constants
         return None if said is None else [place for place, index in enumerate(indexes) if index in said]
 
@@ -342,7 +342,7 @@ class DumpArguments:
                 )
 
     def _facts(self, images: Sequence[int], samplers: Sequence[int]) -> None:
-        """Dwords behind the sizes: facts of images, and last whether a sampler snaps."""
+        """Assign the dwords after the sizes: properties of images, and last the snap flag of a sampler."""
         rest = []
         snaps = []
         for slot in self.roles.facts:
@@ -383,6 +383,6 @@ def _constants_of(order: Sequence[int]) -> int:
 
 
 def _fits(hint: ArgumentHint, slot: InputSlot) -> bool:
-    """Return whether a value may be what a plain input holds."""
+    """Return whether a plain input may hold a value."""
     size = hint.size or slot.size
     return size == slot.size or (slot.elements == 3 and size * 3 == slot.size * 4)

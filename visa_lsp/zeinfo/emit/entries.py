@@ -1,6 +1,6 @@
-"""The lists of one kernel's entry as ``emit`` writes them: payload, binding table, samplers, what the source says.
+"""The lists of one kernel's entry as ``emit`` writes them: payload, binding table, samplers, argument infos.
 
-Knows ze_info's keys and the types of inputs, not how an input's role was found. Invariant: arguments may be written in
+Knows ze_info's keys and the types of inputs, not the analysis of their roles. Invariant: arguments may be written in
 any order; each is described once in ``args_info``.
 """
 
@@ -49,7 +49,7 @@ class Entries:
         return [self._arguments[index] for index in sorted(self._arguments)]
 
     def info(self, index: int, name: str, type_name: str, space: str) -> None:
-        """Say what the source says of an argument."""
+        """Add the source's description of an argument."""
         self._arguments[index] = {
             "index": index, "name": name, "address_qualifier": space, "access_qualifier": "NONE",
             "type_name": type_name, "type_qualifiers": "NONE",

@@ -1,4 +1,4 @@
-"""``emit`` for a text that was written by hand: inputs mean what their names and types say.
+"""``emit`` for a text that was written by hand, in which names and types give the meaning of inputs.
 
 Knows the names that the runtime fills, and hints in order or by name. Invariant: every input gets an entry, or the kernel
 is refused with the input at fault.
@@ -110,12 +110,12 @@ class HandArguments:
             elif not rest:
                 raise self._fail(f"argument {number} ({hint.kind}) has no .input")
             else:
-                self._taken(rest, hint)
+                self._add_argument(rest, hint)
         if rest:
             raise self._fail(f"{rest[0].title} belongs to no argument", rest[0])
 
-    def _taken(self, rest: list[InputSlot], hint: ArgumentHint) -> None:
-        """One argument from one input, or a vector by value from an input for each element."""
+    def _add_argument(self, rest: list[InputSlot], hint: ArgumentHint) -> None:
+        """Add an argument of one input, or a vector by value of an input for each element."""
         first = rest.pop(0)
         if hint.kind != "value" or hint.count == 1 or first.elements >= hint.count:
             self._argument(first, hint.kind)

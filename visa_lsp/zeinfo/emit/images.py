@@ -1,4 +1,4 @@
-"""Which surface is which image in a compiler's dump, and what the samplers are.
+"""Images and samplers of a compiler's dump: the surface of each image, and the state of samplers.
 
 Measured: the binding table has the images that are read through a sampler, then the buffers in the order of the payload,
 then the images that are written; within each group by type, and by the order of the source. Invariant: a choice that the
@@ -32,7 +32,7 @@ _ORDER: Final = ("image_1d", "image_buffer", "image_2d", "image_1d_array", "imag
 
 
 class Surfaces(Struct, frozen=True):
-    """How many images stand before the buffers, and the binding table index of each image by its argument."""
+    """The number of images before the buffers, and the binding table index of each image by its argument."""
 
     before: int
     numbers: dict[int, int]
@@ -40,7 +40,7 @@ class Surfaces(Struct, frozen=True):
 
 
 def surfaces(flow: InputUse, buffers: int, types: Mapping[int, str], access: Mapping[int, str]) -> list[Surfaces]:
-    """Return the binding tables that fit the code, the likeliest first. ``types`` and ``access`` by argument, as far as told."""
+    """Return the binding tables that fit the code, the likeliest first. ``types`` and ``access`` are by argument."""
     arguments = sorted(types)
     found = []
     for many in range(len(arguments) + 1):

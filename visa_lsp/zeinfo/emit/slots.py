@@ -1,7 +1,7 @@
-"""The values that ``emit`` works on: inputs to explain, hints about arguments, what is said by hand, and doubts.
+"""The values that ``emit`` works on: inputs to explain, hints about arguments, and doubts.
 
-Knows the program's inputs, no ze_info. Invariant: a ``Doubt`` names the argument or input that the text leaves open, what
-is taken for it, and the words of ``--say`` that settle it.
+Knows the program's inputs, no ze_info. Invariant: a ``Doubt`` names the argument or input that the text leaves open, the
+assumption, and the words of ``--say`` that settle it.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class EmitError(Exception):
 
 
 class ArgumentHint(Struct, frozen=True):
-    """What one argument is: ``kind`` buffer, value, local, image or sampler.
+    """The kind of one argument: ``kind`` is buffer, value, local, image or sampler.
 
-    ``count`` are a value's elements and ``size`` its bytes, 0 if not known.
+    ``count`` is the number of a value's elements and ``size`` its bytes, 0 if unknown.
     """
 
     kind: str
@@ -44,7 +44,7 @@ class ArgumentHint(Struct, frozen=True):
 
 
 class Doubt(Struct, frozen=True):
-    """Something that the text does not tell and the document had to say; ``input`` is the input's number, or -1."""
+    """A guess of the document that the text does not settle; ``input`` is the input's number, or -1."""
 
     kernel: str
     message: str

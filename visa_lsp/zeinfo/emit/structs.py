@@ -1,8 +1,8 @@
-"""Structs by value in a compiler's dump: scalars, one after the other, that have to be cut into structs again.
+"""Structs by value in a compiler's dump, reassembled from a sequence of scalars.
 
-Measured: each member stands in a dword of its own or more, in the order of the source; the bytes behind the last member are
-members too, so that the members of a struct reach its end. Knows sizes and alignment only. Invariant: what is ``sure`` is the
-only way in which members of their natural alignment fill the structs.
+Measured: each member has a dword of its own or more, in the order of the source; padding after the last member is a
+member too, so that the members of a struct reach its end. Knows sizes and alignment only. Invariant: a split is ``sure`` if
+it is the only way in which members of their natural alignment fill the structs.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Parts(Struct, frozen=True):
 
 
 def struct_parts(pieces: Sequence[InputSlot], sizes: Sequence[int]) -> list[Parts] | None:
-    """Cut the pieces into structs of these sizes; None where they do not fit."""
+    """Split the pieces into structs of these sizes; return None if they do not fit."""
     if len(pieces) > _MAX_PIECES:
         return None
     best: tuple[int, list[Parts]] | None = None
