@@ -113,7 +113,7 @@ def _without_interrupts() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _client(address: str) -> Iterator[Client]:
-    client = _connected(address)
+    client = _connect(address)
     try:
         yield client
     finally:
@@ -121,7 +121,7 @@ def _client(address: str) -> Iterator[Client]:
             client.close(timeout=_CONNECT)
 
 
-def _connected(address: str) -> Client:
+def _connect(address: str) -> Client:
     """Return a client of the scheduler, created in a thread, because Dask waits forever for a listener that never answers."""
     from distributed import Client
 

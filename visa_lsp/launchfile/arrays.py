@@ -156,7 +156,7 @@ class ArrayChecks(Checks):
         keys, sure = read
         how = self._access(keys, access)
         array = self._array(item, keys, sure, "a buffer")
-        return None if array is None else GivenBuffer(array, _undefined(keys), how)
+        return None if array is None else GivenBuffer(array, _is_undefined(keys), how)
 
     def _access(self, keys: Entries, beside: YamlItem | None) -> str:
         """Return the value of ``access``, inside the buffer or beside it."""
@@ -288,19 +288,19 @@ class ArrayChecks(Checks):
         if array is None or channels is None or name is None:
             return None
         if not _is_known(array):
-            return GivenImage(array, name, 1, (1, 1, 1), _undefined(keys), how)
+            return GivenImage(array, name, 1, (1, 1, 1), _is_undefined(keys), how)
         found = image_dimensions(array.shape, channels)
         if isinstance(found[1], str):
             self.add(rules.SHAPE, item, found[1])
             return None
-        return GivenImage(array, name, found[0], found[1], _undefined(keys), how)
+        return GivenImage(array, name, found[0], found[1], _is_undefined(keys), how)
 
 
 def _is_known(array: GivenArray) -> bool:
     return array.source != "npy" or array.header is not None
 
 
-def _undefined(keys: Entries) -> bool:
+def _is_undefined(keys: Entries) -> bool:
     """Return whether ``init`` is ``undefined``; the array then holds zeros."""
     return "init" in keys and keys["init"].value == "undefined"
 

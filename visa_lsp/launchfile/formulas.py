@@ -121,10 +121,10 @@ def read_formula(text: str, grammar: Grammar = NUMBERS) -> Formula:
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         hint = "; put quotes around an expression with commas" if text.count("(") != text.count(")") else ""
         raise FormulaError(f"'{text:.60}' is not an expression{hint}") from None
-    return Formula(text, tree, frozenset(_checked(tree, grammar, 0)))
+    return Formula(text, tree, frozenset(_check_nodes(tree, grammar, 0)))
 
 
-def _checked(node: ast.AST, grammar: Grammar, depth: int) -> Iterator[str]:
+def _check_nodes(node: ast.AST, grammar: Grammar, depth: int) -> Iterator[str]:
     """Yield the names in a tree. Raises FormulaError for a node that is not allowed."""
     if depth > MAX_EXPRESSION_DEPTH:
         raise FormulaError(f"the expression is nested more than {MAX_EXPRESSION_DEPTH} levels deep")
@@ -155,7 +155,7 @@ def _checked(node: ast.AST, grammar: Grammar, depth: int) -> Iterator[str]:
             words = f"'{ast.unparse(node):.60}' is not allowed in an expression"
             raise FormulaError(f"{words}; allowed are {' '.join(known)}, numbers, names and functions")
     for child in inner:
-        yield from _checked(child, grammar, depth + 1)
+        yield from _check_nodes(child, grammar, depth + 1)
 
 
 def compute(node: ast.AST, names: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]], apply: Apply) -> Any:

@@ -44,18 +44,18 @@ def judge(source: YamlSource, folder: LaunchFolder | None) -> JudgedLaunch:
     the user types.
     """
     swept = at_point(source)
-    first = _judged(swept, folder)
+    first = _judge_point(swept, folder)
     if swept.sweep is None or has_errors(swept.found):
         return first
     found = {(d.span, d.code): d for d in first.diagnostics}
     most = min(_MAX_POINTS, max(4, _MAX_READ_CHARS // len(source.text)))
     for point in swept.sweep.one_at_a_time(most):
-        for d in _judged(at_point(source, point), folder).diagnostics:
+        for d in _judge_point(at_point(source, point), folder).diagnostics:
             found.setdefault((d.span, d.code), structs.replace(d, message=f"{d.message}; with {point_words(point)}"))
     return structs.replace(first, diagnostics=_in_order(found.values()))
 
 
-def _judged(swept: SweptSource, folder: LaunchFolder | None) -> JudgedLaunch:
+def _judge_point(swept: SweptSource, folder: LaunchFolder | None) -> JudgedLaunch:
     """Check a launch file at one point of its sweep."""
     if has_errors(swept.found):
         return JudgedLaunch(LaunchText(), MeantKernel(), swept.found)

@@ -54,13 +54,13 @@ def meant_kernel(launch: LaunchText, folder: LaunchFolder) -> MeantKernel:
         if not name and kernels is None and len(infos) == 1:
             name = infos[0].name
         return MeantKernel(name, kernels, described, _named(infos, name), told_by)
-    found = _described(name, launch.file, folder) if name else None
+    found = _describe(name, launch.file, folder) if name else None
     if found is None:
         return MeantKernel(name, kernels)
     return MeantKernel(name, kernels, None, _named(_infos(found.text), name), found.path)
 
 
-def _described(name: str, program: Path | None, folder: LaunchFolder) -> Description | None:
+def _describe(name: str, program: Path | None, folder: LaunchFolder) -> Description | None:
     """Return the document of the folder that a run uses: of several the one with the SIMD width of the text."""
     found = folder.beside.description(name, program, folder.launch)
     if found is None or program is None or found.path in folder.beside.own_documents(program, folder.launch):

@@ -128,7 +128,7 @@ def finalize(codes: Sequence[str], call: FinalizerCall, *, with_pressure: bool =
                 written = sorted(folder.glob(_ERRORS))[:_MAX_ERROR_FILES]
                 errors = "\n".join(_read(path, _MAX_ERROR_BYTES) for path in written)
             kernels = tuple(
-                _tied(bodies, number, read_listing(text), asked[number].result() if asked else ToldPressure())
+                _group_by_lines(bodies, number, read_listing(text), asked[number].result() if asked else ToldPressure())
                 for number, text in texts.items()
                 if text
             )
@@ -150,7 +150,7 @@ def platforms_of(call: FinalizerCall) -> tuple[str, ...]:
 def of_listing(codes: Sequence[str], listing: str) -> Finalized:
     """Return the machine code of a text with one kernel, from the listing of its compiler."""
     bodies = bodies_of(codes)
-    return Finalized((_tied(bodies, 0, read_listing(listing), ToldPressure()),) if bodies else (), (), bodies)
+    return Finalized((_group_by_lines(bodies, 0, read_listing(listing), ToldPressure()),) if bodies else (), (), bodies)
 
 
 def _run(copy: GuardedCopy, call: FinalizerCall, folder: Path, seconds: float, *more: str) -> Ran:
@@ -180,7 +180,9 @@ def _pressure(copy: GuardedCopy, call: FinalizerCall, end: float) -> ToldPressur
     return ToldPressure() if ran.failure else read_pressure(ran.said)
 
 
-def _tied(bodies: Sequence[TextBody], number: int, listing: GenListing, pressure: ToldPressure) -> FinalizedKernel:
+def _group_by_lines(
+    bodies: Sequence[TextBody], number: int, listing: GenListing, pressure: ToldPressure
+) -> FinalizedKernel:
     """Return a listing grouped by the lines of the text."""
     own = bodies[number]
     functions = [body for body in bodies if not body.is_kernel]

@@ -73,7 +73,7 @@ def run_program(
         with ended_with_us(process):
             try:
                 _limit(process.pid, seconds)
-                failure = _waited(process, folder, said, seconds, stop)
+                failure = _wait_for_end(process, folder, said, seconds, stop)
             finally:
                 _end(process)
         said.seek(0)
@@ -83,7 +83,7 @@ def run_program(
     return Ran(text, process.returncode, failure)
 
 
-def _waited(
+def _wait_for_end(
     process: subprocess.Popen[bytes],
     folder: Path,
     said: BinaryIO,
