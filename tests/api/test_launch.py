@@ -138,7 +138,10 @@ def test_scalars_have_their_own_type_or_that_of_the_parameter(saxpy, x, y):
         ({"x": visa_lsp.Image(np.zeros((4, 4), np.uint8), format="float32")}, "texels of uint8 are unorm8 or uint8"),
         ({"x": visa_lsp.Image(np.zeros((4, 4), np.uint8), channels=3)}, "not 3 channels"),
         ({"x": visa_lsp.Buffer([1, 2])}, "expected a NumPy array, got list"),
-        ({"x": visa_lsp.Buffer(np.zeros(4), access="often")}, "unknown access 'often'; known: readonly, writeonly, readwrite"),
+        (
+            {"x": visa_lsp.Buffer(np.zeros(4), access="often")},
+            "unknown access 'often'; known: readonly, writeonly, readwrite",
+        ),
         ({"z": 1}, "z"),
         ({5: 1}, "expected the names of arguments, got"),
     ],

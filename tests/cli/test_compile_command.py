@@ -109,7 +109,10 @@ def test_a_source_without_a_kernel_is_told_so(run, folder, compiler):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("Unrecognized build options: -x\nBuild failed with error code: -11", "the compiler does not know the option '-x'"),
+        (
+            "Unrecognized build options: -x\nBuild failed with error code: -11",
+            "the compiler does not know the option '-x'",
+        ),
         ("Error: Cannot get HW Info for device foo.", "the compiler does not know the device 'foo'"),
     ],
 )

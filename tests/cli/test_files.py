@@ -357,7 +357,11 @@ def test_the_bound_of_a_text_is_far_above_real_ones():
         ("k.cl", b"", "ocloc compile -file k.cl -device"),
         ("k k.cl", b"int f();", "-file 'k k.cl' "),
         ("k.txt", b"// a kernel\n__attribute__((reqd_work_group_size(8,1,1)))\nkernel void f() {}", "OpenCL C"),
-        ("k.asm", b"//.kernel k\n//.platform TGLLP\n(W) mov (8|M0) r3.0<1>:ud r0.0<1;1,0>:ud\n", "listing of native code"),
+        (
+            "k.asm",
+            b"//.kernel k\n//.platform TGLLP\n(W) mov (8|M0) r3.0<1>:ud r0.0<1;1,0>:ud\n",
+            "listing of native code",
+        ),
         ("k.spv", b"\x03\x02\x23\x07\x00\x00\x01\x00", "this is SPIR-V, not vISA; compile it first: "),
     ],
 )
@@ -406,7 +410,10 @@ def test_an_editor_is_told_nothing_of_the_kind():
 
 @pytest.mark.parametrize("port", ["\u00b2", "9" * 5000, "65536", "-1", "x", ""])
 def test_a_port_that_is_none_is_told(capfd, port):
-    assert run(capfd, "--tcp", f"127.0.0.1:{port}") == (2, f"visa-lsp: --tcp: expected HOST:PORT, got '127.0.0.1:{port}'\n")
+    assert run(capfd, "--tcp", f"127.0.0.1:{port}") == (
+        2,
+        f"visa-lsp: --tcp: expected HOST:PORT, got '127.0.0.1:{port}'\n",
+    )
 
 
 @pytest.mark.parametrize("kind", ["fifo", "no folder"])

@@ -88,9 +88,7 @@ def test_every_kernel_runs_and_says_what_it_assumes(folder, run, tmp_path, monke
         assert (kernel, report.get("error"), [f["text"] for f in report["faults"] if not unread]) == (kernel, None, [])
         assert {f["kind"] for f in report["faults"]} == ({"uninitialised-read"} if unread else set())
         assert (status, report["kernel"]) == (int(unread), kernel)
-        assert (
-            f"the ze_info is that of {folder.name}.zeinfo.yaml, for kernel '{kernel}'" in report["assumed"]
-        )
+        assert f"the ze_info is that of {folder.name}.zeinfo.yaml, for kernel '{kernel}'" in report["assumed"]
         assert any(words.startswith("local_size: ") for words in report["assumed"])
     quick = perform(path.read_text(), str(path), {"quick": {}})
     assert (quick["assumed"], quick["ok"]) == (report["assumed"], not unread)

@@ -130,7 +130,11 @@ def test_a_file_that_is_no_array_is_refused(tmp_path):
     (tmp_path / "bad.npy").write_bytes(b"\x93NUMPY\x01\x00garbage")
     np.save(tmp_path / "object.npy", np.array([{}], dtype=object), allow_pickle=True)
     np.save(tmp_path / "complex.npy", np.zeros(2, np.complex64))
-    for name, words in (("bad", "cannot read the array file"), ("object", "cannot read the array file"), ("complex", "holds complex64")):
+    for name, words in (
+        ("bad", "cannot read the array file"),
+        ("object", "cannot read the array file"),
+        ("complex", "holds complex64"),
+    ):
         with pytest.raises(LaunchError, match=words):
             parse(f"groups: [1]\nargs: [{{buffer: {{npy: {name}.npy}}}}]", tmp_path)
 
