@@ -113,8 +113,8 @@ def test_several_texts_at_once(run, tmp_path):
         (("dis", "x.isa"), b"CISA", "x.isa"),
         (("dis", "x.isa"), b"not an object", "does not begin with CISA"),
         (("asm", "x.isa", "-o", "no/such/folder.isa"), TEXT.encode(), "no/such"),
-        (("asm", "x.isa"), b"CISA", "x.isa: this is an object"),
-        (("check", "x.zeinfo.yaml"), None, "visa-lsp zeinfo check x.zeinfo.yaml judges it"),
+        (("asm", "x.isa"), b"CISA", "x.isa: expected a text, found an object"),
+        (("check", "x.zeinfo.yaml"), None, "visa-lsp zeinfo check x.zeinfo.yaml checks it"),
         (("asm", "x.isa", "--platform", "nowhere"), TEXT.encode(), "nowhere"),
     ],
 )

@@ -36,7 +36,7 @@ def test_nearest_file_holds_and_own_file_goes_first(words, check):
     ("text", "message"),
     [
         ("igore = []", "unknown key 'igore'; did you mean 'ignore'?"),
-        ("zzz = 1", "known: platform"),
+        ("zzz = 1", "known keys: platform"),
         ("ignore = 'V901'", "a list of selectors"),
         ("ignore = ['V999']", "unknown rule 'V999'"),
         ("max-warnings = true", "a whole number"),

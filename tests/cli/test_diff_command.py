@@ -204,9 +204,9 @@ def test_one_unreadable_file_of_a_folder_does_not_hide_the_others(file, tmp_path
     [
         (["a.visaasm", "nowhere.visaasm"], "nowhere.visaasm: no such file or directory"),
         (["a.visaasm", ""], "expected a path, got an empty one"),
-        (["a.visaasm", "folder"], "compare two files or two folders"),
-        (["folder", "folder"], "no texts and no objects"),
-        (["-", "-"], "standard input is read once"),
+        (["a.visaasm", "folder"], "expected two files or two folders"),
+        (["folder", "folder"], "no texts or objects"),
+        (["-", "-"], "standard input is read only once"),
         (["a.visaasm", "damaged.isa"], "cannot read the object"),
         (["a.visaasm", "a.visaasm", "-o", "a.visaasm"], "this is also the input"),
     ],

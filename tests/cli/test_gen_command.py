@@ -119,9 +119,9 @@ def test_a_doubt_without_a_place_leaves_the_exit_status(run, folder):
         (["--tool", "a", "--tool", "b", "--compare-options", "", "-x"], "not both"),
         (["--options", "'open"], "no closing quotation"),
         (["--source", "x.cl"], "--source needs --html"),
-        (["--html", "k.visaasm"], "would be lost"),
-        (["-o", "k.visaasm"], "would be lost"),
-        (["--timeout", "nan"], "no number of seconds"),
+        (["--html", "k.visaasm"], "this is also the input"),
+        (["-o", "k.visaasm"], "this is also the input"),
+        (["--timeout", "nan"], "expected a number of seconds"),
         (["--platform", "none"], "unknown platform"),
     ],
 )

@@ -64,7 +64,7 @@ def test_an_older_finalizer_is_given_older_forms(run, folder, tool):
     ]  # fmt: skip
     assert status == 0
     assert err == (
-        "k.visaasm:6:5: information V924 older-finalizer: the finalizer reads text 4.1 only: 2 lines are given to it in older "
+        "k.visaasm:6:5: information V924 older-finalizer: the finalizer reads text 4.1 only: 2 lines were rewritten in older "
         "forms, this one as `lsc_load.ugm (M1, 16)  V33:d8c32  flat[V35]:a64`\n"
     )
     assert "d8u32" in out
@@ -99,7 +99,7 @@ def test_the_compiler_has_the_last_word_where_no_finalizer_has_the_platform(fold
     monkeypatch.setenv("PATH", str(folder))
     without = made(source, None, (), 5.0)
     for document, reason in (
-        (with_old, f"the finalizer has no platform BMG (it has {OLD})"),
+        (with_old, f"the finalizer has no platform BMG (known: {OLD})"),
         (without, "no finalizer found"),
     ):
         assert document.tool == "ocloc"

@@ -110,7 +110,7 @@ def test_a_launch_file_with_a_mistake_is_told_with_its_place(stats, tmp_path):
 def test_one_kernel_is_a_page_and_several_are_a_table(stats, tmp_path):
     status, out, _ = stats("k.visaasm")
     assert status == 0
-    assert "takes up to 7 GRF rows of 32 bytes at line 13, 1 flag of 16 bits, 0 address elements" in out
+    assert "needs up to 7 GRF rows of 32 bytes at line 13, 1 flag of 16 bits, 0 address elements" in out
     assert "heaviest lines of the innermost loops: 13 (7 rows, depth 1)" in out
     (tmp_path / "other.visaasm").write_text(TEXT.replace('"k"', '"other"'))
     status, out, _ = stats("k.visaasm", "other.visaasm")
@@ -156,7 +156,7 @@ def test_max_pressure_fails_above_it(stats):
     assert stats("k.visaasm", "--max-pressure", "7")[0] == 0
     status, out, err = stats("k.visaasm", "--max-pressure", "6", "--format", "json")
     assert status == 1
-    assert err == "k.visaasm:13: kernel 'k' takes 7 GRF rows, more than --max-pressure 6\n"
+    assert err == "k.visaasm:13: kernel 'k' needs 7 GRF rows, more than --max-pressure 6\n"
     assert json.loads(out)["kernels"]
 
 
@@ -170,7 +170,7 @@ def test_a_baseline_fails_what_has_become_worse_and_nothing_else(stats, tmp_path
     heavier = TEXT.replace("C v_type=G type=d num_elts=16", "C v_type=G type=d num_elts=64")
     (tmp_path / "k.visaasm").write_text(heavier)
     status, _, err = stats("k.visaasm", "--baseline", "known.json")
-    assert (status, err) == (1, "k.visaasm:12: kernel 'k' takes 13 GRF rows, 6 more than the 7 of known.json\n")
+    assert (status, err) == (1, "k.visaasm:12: kernel 'k' needs 13 GRF rows, 6 more than the 7 of known.json\n")
     assert stats("k.visaasm", "--baseline", "known.json", "--write-baseline")[0] == 0
     assert stats("k.visaasm", "--baseline", "known.json")[0] == 0
 

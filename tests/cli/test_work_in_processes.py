@@ -28,7 +28,7 @@ def test_results_stand_in_the_order_of_the_work(count):
 
 def test_a_process_that_ends_is_an_error_of_one_line_and_no_hang():
     before = set(active_children())  # a cluster of other tests may be there
-    with pytest.raises(UserError, match="a process has ended before its work was done"):
+    with pytest.raises(UserError, match="a worker process ended unexpectedly"):
         list(in_processes(dies, range(40), 2))
     assert set(active_children()) <= before
 

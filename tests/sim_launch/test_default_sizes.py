@@ -93,4 +93,4 @@ def test_a_launch_file_needs_no_launch_file(folder, capsys):
     assert "k.launch.yaml: --init expects a text, an object or OpenCL C" in capsys.readouterr().err
     Path("k.visaasm").write_text(saxpy())
     assert main(["run", "--kernel", "saxpy", "k.visaasm"]) == 2
-    assert "--kernel goes with OpenCL C" in capsys.readouterr().err
+    assert "--kernel takes OpenCL C only" in capsys.readouterr().err

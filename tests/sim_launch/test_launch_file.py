@@ -130,7 +130,11 @@ def test_a_file_that_is_no_array_is_refused(tmp_path):
     (tmp_path / "bad.npy").write_bytes(b"\x93NUMPY\x01\x00garbage")
     np.save(tmp_path / "object.npy", np.array([{}], dtype=object), allow_pickle=True)
     np.save(tmp_path / "complex.npy", np.zeros(2, np.complex64))
-    for name, words in (("bad", "not an array file"), ("object", "not an array file"), ("complex", "holds complex64")):
+    for name, words in (
+        ("bad", "cannot read the array file"),
+        ("object", "cannot read the array file"),
+        ("complex", "holds complex64"),
+    ):
         with pytest.raises(LaunchError, match=words):
             parse(f"groups: [1]\nargs: [{{buffer: {{npy: {name}.npy}}}}]", tmp_path)
 
@@ -138,5 +142,5 @@ def test_a_file_that_is_no_array_is_refused(tmp_path):
 def test_not_all_of_very_many_arguments_are_listed():
     with pytest.raises(LaunchError) as error:
         parse("groups: [1]\nargs: [" + ", ".join(["{value: 1}"] * 300) + "]\nexpect: [{arg: y, values: [1]}]")
-    assert "known arguments 0, 1, 2, " in error.value.message
+    assert "known arguments: 0, 1, 2, " in error.value.message
     assert error.value.message.endswith(", 39 and 260 more")

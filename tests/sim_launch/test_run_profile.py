@@ -216,9 +216,7 @@ def test_a_profile_goes_with_the_interpreter_and_says_so(tmp_path, monkeypatch, 
     assert "  note: --profile uses the interpreter" in out
     assert "  profile of saxpy: 77 instructions, 6.5% of 917 lanes idle\n" in out
     assert "    line 46: the branch splits the lanes in 1 of 7 executions; 10.7% of the lanes take it\n" in out
-    words = (
-        "7 read messages of global memory, 14.3 lanes each; 400 bytes in 7 cache lines, of which 89.3% is asked for\n"
-    )
+    words = "7 read messages of global memory, 14.3 lanes each; 400 bytes in 7 cache lines, of which 89.3% is used\n"
     assert f"    line 49: {words}" in out
 
 

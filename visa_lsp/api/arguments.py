@@ -1,7 +1,7 @@
-"""Arguments of a launch as Python has them: arrays are buffers, numbers are values, None is a buffer that is not there.
+"""Converts Python arguments of a launch: arrays become buffers, numbers values, and None a null buffer.
 
-Knows NumPy and what a launch takes, not kernels. Invariant: the kernel works on the caller's array itself where that lies
-in one piece in the machine's byte order; of any other it has a copy, which ``give_back`` writes into the caller's array.
+Knows NumPy and launches, not kernels. Invariant: the kernel works on the caller's array itself if that is contiguous and in
+the byte order of the machine; otherwise on a copy, which ``give_back`` writes back.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     ArgumentsByIndexOrName = tuple[Arg, ...] | Mapping[str, Arg]
 
-_ALIGNMENT: Final = 16  # bytes; an allocator gives no less
+_ALIGNMENT: Final = 16  # bytes, as any allocator aligns
 _ACCESSES: Final = ("", *words_of("Buffer", "access"))
 
 
@@ -38,8 +38,8 @@ _ACCESSES: Final = ("", *words_of("Buffer", "access"))
 class ImageArgument:
     """An image: the axes of the array are (depth or layer), (height), width and, if there are several, channel.
 
-    ``format`` says how texels read, such as ``unorm8`` or ``uint8`` of bytes; without it the first that the array's type
-    can have. ``channels``: 1, 2 or 4; 0 takes a last axis of 2 or 4 for them.
+    ``format`` is the texel format, such as ``unorm8`` or ``uint8`` for bytes; the default is the first for the array's type.
+    ``channels``: 1, 2 or 4; 0 uses a last axis of 2 or 4.
     """
 
     array: Array
@@ -49,7 +49,7 @@ class ImageArgument:
     access: str = ""
 
 
-# The names that they have for users.
+# Their public names.
 Buffer, Image, Local, Sampler, Value = BufferArg, ImageArgument, LocalArg, SamplerArg, ValueArg
 
 
@@ -58,7 +58,7 @@ class PassedArguments:
 
     def __init__(self, given: Sequence[Any] | Mapping[Any, Any]) -> None:
         self.arrays: dict[int | str, Array] = {}
-        self._work: dict[int, Array] = {}  # what a run works on, by identity of the caller's array
+        self._work: dict[int, Array] = {}  # the memory of the run, by identity of the caller's array
         self._copies: list[tuple[Array, Array]] = []
         self.args: tuple[Arg, ...] | dict[Any, Arg]
         if isinstance(given, Mapping):
@@ -69,7 +69,7 @@ class PassedArguments:
             raise TypeError(f"expected args as a list or a dict, got {type(given).__name__}")
 
     def give_back(self) -> None:
-        """Write what a run has left in copies into the arrays that they are of."""
+        """Copy the results back into arrays that the run could not use directly."""
         for original, copy in self._copies:
             original[...] = copy
 
@@ -123,7 +123,7 @@ class PassedArguments:
         return ImageArg(work, arg.format or formats[0], channels, found, arg.undefined, access, in_place=True)
 
     def _memory(self, key: int | str, array: Array) -> Array:
-        """Return the memory of an array as the run has it: the same for an array that is given twice."""
+        """Return the memory of an array for the run; an array that is passed twice has one memory."""
         if not isinstance(array, np.ndarray):
             raise LaunchError(f"argument {key}: expected a NumPy array, got {type(array).__name__}", key)
         self.arrays[key] = array
@@ -144,7 +144,7 @@ class PassedArguments:
 
 
 def in_place_of(known: ArgumentsByIndexOrName, given: tuple[Arg, ...] | Mapping[Any, Arg]) -> ArgumentsByIndexOrName:
-    """Return the arguments of a launch file with those that are given in the place of some, or of all.
+    """Return the arguments of a launch file with some or all replaced by the given ones.
 
     Raises LaunchError for a name or index that no argument can have.
     """
@@ -167,7 +167,7 @@ def in_place_of(known: ArgumentsByIndexOrName, given: tuple[Arg, ...] | Mapping[
 
 
 def _plain(key: int | str, array: Array) -> Array:
-    """Return the same memory with elements that a launch knows: those of other types are bytes."""
+    """Return the same memory with an element type that a launch supports; other types become bytes."""
     if array.dtype.name in DTYPES:
         return array
     if array.dtype.hasobject or not array.dtype.itemsize:
@@ -176,7 +176,7 @@ def _plain(key: int | str, array: Array) -> Array:
 
 
 def _numbers(key: int | str, value: object) -> Array:
-    """Python numbers as an array of a type that holds them."""
+    """Return Python numbers as an array of a type that holds them."""
     try:
         found = np.array(value)
     except (ValueError, OverflowError):
@@ -189,7 +189,7 @@ def _numbers(key: int | str, value: object) -> Array:
 
 
 def _access(key: int | str, access: str, array: Array) -> str:
-    """Return how a kernel may use a buffer: only to read what cannot be written."""
+    """Return the access of a buffer: ``readonly`` for an array that is not writable."""
     if access not in _ACCESSES:
         raise LaunchError(f"argument {key}: unknown access '{access}'; known: {', '.join(_ACCESSES[1:])}", key)
     return access or ("" if array.flags.writeable else "readonly")

@@ -1,6 +1,6 @@
-"""Findings as a program gets them: about a text, about a run; and the errors that carry them.
+"""Findings of the Python API, about a text and about a run, and the exceptions with findings.
 
-Plain frozen values, made from what the command line reports. Lines and columns count from 1. Loads no NumPy.
+Plain frozen values, converted from reports of the command line. Lines and columns count from 1. Loads no NumPy.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TextFinding:
-    """One finding about a text; the end column is the one behind the last character.
+    """One finding about a text; the end column is exclusive.
 
     ``severity`` is ``error``, ``warning``, ``information`` or ``hint``, ``code`` and ``name`` are the rule's, ``excerpt``
     is the line.
@@ -41,17 +41,17 @@ class TextFinding:
         return f"{self.path}:{self.line}:{self.column}: {self.severity} {self.code} {self.name}: {self.message}"
 
     def cells(self) -> tuple[object, ...]:
-        """Return what a table shows of it."""
+        """Return the cells of its table row."""
         where = f"{self.path}:{self.line}:{self.column}"
         return where, self.severity, f"{self.code} {self.name}", self.message, self.excerpt.strip()
 
 
 @dataclass(frozen=True, slots=True)
 class RunFinding:
-    """One finding about a run. ``severity`` is ``fault``, or ``note`` for what fails no run.
+    """One finding about a run. ``severity`` is ``fault``, or ``note`` if it does not fail the run.
 
-    ``kind`` is the family (``out-of-bounds``, ``data-race``); ``lane`` is None where the whole thread is meant, ``line``
-    where no text is known. ``place`` is ``path:line`` with the line itself in ``excerpt``; ``other`` names the other party,
+    ``kind`` is the family (``out-of-bounds``, ``data-race``); ``lane`` is None for the whole thread, ``line``
+    without a text. ``place`` is ``path:line`` with the line itself in ``excerpt``; ``other`` names the other party,
     such as that of a race. ``text`` has all in one line.
     """
 
@@ -73,7 +73,7 @@ class RunFinding:
         return self.text
 
     def cells(self) -> tuple[object, ...]:
-        """Return what a table shows of it."""
+        """Return the cells of its table row."""
         who = f"group {self.group}, thread {self.thread}" + ("" if self.lane is None else f", lane {self.lane}")
         return self.place or self.kernel, self.severity, self.kind, f"{self.message} ({who})", self.excerpt
 
@@ -91,7 +91,7 @@ class FindingList(list[Found]):
 
 
 class TextError(ValueError):
-    """A text that leaves no program; ``findings`` says why."""
+    """A text with errors; ``findings`` has them."""
 
     def __init__(self, message: str, findings: Iterable[TextFinding] = ()) -> None:
         super().__init__(message)
@@ -102,11 +102,11 @@ class TextError(ValueError):
 
 
 class ObjectError(ValueError):
-    """Bytes that are no object that can be read."""
+    """Bytes that are not a readable object."""
 
 
 def text_findings(reported: Iterable[ReportedFinding]) -> FindingList[TextFinding]:
-    """Findings about texts, from those of a report."""
+    """Convert findings of a report to findings about texts."""
     return FindingList[TextFinding](
         TextFinding(
             found.path,
@@ -125,7 +125,7 @@ def text_findings(reported: Iterable[ReportedFinding]) -> FindingList[TextFindin
 
 
 def run_findings(report: RunReport) -> FindingList[RunFinding]:
-    """Return the faults of a run, and behind them its notes."""
+    """Return the faults of a run, then its notes."""
     return FindingList[RunFinding](_run_finding(report, fault) for fault in (*report.faults, *report.findings))
 
 

@@ -1,6 +1,6 @@
 """Tables and texts as HTML for notebooks.
 
-Invariant: whatever comes in is escaped, control characters too; nothing but the tags here is markup.
+Invariant: all input is escaped, including control characters.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a table with a line of titles; cells are shown as ``str`` gives them, None as nothing."""
+    """Return a table with a line of titles; cells are converted by ``str``, None to an empty cell."""
     lines = [_row("th", head), *(_row("td", row) for row in rows)]
     return f"<table>{''.join(lines)}</table>"
 
@@ -26,7 +26,7 @@ def paragraph(text: object) -> str:
 
 
 def verbatim(text: str) -> str:
-    """Return a text with its lines and blanks as they are."""
+    """Return a preformatted text."""
     return f"<pre>{_text(text)}</pre>"
 
 

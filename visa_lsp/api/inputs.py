@@ -1,7 +1,6 @@
-"""What a function of the interface is given: a path, a text or bytes.
+"""Inputs of API functions: a path, a text or bytes.
 
-Knows files, not what is in them. Invariant: a path-like object names a file, and so does a ``str`` in one line; a ``str``
-with a line break is a text.
+Invariant: a path-like object and a ``str`` without a line break name a file; a ``str`` with a line break is a text.
 """
 
 from __future__ import annotations
@@ -22,19 +21,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """The bytes that were given, and the file that they are of, if they are of one."""
+    """The bytes of an input and its file, if any."""
 
     data: bytes
     path: Path | None = None
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """The name in messages."""
         return str(self.path) if self.path is not None else "text"
 
 
 def path_of(given: Source) -> Path | None:
-    """Return the file that is meant; None for a text and for bytes. Raises TypeError for what is neither."""
+    """Return the path of an input; None for a text or bytes. Raises TypeError for other types."""
     if isinstance(given, os.PathLike) or (isinstance(given, str) and "\n" not in given and "\r" not in given):
         return Path(given)
     if isinstance(given, str | bytes | bytearray):
@@ -43,7 +42,7 @@ def path_of(given: Source) -> Path | None:
 
 
 def material(given: Source) -> Material:
-    """Read what was given. Raises OSError where a file cannot be read, and TypeError for what is no input."""
+    """Read an input. Raises OSError if a file cannot be read, and TypeError for other types."""
     path = path_of(given)
     if path is not None:
         return Material(read_file(path, MAX_OBJECT_BYTES, named=True), path)
@@ -52,7 +51,7 @@ def material(given: Source) -> Material:
 
 
 def known_platform(name: str | None) -> str | None:
-    """Return the name of a platform as the table has it. Raises ValueError where there is none of that name."""
+    """Return the canonical name of a platform. Raises ValueError for an unknown one."""
     if name is None:
         return None
     found = platform_named(name)

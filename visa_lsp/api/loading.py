@@ -1,6 +1,6 @@
-"""From a path, a text or bytes to a program that is ready for launches: what the command line reads before a run.
+"""Loads a program from a path, a text or bytes.
 
-Knows files and their formats, not launches. Invariant: a program is what ``visa-lsp run`` would run of the same file.
+Knows files and their formats, not launches. Invariant: ``visa-lsp run`` would run the same program for the same file.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _MAGIC: Final = b"CISA"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LoadedModule:
-    """A program with what belongs to its launches: the launch file, or an empty one, and how it was asked for.
+    """A program with its launch file, or an empty one, and its options.
 
-    ``sources`` are the texts of its bodies, ``notes`` what was said on the way, ``seconds`` how long that took.
+    ``sources`` are the texts of its bodies, ``notes`` the notes of loading, ``seconds`` its duration.
     """
 
     module: Module
@@ -50,7 +50,7 @@ class LoadedModule:
 
 
 def loaded(path_or_text: Source, platform: str | None, ze_info: Source | None) -> LoadedModule:
-    """Load a program; takes what ``load`` takes. Raises as that does: LaunchError, TextError, OSError, ValueError."""
+    """Load a program with the arguments of ``load``. Raises LaunchError, TextError, OSError, ValueError."""
     began = perf_counter()
     platform = known_platform(platform)
     path = path_of(path_or_text)
@@ -82,7 +82,7 @@ def _described(launch: LaunchFile, ze_info: Source) -> LaunchFile:
 def _module(
     given: Material, launch: LaunchFile, options: RunOptions, notes: list[str]
 ) -> tuple[Module, dict[str, BodySource]]:
-    """Return the program that bytes hold, with the texts of its bodies."""
+    """Return the program in bytes, with the texts of its bodies."""
     if not is_elf(given.data):
         return _part(given, given.data, launch, options, notes)
     try:
@@ -115,7 +115,7 @@ def _part(
 
 @contextmanager
 def as_text_error() -> Iterator[None]:
-    """Raise TextError, with findings, for the errors of a text."""
+    """Convert TextProblems to TextError with findings."""
     try:
         yield
     except TextProblems as problems:

@@ -1,7 +1,6 @@
-"""Programs and their kernels, which can be launched on arrays.
+"""Programs and kernels that can be launched on arrays, in two steps: ``load`` and ``launch``.
 
-Joins what the command line does into two steps, ``load`` and ``launch``. Prints nothing. Invariant: what a launch gives is
-what ``visa-lsp run`` gives of the same launch.
+Prints nothing. Invariant: the results equal those of ``visa-lsp run`` for the same launch.
 """
 
 from __future__ import annotations
@@ -38,21 +37,21 @@ _MAX_SIZE: Final = (1 << 32) - 1  # of groups and work items in a dimension
 
 
 def load(path_or_text: Source, platform: str | None = None, ze_info: Source | None = None) -> Program:
-    """Load a program: a text, an object, a zebin with vISA in it, or a launch file with the program that it names.
+    """Load a program: a text, an object, a zebin with vISA, or a launch file with the program that it names.
 
     A ``str`` with a line break is a text; any other and path-like objects name files; bytes are an object or a zebin, else
-    a text. ``platform`` names the one to run on; without it the launch file's or the zebin's counts, else TGLLP.
+    a text. ``platform`` is the target; the default is that of the launch file or the zebin, else TGLLP.
     ``ze_info`` is a document or a zebin, a file or a text; without it the program's folder is searched, as for
     ``visa-lsp run``.
 
-    Raises TextError, with the findings, for a text with errors, LaunchError for what is no program and for a ze_info or
-    launch file that cannot be read, OSError for a file that cannot be, ValueError for an unknown platform.
+    Raises TextError with the findings for a text with errors, LaunchError for an input that is not a program or an unreadable
+    ze_info or launch file, OSError for an unreadable file, and ValueError for an unknown platform.
     """
     return Program(loaded(path_or_text, platform, ze_info))
 
 
 class Program:
-    """A program: its ``kernels`` by name. Made by ``visa_lsp.load``."""
+    """A program with its ``kernels`` by name. Created by ``visa_lsp.load``."""
 
     def __init__(self, loaded: LoadedModule) -> None:
         self._loaded = loaded
@@ -64,7 +63,7 @@ class Program:
     def launch(self, **how: Any) -> LaunchResult:
         """Launch the kernel of the launch file, or the only one; the arguments are those of ``LoadedKernel.launch``.
 
-        Raises LaunchError where it is not clear which kernel is meant, and as that does.
+        Raises LaunchError if the kernel is ambiguous, and as that method does.
         """
         return self.kernels[choose_kernel(self._loaded.module, self._loaded.launch.config.kernel).name].launch(**how)
 
@@ -78,7 +77,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class KernelArgument:
-    """What a kernel takes: index, name (empty where it is not told), a kind such as ``buffer`` or ``value``, the source's type."""
+    """A parameter of a kernel: index, name (empty if unknown), a kind such as ``buffer`` or ``value``, and the source type."""
 
     index: int
     name: str
@@ -91,7 +90,7 @@ class KernelArgument:
 
 
 class LoadedKernel:
-    """One kernel of a program, which can be launched."""
+    """A kernel of a program that can be launched."""
 
     def __init__(self, loaded: LoadedModule, kernel: Kernel) -> None:
         self._loaded = loaded
@@ -101,14 +100,14 @@ class LoadedKernel:
 
     @property
     def simd_size(self) -> int | None:
-        """How many work items a thread runs; None where the text does not say it."""
+        """The number of work items of a thread; None if the text does not say it."""
         return self._kernel.int_attribute("SimdSize")
 
     @cached_property
     def arguments(self) -> tuple[KernelArgument, ...]:
-        """What the kernel takes, as its ze_info says it, or as far as its text tells it.
+        """The parameters of the kernel by its ze_info, or as far as its text shows them.
 
-        Raises LaunchError where a ze_info that was given cannot be read or says nothing of the kernel.
+        Raises LaunchError if the given ze_info cannot be read or does not describe the kernel.
         """
         options = self._loaded.options
         launch = replace(self._loaded.launch, config=LaunchConfig())
@@ -119,7 +118,7 @@ class LoadedKernel:
             (inferred,) = read(made_for([self._kernel], options.platform).text)
         except EmitError:
             return ()
-        # What the elements of a buffer are is not to be seen.
+        # The element type of a buffer is unknown here.
         return tuple(replace(a, type="") if a.kind == "buffer" else a for a in _arguments(inferred))
 
     def launch(
@@ -139,17 +138,17 @@ class LoadedKernel:
         threads: int = 1,
         first_fault: bool = False,
     ) -> LaunchResult:
-        """Run the kernel; what it does wrong is in the result.
+        """Run the kernel; its faults are in the result.
 
         Parameters
         ----------
         groups, local_size, global_size, global_offset, media_threads
-            Sizes as in a launch file: one to three numbers, x first. ``global_size`` counts work items in the place of
+            Sizes as in a launch file: one to three numbers, x first. ``global_size`` counts work items instead of
             ``groups``; ``media_threads`` (two numbers) are the ``threads`` of a media kernel.
         args
             By index (a list) or by name (a dict). A NumPy array is a buffer, which the kernel writes in place; a number of
             NumPy's has its own type, one of Python's that of the parameter; None is a null buffer. ``visa_lsp.Buffer``,
-            ``Value``, ``Local``, ``Image`` and ``Sampler`` say more.
+            ``Value``, ``Local``, ``Image`` and ``Sampler`` give more control.
         symbols
             Arrays for the program's data, by name.
         checks
@@ -157,18 +156,18 @@ class LoadedKernel:
         engine
             ``auto``, ``jit`` or ``interp``.
         budget
-            The run ends after so many instructions.
+            Stop after this many instructions.
         repeat
-            Run so often, each time from the same memory.
+            Number of runs, each from the same initial memory.
         threads
-            Of this machine, on which groups may run side by side; with ``checks="none"`` only.
+            Number of threads of this machine for groups; needs ``checks="none"``.
         first_fault
-            The run ends at its first fault.
+            Stop at the first fault.
 
-        Of the kernel of a launch file, what is not given is taken from the file; args as a dict replace those of their
-        names or indexes. The file's expectations count where sizes and arguments are its own.
+        For the kernel of a launch file, missing values are those of the file; a dict of args replaces arguments by name or
+        index. The expectations of the file are checked if sizes and arguments are those of the file.
 
-        Raises LaunchError for a launch that cannot be made: an argument that does not fit, an unknown engine or check.
+        Raises LaunchError for an invalid launch: an argument that does not fit, an unknown engine or check.
         """
         program = self._loaded
         began = perf_counter() - program.seconds
@@ -224,7 +223,7 @@ class LoadedKernel:
         return f"<kernel {self.name}({self.described()})>"
 
     def described(self) -> str:
-        """Return the arguments in words, or why they are not known."""
+        """Return the arguments in words, or why they are unknown."""
         try:
             return ", ".join(str(argument) for argument in self.arguments)
         except LaunchError as error:

@@ -1,7 +1,6 @@
-"""What came of a launch, for a program: arrays, findings, counts, times; and how a notebook shows it.
+"""The result of a launch: arrays, findings, counts and times, with HTML for notebooks.
 
-A view of the report that ``visa-lsp run`` prints. Runs nothing. Invariant: an array that was passed is given back as the
-same object.
+A view of the report that ``visa-lsp run`` prints. Invariant: an array that was passed is returned as the same object.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _HEAD = 8
 
 
 class LaunchResult:
-    """What came of one launch.
+    """The result of one launch.
 
     ``result[key]`` is the array of a buffer or image argument, by index or by name. ``str(result)`` is the report that
     ``visa-lsp run`` prints, and ``to_dict`` the one of its ``--format json``.
@@ -40,72 +39,72 @@ class LaunchResult:
 
     @property
     def ok(self) -> bool:
-        """No fault, and every expectation of the launch file holds."""
+        """Whether there is no fault and every expectation of the launch file holds."""
         return self._report.ok
 
     @property
     def faults(self) -> FindingList[RunFinding]:
-        """The findings that are no notes."""
+        """The findings except notes."""
         return FindingList[RunFinding](found for found in self.findings if found.severity == "fault")
 
     @property
     def kernel(self) -> str:
-        """The kernel's name."""
+        """The name of the kernel."""
         return self._report.kernel
 
     @property
     def platform(self) -> str:
-        """The platform's name."""
+        """The name of the platform."""
         return self._report.platform
 
     @property
     def engine(self) -> str:
-        """The engine that the result came from: ``jit`` or ``interp``."""
+        """The engine that ran the kernel: ``jit`` or ``interp``."""
         return self._report.engine
 
     @property
     def groups(self) -> int:
-        """How many groups ran."""
+        """The number of groups."""
         return self._report.groups
 
     @property
     def threads(self) -> int:
-        """How many threads ran."""
+        """The number of threads."""
         return self._report.threads
 
     @property
     def instructions(self) -> int:
-        """How many instructions were executed, over all threads."""
+        """The number of executed instructions of all threads."""
         return self._report.instructions
 
     @property
     def opcodes(self) -> Mapping[str, int]:
-        """The same by mnemonic."""
+        """The number of executed instructions by mnemonic."""
         return self._report.opcodes
 
     @property
     def barriers(self) -> int:
-        """How often a thread arrived at a barrier."""
+        """The number of arrivals of threads at barriers."""
         return self._report.barriers
 
     @property
     def bytes_read(self) -> int:
-        """Bytes that messages have read."""
+        """The number of bytes that messages read."""
         return self._report.bytes_read
 
     @property
     def bytes_written(self) -> int:
-        """Bytes that messages have written."""
+        """The number of bytes that messages wrote."""
         return self._report.bytes_written
 
     @property
     def printed(self) -> str:
-        """What the kernel has printed."""
+        """The printed output of the kernel."""
         return self._report.printed
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is to be said of the run and is no finding, a sentence each."""
+        """Remarks about the run that are not findings, a sentence each."""
         return self._report.notes
 
     @property
@@ -115,7 +114,7 @@ class LaunchResult:
 
     @property
     def replayed_groups(self) -> int:
-        """How many groups the interpreter ran again because a check had stopped compiled code."""
+        """The number of groups that the interpreter ran again because a check stopped compiled code."""
         return self._report.replayed_groups
 
     @property

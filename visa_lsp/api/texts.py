@@ -1,6 +1,6 @@
-"""Texts and objects without a run: check, assemble, disassemble. What the commands of these names do, on values.
+"""Checks, assembles and disassembles, like the commands of these names, on values.
 
-Loads no NumPy. Invariant: the findings and bytes are those of the command line without settings files.
+Loads no NumPy. Invariant: findings and bytes equal those of the command line without settings files.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 def check(path_or_text: Source, platform: str | None = None) -> FindingList[TextFinding]:
-    """Give all findings about a text or a launch file, in text order, as ``visa-lsp check`` does.
+    """Return all findings about a text or a launch file in text order, as ``visa-lsp check`` does.
 
-    A ``str`` with a line break is a text, any other names a file. Raises OSError where that cannot be read, ValueError for
-    what is no text of ours (an object, OpenCL C) and for an unknown platform.
+    A ``str`` with a line break is a text, any other names a file. Raises OSError if that cannot be read, and ValueError for
+    other inputs (an object, OpenCL C) and for an unknown platform.
     """
     platform = known_platform(platform)
     source = _source(path_or_text)
@@ -38,9 +38,9 @@ def check(path_or_text: Source, platform: str | None = None) -> FindingList[Text
 
 
 def assemble(path_or_text: Source, platform: str | None = None) -> bytes:
-    """Give the object of a text.
+    """Return the object of a text.
 
-    Raises TextError, with the findings, where the text has errors; else as ``check`` does.
+    Raises TextError with the findings if the text has errors; otherwise as ``check`` does.
     """
     platform = known_platform(platform)
     source = _source(path_or_text)
@@ -53,9 +53,9 @@ def assemble(path_or_text: Source, platform: str | None = None) -> bytes:
 
 
 def disassemble(data: Source, platform: str | None = None) -> str:
-    """Give the text of an object, or of all that is in a zebin, as ``visa-lsp dis`` prints it.
+    """Return the text of an object or of a zebin, as ``visa-lsp dis`` prints it.
 
-    A ``str`` or a path-like object names a file. Raises ObjectError where the bytes are neither, OSError where the file
+    A ``str`` or a path-like object names a file. Raises ObjectError if the bytes are neither, OSError if the file
     cannot be read, and ValueError for an unknown platform.
     """
     from visa_lsp.app.zebins import zebin_of, zebin_text

@@ -36,9 +36,9 @@ def zebin_text(name: str, zebin: Zebin, platform: Platform | None, *, comments: 
     parts = ["\n".join(_lists(name, zebin)) + "\n"]
     if not summary:
         if zebin.ze_info_bytes:
-            parts.append(_titled(".ze_info", zebin.ze_info))
+            parts.append(_with_title(".ze_info", zebin.ze_info))
         for module, data in zebin.visa.items():
-            parts.append(_titled(f".visaasm.{module}", visa_text(name, data, platform, comments=comments)))
+            parts.append(_with_title(f".visaasm.{module}", visa_text(name, data, platform, comments=comments)))
     return "".join(parts)
 
 
@@ -70,7 +70,7 @@ def extract_zebin(name: str, zebin: Zebin, folder: str, platform: Platform | Non
     return [str(target / file) for file in files]
 
 
-def _titled(title: str, text: str) -> str:
+def _with_title(title: str, text: str) -> str:
     return f"\n== {title} ==\n{text}" + ("" if text.endswith("\n") else "\n")
 
 
@@ -85,9 +85,7 @@ def visa_text(name: str, data: bytes, platform: Platform | None, *, comments: bo
 
 
 def _lists(name: str, zebin: Zebin) -> Iterator[str]:
-    from visa_lsp.beside import (
-        described_in,
-    )  # imported here because it loads the YAML reader, which an object does not need
+    from visa_lsp.beside import described_in  # loads the YAML reader, which an object does not need
 
     yield f"{name}: {zebin.container}, {len(zebin.sections)} sections, machine {zebin.machine}"
     for index, section in enumerate(zebin.sections):

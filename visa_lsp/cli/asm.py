@@ -23,7 +23,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     parser.add_argument("inputs", nargs="+", metavar="IN", help="a text; - is standard input")
     parser.add_argument(
-        "-o", "--output", metavar="OUT", help="the object; default: IN with the suffix .isa; - is standard output"
+        "-o",
+        "--output",
+        metavar="OUT",
+        help="write the object to OUT; - is standard output; default: IN with the suffix .isa",
     )
     parser.add_argument(
         "--zebin",

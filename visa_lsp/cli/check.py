@@ -179,7 +179,7 @@ def check_command(args: argparse.Namespace) -> int:
     overrides = _overrides(args)
     if args.show_settings:
         anchor = _anchor(paths or ["."], args.stdin_filename)
-        sys.stdout.write(settings_text(_shown(Finder(_known_rules).of_folder(anchor), args, overrides)))
+        sys.stdout.write(settings_text(_effective_settings(Finder(_known_rules).of_folder(anchor), args, overrides)))
         return EXIT_OK
     if not paths:
         raise UserError("check: missing PATH: expected a file, a folder, or - for standard input")
@@ -261,7 +261,7 @@ def _options(args: argparse.Namespace, settings: FolderSettings, new_baseline: s
     )
 
 
-def _shown(
+def _effective_settings(
     settings: FolderSettings, args: argparse.Namespace, overrides: Overrides
 ) -> tuple[FolderSettings, dict[str, Any]]:
     options = _options(args, settings, None)
@@ -293,13 +293,13 @@ def _watch(
     cluster: Cluster | None,
 ) -> int:
     results: dict[str, tuple[Stamp, Task, FileResult]] = {}
-    watched = _watched(args, paths, overrides)
+    watched = _watched_files(args, paths, overrides)
     clear = _CLEAR if sys.stdout.isatty() else ""
 
     def files() -> list[str]:
         # The check reports a mistake in a settings file; until it is fixed, the previous files are watched.
         with contextlib.suppress(UserError):
-            watched[:] = _watched(args, paths, overrides)
+            watched[:] = _watched_files(args, paths, overrides)
         return watched
 
     def again() -> int:
@@ -327,7 +327,7 @@ def _is_host(args: argparse.Namespace, name: str) -> bool:
     return args.embedded or Finder(_known_rules).of_folder(_anchor([STDIN], args.stdin_filename)).embedded
 
 
-def _watched(args: argparse.Namespace, paths: list[str], overrides: Overrides) -> list[str]:
+def _watched_files(args: argparse.Namespace, paths: list[str], overrides: Overrides) -> list[str]:
     finder = Finder(_known_rules)
     embedded = args.embedded or finder.of_folder(_anchor(paths, args.stdin_filename)).embedded
     files = collect(paths, finder, overrides.exclude, _suffixes(embedded=embedded)).files
@@ -377,7 +377,7 @@ def _run(
             )
         )
     kept = _kept(options)
-    results = _checked(tasks, options, cache, kept, cluster)
+    results = _check_paths(tasks, options, cache, kept, cluster)
     results += [FileResult(path, error=f"{path}: {why}") for path, why in inputs.problems]
     if options.write_baseline is not None:
         return _write_baseline(options.write_baseline, results, inputs)
@@ -398,7 +398,7 @@ def _kept(options: Options) -> KeptVerdicts | None:
     return kept_verdicts(options.cache_dir)
 
 
-def _checked(
+def _check_paths(
     tasks: list[Task],
     options: Options,
     cache: dict[str, tuple[Stamp, Task, FileResult]],

@@ -75,7 +75,7 @@ def compile_command(args: argparse.Namespace) -> int:
     failures: list[FileResult] = []
     for path in args.inputs:
         try:
-            builds += list(_built(args, _source(path, args.stdin_filename)))
+            builds += list(_build_for_devices(args, _source(path, args.stdin_filename)))
         except UserError as error:
             complain(str(error))
             failures.append(FileResult(path, error=str(error)))
@@ -143,7 +143,7 @@ def _source(path: str, stdin_filename: str | None) -> BuildSource:
     return read_source(path, stdin_filename)
 
 
-def _built(args: argparse.Namespace, source: BuildSource) -> Iterator[Build]:
+def _build_for_devices(args: argparse.Namespace, source: BuildSource) -> Iterator[Build]:
     """Yield the build of a source for each device."""
     platform = settings_for(source.name if source.is_file else STDIN).platform
     names = [name.strip() for word in args.device or [""] for name in word.split(",")]

@@ -96,15 +96,15 @@ def gen_command(args: argparse.Namespace) -> int:
     for path in args.inputs:
         try:
             for source, said in _sources(args, path):
-                status = max(status, _told(said))
+                status = max(status, _report_findings(said))
                 if any(f.severity is Severity.ERROR for f in said):
                     found = findings_json(said, "compiler")
                     failures.append(
                         {"input": printable(path), "error": "the compiler reports errors", "findings": found}
                     )
                 if source is not None:
-                    documents.append(_made(args, source, path))
-                    status = max(status, *(_told((*one.errors, *one.findings)) for one in documents[-1]))
+                    documents.append(_make_documents(args, source, path))
+                    status = max(status, *(_report_findings((*one.errors, *one.findings)) for one in documents[-1]))
         except UserError as error:
             complain(str(error))
             failures.append({"input": printable(path), "error": printable(str(error))})
@@ -131,7 +131,7 @@ def _devices(args: argparse.Namespace) -> list[str]:
     return [name.strip() for word in args.device or () for name in word.split(",")]
 
 
-def _told(findings: tuple[ReportedFinding, ...]) -> int:
+def _report_findings(findings: tuple[ReportedFinding, ...]) -> int:
     """Print findings and return their exit status."""
     tell(findings)
     bad = any(f.severity in (Severity.ERROR, Severity.WARNING) for f in findings)
@@ -155,7 +155,7 @@ def _judge(args: argparse.Namespace) -> None:
         raise UserError("gen: --html and the report name the same file; name another with -o")
 
 
-def _made(args: argparse.Namespace, source: Source, path: str) -> tuple[GenDocument, ...]:
+def _make_documents(args: argparse.Namespace, source: Source, path: str) -> tuple[GenDocument, ...]:
     """Return the machine code of an input: one document, or two to compare."""
     always = split_options(" ".join(args.options or ()), "--options")
     tools = args.tool or [None]

@@ -185,20 +185,20 @@ def _outcome_of(argv: list[str]) -> int:
         return _dispatch(words)
     except SystemExit as leaving:
         if isinstance(leaving.code, str):
-            return _failed(leaving.code, EXIT_USAGE, words)
+            return _report_failure(leaving.code, EXIT_USAGE, words)
         return leaving.code or 0
     except UserError as error:
-        return _failed(str(error), EXIT_USAGE, words)
+        return _report_failure(str(error), EXIT_USAGE, words)
     except BrokenPipeError:
         raise
     except Exception as error:
         if os.environ.get("VISA_LSP_DEBUG"):
             raise
         text = " ".join(f"{type(error).__name__}: {error}".split())
-        return _failed(f"internal error: {text} (set VISA_LSP_DEBUG=1 for a traceback)", EXIT_INTERNAL, words)
+        return _report_failure(f"internal error: {text} (set VISA_LSP_DEBUG=1 for a traceback)", EXIT_INTERNAL, words)
 
 
-def _failed(message: str, status: int, words: Sequence[str]) -> int:
+def _report_failure(message: str, status: int, words: Sequence[str]) -> int:
     """Report the error that ends a command and return its exit status."""
     complain(message)
     print_error(message, status, words)

@@ -412,7 +412,7 @@ def _run_input(
     build: CompiledProgram | None = None
     with contextlib.ExitStack() as folder_of_build:
         if path is not None and is_opencl(str(path)):
-            build, launch_path = _compiled(name, path, launch_path, args, folder_of_build, kernel, made)
+            build, launch_path = _compile_kernel(name, path, launch_path, args, folder_of_build, kernel, made)
             path = build.path
             name = f"{name}: {build.kernel}" if made is not None else name
         with Progress(wanted=not args.trace) as line:
@@ -430,7 +430,7 @@ def _run_input(
             data = _program(name, path) if path is not None else None
             job = LaunchJob(name, launch_path, options, data=data, named=bool(args.launch) or path is None)
             done = (
-                _initialised(job, args, path if build is None else None)
+                _write_launch_file(job, args, path if build is None else None)
                 if args.init and path is not None
                 else launched(job)
             )
@@ -442,11 +442,11 @@ def _run_input(
             report = build.named_after(name, report)
     report = report.with_most(args.max_errors)
     inputs = (path or launch_path, launch_path, *more, *launch.reads)
-    paths = _written(args.out, launch_path, report, inputs, several=several)
+    paths = _write_buffers(args.out, launch_path, report, inputs, several=several)
     return Outcome(name, report, paths, status=0 if report.ok else 1, launch_text=text)
 
 
-def _written(
+def _write_buffers(
     out: str | None, launch_path: Path, report: RunReport, inputs: tuple[Path, ...], *, several: bool
 ) -> tuple[str | None, ...]:
     """Write the buffers if ``--out`` is given and return their files. Raises UserError if one cannot be written."""
@@ -472,7 +472,7 @@ def _compiler_words(args: Namespace) -> CompilerWords:
     return CompilerWords(" ".join(args.options or ()), args.ocloc, args.stdin_filename)
 
 
-def _compiled(
+def _compile_kernel(
     name: str,
     path: Path,
     launch_path: Path,
@@ -511,7 +511,9 @@ def _program(name: str, path: Path) -> bytes:
     return read_bytes(name) if name == "-" else runner.read_bytes(path, named=path == Path(name))
 
 
-def _initialised(job: LaunchJob, args: Namespace, program: Path | None) -> tuple[LaunchFile, RunReport, str] | Outcome:
+def _write_launch_file(
+    job: LaunchJob, args: Namespace, program: Path | None
+) -> tuple[LaunchFile, RunReport, str] | Outcome:
     """Write the launch file of a program that has none; with ``--expect`` run it too.
 
     ``program`` is the file to name in the launch file, None for OpenCL C.

@@ -71,7 +71,7 @@ def stats_command(args: argparse.Namespace) -> int:
     kernels: list[KernelFigures] = []
     errors: list[dict[str, str]] = []
     with Progress(wanted=len(args.inputs) > 1) as line, cluster_of(args) as cluster:
-        for number, one in enumerate(_counted(args, platform, cluster)):
+        for number, one in enumerate(_count_inputs(args, platform, cluster)):
             sys.stderr.write(one.said)
             status = max(status, one.result.status)
             kernels += one.result.kernels
@@ -107,7 +107,9 @@ class InputFigures(Struct, frozen=True):
     status: int
 
 
-def _counted(args: argparse.Namespace, platform: str | None, cluster: Cluster | None) -> Iterator[Said[InputFigures]]:
+def _count_inputs(
+    args: argparse.Namespace, platform: str | None, cluster: Cluster | None
+) -> Iterator[Said[InputFigures]]:
     """Yield the figures of each input, in order."""
     inputs = [InputFile(path) for path in args.inputs]
     count = partial(_count, platform, args.stdin_filename or STDIN_NAME)

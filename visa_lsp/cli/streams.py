@@ -32,7 +32,7 @@ class OutputFull(BaseException):
 def steer(stream: TextIO, sequence: str) -> None:
     """Write a control sequence unescaped."""
     inner = stream.stream if isinstance(stream, _Shown) else stream
-    with told(stream):
+    with raise_output_errors(stream):
         inner.write(sequence)
         inner.flush()
 
@@ -42,14 +42,14 @@ def write_data(data: bytes) -> None:
     if sys.stdout.isatty():
         sys.stdout.write(data.decode("utf-8", "backslashreplace"))
         return
-    with told(sys.stdout):
+    with raise_output_errors(sys.stdout):
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
 
 
 @contextlib.contextmanager
-def told(stream: TextIO) -> Iterator[None]:
+def raise_output_errors(stream: TextIO) -> Iterator[None]:
     """Raise OutputGone or OutputFull if writing to standard output fails; ignore failures of standard error."""
     try:
         yield
@@ -83,7 +83,7 @@ class _Shown:
         self._carry_out(self.stream.flush)
 
     def _carry_out(self, write: Callable[..., Any], *words: str) -> None:
-        with told(cast("TextIO", self)):
+        with raise_output_errors(cast("TextIO", self)):
             write(*words)
 
     def __getattr__(self, name: str) -> Any:

@@ -1,8 +1,8 @@
-"""The process that does the work of one thread of a Dask worker.
+"""The process that works for one thread of a Dask worker.
 
-A process of its own can be ended when it takes too long, may crash, stands in the folder of whoever asks, and shares its
-memory with nobody else's work. A request is a pickled ``(folder, key, work, item)``: ``work`` is a pickled function, sent
-with the first request of its key, ``item`` its pickled argument; without a folder it stays where it is. An answer is a pickled
+A separate process can be killed when it takes too long, may crash, has its own current folder, and shares no memory with
+other work. A request is a pickled ``(folder, key, work, item)``: ``work`` is a pickled function, sent
+with the first request of its key, ``item`` its pickled argument; without a folder the current one is kept. An answer is a pickled
 ``(True, pickled result)`` or ``(False, why)``.
 """
 
@@ -23,7 +23,7 @@ PROTOCOL: Final = 5
 
 
 def main() -> None:
-    """Answer until the other end of the pipe is closed."""
+    """Answer requests until the other end of the pipe is closed."""
     works: dict[str, Callable[[Any], Any]] = {}
     answer_jobs(lambda job: pickle.dumps(_answer(pickle.loads(job), works), PROTOCOL))  # noqa: S301 - from the worker that has started this process
 

@@ -1,7 +1,7 @@
-"""The workers of a Dask cluster: how to reach them, who is there, and which of them may be given work.
+"""The workers of a Dask cluster: connects to the scheduler, tracks workers, and accepts or refuses them.
 
-Knows schedulers and addresses, not what the work is; ``job`` cuts it and hands it out. Invariant: a worker gets work only
-after it has said that it is of this very ``identity``.
+Knows schedulers and addresses, not the work, which ``job`` distributes. Invariant: a worker gets work only after it has
+confirmed the same ``identity``.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 _CONNECT: Final = 5.0  # seconds for a scheduler to answer
-_JOIN: Final = 15.0  # seconds to wait for a worker where there is none
-_REPLACE: Final = 5.0  # the same where those that were there get no work
-_LOOK: Final = 0.5  # seconds between two looks at who is there
-_FETCH: Final = 10.0  # seconds for a result that is there to be fetched
+_JOIN: Final = 15.0  # seconds to wait for the first worker
+_REPLACE: Final = 5.0  # seconds to wait for a worker when all present ones are refused
+_LOOK: Final = 0.5  # seconds between two queries of the workers
+_FETCH: Final = 10.0  # seconds to fetch a finished result
 _MAX_LOCAL_WORKERS: Final = 64
 _ADDRESS: Final = re.compile(r"(?:[a-z]+://)?(?:\[[0-9a-fA-F:.%]+\]|[^\s:/\[\]]+):\d{1,5}")
 
 
 class ClusterError(Exception):
-    """The cluster cannot be reached, or cannot work."""
+    """The cluster cannot be reached or has no usable worker."""
 
 
 @contextlib.contextmanager
 def crew_at(address: str, say: Callable[[str], None]) -> Iterator[Crew]:
-    """The workers at a scheduler's address, or, for ``local`` and ``local:N``, processes of this machine for as long as this lasts.
+    """Connect to the workers of a scheduler, or start and later stop local processes for ``local`` and ``local:N``.
 
-    ``say`` hears of workers that are passed over. Raises ClusterError where no scheduler answers.
+    ``say`` is called with messages about refused workers. Raises ClusterError if no scheduler answers.
     """
     count = _local(address)
-    for name in ("distributed", "asyncio"):  # what matters is told here, in other words
+    for name in ("distributed", "asyncio"):  # errors of Dask are reported here in other words
         logging.getLogger(name).setLevel(logging.CRITICAL)
     with contextlib.ExitStack() as stack, warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -56,7 +56,7 @@ def crew_at(address: str, say: Callable[[str], None]) -> Iterator[Crew]:
 
 
 def _local(address: str) -> int | None:
-    """Return how many workers of this machine an address asks for; None for a scheduler's."""
+    """Return the number of local workers of an address; None for the address of a scheduler."""
     if address == "local":
         return min(
             len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
@@ -74,11 +74,11 @@ def _local(address: str) -> int | None:
 
 @contextlib.contextmanager
 def workers_here(count: int) -> Iterator[str]:
-    """So many workers of one thread on this machine, for as long as this lasts; the address of their scheduler."""
+    """Start local workers of one thread, yield the address of their scheduler, and stop them."""
     import dask
     from distributed import LocalCluster
 
-    # Nobody looks at where these workers spend their time, a hundred times a second.
+    # The profiler of Dask is turned off, because it samples workers a hundred times a second.
     with (
         dask.config.set({"distributed.worker.profile.enabled": False}),
         temporary_folder("visa-lsp-cluster-") as folder,
@@ -96,13 +96,13 @@ def workers_here(count: int) -> Iterator[str]:
 
 @contextlib.contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Ctrl-C waits until this is over, and for ever in the threads and processes that begin meanwhile: it is for this one."""
+    """Block Ctrl-C until the end, and permanently in threads and processes that start meanwhile."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
     from multiprocessing import resource_tracker
 
-    # It would let interrupts through again in the thread that starts it.
+    # It would unblock interrupts in the thread that starts it.
     resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -113,7 +113,7 @@ def _without_interrupts() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _client(address: str) -> Iterator[Client]:
-    client = _connected(address)
+    client = _connect(address)
     try:
         yield client
     finally:
@@ -121,8 +121,8 @@ def _client(address: str) -> Iterator[Client]:
             client.close(timeout=_CONNECT)
 
 
-def _connected(address: str) -> Client:
-    """Return a client of the scheduler; in a thread of its own, for Dask waits for ever for what listens there and never speaks."""
+def _connect(address: str) -> Client:
+    """Return a client of the scheduler, created in a thread, because Dask waits forever for a listener that never answers."""
     from distributed import Client
 
     answers: queue.SimpleQueue[Client | Exception] = queue.SimpleQueue()
@@ -147,24 +147,24 @@ def _connected(address: str) -> Client:
 
 
 class Crew:
-    """The workers of a cluster. ``accepted`` are those that may be given work, with how many tasks each can do at a time."""
+    """The workers of a cluster. ``accepted`` maps usable workers to their numbers of concurrent tasks."""
 
     def __init__(self, client: Client, say: Callable[[str], None]) -> None:
         self.accepted: dict[str, int] = {}
         self._client = client
         self._say = say
         self._events: queue.SimpleQueue[Future] = queue.SimpleQueue()
-        self._threads: dict[str, int] = {}  # tasks that each worker that is there can do at a time
-        self._probes: dict[str, tuple[str, Future]] = {}  # who is being asked what it is, by key
+        self._threads: dict[str, int] = {}  # number of concurrent tasks of each present worker
+        self._probes: dict[str, tuple[str, Future]] = {}  # workers with a pending identity query, by key
         self._asked: set[str] = set()
         self._refused: set[str] = set()
         self._looked = 0.0
-        self._manned = time.monotonic()  # when there last was somebody to work
+        self._manned = time.monotonic()  # time when there last was a usable worker
 
     def look(self) -> bool:
-        """Ask now and then who is there, and those who are new what they are; whether it was time to.
+        """Update the workers at intervals and query the identity of new ones; return whether an update was due.
 
-        Raises ClusterError where the scheduler is gone, or nobody is left to work.
+        Raises ClusterError if the scheduler is gone or no worker is left.
         """
         now = time.monotonic()
         if now - self._looked < _LOOK:
@@ -187,14 +187,14 @@ class Crew:
         return True
 
     def submit(self, worker: str, function: Callable[..., Any], *args: Any) -> Future:
-        """Have a function called by a worker."""
+        """Submit a function call to a worker."""
         key = f"visa-lsp-{uuid.uuid4().hex}"
         future = self._client.submit(function, *args, key=key, workers=[worker], pure=False)
         future.add_done_callback(self._events.put)
         return future
 
     def finished(self) -> Iterator[Future]:
-        """Yield what has come to an end; waits for a moment where there is nothing."""
+        """Yield finished futures; wait briefly if there are none."""
         wait = _LOOK
         with contextlib.suppress(queue.Empty):
             while True:
@@ -206,18 +206,18 @@ class Crew:
                     yield future
 
     def cancel(self, futures: Iterable[Future]) -> None:
-        """Call off what is still to be done."""
+        """Cancel pending futures."""
         with contextlib.suppress(Exception):
             self._client.cancel(list(futures), force=True)
 
     def refuse(self, address: str, why: str) -> None:
-        """Give a worker no more work."""
+        """Remove a worker from the usable ones."""
         self.accepted.pop(address, None)
         self._refused.add(address)
         self._say(f"{why}; it is not used")
 
     def _meet(self, future: Future) -> None:
-        """Take in what a worker says that it is."""
+        """Process the identity that a worker reported."""
         address, _ = self._probes.pop(future.key)
         try:
             said = value_of(future)
@@ -234,11 +234,11 @@ class Crew:
 
 
 class Gone(Exception):  # noqa: N818
-    """Nobody's fault: the worker left, or what was asked for was called off."""
+    """The worker left, or the task was cancelled."""
 
 
 def value_of(future: Future) -> Any:
-    """Return what came of a finished task; raises what it raised, ``Gone`` where its worker is not there any more."""
+    """Return the result of a finished task. Raises its exception, or ``Gone`` if its worker left."""
     from concurrent.futures import CancelledError
 
     try:

@@ -1,7 +1,7 @@
-"""A piece of work for a crew: cut into tasks, handed out, and answered in order.
+"""Splits work for a crew into tasks, distributes them, and returns the results in order.
 
-Few tasks are under way at a time, so that each is cut by what the last ones took, and whoever joins gets a share. Knows functions and
-their arguments, nothing of kernels. Invariant: every item has one outcome, whatever becomes of workers, as long as one is left.
+Few tasks run at a time, so that their size follows the times of earlier ones, and new workers get a share. Knows functions and
+their arguments, not kernels. Invariant: every item has one outcome as long as a worker is left.
 """
 
 from __future__ import annotations
@@ -29,13 +29,15 @@ Result = TypeVar("Result")
 # Seconds that a task is to take at least, and for each thread of the workers: one process hands out all, so long for each.
 _TASK: Final = 0.1
 _HANDING: Final = 0.004
-_AHEAD: Final = 3  # tasks under way for each thread of a worker
-MAX_TASK_ITEMS: Final = 4_096  # of a task
-_MAX_TASK_SPANS: Final = 20  # spans after which a task ends where it is; what is left of it is handed out anew
-_GRACE: Final = 10.0  # seconds beyond the limit after which a worker that says nothing is given up
-_MAX_INLINE_FUNCTION_BYTES: Final = 10_000  # bytes of a pickled function that are sent with every task
-_TRIES: Final = 2  # how often an item may lose its process before it is given up
-_TURNS: Final = 20  # how often an item may be handed out
+_AHEAD: Final = 3  # concurrent tasks per thread of a worker
+MAX_TASK_ITEMS: Final = 4_096  # items per task
+_MAX_TASK_SPANS: Final = (
+    20  # a task stops after this many times its planned seconds, and its other items are distributed anew
+)
+_GRACE: Final = 10.0  # seconds beyond the limit after which a silent worker is refused
+_MAX_INLINE_FUNCTION_BYTES: Final = 10_000  # pickled functions up to this size are sent with every task
+_TRIES: Final = 2  # crashes of its process after which an item is abandoned
+_TURNS: Final = 20  # attempts per item
 
 
 def results(
@@ -48,12 +50,11 @@ def results(
     limit: float,
     folder: str = "",
 ) -> Iterator[Result]:
-    """Yield what ``work`` makes of each item, in order; of one that could not be done what ``lost`` makes of it and the reason.
+    """Yield the result of ``work`` for each item, in order; for a failed item that of ``lost``, called with the reason.
 
-    ``work`` and its items are pickled, and results are; what all items share is bound into ``work``, and reaches each worker once.
-    ``outgoing`` makes of an item, just before, the one that is sent. ``guesses``: seconds that items may take, in proportion;
-    ``limit``: seconds that one may take. ``folder``: where to work, empty for anywhere. Raises ClusterError where nobody is
-    left to work.
+    ``work``, items and results are pickled; ``work`` holds shared data and is sent to each worker once. ``outgoing`` converts
+    an item just before it is sent. ``guesses`` are estimated times of items, in proportion; ``limit`` is the maximum seconds
+    of one item. ``folder`` is the current folder of the work, empty for any. Raises ClusterError if no worker is left.
     """
     batch = Batch(uuid.uuid4().hex, None, folder, limit)
     job = _Job(
@@ -65,14 +66,14 @@ def results(
     )
     try:
         for number, outcome in enumerate(job.outcomes()):
-            # From a worker that has said that it is one of ours.
+            # Unpickling is safe because the worker has confirmed its identity.
             yield pickle.loads(outcome.value) if isinstance(outcome, Done) else lost(items[number], outcome.why)  # noqa: S301
     finally:
         job.cancel()
 
 
 class _Task(NamedTuple):
-    """Items that are under way, by number, and with whom."""
+    """Running items by number, and their worker."""
 
     numbers: Sequence[int]
     worker: str
@@ -82,7 +83,7 @@ class _Task(NamedTuple):
 
 
 class _Job:
-    """What is to be done, what is under way, and what has come of the rest."""
+    """The pending, running and finished items."""
 
     def __init__(
         self, crew: Crew, work: bytes, batch: Batch, item: Callable[[int], bytes], guesses: Sequence[float]
@@ -92,19 +93,19 @@ class _Job:
         self._batch = batch
         self._item = item  # the pickled item of a number
         self._guesses = guesses
-        self._next = 0  # the first item that was never handed out
-        self._again: deque[int] = deque()  # items that are to be handed out again, alone
+        self._next = 0  # the first item that was never sent
+        self._again: deque[int] = deque()  # items to send again, one per task
         self._tasks: dict[str, _Task] = {}  # by key
-        self._load: Counter[str] = Counter()  # tasks under way by worker
+        self._load: Counter[str] = Counter()  # running tasks by worker
         self._ready: dict[int, Done | Failed] = {}
-        self._scale = 1.0  # seconds for each second that was guessed
-        self._losses: Counter[int] = Counter()  # by item: how often its process was lost,
-        self._avoid: defaultdict[int, set[str]] = defaultdict(set)  # and where
+        self._scale = 1.0  # actual seconds per estimated second
+        self._losses: Counter[int] = Counter()  # by item: the number of crashes of its process,
+        self._avoid: defaultdict[int, set[str]] = defaultdict(set)  # and their workers
         self._turns: Counter[int] = Counter()
-        self._heard: dict[str, float] = {}  # when a worker last gave an answer: it knows the work
+        self._heard: dict[str, float] = {}  # time of the last answer of a worker, which then has the work
 
     def outcomes(self) -> Iterator[Done | Failed]:
-        """Yield the outcome of each item, in order, as soon as those before it are there."""
+        """Yield the outcome of each item, in order."""
         for number in range(len(self._guesses)):
             while number not in self._ready:
                 if self._crew.look():
@@ -115,12 +116,12 @@ class _Job:
             yield self._ready.pop(number)
 
     def cancel(self) -> None:
-        """Call off what is under way."""
+        """Cancel running tasks."""
         self._crew.cancel(task.future for task in self._tasks.values())
         self._tasks.clear()
 
     def _hand_out(self) -> None:
-        """Give work to everybody who has room for it, turn by turn."""
+        """Send tasks to all workers with free slots, in turn."""
         found = True
         while found:
             found = False
@@ -133,7 +134,7 @@ class _Job:
                         self._submit(numbers, worker)
 
     def _pick(self, worker: str) -> Sequence[int]:
-        """Items for a worker: one that is to be handed out again, if it may go there, or the next ones."""
+        """Return items for a worker: one to repeat, if it may run there, or the next ones."""
         for number in self._again:
             if worker not in self._avoid[number] or self._crew.accepted.keys() <= self._avoid[number]:
                 self._again.remove(number)
@@ -147,7 +148,7 @@ class _Job:
         return range(first, self._next)
 
     def _span(self) -> float:
-        """Return the seconds that a task is to take, so that whoever hands out tasks can keep all workers busy."""
+        """Return the target seconds of a task, long enough for one process to keep all workers busy."""
         return max(_TASK, _HANDING * sum(self._crew.accepted.values()))
 
     def _submit(self, numbers: Sequence[int], worker: str) -> None:
@@ -163,7 +164,7 @@ class _Job:
         self._load[worker] += 1
 
     def _take(self, future: Future) -> None:
-        """Take in what came of a task."""
+        """Process the result of a task."""
         task = self._tasks.pop(future.key, None)
         if task is None:
             return
@@ -174,7 +175,7 @@ class _Job:
             self._repeat(task.numbers)
             return
         except Exception as error:  # noqa: BLE001 - it is told of the item
-            # One of several has ended its worker: which one is found out when each is alone.
+            # Items are repeated one per task, because it is unknown which of them crashed the worker.
             why = " ".join(str(error).split())
             for number in task.numbers:
                 self._judge(number, Failed(why, again=True) if len(task.numbers) == 1 else None)
@@ -191,7 +192,7 @@ class _Job:
             self._scale += 0.3 * (min(report.seconds / task.guess, 1e3) - self._scale)
 
     def _judge(self, number: int, outcome: Done | Failed | None) -> None:
-        """Keep the outcome of an item, if it is to have no other turn."""
+        """Store the outcome of an item, unless it is to be repeated."""
         if isinstance(outcome, Failed) and outcome.again:
             self._losses[number] += 1
             final = self._losses[number] >= _TRIES
@@ -202,7 +203,7 @@ class _Job:
             self._ready[number] = outcome
 
     def _repeat(self, numbers: Sequence[int]) -> None:
-        """Give items another turn, unless they have had too many."""
+        """Repeat items that have attempts left."""
         for number in numbers:
             if self._turns[number] < _TURNS:
                 self._again.append(number)
@@ -210,10 +211,10 @@ class _Job:
                 self._ready[number] = Failed(f"no worker answered in {_TURNS} attempts", again=False)
 
     def _recover(self) -> None:
-        """Hand out again what lies with workers that left or say nothing."""
+        """Repeat the items of workers that left or are silent."""
         patience = self._batch.limit + _GRACE
         now = time.monotonic()
-        waiting: dict[str, float] = {}  # since when, by worker
+        waiting: dict[str, float] = {}  # start time by worker
         for task in self._tasks.values():
             waiting[task.worker] = min(task.since, waiting.get(task.worker, now))
         for worker, since in waiting.items():

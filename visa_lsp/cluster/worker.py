@@ -1,7 +1,7 @@
-"""What runs in a Dask worker: hands the items of a task to a process of its own, and tells what came of each.
+"""Code in a Dask worker: passes the items of a task to a child process and reports the outcomes.
 
-A thread of the worker has one such process (``child``) for as long as it does not crash and keeps the limit. Knows of Dask only how
-to ask whether a task is still wanted. Invariant: an item has an outcome, and no item takes longer than the limit.
+Each thread of the worker keeps one process (``child``) until it crashes or exceeds the limit. Uses Dask only to query whether
+a task is still wanted. Invariant: every item has an outcome, and none takes longer than the limit.
 """
 
 from __future__ import annotations
@@ -22,28 +22,27 @@ if TYPE_CHECKING:
     from visa_lsp.cluster.child import Answer, Request
 
 _MAX_CACHED_WORKS: Final = 4
-_works: dict[str, bytes] = {}  # the last pieces of work, by key
+_works: dict[str, bytes] = {}  # the most recent functions by key
 _own = threading.local()
 
 
 class Done(NamedTuple):
-    """An item's pickled result."""
+    """The pickled result of an item."""
 
     value: bytes
 
 
 class Failed(NamedTuple):
-    """Why there is none. ``again``: the process was lost, and another one may fare better."""
+    """The reason of a failure. ``again``: the process was lost, and another attempt may succeed."""
 
     why: str
     again: bool
 
 
 class Batch(NamedTuple):
-    """What a task is to do: pickled items for a piece of work, in a folder, each within ``limit`` seconds.
+    """A task: pickled items for a function, in a folder, each limited to ``limit`` seconds.
 
-    ``work`` is the pickled function; None where the worker has had it before, under the same key. No item is begun after
-    ``most`` seconds.
+    ``work`` is the pickled function; None if the worker has it under the same key. No item starts after ``most`` seconds.
     """
 
     key: str
@@ -55,7 +54,7 @@ class Batch(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What came of a task: the outcomes of its first items, and the seconds that they took; whether it ``knew`` the work."""
+    """The result of a task: the outcomes of its first items and their seconds; ``knew``: the worker had the function."""
 
     outcomes: Sequence[Done | Failed]
     seconds: float
@@ -63,7 +62,7 @@ class Report(NamedTuple):
 
 
 def run_batch(batch: Batch) -> Report:
-    """Do a batch. Called by Dask, in a thread of a worker."""
+    """Run a batch. Called by Dask in a thread of a worker."""
     work = batch.work if batch.work is not None else _works.get(batch.key)
     if work is None:
         return Report((), 0.0, knew=False)
@@ -95,27 +94,27 @@ def _outcome(work: bytes, batch: Batch, item: bytes) -> Done | Failed:
 
 
 class _Child:
-    """A process that works, seen from the thread that it belongs to."""
+    """The child process of a thread."""
 
     def __init__(self) -> None:
-        # The same interpreter with the same modules.
+        # Started with the same interpreter and modules.
         path = os.pathsep.join(filter(None, sys.path))
         self._process = JobProcess("visa_lsp.cluster.child", {**os.environ, "PYTHONPATH": path})
-        self.key = ""  # of the work that it knows
+        self.key = ""  # key of the function that it has
 
     def ask(self, request: Request, limit: float) -> Answer:
-        """Return the answer to a request. Raises JobLost where there is none."""
+        """Return the answer to a request. Raises JobLost if the process is lost."""
         answer: Answer = pickle.loads(self._process.ask(pickle.dumps(request, PROTOCOL), limit, _is_wanted))  # noqa: S301 - from a process of ours
         self.key = request[1] if answer[0] else ""
         return answer
 
     def end(self) -> None:
-        """End the process, whatever it does."""
+        """Kill the process."""
         self._process.end()
 
 
 def _is_wanted() -> bool:
-    """Return whether somebody waits for the task of this thread."""
+    """Return whether the task of this thread is still wanted."""
     from distributed import get_worker
 
     worker: Any = get_worker()

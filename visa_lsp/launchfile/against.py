@@ -1,7 +1,7 @@
-"""A launch file against its kernel: which kernel there is, how many arguments it takes, of which kinds and types.
+"""Checks a launch file against its kernel: the kernel, and the number, kinds and types of its arguments.
 
-Says what a run would refuse, in the same words (``program.payload``, ``program.elements``), and nothing else. Invariant:
-of a kernel without ze_info, and of an argument that is wrong by itself, nothing is said.
+Reports exactly what a run would refuse, in the same words (``program.payload``, ``program.elements``). Invariant: kernels
+without ze_info and arguments that are wrong by themselves are skipped.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _WANTED: Final = {
 
 
 def compare(checks: Checks, launch: LaunchText, meant: MeantKernel) -> None:
-    """Add what a run of the kernel would refuse to the findings about a launch file."""
+    """Add the findings that a run of the kernel would report."""
     root = checks.source.root
     if root is None or not isinstance(root.value, dict):
         return
@@ -43,7 +43,7 @@ def compare(checks: Checks, launch: LaunchText, meant: MeantKernel) -> None:
 
 
 def _kernel_is_there(checks: Checks, top: dict[str, YamlItem], meant: MeantKernel) -> bool:
-    """Return whether the kernel is in the program and in the ze_info that the file names."""
+    """Return whether the program and the ze_info that the file names have the kernel; report it if not."""
     named = top.get("kernel")
     if meant.kernels is not None and named is not None and meant.name and meant.name not in meant.kernels:
         near = nearest(meant.name, meant.kernels)
@@ -69,7 +69,7 @@ def _kernel_is_there(checks: Checks, top: dict[str, YamlItem], meant: MeantKerne
 
 
 class _Arguments:
-    """The arguments of one launch and those that its kernel takes."""
+    """The arguments of one launch and the parameters of its kernel."""
 
     def __init__(self, checks: Checks, launch: LaunchText, info: KernelInfo, root: YamlItem) -> None:
         self.checks = checks
@@ -87,7 +87,7 @@ class _Arguments:
                 self._kind(index, given, item)
 
     def _pairs(self) -> Iterator[tuple[int, GivenArg | None, YamlItem]]:
-        """Yield each argument that the kernel has and the launch gives; what only one of them has is a finding."""
+        """Yield each argument that both kernel and launch have; report those that only one has."""
         item, args, count = self.item, self.launch.args, self.info.argument_count
         if item is not None and isinstance(item.value, dict) and isinstance(args, dict):
             names = {self.info.argument_name(index): index for index in range(count)}
@@ -110,7 +110,7 @@ class _Arguments:
             yield from ((index, args[index], entry) for index, entry in enumerate(entries[:count]))
 
     def _unknown(self, item: YamlItem, names: dict[str, int]) -> set[str]:
-        """Report names that the kernel does not have; gives the names that they most likely mean."""
+        """Report unknown argument names and return the names that they most likely mean."""
         assert isinstance(item.value, dict)
         free = [name for name in names if name and name not in item.value]
         meant = set()
@@ -148,7 +148,7 @@ class _Arguments:
         numbers = array.numbers
         parts, whole = self.info.value_parts(entry)
         if parts > 1 and array.typed and len(numbers) * element_bytes(array.dtype) >= whole:
-            return ""  # a struct whose tail holds nothing but padding
+            return ""  # a struct with padding at its end
         fraction = is_float(array.dtype) and not all(_is_whole(number) for number in numbers)
         low, high = (min(numbers), max(numbers)) if numbers else (0, 0)
         given = GivenNumbers(len(numbers), array.dtype, array.typed, low, high, not fraction)
@@ -156,5 +156,5 @@ class _Arguments:
 
 
 def _is_whole(number: float) -> bool:
-    # An infinity has no fraction: it is out of the range of every integer.
+    # Infinity has no fraction; the range check reports it.
     return number in (float("inf"), float("-inf")) or float(number).is_integer()

@@ -1,7 +1,7 @@
-"""Arrays of a launch file: literals, ``.npy`` files, buffers with their first contents, images.
+"""Validates arrays of a launch file: literals, ``.npy`` files, buffers with their initial contents, images.
 
-Nothing is allocated here: what comes out says how an array is made. Invariant: shape, elements and type of what comes
-out fit each other, and all arrays of a file together have at most ``MAX_BUFFER_BYTES``.
+Allocates nothing; the result describes how to create an array. Invariant: shape, elements and type of a result match, and
+all arrays of a file together have at most ``MAX_BUFFER_BYTES``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Entries = dict[str, "YamlItem"]
 
 
 class ArrayChecks(Checks):
-    """Checks of arrays; counts the bytes of all that were good."""
+    """Checks of arrays; counts the bytes of all valid ones."""
 
     array_bytes = 0
 
@@ -51,7 +51,7 @@ class ArrayChecks(Checks):
         return self.word(item, DTYPES, "dtype", meant if meant in DTYPES else "")
 
     def literal(self, item: YamlItem, dtype_item: YamlItem | None) -> GivenArray | None:
-        """Return the array of a number or of (nested) lists of numbers; without a dtype int64 or float64 as it needs."""
+        """Return the array of a number or of (nested) lists of numbers; without a dtype int64 or float64, as needed."""
         flat: list[Number] = []
         shape = self._flatten(item, flat)
         dtype = self.dtype(dtype_item) if dtype_item is not None else None
@@ -119,7 +119,7 @@ class ArrayChecks(Checks):
     # Files of arrays.
 
     def npy(self, item: YamlItem) -> GivenArray | None:
-        """Return the array of a ``.npy`` file, of which only the head is read; of unknown shape where no file is looked for."""
+        """Return the array of a ``.npy`` file after reading its header only; without a folder the shape is unknown."""
         name = self.file(item)
         place = (item.line, item.column)
         if name is None:
@@ -149,17 +149,17 @@ class ArrayChecks(Checks):
         return self._array(item, *read, "a buffer")
 
     def buffer(self, item: YamlItem, access: YamlItem | None) -> GivenBuffer | None:
-        """Return a buffer: its contents, whether they count, and what may be done with it."""
+        """Return a buffer: its contents, whether they are undefined, and its access."""
         read = self.entries(item, TABLES["Buffer"])
         if read is None:
             return None
         keys, sure = read
         how = self._access(keys, access)
         array = self._array(item, keys, sure, "a buffer")
-        return None if array is None else GivenBuffer(array, _undefined(keys), how)
+        return None if array is None else GivenBuffer(array, _is_undefined(keys), how)
 
     def _access(self, keys: Entries, beside: YamlItem | None) -> str:
-        """Return what ``access`` says, inside of the buffer or beside it."""
+        """Return the value of ``access``, inside the buffer or beside it."""
         given = [item for item in (keys.get("access"), beside) if item is not None]
         words = [word for item in given if (word := self.word(item, _ACCESSES, "access")) is not None]
         if len(set(words)) > 1 and beside is not None:
@@ -167,7 +167,7 @@ class ArrayChecks(Checks):
         return words[0] if words else ""
 
     def _array(self, item: YamlItem, keys: Entries, sure: bool, what: str) -> GivenArray | None:
-        """Return the contents that keys of a map say; with ``sure`` a key that is missing is not there by another name."""
+        """Return the contents from the keys of a map; ``sure`` means that no misspelt key may stand for a missing one."""
         sources = [key for key in _SOURCES if key in keys]
         if len(sources) > 1:
             words = f"{what} takes one source of its contents, got {', '.join(sources)}"
@@ -205,7 +205,7 @@ class ArrayChecks(Checks):
             self.add(rules.MISSING_KEY, item, words)
 
     def _source(self, keys: Entries, key: str) -> tuple[str, YamlItem | None]:
-        """Return where contents come from, and the item that says more; an empty word where that is said wrongly."""
+        """Return the source of contents and its item; an empty word if the source is invalid."""
         if key != "init":
             return key, keys[key]
         init = keys.get("init")
@@ -234,7 +234,7 @@ class ArrayChecks(Checks):
         shape = tuple(n for n in axes if n is not None)
         if len(shape) < len(axes):
             return None
-        # What has elements is refused by the size of its type; an axis of nothing does not make the others possible.
+        # Axes are multiplied without zeros, because an empty axis must not hide axes that are too long.
         count = math.prod(max(1, n) for n in shape)
         if 0 in shape and count > MAX_BUFFER_BYTES:
             words = f"the shape has {count} elements; the limit is {MAX_BUFFER_BYTES} bytes"
@@ -243,7 +243,7 @@ class ArrayChecks(Checks):
         return shape
 
     def _size_is_good(self, item: YamlItem, shape: tuple[int, ...], dtype: str) -> bool:
-        # An axis of nothing makes the array empty, and does not make the others possible.
+        # An empty axis makes the array empty, but must not hide axes that are too long.
         size = math.prod(max(1, n) for n in shape) * element_bytes(dtype)
         if size > MAX_BUFFER_BYTES:
             self.add(rules.SHAPE, item, f"the array has {size} bytes; {_GIB}")
@@ -270,7 +270,7 @@ class ArrayChecks(Checks):
     def image(self, item: YamlItem, access: YamlItem | None) -> GivenImage | None:
         """Return an image: axes (depth or layer, height, width, channel); a last axis of 1, 2 or 4 after width is the channel.
 
-        ``format`` tells how texels read: uint8 as unorm8 unless it says uint8, and so on.
+        ``format`` is the texel format; by default uint8 reads as unorm8, and so on.
         """
         read = self.entries(item, TABLES["Image"])
         if read is None:
@@ -288,31 +288,31 @@ class ArrayChecks(Checks):
         if array is None or channels is None or name is None:
             return None
         if not _is_known(array):
-            return GivenImage(array, name, 1, (1, 1, 1), _undefined(keys), how)
+            return GivenImage(array, name, 1, (1, 1, 1), _is_undefined(keys), how)
         found = image_dimensions(array.shape, channels)
         if isinstance(found[1], str):
             self.add(rules.SHAPE, item, found[1])
             return None
-        return GivenImage(array, name, found[0], found[1], _undefined(keys), how)
+        return GivenImage(array, name, found[0], found[1], _is_undefined(keys), how)
 
 
 def _is_known(array: GivenArray) -> bool:
     return array.source != "npy" or array.header is not None
 
 
-def _undefined(keys: Entries) -> bool:
-    """Return whether ``init: undefined`` is said; the array is then one of zeros."""
+def _is_undefined(keys: Entries) -> bool:
+    """Return whether ``init`` is ``undefined``; the array then holds zeros."""
     return "init" in keys and keys["init"].value == "undefined"
 
 
 def image_dimensions(shape: tuple[int, ...], said: int) -> tuple[int, tuple[int, int, int] | str]:
-    """Channels, and width, height and depth or layers, of an image; or what is wrong with its shape.
+    """Return the channels, and width, height and depth or layers, of an image; or an error message about its shape.
 
-    ``said`` is the number of channels that the launch says, 0 where it says none.
+    ``said`` is the number of channels in the launch file, 0 if missing.
     """
     axes = list(shape)
     channels = said or (axes[-1] if len(axes) > 1 and axes[-1] in (1, 2, 4) else 1)
-    # With one channel said and a last axis of 1 behind two others, that axis is the channel, not a width.
+    # With ``channels: 1`` a last axis of 1 after two others is the channel, not a width.
     if channels > 1 or (len(axes) > (2 if said else 1) and axes[-1] == 1):
         if not axes or axes[-1] != channels:
             return channels, f"the last axis has {axes[-1] if axes else 'no'} entries, not {channels} channels"

@@ -1,6 +1,6 @@
-"""Checks of single items of a launch file: each gives a value, or None and a finding with the item's place.
+"""Checks of single items of a launch file: each returns a value, or None and adds a finding.
 
-Knows YAML items, words and numbers, no key of a launch file. Invariant: no check raises, whatever the item.
+Knows YAML items, words and numbers, but no keys of launch files. Invariant: no check raises.
 """
 
 from __future__ import annotations
@@ -28,33 +28,33 @@ _SHOWN: Final = 100  # characters of a wrong word
 
 
 def change_to(span: Span, word: str | None) -> tuple[Fix, ...]:
-    """Return the fix that puts another word in the place of a wrong one; none without a word."""
+    """Return the fix that replaces a wrong word; empty without a replacement."""
     return (Fix(f"change to '{word}'", (Edit(span, word),)),) if word else ()
 
 
 class Checks:
-    """Checks of the items of one file, and what they have found. Without a folder no file is looked for."""
+    """Checks of the items of one file, and their findings. Without a folder no files are checked."""
 
     def __init__(self, source: YamlSource, folder: LaunchFolder | None) -> None:
         self.source = source
         self.folder = folder
         self.found: list[Diagnostic] = []
-        self.reads: list[Path] = []  # the files that are named so far
+        self.reads: list[Path] = []  # the files named so far
 
     def add(self, rule: Rule, place: YamlItem | Span, message: str, fixes: tuple[Fix, ...] = ()) -> None:
-        """Take a finding about an item, or a place, unless there are too many already."""
+        """Add a finding about an item or a place, unless there are too many already."""
         if len(self.found) < MAX_FINDINGS:
             span = place if isinstance(place, Span) else self.source.span(place)
             self.found.append(Diagnostic(rule, span, message, fixes=fixes))
 
     def key(self, item: YamlItem, key: str) -> Span:
-        """Return where a key of a map stands."""
+        """Return the span of a key of a map."""
         return self.source.key_span(item, key)
 
     def entries(
         self, item: YamlItem, table: LaunchTable, explained: Mapping[str, str] | None = None
     ) -> tuple[dict[str, YamlItem], bool] | None:
-        """Return the known entries of a map, and whether it has no other ones, which may stand for some that are missing."""
+        """Return the known entries of a map, and whether there are no unknown ones, which may be misspelt keys."""
         if not isinstance(item.value, dict):
             self.add(rules.WRONG_TYPE, item, f"expected {table.what} as a map, got {item.kind}")
             return None
@@ -97,7 +97,7 @@ class Checks:
         return item.value
 
     def real(self, item: YamlItem) -> float | None:
-        """Return a number from 0 up."""
+        """Return a number >= 0."""
         value = item.value
         if isinstance(value, bool) or not isinstance(value, int | float):
             self.add(rules.WRONG_TYPE, item, f"expected a number >= 0, got {item.kind}")
@@ -112,7 +112,7 @@ class Checks:
             return None
 
     def word(self, item: YamlItem, words: Sequence[str], what: str, meant: str = "") -> str | None:
-        """Return one of some words; ``meant`` is one that a wrong word stands for elsewhere."""
+        """Return one of ``words``; ``meant`` is the replacement of a word from another tool."""
         text = self.text(item)
         if text is None or text in words:
             return text
@@ -136,7 +136,7 @@ class Checks:
         return given[0], given[1], given[2]
 
     def file(self, item: YamlItem) -> str | None:
-        """Return the name of a file that is there, or may be."""
+        """Return the name of a file, unless it is known to be missing."""
         name = self.text(item)
         if name is None or self.folder is None or not self.folder.asks(name):
             return name

@@ -1,6 +1,6 @@
-"""The folder of a launch file: which files are there, and what the heads of array files say.
+"""The folder of a launch file: its files and the headers of array files.
 
-Asked by rims on behalf of whoever wrote the launch file: only regular files are looked into, and of arrays only the head.
+Reads regular files only, and only the headers of arrays, because the launch file may come from anyone.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _MAX_FOLDER_ENTRIES: Final = 1000
 
 @dataclass(frozen=True)
 class LaunchFolder:
-    """The files that names in the launch file ``launch`` mean.
+    """Resolves names in the launch file ``launch`` to files.
 
-    Not ``trusted``: names of files on other machines are passed over, since asking for one tells that machine who asks.
+    Unless ``trusted``, files on other machines are never accessed, because that would reveal the user to the other machine.
     """
 
     launch: Path
@@ -33,26 +33,26 @@ class LaunchFolder:
     beside: Beside = field(default_factory=Beside)
 
     def path(self, name: str) -> Path:
-        """Return the file that a name means."""
+        """Return the file of a name."""
         return self.launch.parent / name
 
     def asks(self, name: str) -> bool:
-        """Return whether a file of this name may be looked for."""
+        """Return whether a file of this name may be accessed."""
         return self.trusted or not name.startswith(("\\\\", "//"))
 
     def missing(self, name: str) -> str:
-        """Why there is no file to read of this name; empty where there is one."""
+        """Return why the file of a name cannot be read; empty if it can."""
         path = self.path(name)
         if is_regular(path) or self.beside.opened(path) is not None:
             return ""
         return f"'{str(path)[:200]}' is not a regular file" if _exists(path) else f"no such file: '{str(path)[:200]}'"
 
     def names_like(self, name: str) -> list[str]:
-        """Return the files of the folder that have the ending of a name, as far as they are looked at."""
+        """Return the files of the folder with the suffix of a name, among the first entries."""
         return [] if "/" in name or "\\" in name else self.names((name[name.rfind(".") :] if "." in name else "",))
 
     def names(self, endings: tuple[str, ...]) -> list[str]:
-        """Return the files of the folder that end with one of some endings, as far as they are looked at."""
+        """Return the files of the folder with one of ``endings``, among the first entries."""
         try:
             with os.scandir(self.launch.parent) as entries:
                 first = [entry.name for entry, _ in zip(entries, range(_MAX_FOLDER_ENTRIES), strict=False)]
@@ -61,7 +61,7 @@ class LaunchFolder:
         return sorted(name for name in first if name.endswith(endings))
 
     def text(self, path: Path) -> str:
-        """Return the text of a file, as an editor has it or as it is on disk; empty where it cannot be read."""
+        """Return the text of a file from the editor or from disk; empty if it cannot be read."""
         text = self.beside.opened(path)
         if text is not None:
             return text
@@ -71,11 +71,11 @@ class LaunchFolder:
             return ""
 
     def sibling(self, stem: str, endings: tuple[str, ...]) -> Path | None:
-        """Return the first file of a stem with one of some endings."""
+        """Return the first existing file of a stem with one of ``endings``."""
         return next((path for end in endings if is_regular(path := self.launch.with_name((stem or "_") + end))), None)
 
     def header(self, name: str) -> NpyHeader:
-        """Return the head of an array file. Raises ValueError, with one line of words that name the file, where it has none."""
+        """Return the header of an array file. Raises ValueError with a line that names the file if it is invalid."""
         path = self.path(name)
         try:
             with opened_file(path, MAX_NPY_BYTES) as (stream, about):
@@ -90,5 +90,5 @@ class LaunchFolder:
 def _exists(path: Path) -> bool:
     try:
         return path.exists()
-    except (OSError, ValueError):  # a name that no file can have
+    except (OSError, ValueError):  # an invalid file name
         return False

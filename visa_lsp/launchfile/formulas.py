@@ -1,7 +1,7 @@
-"""Arithmetic that a launch file may write: a small part of Python's expressions, read with ``ast`` and never executed as code.
+"""Expressions in launch files: a small subset of Python's expressions, parsed with ``ast`` and never executed as code.
 
-Knows operators, names and functions, no key of a launch file and no array: who computes says what a name is and carries
-each operation out. Invariant: nothing but the operators, names and functions that are allowed is ever called; a text is
+Knows operators, names and functions, no keys of launch files and no arrays: the caller supplies values of names and applies
+operations. Invariant: only the allowed operators, names and functions are ever called; a text is
 at most ``MAX_EXPRESSION_CHARS`` long and ``MAX_EXPRESSION_DEPTH`` deep, and ``number`` computes with numbers of at most 128 bits.
 """
 
@@ -47,7 +47,7 @@ COMPARISONS: Final[Mapping[type[ast.AST], tuple[str, Callable[..., Any]]]] = {
     ast.Gt: (">", operator.gt),
     ast.GtE: (">=", operator.ge),
 }
-# What only arrays are computed with.
+# Operators for arrays only.
 OF_ARRAYS: Final[Mapping[type[ast.AST], tuple[str, Callable[..., Any]]]] = {
     ast.MatMult: ("@", operator.matmul),
     ast.BitAnd: ("&", operator.and_),
@@ -59,7 +59,7 @@ OF_ARRAYS: Final[Mapping[type[ast.AST], tuple[str, Callable[..., Any]]]] = {
 
 
 def _round(value: Number) -> int:
-    return round(value)  # to whole numbers only: a number of digits could be one that takes for ever
+    return round(value)  # without a number of digits, because a huge one would take forever
 
 
 FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
@@ -67,7 +67,7 @@ FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
 }  # fmt: skip
 
 
-# Functions of NumPy, by their names there.
+# Functions of NumPy with their NumPy names.
 ARRAY_FUNCTIONS: Final = (
     "abs", "all", "any", "arange", "arccos", "arcsin", "arctan", "arctan2", "argmax", "argmin", "ceil", "clip", "cos", "cosh",
     "cumsum", "dot", "exp", "exp2", "expm1", "flip", "floor", "fmod", "hypot", "isfinite", "isnan", "log", "log10",
@@ -78,11 +78,11 @@ ARRAY_FUNCTIONS: Final = (
 
 
 class FormulaError(ValueError):
-    """An expression that cannot be read or computed; its message is one line."""
+    """An expression that cannot be parsed or computed; its message is one line."""
 
 
 class Formula(Struct, frozen=True):
-    """An expression that was read: its text, its tree, the names in it."""
+    """A parsed expression: its text, its tree, and its names."""
 
     text: str
     tree: ast.expr
@@ -90,7 +90,7 @@ class Formula(Struct, frozen=True):
 
 
 class Grammar(Struct, frozen=True):
-    """What an expression may have: operators, functions, and with ``indexes`` places and slices of arrays."""
+    """The operators and functions of an expression, and with ``indexes`` indices and slices of arrays."""
 
     operators: Mapping[type[ast.AST], tuple[str, Callable[..., Any]]]
     functions: tuple[str, ...]
@@ -102,12 +102,12 @@ ARRAYS: Final = Grammar({**ARITHMETIC, **COMPARISONS, **OF_ARRAYS}, ARRAY_FUNCTI
 
 
 def is_comparison(formula: Formula) -> bool:
-    """Return whether an expression says that two things compare in some way."""
+    """Return whether an expression is a comparison."""
     return isinstance(formula.tree, ast.Compare)
 
 
 def read_formula(text: str, grammar: Grammar = NUMBERS) -> Formula:
-    """Read an expression. Raises FormulaError, in one line, where it is none or has what ``grammar`` does not allow."""
+    """Parse an expression. Raises FormulaError if it is invalid or ``grammar`` does not allow it."""
     if len(text) > MAX_EXPRESSION_CHARS:
         raise FormulaError(f"an expression has at most {MAX_EXPRESSION_CHARS} characters, got {len(text)}")
     good = _CHARACTERS.match(text)
@@ -116,16 +116,16 @@ def read_formula(text: str, grammar: Grammar = NUMBERS) -> Formula:
         raise FormulaError(f"unexpected character '{text[good.end()]}' in an expression")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what Python's own compiler would warn of is not for our user
+            warnings.simplefilter("ignore")  # warnings of Python's compiler do not concern the user
             tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         hint = "; put quotes around an expression with commas" if text.count("(") != text.count(")") else ""
         raise FormulaError(f"'{text:.60}' is not an expression{hint}") from None
-    return Formula(text, tree, frozenset(_checked(tree, grammar, 0)))
+    return Formula(text, tree, frozenset(_check_nodes(tree, grammar, 0)))
 
 
-def _checked(node: ast.AST, grammar: Grammar, depth: int) -> Iterator[str]:
-    """Yield the names in a tree, of which every node is one that is allowed."""
+def _check_nodes(node: ast.AST, grammar: Grammar, depth: int) -> Iterator[str]:
+    """Yield the names in a tree. Raises FormulaError for a node that is not allowed."""
     if depth > MAX_EXPRESSION_DEPTH:
         raise FormulaError(f"the expression is nested more than {MAX_EXPRESSION_DEPTH} levels deep")
     inner: list[ast.AST] = []
@@ -155,13 +155,13 @@ def _checked(node: ast.AST, grammar: Grammar, depth: int) -> Iterator[str]:
             words = f"'{ast.unparse(node):.60}' is not allowed in an expression"
             raise FormulaError(f"{words}; allowed are {' '.join(known)}, numbers, names and functions")
     for child in inner:
-        yield from _checked(child, grammar, depth + 1)
+        yield from _check_nodes(child, grammar, depth + 1)
 
 
 def compute(node: ast.AST, names: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]], apply: Apply) -> Any:
-    """Compute a tree that was read. ``apply`` carries out each operation, an operator or function, on its values.
+    """Compute a parsed tree. ``apply`` applies each operator or function to its values.
 
-    Raises FormulaError for a name that ``names`` lacks, and what ``apply`` raises.
+    Raises FormulaError for a name that ``names`` lacks, and the errors of ``apply``.
     """
 
     def value(part: ast.AST | None) -> Any:
@@ -186,20 +186,20 @@ def compute(node: ast.AST, names: Mapping[str, Any], functions: Mapping[str, Cal
             return apply(operator.getitem, (value(array), value(index)))
         case ast.Slice(lower=lower, upper=upper, step=step):
             return slice(value(lower), value(upper), value(step))
-    raise AssertionError(node)  # the reader lets nothing else through
+    raise AssertionError(node)  # the parser refuses everything else
 
 
 _OPERATIONS: Final = {**ARITHMETIC, **COMPARISONS, **OF_ARRAYS}
 
 
 def number(formula: Formula, names: Mapping[str, Number]) -> Number:
-    """Return the number that an expression is. Raises FormulaError where it is none, or one of more than 128 bits."""
+    """Compute an expression of numbers. Raises FormulaError if the result is not a number of at most 128 bits."""
     found: Number = _within(compute(formula.tree, names, FUNCTIONS, on_numbers))
     return found
 
 
 def on_numbers(operation: Callable[..., Any], values: tuple[Any, ...]) -> Any:
-    """Carry out an operation on numbers. Raises FormulaError where the result is none, or one of more than 128 bits."""
+    """Apply an operation to numbers. Raises FormulaError if the result is not a number of at most 128 bits."""
     if operation is operator.lshift and abs(values[1]) > _MAX_NUMBER_BITS:
         raise FormulaError(f"{values[0]} << {values[1]} is too large")
     if operation is operator.pow and all(isinstance(v, int) for v in values):

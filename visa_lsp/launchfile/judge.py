@@ -1,6 +1,6 @@
-"""All that is wrong in a launch file, for ``check`` and editors: by itself, by the files that it names, by its kernel.
+"""Finds all mistakes in a launch file for ``check`` and editors: in itself, in the files that it names, and against its kernel.
 
-A run reads the file by the same reader, and compares it with the kernel that it has at hand.
+A run uses the same reader, and compares the file with the loaded kernel.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from visa_lsp.launchfile.sweep import SweptSource
     from visa_lsp.zeinfo.source import YamlSource
 
-_MAX_POINTS: Final = 64  # of a sweep that are looked at: 40 ms for a file of a thousand characters
-_MAX_READ_CHARS: Final = 300_000  # characters, over all of them
+_MAX_POINTS: Final = 64  # checked points of a sweep: 40 ms for a file of a thousand characters
+_MAX_READ_CHARS: Final = 300_000  # over all points
 
 
 class JudgedLaunch(Struct, frozen=True):
-    """A launch file as far as it can be read, the kernel that it means, and the findings in text order."""
+    """A launch file as far as it is valid, its kernel, and the findings in text order."""
 
     launch: LaunchText
     meant: MeantKernel
@@ -38,25 +38,25 @@ class JudgedLaunch(Struct, frozen=True):
 
 
 def judge(source: YamlSource, folder: LaunchFolder | None) -> JudgedLaunch:
-    """Judge a launch file; without a folder only by itself. Never raises.
+    """Check a launch file; without a folder only the text. Never raises.
 
-    One with a sweep is judged at its first point, and at points that differ from that in one value, as many as can be
-    looked at while somebody types.
+    A sweep is checked at its first point, and at points that differ from it in one value, as many as are affordable while
+    the user types.
     """
     swept = at_point(source)
-    first = _judged(swept, folder)
+    first = _judge_point(swept, folder)
     if swept.sweep is None or has_errors(swept.found):
         return first
     found = {(d.span, d.code): d for d in first.diagnostics}
     most = min(_MAX_POINTS, max(4, _MAX_READ_CHARS // len(source.text)))
     for point in swept.sweep.one_at_a_time(most):
-        for d in _judged(at_point(source, point), folder).diagnostics:
+        for d in _judge_point(at_point(source, point), folder).diagnostics:
             found.setdefault((d.span, d.code), structs.replace(d, message=f"{d.message}; with {point_words(point)}"))
     return structs.replace(first, diagnostics=_in_order(found.values()))
 
 
-def _judged(swept: SweptSource, folder: LaunchFolder | None) -> JudgedLaunch:
-    """Judge a launch file at one point of its sweep."""
+def _judge_point(swept: SweptSource, folder: LaunchFolder | None) -> JudgedLaunch:
+    """Check a launch file at one point of its sweep."""
     if has_errors(swept.found):
         return JudgedLaunch(LaunchText(), MeantKernel(), swept.found)
     launch, found = read_launch(swept.source, folder)

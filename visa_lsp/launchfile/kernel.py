@@ -1,6 +1,6 @@
-"""The kernel that a launch file means, and what ze_info says of it.
+"""Finds the kernel of a launch file and its ze_info.
 
-Knows files by way of the folder. Invariant: nothing is said of a program that is not a text, or that cannot be read.
+Reads files through the folder. Invariant: a program that is not a readable text gives no kernels.
 """
 
 from __future__ import annotations
@@ -25,16 +25,15 @@ if TYPE_CHECKING:
     from visa_lsp.program.payload import KernelInfo
 
 _SIMD: Final = re.compile(r"SimdSize=(\d{1,4})\b")
-MAX_ARGUMENTS: Final = 4096  # a payload has room for some hundreds
+MAX_ARGUMENTS: Final = 4096  # a payload has space for some hundreds
 _MAX_ZE_INFO_BYTES: Final = 64 << 20
 
 
 class MeantKernel(Struct, frozen=True):
-    """A kernel and what is known of it.
+    """A kernel and its ze_info.
 
-    ``kernels`` are those of the program, None where they are not known; ``described`` those of the ze_info that the
-    launch file names, None where it names none that can be read. ``name`` is empty where it is not known which is meant.
-    ``told_by`` is the file of ``info``.
+    ``kernels`` are those of the program, None if unknown; ``described`` those of the ze_info that the launch file names,
+    None without a readable one. ``name`` is empty if the kernel is ambiguous. ``told_by`` is the file of ``info``.
     """
 
     name: str = ""
@@ -45,7 +44,7 @@ class MeantKernel(Struct, frozen=True):
 
 
 def meant_kernel(launch: LaunchText, folder: LaunchFolder) -> MeantKernel:
-    """Find the kernel that a launch file means: the one it names, else the only one of its program."""
+    """Find the kernel of a launch file: the one it names, else the only one of its program."""
     kernels = _kernels(launch, folder)
     name = launch.kernel or (kernels[0] if kernels is not None and len(kernels) == 1 else "")
     told_by = launch.ze_info or launch.zebin
@@ -55,14 +54,14 @@ def meant_kernel(launch: LaunchText, folder: LaunchFolder) -> MeantKernel:
         if not name and kernels is None and len(infos) == 1:
             name = infos[0].name
         return MeantKernel(name, kernels, described, _named(infos, name), told_by)
-    found = _described(name, launch.file, folder) if name else None
+    found = _describe(name, launch.file, folder) if name else None
     if found is None:
         return MeantKernel(name, kernels)
     return MeantKernel(name, kernels, None, _named(_infos(found.text), name), found.path)
 
 
-def _described(name: str, program: Path | None, folder: LaunchFolder) -> Description | None:
-    """Return the document of the folder that a run takes: of several the one of the text's SIMD width."""
+def _describe(name: str, program: Path | None, folder: LaunchFolder) -> Description | None:
+    """Return the document of the folder that a run uses: of several the one with the SIMD width of the text."""
     found = folder.beside.description(name, program, folder.launch)
     if found is None or program is None or found.path in folder.beside.own_documents(program, folder.launch):
         return found
@@ -88,7 +87,7 @@ def _named(infos: tuple[KernelInfo, ...], name: str) -> KernelInfo | None:
 
 
 def _ze_info_of(path: Path, folder: LaunchFolder) -> str:
-    """Return the ze_info text of a document or zebin; empty where there is none."""
+    """Return the ze_info text of a document or zebin; empty if there is none."""
     text = folder.beside.opened(path)
     if text is not None:
         return text
@@ -101,7 +100,7 @@ def _ze_info_of(path: Path, folder: LaunchFolder) -> str:
 
 @lru_cache(maxsize=16)
 def _infos(text: str) -> tuple[KernelInfo, ...]:
-    """Return the kernels that a ze_info text speaks of; none of one that cannot be read, about which others have findings."""
+    """Return the kernels of a ze_info text; none if it is unreadable, which other checks report."""
     try:
         return tuple(read(text))
     except ZeInfoError:

@@ -1,6 +1,6 @@
-"""What the table of launch files is made of: a key, a word that a key takes, the keys of one kind of map.
+"""The types of the table of launch files: a key, a word of a key, the keys of one kind of map.
 
-Values only; the rows stand in ``tables``. Invariant: every type that a row names is one of ``VALUES`` or a table.
+The rows are in ``tables``. Invariant: every type in a row is one of ``VALUES`` or a table.
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-# What a key takes, in words: "KEY is ...". A type that ends in ``[]`` is a list, in ``{}`` a map from names, of what
-# stands before it; ``?`` allows null as well.
+# Types of values in words: "KEY is ...". The suffix ``[]`` means a list, ``{}`` a map from names; ``?`` also allows null.
 VALUES: Final = {
     "text": "a word",
     "file": "the name of a file, relative to the launch file",
@@ -34,14 +33,14 @@ VALUES: Final = {
 
 
 class LaunchWord(Struct, frozen=True):
-    """One word that a key takes. ``doc`` says what it means."""
+    """One word of a key. ``doc`` is its meaning."""
 
     name: str
     doc: str
 
 
 class LaunchKey(Struct, frozen=True):
-    """One row: a key of a map. ``example`` is a line of a launch file, or a part of one, that is right as it stands."""
+    """One row: a key of a map. ``example`` is a valid line of a launch file, or a part of one."""
 
     name: str
     type: str
@@ -52,27 +51,27 @@ class LaunchKey(Struct, frozen=True):
 
     @property
     def inner(self) -> str:
-        """The type of the value, or of each entry of it."""
+        """The type of the value, or of each of its entries."""
         return self.type.rstrip("?[]{}")
 
     @property
     def many(self) -> str:
-        """``list`` or ``map`` where the value has entries of the inner type; empty where it is one itself."""
+        """``list`` or ``map`` if the value has entries of the inner type, else empty."""
         return "list" if self.type.endswith("[]") else "map" if self.type.endswith("{}") else ""
 
     @property
     def table(self) -> str:
-        """The name of the table that the value, or each entry of it, has; empty for all other values."""
+        """The name of the table of the value or of its entries; empty for other values."""
         return "" if self.inner in VALUES else self.inner
 
 
-# The types whose value is a number, or numbers in lists, which an expression may stand for; of the first whole numbers.
+# The types of numbers or lists of numbers, for which an expression may be written; the first are of whole numbers.
 WHOLE: Final = ("sizes", "offsets", "pair", "bytes", "axes", "seed", "channels", "places")
 NUMERIC: Final = (*WHOLE, "numbers", "tolerance")
 
 
 class LaunchTable(Struct, frozen=True):
-    """The keys of one kind of map. ``what`` is the map in words for messages; ``others`` says what other names may be."""
+    """The keys of one kind of map. ``what`` is its name in messages; ``others`` is the meaning of other names."""
 
     name: str
     what: str

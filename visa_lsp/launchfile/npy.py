@@ -1,6 +1,6 @@
-"""The head of a ``.npy`` file: shape, order and type of its array. Loads no library, unpickles and executes nothing.
+"""Reads the header of a ``.npy`` file: shape, order and type. Loads no library, unpickles and executes nothing.
 
-Invariant: whatever the bytes, the head is read or a ``ValueError`` says in one line why not.
+Invariant: invalid bytes raise ``ValueError`` with a message of one line.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 MAX_AXES: Final = 8
-MAX_NPY_BYTES: Final = MAX_BUFFER_BYTES + (1 << 16)  # of a file, its head included
+MAX_NPY_BYTES: Final = MAX_BUFFER_BYTES + (1 << 16)  # of a file, including its header
 _MAX_HEADER_BYTES: Final = 10_000
 _DESCR: Final = re.compile(r"([<>=|]?)([biufcSUVmMaOe?bBhHlLqQdgGFD])(\d*)(\[\w+\])?")
 _KINDS: Final = {"i": "int", "u": "uint", "f": "float"}
@@ -26,16 +26,16 @@ _OTHERS: Final = {
     "b": "bool", "?": "bool", "c": "complex", "S": "bytes", "a": "bytes", "U": "str", "V": "void", "m": "timedelta64",
     "M": "datetime64", "g": "longdouble", "F": "complex64", "D": "complex128", "G": "clongdouble",
 }  # fmt: skip
-# Codes of one letter, as C has them where NumPy is built for Linux.
+# Type codes of one letter, as NumPy defines them on Linux.
 _LETTERS: Final = {
     "b": "int8", "B": "uint8", "h": "int16", "H": "uint16", "i": "int32", "I": "uint32", "l": "int64", "L": "uint64",
     "q": "int64", "Q": "uint64", "e": "float16", "f": "float32", "d": "float64",
 }  # fmt: skip
-_OLD_NUMBER: Final = re.compile(r"\b(\d+)L\b")  # as Python 2 wrote them
+_OLD_NUMBER: Final = re.compile(r"\b(\d+)L\b")  # written by Python 2
 
 
 class NpyHeader(Struct, frozen=True):
-    """What an array file says of its array. ``dtype`` is a type of ``DTYPES``; ``start`` is where the elements begin."""
+    """The header of an array file. ``dtype`` is a type of ``DTYPES``; ``start`` is the offset of the elements."""
 
     shape: tuple[int, ...]
     fortran: bool
@@ -45,19 +45,19 @@ class NpyHeader(Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """The bytes of the elements."""
+        """The number of bytes of the elements."""
         return math.prod(self.shape) * element_bytes(self.dtype)
 
 
 class OtherTypeError(ValueError):
-    """The array is of a type that no buffer has; the message is its name."""
+    """The array has a type that no buffer has; the message is its name."""
 
 
 def read_header(stream: BinaryIO, held: int) -> NpyHeader:
-    """Read the head of a file that has ``held`` bytes.
+    """Read the header of a file of ``held`` bytes.
 
-    Raises ValueError, with one line of words, where the bytes are no head of an array that can be read, and
-    OtherTypeError where the array's type is none of ``DTYPES``.
+    Raises ValueError with one line if the header is invalid, and OtherTypeError if the type of the array is not in
+    ``DTYPES``.
     """
     start = stream.read(8)
     if start[:2] == b"PK":
@@ -104,7 +104,7 @@ def _fields(head: bytes, version: int) -> tuple[tuple[int, ...], bool, object]:
 
 
 def _element(descr: object) -> tuple[str, bool]:
-    """Element type, and whether its bytes stand in the other order."""
+    """Return the element type, and whether its bytes are big-endian."""
     if isinstance(descr, list | tuple):
         raise OtherTypeError("void")
     match = _DESCR.fullmatch(descr) if isinstance(descr, str) else None

@@ -1,6 +1,6 @@
-"""Launch files (``NAME.launch.yaml``) to values and findings: the one reader, for runs, checks and editors.
+"""Reads launch files (``NAME.launch.yaml``) to values and findings, for runs, checks and editors.
 
-Their keys are a contract: none changes its meaning. Never raises; a file with findings has no value where they are.
+The keys are a contract: none changes its meaning. Never raises; a wrong item has a finding instead of a value.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ if TYPE_CHECKING:
     from visa_lsp.zeinfo.source import YamlSource
     from visa_lsp.zeinfo.yaml import YamlItem
 
-_NAMED: Final = 40  # arguments that a message lists; a kernel has room for some hundreds
+_NAMED: Final = 40  # arguments listed in a message; a kernel has some hundreds at most
 _PROGRAMS: Final = (".visaasm", ".isa")
 _EXPECTED: Final = ("npy", "values", "expr", "reference")
 _BY_PLACE: Final = re.compile(r"arg\d{1,4}")
-_BESIDE: Final = ("dtype", "access")  # keys of an argument that are not its kind
+_BESIDE: Final = ("dtype", "access")  # keys of an argument besides its kind
 
 
 def read_launch(
     source: YamlSource, folder: LaunchFolder | None, point: SweepPoint = ()
 ) -> tuple[LaunchText, tuple[Diagnostic, ...]]:
-    """Return what a launch file says at a point of its sweep (the first by default), and what is wrong in it, in text order.
+    """Return the values of a launch file at a point of its sweep (by default the first), and its findings in text order.
 
-    Files are looked for, and the heads of arrays read, where there is a ``folder``.
+    With a ``folder``, files are checked and the headers of arrays are read.
     """
     sibling = folder.sibling(stem_of(folder.launch), _PROGRAMS) if folder is not None else None
     if source.root is None:
@@ -167,7 +167,7 @@ class _LaunchReader(ArrayChecks):
             self.add(rules.MISSING_KEY, root, words, self._add_first(root, "groups: [1, 1, 1]"))
 
     def _add_first(self, root: YamlItem, line: str) -> tuple[Fix, ...]:
-        """Return the fix that puts a line before the first key of the file."""
+        """Return the fix that inserts a line before the first key of the file."""
         start = self.source.start(root)
         if not root.key_places or self.source.text[start] == "{":
             return ()
@@ -279,7 +279,7 @@ class _LaunchReader(ArrayChecks):
         return GivenExpectation(arg, array, rtol, atol, ulp) if arg is not None and array is not None else None
 
     def _formula(self, item: YamlItem, *, alone: bool) -> str:
-        """Return an expression over arrays that can be read; one that stands ``alone`` has to compare something."""
+        """Return a valid expression over arrays; without ``arg`` (``alone``) it must be a comparison."""
         if not isinstance(item.value, str):
             self.add(rules.WRONG_TYPE, item, f"expected an expression as text, got {item.kind}")
             return ""
@@ -294,7 +294,7 @@ class _LaunchReader(ArrayChecks):
         return item.value
 
     def _names_are_known(self, formula: Formula) -> None:
-        """Raise FormulaError for a name that nothing has, where arguments have names."""
+        """Raise FormulaError for an unknown name, if arguments have names."""
         launched = self.launched
         if not isinstance(launched.args, dict) or not self._args_are_known:
             return

@@ -1,6 +1,6 @@
-"""The rules about launch files: V800 of one and the files that it names, V810 of it and its kernel, V820 of its sweep.
+"""The rules about launch files: V800 for a file and the files that it names, V810 for its kernel, V820 for its sweep.
 
-Each rule's page is what ``explain`` and hover print. Codes are never used twice.
+``explain`` and hover print the page of each rule. Codes are never reused.
 """
 
 from __future__ import annotations

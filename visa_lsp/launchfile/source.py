@@ -8,12 +8,12 @@ from visa_lsp.text import with_newlines
 from visa_lsp.zeinfo.source import YamlSource
 from visa_lsp.zeinfo.yaml import Limits, YamlError, load
 
-# A kernel's payload has room for far fewer arguments; long arrays belong into .npy files, which are read at once.
+# A payload has space for far fewer arguments; long arrays belong in .npy files, which are read quickly.
 _LIMITS: Final = Limits(of_document=100_000, of_entries=4096, advice="; long arrays belong in .npy files")
 
 
 def launch_source(text: str) -> YamlSource:
-    """Read the text of a launch file; never raises."""
+    """Parse the text of a launch file; never raises."""
     text = with_newlines(text)
     try:
         return YamlSource(text, load(text, _LIMITS))

@@ -1,7 +1,7 @@
-"""The sweep of a launch file, and the file as it is at one point of it: axes put in their places, expressions computed.
+"""The sweep of a launch file, and the file at one point of it: with axes substituted and expressions computed.
 
-Works on the items of the text before anything else reads them, so that whoever reads a point reads a launch file without
-a sweep. Never raises. Invariant: an item that is not changed is the very item of the text, and one that is has its place.
+Works on the items of the text before any other reader, which then sees a launch file without a sweep. Never raises.
+Invariant: an unchanged item is the item of the text itself, and a changed one keeps its place.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ _SEED: Final = "seed"
 
 
 class SweptSource(Struct, frozen=True):
-    """A launch file at one point of its sweep, which is None where it has none; ``found`` is what is wrong with either.
+    """A launch file at one point of its sweep, which is None without one; ``found`` are the findings about both.
 
-    ``names`` are the numbers that expressions may use. Without an error in ``found`` the source's text is that of the file, and its items have neither sweep nor expressions.
+    ``names`` are the numbers for expressions. Without errors the source has the text of the file, and its items have neither
+    sweep nor expressions.
     """
 
     source: YamlSource
@@ -46,10 +47,9 @@ class SweptSource(Struct, frozen=True):
 
 
 def at_point(source: YamlSource, point: SweepPoint = ()) -> SweptSource:
-    """Return the launch file at a point: by default the first.
+    """Return the launch file at a point, by default the first.
 
-    A point may have values that are none of the axis's, and name keys that are no axis; axes that it lacks are at their
-    first value.
+    A point may have other values than the axis, and set keys that are not axes; missing axes have their first value.
     """
     root = source.root
     if root is None or not isinstance(root.value, dict) or not (point or "sweep" in root.value):
@@ -71,7 +71,7 @@ def _plain(value: AxisValue) -> object:
 
 
 def _item(value: AxisValue, place: YamlItem) -> YamlItem:
-    """Return a value as an item that stands at the place of another."""
+    """Return a value as an item at the place of another."""
     entries = [_item(entry, place) for entry in value] if isinstance(value, tuple) else value
     return YamlItem(entries, place.line, place.column, {})
 
@@ -119,7 +119,7 @@ class _SweepReader(Checks):
         return Axis(name, good, row is not None) if len(good) == len(values) else None
 
     def _is_name(self, item: YamlItem, name: str) -> bool:
-        """Return whether an axis that is no key has a name that expressions can use."""
+        """Return whether the name of an axis that is not a key is valid in expressions; report it if not."""
         span = self.key(item, name)
         if TABLES[ROOT].get(name) is not None:
             keys = ", ".join(TABLES["Sweep"].names)
@@ -131,7 +131,7 @@ class _SweepReader(Checks):
         return False
 
     def _value(self, item: YamlItem, row: LaunchKey | None, *, inside: bool = False) -> AxisValue | None:
-        """Return a value of an axis, or with ``inside`` an entry of one that is a list."""
+        """Return a value of an axis, or with ``inside`` an entry of a list value."""
         value = item.value
         if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
             return value
@@ -146,7 +146,7 @@ class _SweepReader(Checks):
         return None
 
     def judge_axes(self, item: YamlItem, sweep: Sweep) -> None:
-        """Report axes that no expression has used."""
+        """Report axes that no expression uses."""
         for axis in sweep.axes:
             if not axis.is_key and axis.name not in self._used:
                 self.add(rules.IDLE_AXIS, self.key(item, axis.name), f"the axis '{axis.name}' has no effect")
@@ -154,7 +154,7 @@ class _SweepReader(Checks):
     # The file at a point.
 
     def at(self, root: YamlItem, point: dict[str, AxisValue]) -> YamlItem:
-        """Return the file without its sweep, keys that are axes and all expressions at their values."""
+        """Return the file without its sweep, with the values of axes and expressions substituted."""
         assert isinstance(root.value, dict)
         self.names = {name: value for name, value in point.items() if isinstance(value, int | float)}
         axes = root.value.get("sweep", root)
@@ -193,7 +193,7 @@ class _SweepReader(Checks):
         return item
 
     def _contents(self, item: YamlItem) -> YamlItem:
-        """Random contents without a seed have that of the point."""
+        """Add the seed of the point to random contents without a seed."""
         if item.value != "random" or _SEED not in self.names:
             return self._map(item, TABLES["Init"])
         self._used.add(_SEED)
@@ -201,7 +201,7 @@ class _SweepReader(Checks):
         return replace(item, value={"random": seed}, key_places={"random": (item.line, item.column)})
 
     def _numbers(self, item: YamlItem, *, whole: bool) -> YamlItem:
-        """Return the numbers of an item, of which each may be an expression."""
+        """Return the numbers of an item with expressions computed."""
         if isinstance(item.value, list):
             return replace(item, value=[self._numbers(entry, whole=whole) for entry in item.value])
         if not isinstance(item.value, str):
@@ -218,11 +218,11 @@ class _SweepReader(Checks):
 
 
 def _stands(axis: YamlItem, value: AxisValue) -> YamlItem:
-    """Return where a value of an axis stands; the axis itself for a value that is none of it."""
+    """Return the item of a value of an axis; the axis itself for another value."""
     entries = axis.value if isinstance(axis.value, list) else []
     return next((entry for entry in entries if entry.plain() == _plain(value)), axis)
 
 
 def _words(text: str) -> set[str]:
-    """Return the words of a text that may be names, whether or not it can be read."""
+    """Return the words of a text that may be names, even if the text is invalid."""
     return set("".join(c if c.isalnum() or c == "_" else " " for c in text).split())

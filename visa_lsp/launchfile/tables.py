@@ -1,6 +1,6 @@
-"""Every key of a launch file, with type, default, prose and an example: the one table of the format.
+"""The table of all keys of a launch file, with type, default, description and example.
 
-Validation, completion, hover, ``docs/launch.md`` and the JSON schema are views of it. No key changes its meaning.
+Validation, completion, hover, ``docs/launch.md`` and the JSON schema derive from it. No key changes its meaning.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _ADDRESSES: Final = _words(
     mirrored_repeat="the image is repeated, every second copy mirrored; for normalized coordinates",
 )
 _FILTERS: Final = _words(nearest="the texel at the coordinates", linear="the average of the texels around")
-# How texels of an element type read, the usual way first.
+# Texel formats of an element type, the default first.
 TEXELS: Final = {
     "uint8": ("unorm8", "uint8"),
     "int8": ("snorm8", "sint8"),
@@ -99,7 +99,7 @@ _CONTENTS: Final = (
         "random: 7",
     ),
 )  # fmt: skip
-# The contents of what is always there: nothing of it is undefined.
+# Contents that are never undefined.
 _DEFINED: Final = replace(_CONTENTS[0], words=tuple(word for word in _INITS if word.name != "undefined"))
 _ACCESS: Final = LaunchKey(
     "access", "word", "The accesses that the kernel may make; written inside the buffer or image, or beside it.",
@@ -265,7 +265,7 @@ _EXPECTATION: Final = LaunchTable(
         LaunchKey("ulp", "places", "The tolerance in units in the last place.", "ulp: 4", default="0"),
     ),
 )  # fmt: skip
-# The keys of a launch file that may be axes: those with one plain value.
+# The keys that may be axes: those with one plain value.
 _AXES: Final = {
     "kernel": "kernel: [saxpy, saxpy_wide]",
     "file": "file: [old.visaasm, new.visaasm]",
@@ -293,7 +293,7 @@ _SWEEP: Final = LaunchTable(
 TABLES: Final = {
     table.name: table for table in (_LAUNCH, _ARGUMENT, _BUFFER, _IMAGE, _SAMPLER, _SYMBOL, _INIT, _SWEEP, _EXPECTATION)
 }
-# Keys of other tools and languages that mean something here: what is said besides that they are unknown.
+# Hints for unknown keys that come from other tools and languages.
 GROUPS_AND_ITEMS: Final = (
     "groups counts thread groups and local_size the work items of one group, so that groups: [4, 1, 1] and "
     "local_size: [256, 1, 1] are 1024 work items; use global_size instead of groups if the last groups are not full"
@@ -304,6 +304,6 @@ EXPLAINED: Final = dict.fromkeys(
 
 
 def words_of(table: str, key: str) -> tuple[str, ...]:
-    """Return the words that a key of a table takes."""
+    """Return the words of a key of a table."""
     row = TABLES[table].get(key)
     return tuple(word.name for word in row.words) if row is not None else ()

@@ -1,4 +1,4 @@
-"""What an argument that ze_info tells of looks like in a launch file."""
+"""Arguments of ze_info as text for a launch file."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _OTHERS: Final = {
 
 
 def kind_of(info: KernelInfo, index: int) -> str:
-    """Return the kind of argument that a kernel takes somewhere: value, buffer, local, image, sampler; empty for any."""
+    """Return the kind of an argument of a kernel: value, buffer, local, image or sampler; empty if unknown."""
     return next((entry.kind for entry in info.payload if entry.arg_index == index and entry.kind), "")
 
 
 def template(info: KernelInfo, index: int) -> str:
-    """Return an argument of the kind and type that a kernel takes, with contents that are easy to tell."""
+    """Return an argument of the right kind and type, with recognisable contents."""
     kind, type_name = kind_of(info, index), info.type_of(index)
     if kind in _OTHERS:
         return _OTHERS[kind]
@@ -36,7 +36,7 @@ def template(info: KernelInfo, index: int) -> str:
 
 
 def type_words(info: KernelInfo, index: int) -> str:
-    """Type and address space of an argument in words: ``double*, global, read and written``."""
+    """Return type and address space of an argument in words: ``double*, global, read and written``."""
     told = next((a for a in info.arguments if a.index == index), None)
     entries = [entry for entry in info.payload if entry.arg_index == index]
     space = next((entry.addrspace for entry in entries if entry.addrspace), "")

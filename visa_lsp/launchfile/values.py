@@ -1,7 +1,7 @@
-"""What a launch file says, as plain values: sizes, arguments, expectations. Whoever runs it makes arrays of them.
+"""The plain values of a launch file: sizes, arguments, expectations. Arrays are created by the run.
 
-Invariant: a value that is here is right as far as a launch file can be without its kernel: words are known, numbers
-are in range and fit their type, arrays have a shape and no more bytes than a launch may have.
+Invariant: values are valid as far as that can be checked without the kernel: words are known, numbers are in range and fit
+their type, arrays have a shape and no more bytes than a launch may have.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ SweepPoint = tuple[tuple[str, AxisValue], ...]  # a value for each axis, in the 
 
 
 class GivenArray(Struct, frozen=True):
-    """An array: its element type, its shape, and where its elements come from.
+    """An array: its element type, its shape, and the source of its elements.
 
     ``source`` is zeros, ones, arange, cycle, random (of ``seed``), values (``numbers``, flat) or npy (the file ``path``).
-    ``place`` is line and column from 1 of what says the contents. With ``typed`` the launch file says the type.
+    ``place`` is line and column from 1 of the contents. ``typed``: the launch file has the type.
     """
 
     dtype: str
@@ -44,7 +44,7 @@ class GivenArray(Struct, frozen=True):
 
 
 class GivenBuffer(Struct, frozen=True):
-    """A buffer, or one that is null. ``access`` is empty where the ze_info says it."""
+    """A buffer, or null. ``access`` is empty if the ze_info decides it."""
 
     array: GivenArray | None
     undefined: bool = False
@@ -58,7 +58,7 @@ class GivenValue(Struct, frozen=True):
 
 
 class GivenLocal(Struct, frozen=True):
-    """So many bytes of shared local memory."""
+    """A size of shared local memory in bytes."""
 
     size: int
 
@@ -75,7 +75,7 @@ class GivenImage(Struct, frozen=True):
 
 
 class GivenSampler(Struct, frozen=True):
-    """How coordinates become texels."""
+    """A sampler state."""
 
     address: str = "none"
     filter: str = "nearest"
@@ -86,7 +86,7 @@ GivenArg = GivenBuffer | GivenValue | GivenLocal | GivenImage | GivenSampler
 
 
 class GivenExpectation(Struct, frozen=True):
-    """What an argument is to hold after the run: an array; or, with or without an argument, what ``expr`` or ``reference`` says."""
+    """The expected contents of an argument: an array; or, with or without an argument, ``expr`` or ``reference``."""
 
     arg: int | str | None
     array: GivenArray | None
@@ -98,7 +98,7 @@ class GivenExpectation(Struct, frozen=True):
 
 
 class Axis(Struct, frozen=True):
-    """One axis and its values in their order. If ``is_key``, it takes the place of a key of the launch file."""
+    """One axis and its values in order. If ``is_key``, it replaces a key of the launch file."""
 
     name: str
     values: tuple[AxisValue, ...]
@@ -106,23 +106,23 @@ class Axis(Struct, frozen=True):
 
 
 class Sweep(Struct, frozen=True):
-    """The axes of a launch file that has a sweep."""
+    """The axes of the sweep of a launch file."""
 
     axes: tuple[Axis, ...]
 
     @property
     def count(self) -> int:
-        """How many points there are."""
+        """The number of points."""
         return math.prod(len(axis.values) for axis in self.axes)
 
     def points(self) -> Iterator[SweepPoint]:
-        """Yield every combination of values; that of the last axis changes with every step."""
+        """Yield every combination of values; the last axis varies fastest."""
         names = [axis.name for axis in self.axes]
         for values in product(*(axis.values for axis in self.axes)):
             yield tuple(zip(names, values, strict=True))
 
     def one_at_a_time(self, most: int) -> Iterator[SweepPoint]:
-        """Yield the values that the first point has not, each alone: all other axes are at their first value."""
+        """Yield points that differ from the first one in a single axis."""
         found = (((axis.name, value),) for axis in self.axes for value in axis.values[1:])
         yield from islice(found, most)
 
@@ -133,16 +133,16 @@ def point_words(point: SweepPoint) -> str:
 
 
 def value_words(value: AxisValue) -> str:
-    """Return a value of an axis as a launch file has it."""
+    """Return a value of an axis in the syntax of launch files."""
     return f"[{', '.join(map(str, value))}]" if isinstance(value, tuple) else str(value)
 
 
 class LaunchText(Struct):
-    """One launch file. What is wrong in it is absent here, and a finding.
+    """The values of one launch file. Wrong items are absent and have findings.
 
-    ``places`` are line and column from 1 of arguments (by place or name) and, behind a colon, of keys of the file;
-    ``args`` has None for an argument that is wrong; ``reads`` are the files that it names. Of a file with a ``sweep`` all else
-    is what it says at one point.
+    ``places`` are line and column from 1 of arguments (by index or name) and, after a colon, of keys of the file;
+    ``args`` has None for a wrong argument; ``reads`` are the files that it names. With a ``sweep`` all other values are
+    those at one point.
     """
 
     kernel: str | None = None
@@ -163,4 +163,4 @@ class LaunchText(Struct):
     places: dict[int | str, tuple[int, int]] = field(default_factory=dict)
     reads: list[Path] = field(default_factory=list)
     sweep: Sweep | None = None
-    names: dict[str, Number] = field(default_factory=dict)  # what expressions of a sweep may use, at its point
+    names: dict[str, Number] = field(default_factory=dict)  # names for expressions at the point of the sweep

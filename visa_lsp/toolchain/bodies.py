@@ -1,8 +1,8 @@
-"""The bodies of a text as the finalizer counts them, and the copy of a text that the finalizer is given.
+"""The bodies of a text with the instruction numbers of the finalizer, and the copy of a text for the finalizer.
 
-Works on *codes*: the lines of a text without comments, as the document gives them. Knows no instruction: what is neither
-directive nor brace nor blank counts one, and so does a subroutine. Sources: the numbers behind ``$`` in what the finalizer writes.
-Invariant: the copy names no file but the ones that we chose, whatever the text asks for.
+Works on *codes*: the lines of a text without comments. Every line that is not a directive, brace or blank counts as one, and
+so does a subroutine, as the numbers after ``$`` in the finalizer's output show.
+Invariant: the copy names only files chosen here.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 _BODY: Final = re.compile(r'\s*\.(kernel|global_function)\b\s*(?:"([^"]*)"|(\S+))?')
 _SUBROUTINE: Final = re.compile(r'\.function\s+(?:"([^"]*)"|(\S+))')
 _LABEL: Final = re.compile(r"([A-Za-z_$@?][\w$@?-]*)\s*:")
-# Marks of source lines that begin as directives do.
+# Marks of source lines, which look like directives.
 _MARKS: Final = (".loc", ".file")
-# The finalizer takes both for the file that it is to write, in these letters.
+# The finalizer reads both as the name of its output file, case-sensitively.
 _FILE_NAMES: Final = ("OutputAsmPath", "AsmName")
 
 
@@ -34,7 +34,7 @@ class TextBody:
     counted: tuple[int, ...]
 
     def line_of(self, number: int) -> int:
-        """Return the line of ``$N``; of a number that is too large the last that counts, or the head where none does."""
+        """Return the line of ``$N``; for a number that is too large the last counted line, else the head."""
         if not self.counted:
             return self.line
         return self.counted[min(number, len(self.counted) - 1)]
@@ -42,7 +42,7 @@ class TextBody:
 
 @dataclass(frozen=True, slots=True)
 class GuardedCopy:
-    """A text for the finalizer. ``lines[i]`` is the line of the text that line ``i`` of the copy stands for."""
+    """A text for the finalizer. ``lines[i]`` is the line of the text for line ``i`` of the copy."""
 
     text: str
     lines: tuple[int, ...]
@@ -55,14 +55,14 @@ def bodies_of(codes: Sequence[str]) -> tuple[TextBody, ...]:
     return tuple(
         TextBody(
             match[2] or match[3] or "", match[1] == "kernel", at, end,
-            tuple(_counted(codes, at + 1, end)),
+            tuple(_counted_lines(codes, at + 1, end)),
         )
         for (at, match), end in zip(heads, ends, strict=True)
     )  # fmt: skip
 
 
-def _counted(codes: Sequence[str], first: int, end: int) -> list[int]:
-    """Return the lines of a body that count, in order. A subroutine counts once, at its label if it has one."""
+def _counted_lines(codes: Sequence[str], first: int, end: int) -> list[int]:
+    """Return the counted lines of a body, in order. A subroutine counts once, at its label if it has one."""
     counted: list[int] = []
     subroutines: dict[str, int] = {}
     for line in range(first, end):
@@ -84,14 +84,14 @@ def _names_a_file(code: str) -> bool:
 
 
 def listing_name(number: int) -> str:
-    """Return the file that the finalizer writes for the body of this place in the text."""
+    """Return the output file of the finalizer for the body with this index."""
     return f"{number}.asm"
 
 
 def guarded_copy(codes: Sequence[str], bodies: Sequence[TextBody], only: int | None = None) -> GuardedCopy:
-    """Return the text with a file of our choice for each body, and without any that it names itself.
+    """Return the text with a chosen output file for each body, without file names of its own.
 
-    ``only`` leaves out all bodies but one.
+    ``only`` keeps a single body.
     """
     heads = {body.line: number for number, body in enumerate(bodies)}
     left_out: set[int] = set()
@@ -99,7 +99,7 @@ def guarded_copy(codes: Sequence[str], bodies: Sequence[TextBody], only: int | N
         left_out = {line for at, body in enumerate(bodies) if at != only for line in range(body.line, body.end)}
     out, lines = [], []
     for at, code in enumerate(codes):
-        # Left out or not, a line stays a line; one that the finalizer would join to the next stays by itself.
+        # Lines are never removed or joined, because the line numbers must stay.
         leaves = at in left_out or _names_a_file(code)
         out.append("" if leaves else code + " " if code.endswith("\\") else code)
         lines.append(at)

@@ -1,6 +1,6 @@
-"""Reading what ``ocloc`` says of a build: errors and warnings with their places, and mistakes of the call.
+"""Parses the output of ``ocloc``: errors and warnings with their places, and mistakes of the call.
 
-Everything is on one stream. Knows no texts but the log, and those with inline assembly that the build has left.
+Everything is on one stream. Also uses the texts with inline assembly that the build has written.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-# The source is called 1, with -g by its path; any other file was included by it.
+# The source has the name 1, with -g its path; any other file is included by it.
 _PLACED: Final = re.compile(
     r"(?P<file>1|.*?):(?P<line>\d{1,9}):(?P<column>\d{1,9}): (?P<kind>(?:fatal )?error|warning|note): (?P<message>.*)"
 )
@@ -33,7 +33,7 @@ _PASSED_OVER: Final = ("backend compiler failed build",)
 
 @dataclass(frozen=True, slots=True)
 class BuildPlace:
-    """A line and a column (in bytes) of the source, from 1; of an included file with its name, at the line that includes it."""
+    """A line and a column (in bytes) of the source, from 1; for an included file its name and the line of the include."""
 
     line: int
     column: int
@@ -42,7 +42,7 @@ class BuildPlace:
 
 @dataclass(frozen=True, slots=True)
 class BuildMessage:
-    """An error or a warning. ``place`` is None where none is told; ``notes`` belong to it."""
+    """An error or a warning with its notes. ``place`` is None if unknown."""
 
     message: str
     is_error: bool
@@ -52,7 +52,7 @@ class BuildMessage:
 
 
 def misuse_of_build(log: str) -> str:
-    """In words, an option or a device that the compiler does not know; empty where it knows all."""
+    """Return a message about an option or a device that the compiler does not know; empty if there is none."""
     for pattern, words in _MISUSE:
         match = pattern.search(log)
         if match is not None:
@@ -61,10 +61,9 @@ def misuse_of_build(log: str) -> str:
 
 
 def messages_in(log: str, inline_texts: Sequence[str] = (), source: str = "") -> tuple[BuildMessage, ...]:
-    """Return the errors and warnings of a build, each once; ``source`` is the path that the compiler was given.
+    """Return the errors and warnings of a build, each once; ``source`` is the path passed to the compiler.
 
-    ``inline_texts`` are the texts with inline assembly that the build has left: a fault there is told by its line in one of
-    them, which goes to ``inline``.
+    ``inline_texts`` are texts with inline assembly that the build has written: an error there has its line in ``inline``.
     """
     found: list[BuildMessage] = []
     for message, is_note in _messages(log, inline_texts, ("1", source)):
@@ -94,11 +93,11 @@ def _messages(log: str, inline_texts: Sequence[str], own: tuple[str, str]) -> It
 
 
 def _inline(words: str, detail: str, texts: Sequence[str]) -> BuildMessage:
-    """Return a fault in inline assembly: the compiler tries one SIMD size after another, and says the same each time."""
+    """Return an error in inline assembly, once, although the compiler repeats it for every SIMD size."""
     match = _NEAR.search(detail)
     if match is None:
         return BuildMessage(f"{words}: {detail.strip()}", is_error=True)
-    # The text of the attempt that the words are about is not told: it is one whose line is no comment.
+    # The text of the failed attempt is unknown; it is one where the line is not a comment.
     candidates = [text.splitlines()[int(match[1]) - 1 :][:1] for text in texts]
     code = next((line[0].strip() for line in candidates if line and line[0].strip()[:2] not in ("", "//")), "")
     return BuildMessage(f"{words}: {match[2].strip()}", is_error=True, inline=code)

@@ -1,6 +1,6 @@
-"""Reading what the finalizer says against a text: on its streams, and in the file of errors that it writes.
+"""Parses the errors of the finalizer: on its streams, and in its file of errors.
 
-Gives lines of the copy that it was given, or names by which the line can be found. Knows no severity and no rule.
+Returns lines of the copy, or names that identify the line. Knows neither severities nor rules.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _NUMBERED: Final = re.compile(r"([A-Z])(\d{1,9})")
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """Something said against a text. Where it is meant is told by the first of these that is there.
+    """An error in a text. The first of these fields that is set gives its place.
 
-    ``line`` is one of the copy, from 0; ``number`` the ``$N`` of an instruction of ``body``; ``declaration`` is a line as
-    the finalizer has it, which numbers variables of its own; ``name`` stands in the line.
+    ``line`` is a line of the copy, from 0; ``number`` the ``$N`` of an instruction of ``body``; ``declaration`` a line in
+    the finalizer's form, with its own numbering of variables; ``name`` a word of the line.
     """
 
     message: str
@@ -43,10 +43,10 @@ class Complaint:
     name: str | None = None
 
     def means(self, code: str) -> bool:
-        """Return whether a line without comment may be the one that is meant, by its declaration or a name in it."""
+        """Return whether a line without comment may be the place, by its declaration or a name in it."""
         words = code.split()
         if self.declaration is not None:
-            # Names of general variables are the text's; others are numbered anew, and known by what follows.
+            # Only names of general variables are those of the text; others are renumbered, so the rest of the line is compared.
             told = self.declaration.split()
             same = slice(1, 2) if "v_type=G" in told else slice(2, len(told))
             return words[:1] == [".decl"] and words[same] == told[same]
@@ -58,7 +58,7 @@ class Complaint:
 
 
 def misuse(said: str) -> str:
-    """In words, a platform or option that the finalizer does not know; empty where it knows all."""
+    """Return a message about a platform or option that the finalizer does not know; empty if there is none."""
     match = _USAGE.search(said)
     if match is None:
         return ""
@@ -71,21 +71,21 @@ def misuse(said: str) -> str:
 
 
 def platforms_in(said: str) -> tuple[str, ...]:
-    """Return the platforms that the usage of the finalizer lists, as it names them; none where it lists none."""
+    """Return the platforms in the usage of the finalizer, by its names; empty if it lists none."""
     known = _SUPPORTED.search(said)
     return tuple(name.strip() for name in known[1].split(",")) if known is not None else ()
 
 
 def complaints_in(said: str, errors: str) -> tuple[Complaint, ...]:
-    """Return what is said against a text: ``said`` on the streams, ``errors`` in the file of errors. Each is given once."""
+    """Return the errors of a text, each once: from the streams (``said``) and from the file of errors (``errors``)."""
     found = (*_of_parser(said), *_of_verifier(errors))
     return tuple(dict.fromkeys(found))
 
 
 def warnings_in(said: str) -> tuple[Complaint, ...]:
-    """Doubts about a text that do not keep the finalizer from its work; it does not say where.
+    """Return the warnings of the finalizer about a text, which have no place.
 
-    Of several that differ in their numbers only, such as one for each byte, the first is given.
+    Of warnings that differ only in numbers, such as one per byte, the first is returned.
     """
     kinds = {re.sub(r"\d+", "", match[1]): match[1] for match in reversed(list(_WARNING.finditer(said)))}
     return tuple(Complaint(_lower(words)) for words in reversed(kinds.values()))
@@ -94,7 +94,7 @@ def warnings_in(said: str) -> tuple[Complaint, ...]:
 def _of_parser(said: str) -> Iterator[Complaint]:
     for match in _NEAR.finditer(said):
         message = match[2].strip()
-        # Where the line ends too early, the finalizer is at the next one already.
+        # For a line that ends too early the finalizer reports the next one.
         at = int(match[1]) - 1 - message.startswith("syntax error, unexpected NEWLINE")
         yield Complaint(_lower(message), max(at, 0))
     for match in _LEXICAL.finditer(said):
@@ -120,6 +120,6 @@ def _of_verifier(errors: str) -> Iterator[Complaint]:
 
 
 def _lower(message: str) -> str:
-    """Return a message as ours are written: no capital unless it is a name's, no full stop."""
+    """Return a message in the project's style: no capital except in names, no full stop."""
     words = message.rstrip(" .:")
     return words[:1].lower() + words[1:] if words[1:2].islower() else words

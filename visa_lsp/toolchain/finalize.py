@@ -1,7 +1,7 @@
-"""From a text to machine code: the finalizer is called, and what it wrote is tied to the lines of the text.
+"""Runs the finalizer on a text and assigns its Gen instructions to lines of the text.
 
-The listing is the verdict, not the exit status, which is 1 with whole listings too. Knows texts as lines without comments.
-Invariant: every Gen instruction of a listing stands under exactly one line of the text.
+A complete listing means success, because the exit status can be 1 with complete listings. Knows texts as lines without
+comments. Invariant: every Gen instruction of a listing belongs to exactly one line of the text.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from visa_lsp.toolchain.complaints import Complaint
     from visa_lsp.toolchain.process import Ran
 
-SECONDS: Final = 30.0  # a thousand instructions take a tenth of one
-_MAX_LISTING_BYTES: Final = 64 * MIB  # a thousand instructions fill some 150 KB
+SECONDS: Final = 30.0  # a thousand instructions take 0.1 s
+_MAX_LISTING_BYTES: Final = 64 * MIB  # a thousand instructions take some 150 KB
 _MAX_ERROR_BYTES: Final = 4 * MIB
 _TEXT: Final = "text.visaasm"
 _LISTING: Final = "text.asm"
@@ -44,7 +44,7 @@ _NOISE: Final = re.compile(r"\s*(?:.* -platform \S+ -output|\[vISA Finalizer Mes
 
 @dataclass(frozen=True, slots=True)
 class FinalizerCall:
-    """How the finalizer is called: its path, the platform by its own name, further options, seconds, who may end it."""
+    """A call of the finalizer: its path, its name of the platform, further options, the time limit, and the stop check."""
 
     tool: str
     platform: str
@@ -55,7 +55,7 @@ class FinalizerCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolFinding:
-    """What a tool says about a line of a text, from 0."""
+    """A message of a tool about a line of a text, from 0."""
 
     rule: Rule
     line: int
@@ -64,7 +64,7 @@ class ToolFinding:
 
 @dataclass(frozen=True, slots=True)
 class GenUnderLine:
-    """Gen lines of one line of the text, from 0, in the order of the listing; ``pressure`` None where it is not known."""
+    """The Gen lines of one line of the text (from 0), in the order of the listing; ``pressure`` is None if unknown."""
 
     line: int
     gen: tuple[GenLine, ...]
@@ -72,13 +72,13 @@ class GenUnderLine:
 
     @property
     def instructions(self) -> tuple[GenLine, ...]:
-        """The Gen lines that are no labels."""
+        """The Gen lines except labels."""
         return tuple(line for line in self.gen if not line.is_label)
 
 
 @dataclass(frozen=True, slots=True)
 class FinalizedKernel:
-    """The machine code of a body. ``lines`` are those of the text that have any, in the order of the text."""
+    """The machine code of a body. ``lines`` are the lines of the text with Gen code, in order."""
 
     body: TextBody
     listing: GenListing
@@ -86,14 +86,14 @@ class FinalizedKernel:
     max_pressure: int | None = None
 
     def placed(self) -> Iterator[tuple[GenLine, int]]:
-        """Yield every line of the listing in its order, with the line of the text that it stands under."""
+        """Yield every line of the listing in order, with its line of the text."""
         places = {id(gen): under.line for under in self.lines for gen in under.gen}
         return ((gen, places[id(gen)]) for gen in self.listing.lines)
 
 
 @dataclass(frozen=True, slots=True)
 class Finalized:
-    """What came of a text: the kernels that the finalizer has finished, and what it says."""
+    """The result for a text: the finished kernels and the messages of the finalizer."""
 
     kernels: tuple[FinalizedKernel, ...]
     findings: tuple[ToolFinding, ...] = ()
@@ -101,15 +101,15 @@ class Finalized:
 
 
 def finalize(codes: Sequence[str], call: FinalizerCall, *, with_pressure: bool = True) -> Finalized:
-    """Make machine code of a text, given as its lines without comments.
+    """Finalize a text, given as its lines without comments.
 
-    Raises ToolError where the finalizer cannot be started, or does not know the platform or an option.
+    Raises ToolError if the finalizer cannot start, or does not know the platform or an option.
     """
     bodies = bodies_of(codes)
     if not bodies:
         return Finalized((), (ToolFinding(FINALIZER_FAILURE, 0, "no kernel found for the finalizer"),))
     copy = guarded_copy(codes, bodies)
-    # Pressure is told by runs of their own, meanwhile; they are ended where there is no machine code.
+    # The pressure needs separate runs, which run in parallel and are stopped if there is no machine code.
     needless = Event()
     aside = replace(call, stop=lambda: needless.is_set() or (call.stop is not None and call.stop()))
     end = time.monotonic() + call.seconds
@@ -123,12 +123,12 @@ def finalize(codes: Sequence[str], call: FinalizerCall, *, with_pressure: bool =
                 ran = _run(copy, call, folder, call.seconds, "-printregusage")
                 texts = {number: _read(folder / listing_name(number)) for number in range(len(bodies))}
                 if len(bodies) == 1:
-                    # A release that does not know the attribute calls it after the text.
+                    # A release without the attribute names the file after the text.
                     texts[0] = texts[0] or _read(folder / _LISTING)
                 written = sorted(folder.glob(_ERRORS))[:_MAX_ERROR_FILES]
                 errors = "\n".join(_read(path, _MAX_ERROR_BYTES) for path in written)
             kernels = tuple(
-                _tied(bodies, number, read_listing(text), asked[number].result() if asked else ToldPressure())
+                _group_by_lines(bodies, number, read_listing(text), asked[number].result() if asked else ToldPressure())
                 for number, text in texts.items()
                 if text
             )
@@ -142,15 +142,15 @@ def finalize(codes: Sequence[str], call: FinalizerCall, *, with_pressure: bool =
 
 
 def platforms_of(call: FinalizerCall) -> tuple[str, ...]:
-    """Return the platforms that the finalizer has, as it names them; none where it does not tell."""
+    """Return the platforms of the finalizer, by its names; empty if it does not list them."""
     with temporary_folder() as folder:
         return platforms_in(run_program([call.tool, "--help"], folder, call.seconds, stop=call.stop).said)
 
 
 def of_listing(codes: Sequence[str], listing: str) -> Finalized:
-    """Return the machine code of a text of one kernel as the listing of its compiler has it."""
+    """Return the machine code of a text with one kernel, from the listing of its compiler."""
     bodies = bodies_of(codes)
-    return Finalized((_tied(bodies, 0, read_listing(listing), ToldPressure()),) if bodies else (), (), bodies)
+    return Finalized((_group_by_lines(bodies, 0, read_listing(listing), ToldPressure()),) if bodies else (), (), bodies)
 
 
 def _run(copy: GuardedCopy, call: FinalizerCall, folder: Path, seconds: float, *more: str) -> Ran:
@@ -160,7 +160,7 @@ def _run(copy: GuardedCopy, call: FinalizerCall, folder: Path, seconds: float, *
 
 
 def _read(path: Path, most: int = _MAX_LISTING_BYTES) -> str:
-    """Return a file that the finalizer may have written; empty where it has not."""
+    """Return the contents of an output file of the finalizer; empty if it does not exist."""
     try:
         return read_file(path, most).decode("utf-8", "replace")
     except OSError:
@@ -168,9 +168,9 @@ def _read(path: Path, most: int = _MAX_LISTING_BYTES) -> str:
 
 
 def _pressure(copy: GuardedCopy, call: FinalizerCall, end: float) -> ToldPressure:
-    """Return the pressure of the one body of a copy.
+    """Return the pressure of the single body of a copy.
 
-    The finalizer tells it where it colours a graph, and then gives other registers than it would have given.
+    This needs a separate run, because the finalizer prints it only with graph colouring, which assigns other registers.
     """
     left = end - time.monotonic()
     if left <= 0 or (call.stop is not None and call.stop()):
@@ -180,8 +180,10 @@ def _pressure(copy: GuardedCopy, call: FinalizerCall, end: float) -> ToldPressur
     return ToldPressure() if ran.failure else read_pressure(ran.said)
 
 
-def _tied(bodies: Sequence[TextBody], number: int, listing: GenListing, pressure: ToldPressure) -> FinalizedKernel:
-    """Return a listing, line by line under the lines of the text."""
+def _group_by_lines(
+    bodies: Sequence[TextBody], number: int, listing: GenListing, pressure: ToldPressure
+) -> FinalizedKernel:
+    """Return a listing grouped by the lines of the text."""
     own = bodies[number]
     functions = [body for body in bodies if not body.is_kernel]
     under: dict[int, list[GenLine]] = {}
@@ -194,7 +196,7 @@ def _tied(bodies: Sequence[TextBody], number: int, listing: GenListing, pressure
             under.setdefault(line, []).extend((*unplaced, gen))
             unplaced.clear()
         elif line is None or gen.is_label:
-            # A label belongs to what follows it.
+            # A label belongs to the next instruction.
             unplaced.append(gen)
         else:
             under[line] += [*unplaced, gen]
@@ -212,7 +214,7 @@ def _tied(bodies: Sequence[TextBody], number: int, listing: GenListing, pressure
 def _findings(
     codes: Sequence[str], copy: GuardedCopy, bodies: Sequence[TextBody], done: set[int], ran: Ran, errors: str
 ) -> tuple[ToolFinding, ...]:
-    # The code of functions stands in the listings of the kernels that call them.
+    # Functions have no listing because their code is in the listings of the calling kernels.
     missing = [body for at, body in enumerate(bodies) if at not in done and (body.is_kernel or not done)]
     rule = FINALIZER_ERROR if missing else FINALIZER_WARNING
     found = [ToolFinding(rule, _place(c, codes, copy, bodies), c.message) for c in complaints_in(ran.said, errors)]
@@ -232,14 +234,14 @@ def _findings(
 
 
 def _last_words(ran: Ran) -> str:
-    """Return what a finalizer says that ends without machine code and without a complaint that can be read."""
+    """Return a message for a finalizer that ends without machine code and without a known error."""
     lines = [line.strip() for line in ran.said.splitlines() if line.strip() and not _NOISE.match(line)]
     said = f": {lines[-1][:_MAX_WORDS_CHARS]}" if lines else ""
     return f"the finalizer ended with status {ran.status}{said}"
 
 
 def _place(complaint: Complaint, codes: Sequence[str], copy: GuardedCopy, bodies: Sequence[TextBody]) -> int:
-    """Return the line of the text that a complaint is about."""
+    """Return the line of the text for an error."""
     if complaint.line is not None:
         return copy.lines[min(complaint.line, len(copy.lines) - 1)]
     body = next((b for b in bodies if b.name == complaint.body), bodies[0])

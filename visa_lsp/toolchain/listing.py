@@ -1,6 +1,6 @@
-"""Reading the Gen assembly that compilers write (``.asm``): its header, its registers, its instructions, its footer.
+"""Parses Gen assembly listings (``.asm``) of any release: header, registers, instructions, footer.
 
-Any release's: what a line does not say is missing, never 0. Knows Gen only as lines with a number behind them.
+A missing figure is None, never 0. Knows Gen only as numbered lines.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from visa_lsp.text import lines_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Behind the number of the instruction may stand what is told of bank conflicts.
+# A remark about bank conflicts may follow the number of the instruction.
 _NUMBER: Final = re.compile(r"\$(\d{1,9})(?:\s+R\{.*)?\s*$")
 _MAX_LINE_CHARS: Final = 10_000  # a line of Gen has some 200 characters
 _LABEL: Final = re.compile(r"([^\s/(][^\s]*):\s*(?://.*)?$")
-# Labels of a function that stands in the listing of the kernel that calls it have its number among the functions.
+# In the listing of the calling kernel, labels of a function have the index of the function.
 _OF_FUNCTION: Final = re.compile(r"L_f(\d{1,6})_|.*_f(\d{1,6})_\d+_$")
 _DECLARE: Final = re.compile(r"//\.declare (\S+) \(\d{1,9}\)\s")
 _SIZE: Final = re.compile(r" size=(\d{1,9}) ")
@@ -31,9 +31,9 @@ _GRF_TOTAL: Final = re.compile(r"numGRF=(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class GenLine:
-    """A line of Gen: ``number`` is the ``$N`` behind it, None where there is none; a label has none.
+    """A line of Gen: ``number`` is its ``$N``, None for labels and lines without one.
 
-    ``function`` is the place among the text's functions of the one that it belongs to, None in the body itself.
+    ``function`` is the index of its function in the text, None in the body itself.
     """
 
     text: str
@@ -44,10 +44,10 @@ class GenLine:
 
 @dataclass(frozen=True, slots=True)
 class GenListing:
-    """What one listing says. Figures that it does not give are None; ``spill_bytes`` are 0 where nothing is spilled.
+    """The contents of one listing. Missing figures are None; ``spill_bytes`` is 0 without spills.
 
-    ``registers`` are the places of variables: register and subregister in elements of the variable's type, or the words of
-    the listing for one that was spilled. ``sizes`` are their bytes.
+    ``registers`` are the locations of variables: register and subregister in elements of the variable's type, or the text
+    of the listing for a spilled one. ``sizes`` are their bytes.
     """
 
     kernel: str
@@ -64,7 +64,7 @@ class GenListing:
 
 
 def read_listing(text: str) -> GenListing:
-    """Read a listing; never fails: of a text that is none it has nothing."""
+    """Parse a listing; never fails: other texts give an empty one."""
     head: dict[str, str] = {}
     registers: dict[str, str] = {}
     sizes: dict[str, int] = {}
@@ -73,7 +73,7 @@ def read_listing(text: str) -> GenListing:
         if not line.startswith("//."):
             continue
         if match := _DECLARE.match(line):
-            # The last bracket is the place; of a variable that is never used it is missing.
+            # The last bracket is the location; it is missing for an unused variable.
             opens = line.rfind("(")
             size = _SIZE.search(line)
             place = line[opens + 1 :].partition(")")[0].strip()
@@ -111,7 +111,7 @@ def _gen_lines(text: str) -> Iterator[GenLine]:
                 function = int(match[1] or match[2])
             yield GenLine(line.rstrip(), None, is_label=True, function=function)
             continue
-        # Before the remark a `$2` is a token of the scoreboard.
+        # A `$2` before the remark is a scoreboard token.
         number = _NUMBER.search(line[:_MAX_LINE_CHARS].partition("//")[2])
         yield GenLine(line.rstrip(), int(number[1]) if number else None, function=function)
 

@@ -1,8 +1,7 @@
-"""From OpenCL C to texts: ``ocloc`` is called once for a device, and its dump is sorted into kernels and functions.
+"""Compiles OpenCL C to texts: calls ``ocloc`` once per device and sorts its dump into kernels and functions.
 
-The compiler tries several SIMD sizes; an attempt that it threw away has a text and no listing, and is left out. Knows no
-ze_info: which of several finished attempts is in the program is said there. Invariant: nothing of the dump lies outside of
-the temporary folder.
+The compiler tries several SIMD sizes; a discarded attempt has a text but no listing and is omitted. Which of several finished
+attempts is in the program is decided by the ze_info, elsewhere. Invariant: the dump stays in the temporary folder.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from visa_lsp.toolchain.listing import GenListing
 
 SECONDS: Final = 120.0
-# The compiler's own, in every program with symbols; it does nothing.
+# An empty kernel that the compiler adds to programs with symbols.
 COMPILERS_OWN: Final = "Intel_Symbol_Table_Void_Program"
 _MAX_FILE_BYTES: Final = 256 * MIB
 _OUTPUT: Final = "program"
@@ -38,7 +37,7 @@ _INCLUDES: Final = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"', re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class CompilerCall:
-    """How the compiler is called: its path, a device by its own name, options for the source, seconds, who may end it."""
+    """A call of the compiler: its path, its name of the device, options, the time limit, and the stop check."""
 
     tool: str
     device: str
@@ -49,9 +48,9 @@ class CompilerCall:
 
 @dataclass(frozen=True, slots=True)
 class CompiledText:
-    """The text of a kernel or function as the compiler printed it, and its listing, where there is one.
+    """The text of a kernel or function from the compiler, and its listing, if there is one.
 
-    Texts of one ``attempt`` belong together.
+    Texts with the same ``attempt`` belong together.
     """
 
     name: str
@@ -63,15 +62,15 @@ class CompiledText:
 
     @property
     def listing(self) -> GenListing:
-        """The listing, read."""
+        """The parsed listing."""
         return read_listing(self.listing_text)
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What came of a source: the program, None where there is none, its texts, and what the compiler says.
+    """The result for a source: the program (None on errors), its texts, and the output of the compiler.
 
-    ``ir`` are the intermediate forms by the ends of their names. ``failure`` says in words what went wrong with the compiler itself.
+    ``ir`` is the intermediate code by suffix of its file. ``failure`` is a message about a failure of the compiler itself.
     """
 
     program: bytes | None
@@ -82,13 +81,13 @@ class Compiled:
 
 
 def compile_source(source: Path, data: bytes, call: CompilerCall) -> Compiled:
-    """Compile a source, whose bytes ``data`` are, for one device.
+    """Compile a source with the bytes ``data`` for one device.
 
-    Raises ToolError where the compiler cannot be started, or does not know the device or an option.
+    Raises ToolError if the compiler cannot start, or does not know the device or an option.
     """
     with temporary_folder() as folder:
         command = [call.tool, "compile", "-file", str(source), "-device", call.device, "--format", "zebin"]
-        command += ["-output", _OUTPUT, "-output_no_suffix"]  # releases since 2025 put .bin behind it all the same
+        command += ["-output", _OUTPUT, "-output_no_suffix"]  # releases since 2025 still append .bin
         options = _with_includes(call.options, source, data)
         ran = run_program(
             [*command, *(["-options", options] if options else [])],
@@ -106,13 +105,13 @@ def compile_source(source: Path, data: bytes, call: CompilerCall) -> Compiled:
 
 
 def _environment() -> dict[str, str]:
-    """Ours, with all dumps in the folder that the compiler runs in, and nowhere else."""
+    """Return the environment of this process, with all dumps directed to the current folder of the compiler."""
     kept = {name: value for name, value in os.environ.items() if not (name.startswith("IGC_") and "Dump" in name)}
     return {**kept, "IGC_ShaderDumpEnable": "1", "IGC_DumpToCurrentDir": "1"}
 
 
 def _with_includes(options: str, source: Path, data: bytes) -> str:
-    """Return the options, and the source's folder for what it includes from there: the compiler does not look there by itself."""
+    """Return the options with the folder of the source for includes, which the compiler does not search by default."""
     folder = str(source.parent)
     if not _INCLUDES.search(data) or '"' in folder:
         return options
@@ -140,7 +139,7 @@ def _read_text(path: Path) -> str:
 
 
 def _texts(folder: Path) -> list[CompiledText]:
-    """Return the texts of attempts that were finished, functions behind kernels."""
+    """Return the texts of finished attempts, kernels before functions."""
     found = []
     for path in sorted(folder.glob("*.visaasm")):
         match = _TEXT.fullmatch(path.name)
@@ -161,7 +160,7 @@ def _texts(folder: Path) -> list[CompiledText]:
 
 
 def _intermediate(folder: Path) -> dict[str, bytes]:
-    """Return the intermediate forms by the ends of their names: ``optimized.ll``, ``simd32_entry_0001.visa.ll``, ``spv``."""
+    """Return the intermediate code by suffix of its file: ``optimized.ll``, ``simd32_entry_0001.visa.ll``, ``spv``."""
     found = {}
     for path in sorted(folder.iterdir()):
         if path.suffix in _IR and _HASHED.match(path.name):

@@ -1,7 +1,7 @@
-"""Reading the register pressure that the finalizer tells (``-dumpRPE``): how many registers are live at each instruction.
+"""Parses the register pressure from the finalizer (``-dumpRPE``): the number of live registers at each instruction.
 
-It speaks of the code before registers are given out, so that it holds whatever allocator gives them. Several passes may
-tell a table each; the last one counts.
+It describes the code before register allocation, so it does not depend on the allocator. Several passes may print a table;
+the last one is used.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ _TABLE: Final = re.compile(r"^BB 0:", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class ToldPressure:
-    """GRF registers in use: at most, and by ``$N`` the most at any Gen instruction of that number."""
+    """The live GRF registers: the maximum, and the maximum of the Gen instructions of each ``$N``."""
 
     peak: int | None = None
     by_number: dict[int, int] = field(default_factory=dict)
 
 
 def read_pressure(said: str) -> ToldPressure:
-    """Return the last table of what the finalizer said; without one nothing is known."""
+    """Parse the last table in the output of the finalizer; without one the result is empty."""
     peaks = list(_PEAK.finditer(said))
     if not peaks:
         return ToldPressure()

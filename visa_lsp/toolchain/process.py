@@ -1,7 +1,7 @@
-"""Running a program that is not ours: a folder of its own, no shell, a time limit, bounded output, nothing left behind.
+"""Runs an external program in its own folder, without a shell, with a time limit and bounded output.
 
-Knows nothing of what the program does. Invariant: when ``run_program`` returns or raises, or this process ends, the program and all that
-it has started in its process group have ended, and no more than the bound was kept of what it said.
+Invariant: when ``run_program`` returns or raises, or this process ends, the program and its process group have ended, and no
+more than the limit of its output was kept.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
 MAX_OUTPUT_BYTES: Final = 32 * MIB
 MAX_WRITTEN_BYTES: Final = 1024 * MIB
 _MAX_FILES: Final = 10_000
-_LARGEST: Final = 4 * MAX_WRITTEN_BYTES  # file that it can write, seen by us or not
-_LOOK: Final = 0.25  # seconds between two looks at what was written
+_LARGEST: Final = 4 * MAX_WRITTEN_BYTES  # written files, including hidden ones
+_LOOK: Final = 0.25  # seconds between two checks of the written files
 
 
 class ToolError(Exception):
-    """A program that cannot be started, or an option or platform that it does not know: a mistake of its user, in words."""
+    """A program that cannot start, or does not know an option or platform: a user error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """How a program ended: what it said on both streams, its status, and in words what went wrong with the run itself.
+    """The end of a program: its output on both streams, its status, and a message about a failed run.
 
-    ``failure`` is empty where the program ended by itself, with whatever status.
+    ``failure`` is empty if the program ended by itself, with any status.
     """
 
     said: str
@@ -56,10 +56,10 @@ def run_program(
     environment: Mapping[str, str] | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Ran:
-    """Run a program in a folder; both of its streams are read as one.
+    """Run a program in a folder; its two output streams are merged.
 
-    ``environment`` is the whole of it, that of this process by default; ``stop`` is asked now and then whether nobody
-    waits any more. Raises ToolError where the program cannot be started.
+    ``environment`` replaces that of this process; ``stop`` is called at intervals and returns whether the run was cancelled.
+    Raises ToolError if the program cannot start.
     """
     with tempfile.TemporaryFile() as said:
         try:
@@ -73,7 +73,7 @@ def run_program(
         with ended_with_us(process):
             try:
                 _limit(process.pid, seconds)
-                failure = _waited(process, folder, said, seconds, stop)
+                failure = _wait_for_end(process, folder, said, seconds, stop)
             finally:
                 _end(process)
         said.seek(0)
@@ -83,18 +83,18 @@ def run_program(
     return Ran(text, process.returncode, failure)
 
 
-def _waited(
+def _wait_for_end(
     process: subprocess.Popen[bytes],
     folder: Path,
     said: BinaryIO,
     seconds: float,
     stop: Callable[[], bool] | None,
 ) -> str:
-    """Wait for the end of a process; gives in words why it has to be ended before."""
+    """Wait for the end of a process; return a message if it must be killed earlier."""
     end = time.monotonic() + seconds
     while True:
         if _ends_within(process, max(0.0, min(_LOOK, end - time.monotonic()))):
-            # Looked at once more: a quick program may have written a lot.
+            # Checked once more, because a quick program may have written a lot.
             return _too_much(folder, said)
         if time.monotonic() >= end:
             return f"did not end within {seconds:g} seconds"
@@ -105,7 +105,7 @@ def _waited(
 
 
 def _limit(pid: int, seconds: float) -> None:
-    """Have the system bound the time of a program and the size of its files, and write no memory dump."""
+    """Limit the time of a program and the size of its files, and disable core dumps."""
     if sys.platform == "linux":
         import resource
 
@@ -114,15 +114,15 @@ def _limit(pid: int, seconds: float) -> None:
             (resource.RLIMIT_CPU, time_of_all_threads), (resource.RLIMIT_FSIZE, _LARGEST), (resource.RLIMIT_CORE, 0),
         )  # fmt: skip
         for what, most in limits:
-            # It may have ended already, or have a lower limit.
+            # The program may have ended already, or have a lower limit.
             with contextlib.suppress(OSError, ValueError):
                 resource.prlimit(pid, what, (most, most))
 
 
 def _ends_within(process: subprocess.Popen[bytes], seconds: float) -> bool:
-    """Return whether a process ends within so many seconds."""
+    """Return whether a process ends within ``seconds``."""
     if sys.platform == "linux":
-        # The library looks now and then, up to 50 ms late; the system tells at once.
+        # The library polls and may be 50 ms late; the system call returns at once.
         with contextlib.suppress(OSError):
             handle = os.pidfd_open(process.pid)
             try:
@@ -143,7 +143,7 @@ def _too_much(folder: Path, said: BinaryIO) -> str:
     if os.fstat(said.fileno()).st_size > MAX_OUTPUT_BYTES:
         return f"printed more than {MAX_OUTPUT_BYTES // MIB} MiB"
     size = files = 0
-    with contextlib.suppress(OSError):  # files come and go while they are counted
+    with contextlib.suppress(OSError):  # files may appear and vanish meanwhile
         for entry in os.scandir(folder):
             files += 1
             size += entry.stat(follow_symlinks=False).st_size
@@ -153,9 +153,9 @@ def _too_much(folder: Path, said: BinaryIO) -> str:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End what is left of a program and of all that it has started."""
+    """Kill the process group of a program."""
     if hasattr(os, "killpg"):
-        # A group of which nobody is left, or only what has ended, cannot be signalled.
+        # A group without running processes cannot be signalled.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
     elif process.poll() is None:

@@ -1,6 +1,6 @@
-"""The rules about what other programs say: V920 to V929 the finalizer, V930 to V939 the OpenCL compiler.
+"""The rules for messages of other programs: V920 to V929 the finalizer, V930 to V939 the OpenCL compiler.
 
-The words of such a finding are the program's; the rule says whose they are, so that nobody takes them for ours.
+The message of such a finding is that of the program; the rule names the program.
 """
 
 from __future__ import annotations

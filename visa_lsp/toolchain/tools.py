@@ -1,6 +1,6 @@
-"""Which program is meant by the finalizer and by ocloc: the one that is named, else the one on PATH.
+"""Finds the finalizer and ocloc: the named program, else the one on PATH, with installation advice.
 
-Knows how a user gets them; starts neither.
+Starts neither.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from visa_lsp.toolchain.process import ToolError
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A program that others make: what it is called on PATH and on our command line, what it is, and how to get it."""
+    """An external program: its name on PATH, its option, its description, and its package."""
 
     program: str
     option: str
@@ -37,13 +37,13 @@ OCLOC: Final = Tool(
 
 
 def find_tool(tool: Tool, named: str | None = None) -> str:
-    """Return the path of a tool: the file that is ``named``, or a name that PATH has.
+    """Return the path of a tool: the ``named`` file or program, else the one on PATH.
 
-    Raises ToolError, with how to get the tool, where there is no such program.
+    Raises ToolError with installation advice if there is no such program.
     """
     found = shutil.which(named or tool.program)
     if found is not None:
-        # The tool is started in another folder.
+        # The path is made absolute because the tool starts in another folder.
         return str(Path(found).absolute())
     if named:
         path = Path(named)

@@ -45,7 +45,7 @@ def collect(
     extra = tuple(exclude)
     for path in paths:
         if path not in ("", STDIN) and Path(path).is_dir():
-            found = [f for f in _walk(path, inputs, suffixes) if not _excluded(f, finder, extra)]
+            found = [f for f in _walk(path, inputs, suffixes) if not _is_excluded(f, finder, extra)]
             if not found:
                 inputs.empty.append(path)
         else:
@@ -86,7 +86,7 @@ def _odd(path: str) -> str:
     return "" if stat.S_ISREG(mode) else kind_of(mode)
 
 
-def _excluded(file: str, finder: Finder, extra: tuple[str, ...]) -> bool:
+def _is_excluded(file: str, finder: Finder, extra: tuple[str, ...]) -> bool:
     if any(glob_matches(pattern, ".", file) for pattern in extra):
         return True
     settings = finder.of_file(file)

@@ -45,7 +45,7 @@ def judged(task: Task) -> Verdict:
     try:
         source = source_of(task)
         if task.fix:
-            return _mended(task, source)
+            return _fix_text(task, source)
         key = key_of(task, source.text)
         others = _of_other_kinds(task, source.text)
         if others is not None:
@@ -97,7 +97,7 @@ def _shown(task: Task, analysis: Analysis) -> tuple[Diagnostic, ...]:
     return found
 
 
-def _mended(task: Task, source: SourceText) -> Verdict:
+def _fix_text(task: Task, source: SourceText) -> Verdict:
     from visa_lsp.app.check.fixes import mend
 
     mended = mend(

@@ -52,7 +52,7 @@ def launches_for(programs: Sequence[ComparedProgram], launch: str | None, option
     try:
         if launch or path.is_file():
             return [_read(str(path), launch_file_text(path, named=bool(launch)), path)]
-        return [_read("the default grid", text, path) for text in _proposed(programs, path, options)]
+        return [_read("the default grid", text, path) for text in _propose_launches(programs, path, options)]
     except runner.LaunchError as error:
         raise UserError(str(error)) from None
 
@@ -62,7 +62,7 @@ def _read(name: str, text: str, path: Path) -> GridLaunch:
     return GridLaunch(name, text, path, sweep, tuple(sweep.points()) if sweep is not None else ((),))
 
 
-def _proposed(programs: Sequence[ComparedProgram], path: Path, options: RunOptions) -> list[str]:
+def _propose_launches(programs: Sequence[ComparedProgram], path: Path, options: RunOptions) -> list[str]:
     """Return two launch files: counting buffers with several numbers of groups; random buffers with varied values too."""
     a = programs[0]
     # Buffers are as long as the largest number of groups needs.
@@ -79,12 +79,12 @@ def _proposed(programs: Sequence[ComparedProgram], path: Path, options: RunOptio
     axes: dict[str, Any] = {"groups": _GROUPS[:2]}
     args = launch.get("args") or []
     keyed = args.items() if isinstance(args, dict) else enumerate(args)
-    changed = {key: _varied(arg, axes) for key, arg in keyed}
+    changed = {key: _vary_argument(arg, axes) for key, arg in keyed}
     random = {**launch, "args": changed if isinstance(args, dict) else list(changed.values()), "sweep": axes}
     return [_text(one) for one in (counting, random)]
 
 
-def _varied(arg: Any, axes: dict[str, Any]) -> Any:
+def _vary_argument(arg: Any, axes: dict[str, Any]) -> Any:
     """Return an argument with random contents or a number of the sweep; add the axis that it needs."""
     for kind in ("buffer", "image"):
         if isinstance(arg.get(kind), dict):

@@ -109,10 +109,10 @@ def built(
         if path.parent == folder:  # the folder is deleted before the texts are read
             texts = (replace(text, text=text.text.replace(f'FILE "{folder}/', 'FILE "')) for text in made.texts)
             made = replace(made, texts=tuple(texts))
-    return _joined(source, device, made)
+    return _build_of(source, device, made)
 
 
-def _joined(source: BuildSource, device: str, made: Compiled) -> Build:
+def _build_of(source: BuildSource, device: str, made: Compiled) -> Build:
     from visa_lsp.zeinfo.zebin import ZebinError, read_zebin
 
     zebin: Zebin | None = None
@@ -179,7 +179,7 @@ def _span(lines: list[str], index: LineIndex, message: BuildMessage) -> Span:
     """Return the word that a message is about; for an included file the line that includes it."""
     place = message.place
     if place is None:
-        return _quoted(lines, index, message.inline)
+        return _find_inline_line(lines, index, message.inline)
     at = min(max(place.line - 1, 0), len(lines) - 1)
     if place.inside:
         return Span(index.start(at), index.start(at) + len(lines[at]))
@@ -190,7 +190,7 @@ def _span(lines: list[str], index: LineIndex, message: BuildMessage) -> Span:
     return Span(index.start(at) + column, index.start(at) + (word.end() if word else column))
 
 
-def _quoted(lines: list[str], index: LineIndex, code: str) -> Span:
+def _find_inline_line(lines: list[str], index: LineIndex, code: str) -> Span:
     """Return the first word of a line of inline assembly in the source, preferably after ``asm``; else the first line."""
     word = code.replace("(", " ").split()[0] if code else ""
     having = [at for at, line in enumerate(lines) if word and word in line]

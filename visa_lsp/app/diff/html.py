@@ -104,7 +104,7 @@ def _columns(rows: Sequence[AlignedLines], lines_a: Sequence[str], lines_b: Sequ
         stops = row.kind is not None and row.kind is not last
         last = row.kind
         names = [row.kind.value if row.kind else "", "far" * (place not in near), "stop" * stops]
-        left, right = _marked(a, b) if row.kind is ChangeKind.CHANGE and a and b else (_text(a), _text(b))
+        left, right = _mark_differences(a, b) if row.kind is ChangeKind.CHANGE and a and b else (_text(a), _text(b))
         opening = f'<tr class="{" ".join(filter(None, names))}"' + ' tabindex="-1"' * stops
         yield f"{opening}><td>{_number(row.a)}</td><td>{left}</td><td>{_number(row.b)}</td><td>{right}</td></tr>"
     if hidden:
@@ -130,7 +130,7 @@ def _near(rows: Sequence[AlignedLines]) -> set[int]:
     }
 
 
-def _marked(a: str, b: str) -> tuple[str, str]:
+def _mark_differences(a: str, b: str) -> tuple[str, str]:
     """Return two lines with the different words marked."""
     words_a, words_b = _TOKEN.findall(a), _TOKEN.findall(b)
     numbers: dict[str, int] = {}

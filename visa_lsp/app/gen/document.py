@@ -76,11 +76,11 @@ def read_input(path: str, stdin_filename: str | None, platform: str | None) -> S
     data = read_bytes(path)
     is_object = data.startswith(OBJECT_MAGIC)
     asked = platform or settings_for(path).platform
-    text = _disassembled(name, data, asked) if is_object else decode(name, data).text
+    text = _disassemble(name, data, asked) if is_object else decode(name, data).text
     return Source(name, text, asked or platform_for(path, text), is_object)
 
 
-def _disassembled(name: str, data: bytes, platform: str | None) -> str:
+def _disassemble(name: str, data: bytes, platform: str | None) -> str:
     from visa_lsp.codec.decode import decode as decoded
     from visa_lsp.codec.errors import CodecError
     from visa_lsp.program.text_form import module_text

@@ -35,7 +35,7 @@ def made(given: GivenArray) -> Array:
         case "values":
             return _literal(given, dtype).reshape(given.shape)
         case "npy":
-            return _loaded(given, dtype).reshape(given.shape)
+            return _load_array(given, dtype).reshape(given.shape)
         case "ones":
             return np.ones(given.shape, dtype)
         case "arange":
@@ -54,7 +54,7 @@ def _literal(given: GivenArray, dtype: np.dtype[Any]) -> Array:
         return np.array(given.numbers, dtype=np.float64).astype(dtype)
 
 
-def _loaded(given: GivenArray, dtype: np.dtype[Any]) -> Array:
+def _load_array(given: GivenArray, dtype: np.dtype[Any]) -> Array:
     header, path = given.header, given.path
     assert header is not None
     assert path is not None

@@ -160,7 +160,7 @@ def completed(quick: Spec, told: Spec | None) -> Spec:
         if len(given) > len(arguments):
             raise QuickError(f"the kernel has {len(arguments)} arguments, got {len(given)}")
         given = [*given, *[None] * (len(arguments) - len(given))]
-        given = [_merged(value, spec) for value, spec in zip(given, arguments, strict=True)]
+        given = [_merge_argument(value, spec) for value, spec in zip(given, arguments, strict=True)]
     rest = {"kernel": told["kernel"], "groups": told["groups"], "local_size": told["localSize"]}
     if "threads" in launch:
         rest = {"kernel": told["kernel"]}
@@ -169,7 +169,7 @@ def completed(quick: Spec, told: Spec | None) -> Spec:
     return {**rest, **launch, "args": given}
 
 
-def _merged(value: Any, spec: Spec) -> Any:
+def _merge_argument(value: Any, spec: Spec) -> Any:
     """Return an argument merged with the template; a bare number or list becomes the value of the template's kind."""
     default, kind = spec["launch"], spec["kind"]
     if value is None:

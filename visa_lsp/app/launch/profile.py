@@ -257,14 +257,16 @@ def speedscope(profiles: Iterable[tuple[str, RunProfile, Mapping[str, BodySource
                 for one in kernel.instructions
             ]
             title = f"{name}: {kernel.kernel.name}"
-            made.append(_sampled(f"{title}, executions", stacks, [one.executions for one in kernel.instructions]))
+            made.append(
+                _sampled_profile(f"{title}, executions", stacks, [one.executions for one in kernel.instructions])
+            )
             if profile.with_lanes:
                 lanes = [one.lanes.active if one.lanes is not None else 0 for one in kernel.instructions]
-                made.append(_sampled(f"{title}, active lanes", stacks, lanes))
+                made.append(_sampled_profile(f"{title}, active lanes", stacks, lanes))
     return {"$schema": _SCHEMA, "exporter": "visa-lsp", "shared": {"frames": frames}, "profiles": made}
 
 
-def _sampled(name: str, stacks: list[list[int]], weights: list[int]) -> dict[str, Any]:
+def _sampled_profile(name: str, stacks: list[list[int]], weights: list[int]) -> dict[str, Any]:
     return {
         "type": "sampled",
         "name": name,

@@ -68,7 +68,7 @@ def module_of_text(
     # The errors of the platform come first, because ``refuse_errors`` needs the same cached result.
     if judged and errors_of(text, name) and errors_of(text, None):
         raise _text_problems(path, program_of_text(text, name))
-    module, said = _carried(text, path, platform or DEFAULT)
+    module, said = _encode_and_decode(text, path, platform or DEFAULT)
     notes += said
     return module
 
@@ -86,7 +86,7 @@ def errors_of(text: str, platform: str | None) -> tuple[Diagnostic, ...]:
 
 
 @lru_cache(maxsize=4)  # cached because all points of a sweep run the same text
-def _carried(text: str, path: Path | None, platform: Platform) -> tuple[Module, tuple[str, ...]]:
+def _encode_and_decode(text: str, path: Path | None, platform: Platform) -> tuple[Module, tuple[str, ...]]:
     """Return the program of a text as its object represents it, and notes."""
     made = lowered(Analysis.of(text, platform.name), platform)
     module = made.module
@@ -205,12 +205,12 @@ def linked(module: Module, known: tuple[FileVariable, ...] = ()) -> Module:
     return structs.replace(
         module,
         variables=tuple(variables),
-        kernels=tuple(_resolved(body, places) for body in module.kernels),
-        functions=tuple(_resolved(body, places) for body in module.functions),
+        kernels=tuple(_resolve_aliases(body, places) for body in module.kernels),
+        functions=tuple(_resolve_aliases(body, places) for body in module.functions),
     )
 
 
-def _resolved(body: Kernel, places: list[int]) -> Kernel:
+def _resolve_aliases(body: Kernel, places: list[int]) -> Kernel:
     if not any(variable.alias_scope for variable in body.variables):
         return body
     symbols = dict(body.variable_relocs)

@@ -127,7 +127,7 @@ def kernel_info(
             return _info_in(_ze_info_text(own[0]), kernel, own[0]), ()
         _infos(_ze_info_text(own[0]), own[0])
     if found is None or found.path is None:
-        return _inferred(kernel, launch, options, said), ()
+        return _infer_info(kernel, launch, options, said), ()
     if found.path not in own:
         said.append(source_words(found, kernel))
     said += simd_notes(kernel, found, options)
@@ -136,7 +136,7 @@ def kernel_info(
     return _info_in(found.text, kernel, found.path), sections
 
 
-def _inferred(kernel: Kernel, launch: LaunchFile, options: RunOptions, said: list[str]) -> KernelInfo | None:
+def _infer_info(kernel: Kernel, launch: LaunchFile, options: RunOptions, said: list[str]) -> KernelInfo | None:
     """Return ze_info inferred from the program if arguments are given in order; None if they are given by input names."""
     args = launch.config.args
     if boundary(kernel) is None or not isinstance(args, tuple):

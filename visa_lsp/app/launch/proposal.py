@@ -192,7 +192,7 @@ class _Proposer:
         told = forms.template(self.described.text, self.kernel.name, self.types, sizes)
         told["named"] = self.named
         told["kernels"] = [kernel.name for kernel in _kernels_of(self.module)]
-        launch = _completed(given, told)
+        launch = _complete(given, told)
         said = list(self.words)
         if self.symbols:
             launch["symbols"] = {**self.symbols, **launch.get("symbols", {})}
@@ -396,7 +396,7 @@ def _program(
     return module, sources, notes
 
 
-def _completed(given: Spec, told: Spec) -> Spec:
+def _complete(given: Spec, told: Spec) -> Spec:
     try:
         return forms.completed(given, told)
     except forms.QuickError as error:

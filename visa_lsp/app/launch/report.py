@@ -181,10 +181,10 @@ def _line_of(path: Path, line: int) -> str:
 def with_sources(faults: Iterable[Fault], module: Module) -> tuple[Fault, ...]:
     """Add the file and line of ``FILE`` and ``LOC`` lines to faults, for both parties."""
     bodies = {body.name: body for body in module.bodies}
-    return tuple(_sourced(fault, bodies) for fault in faults)
+    return tuple(_add_source(fault, bodies) for fault in faults)
 
 
-def _sourced(fault: Fault, bodies: Mapping[str, Kernel]) -> Fault:
+def _add_source(fault: Fault, bodies: Mapping[str, Kernel]) -> Fault:
     body = bodies.get(fault.kernel)
     other = bodies.get(fault.other_kernel or fault.kernel)
     at = -1
@@ -216,10 +216,10 @@ def _source_of(body: Kernel | None, at: int) -> tuple[str, int] | None:
 
 def with_declarations(faults: Iterable[Fault], sources: Mapping[str, BodySource]) -> tuple[Fault, ...]:
     """Add to faults about a variable the line of its declaration: the last one above the instruction."""
-    return tuple(_declared(fault, sources.get(fault.kernel)) for fault in faults)
+    return tuple(_add_declaration(fault, sources.get(fault.kernel)) for fault in faults)
 
 
-def _declared(fault: Fault, source: BodySource | None) -> Fault:
+def _add_declaration(fault: Fault, source: BodySource | None) -> Fault:
     if source is None or not fault.variable or fault.line < 0:
         return fault
     form = re.compile(rf"\s*\.decl\s+{re.escape(fault.variable)}(?![\w$@?])")

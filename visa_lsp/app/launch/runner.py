@@ -283,7 +283,7 @@ def ready(
     if options.path is not None or launch.file is not None:
         module = _with_callees(module, launch, options, told, said, texts)
     _check_instructions(module, launch, where, said, chosen=options.platform or launch.platform)
-    prepared = _prepared(module, launch, where, options, said)
+    prepared = _prepare(module, launch, where, options, said)
     if told is not None:
         for text, path in {(source.judged, source.path) for source in texts.values() if source.judged}:
             refuse_errors(text, Path(path) if path else None, told)
@@ -312,7 +312,7 @@ def carried_out(run: ReadyRun) -> RunReport:
     if options.compiled is not None and engine_name == "jit":
         engine = partial(engine, making=options.compiled.of(dispatch))
     item_race = _item_race(dispatch, options.checks)
-    result, time, profiler = _timed(dispatch, engine, options, run.loading)
+    result, time, profiler = _run_timed(dispatch, engine, options, run.loading)
     if item_race is not None and not any(fault.kind is FaultKind.RACE for fault in result.faults):
         result.faults = (*result.faults, item_race)
     return run.report(result, engine_name, time, profiler)
@@ -340,7 +340,7 @@ def _item_race(dispatch: Dispatch, checks: str) -> Fault | None:
     return replace(race, message=f"{race.message}: {more}", note=True)
 
 
-def _timed(
+def _run_timed(
     dispatch: Dispatch, engine: Engine, options: RunOptions, loading: float
 ) -> tuple[RunResult, RunTime, Profiler | None]:
     """Run the launch; return the result of the last run, the times of loading, compiling and each run, and the last profiler."""
@@ -384,7 +384,7 @@ def _with_callees(
         raise launch.locate(error) from None
 
 
-def _prepared(
+def _prepare(
     module: Module, launch: LaunchFile, where: Platform, options: RunOptions, said: list[str]
 ) -> PreparedLaunch:
     try:
@@ -412,7 +412,7 @@ def _check_instructions(
 
     The same for a number of lanes that its threads cannot have.
     """
-    kernel = _launched(module, launch)
+    kernel = _launched_kernel(module, launch)
     lanes = kernel.int_attribute("SimdSize") if kernel is not None else None
     widths = thread_widths(where.grf_bytes)
     if kernel is not None and lanes in thread_widths(0) and lanes not in widths:
@@ -433,7 +433,7 @@ def _check_instructions(
             return
 
 
-def _launched(module: Module, launch: LaunchFile) -> Kernel | None:
+def _launched_kernel(module: Module, launch: LaunchFile) -> Kernel | None:
     try:
         return choose_kernel(module, launch.config.kernel)
     except LaunchError:
