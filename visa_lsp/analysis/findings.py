@@ -262,7 +262,7 @@ class Dormant(Struct):
     before: dict[str, str | None] = field(default_factory=dict)
 
     def note(self, changed: Iterable[str], before: Mapping[str, str | None]) -> None:
-        """The tokens of some names have changed."""
+        """Note that the tokens of some names have changed."""
         if self.lines:
             for name in changed:
                 self.before.setdefault(name, before.get(name))

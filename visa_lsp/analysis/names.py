@@ -361,7 +361,7 @@ class Names:
             (self.redeclared.add if len(where) > 1 else self.redeclared.discard)(name)
 
     def _retokened(self, changed: set[str]) -> set[str]:
-        """New tokens for changed names and for all that are aliases of them; those whose token is another now."""
+        """Make new tokens for changed names and all their aliases; return the names whose token differs now."""
         affected: set[str] = set()
         waiting = list(changed)
         while waiting:

@@ -114,7 +114,7 @@ def expression(node: Node) -> tree.Expr:
 
 
 def _chain(node: Node) -> tree.Expr:
-    """``a op b op c``: the operators are the text between the operands."""
+    """Build ``a op b op c``; the operators are the text between the operands."""
     parts = node.parts
     left = expression(parts[0])
     for before, part in pairwise(parts):

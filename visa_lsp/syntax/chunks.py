@@ -76,7 +76,7 @@ class Chunk:
         *,
         joins: bool = False,
     ) -> None:
-        """``searched`` is a part of the text outside of which no sign of a comment stands; None where that is not known.
+        """Make a chunk; ``searched`` is a part of the text that holds every sign of a comment, None if that is unknown.
 
         ``source`` is the text as it was written, where that differs.
         """

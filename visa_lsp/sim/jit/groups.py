@@ -264,7 +264,7 @@ class _Groups:
         self._put(memory.ordered, 1)
 
     def _order(self, block: Node) -> None:
-        """A thread has come to the barrier: whether all fenced what it has to order."""
+        """Emit the arrival of a thread at the barrier: whether all fenced what it has to order."""
         b = self.b
         fenced = self._word(state.FENCED, block)
         self._put(state.FENCED, 0, block)
@@ -360,7 +360,7 @@ class _Groups:
         self._stop(state.OVER)
 
     def _exit(self, block: Node, run: ir.Block, after: ir.Block, why: Node) -> None:
-        """An instruction that the function leaves to others: a barrier is done here, all else by the machine."""
+        """Emit an instruction that leaves the function: a barrier is done here, all else by the machine."""
         b = self.b
         pc = self._word(state.PC, block)
         here, other = self.function.append_basic_block("barrier"), self.function.append_basic_block("not_ours")

@@ -76,7 +76,7 @@ def _lsc_block(
     e: Emitter, site: Site, found: spaces.Found, base: Node | None, operand: RawOperand, memory: int, register: int,
     count: int, *, write: bool,
 ) -> None:  # fmt: skip
-    """A transposed message: the elements of one lane, side by side."""
+    """Emit a transposed message: the elements of one lane, side by side."""
     if memory != register or operand.var == 0:
         raise Uncompiled
     size = count * memory

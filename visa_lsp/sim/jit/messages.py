@@ -33,7 +33,7 @@ def _fence(memory: int) -> Callable[[Emitter, Site], None]:
 
 
 def _nothing(_e: Emitter, _site: Site) -> None:
-    """The interpreter does nothing either."""
+    """Emit nothing, as the interpreter does nothing either."""
 
 
 MESSAGES: Final[dict[str, Callable[[Emitter, Site], None]]] = {

@@ -217,7 +217,7 @@ def _addresses(e: Emitter, site: Site, dst: Address, src: Value) -> None:
 
 
 def addr_add(e: Emitter, site: Site) -> None:
-    """The byte address of a variable, or an address, plus an offset.
+    """Emit the byte address of a variable, or an address, plus an offset.
 
     Raises Uncompiled where there is no compiled form.
     """

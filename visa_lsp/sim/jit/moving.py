@@ -119,7 +119,7 @@ def transfer(
 
 
 def leave_space(e: Emitter) -> None:
-    """A message that leaves its space: the interpreter does it, or a checker has something to say."""
+    """Emit the exit for a message that leaves its space, which the interpreter does or a checker reports."""
     if e.watched:
         watching.suspect_always(e)
     else:
@@ -165,7 +165,7 @@ def mark(e: Emitter, found: spaces.Found, place: spaces.SpacePlace, first: Node,
 def mark_each(
     e: Emitter, found: spaces.Found, place: spaces.SpacePlace, at: Node, bits: Node, size: int, kind: int
 ) -> None:
-    """The same for elements of ``size`` bytes that lie anywhere, lane by lane."""
+    """Emit the same for elements of ``size`` bytes that lie anywhere, lane by lane."""
 
     def body(marks: Node, stride: Node, at: Node, bits: Node) -> None:
         kept, dwords = e.kept_lanes(at), watching.dwords(size)

@@ -60,7 +60,7 @@ def subb(e: Emitter, site: Site) -> None:
 
 
 def bfn(e: Emitter, site: Site) -> None:
-    """A Boolean function of three sources, from a table of eight bits. Raises Uncompiled where there is no compiled form."""
+    """Emit a Boolean function of three sources, from a table of eight bits. Raises Uncompiled where there is no compiled form."""
     operand, target = _target(site, "dst")
     operands = [site.inst.get(f"src{i}") for i in range(3)]
     exec_type = values.execution_type(site.operand_type(s) for s in operands)
