@@ -34,7 +34,7 @@ _HELD: Final = "from importlib.util import find_spec as f; print(*filter(f, ('nu
 
 
 def run(*words: str | Path, folder: Path = ROOT, **environment: str) -> str:
-    """What a command printed. Raises SystemExit with it where the command fails."""
+    """Return what a command printed. Raises SystemExit with it where the command fails."""
     done = subprocess.run(
         [str(word) for word in words], cwd=folder, env={**os.environ, **environment}, text=True, check=False,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -73,7 +73,7 @@ def version() -> None:
 
 
 def packages() -> None:
-    """The source archive, and the wheel made from it; both pass ``twine check --strict`` and hold what they should."""
+    """Build the source archive, and the wheel made from it; both pass ``twine check --strict`` and hold what they should."""
     shutil.rmtree(OUT / "dist", ignore_errors=True)
     run(sys.executable, "-m", "build", "--outdir", OUT / "dist", ROOT)
     files = sorted((OUT / "dist").iterdir())
@@ -97,7 +97,7 @@ def _wheel() -> Path:
 
 
 def pythons() -> dict[str, Path | None]:
-    """The interpreters of this machine by version; None where there is none."""
+    """Return the interpreters of this machine by version; None where there is none."""
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     found: dict[str, Path | None] = {}
     for wanted in PYTHONS:
@@ -109,14 +109,14 @@ def pythons() -> dict[str, Path | None]:
 
 
 def extras() -> list[str]:
-    """What a user may ask for: nothing, or an extra."""
+    """Return what a user may install: nothing more, or an extra."""
     with (ROOT / "pyproject.toml").open("rb") as stream:
         named = tomllib.load(stream)["project"]["optional-dependencies"]
     return ["", *(name for name in named if name not in NOT_FOR_USERS)]
 
 
 def environments() -> None:
-    """The wheel in an empty environment for each Python and extra: it checks, assembles and runs; what a start costs."""
+    """Try the wheel in an empty environment for each Python and extra: it checks, assembles and runs; what a start costs."""
     print("python  extra    modules of a check  CPU of --version  CPU of a check")
     for wanted, program in pythons().items():
         if program is None:
@@ -169,7 +169,7 @@ def environment(program: Path, extra: str, package: Path, place: Path) -> tuple[
 
 
 def _cpu(command: list[str | Path], folder: Path) -> float:
-    """The seconds of CPU that a command costs, the least of some rounds: a busy machine makes it more, never less."""
+    """Return the seconds of CPU that a command costs, the least of some rounds: a busy machine makes it more, never less."""
     costs = []
     for _ in range(_ROUNDS):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -180,14 +180,14 @@ def _cpu(command: list[str | Path], folder: Path) -> float:
 
 
 def site() -> None:
-    """The documentation, built strictly."""
+    """Build the documentation strictly."""
     config = ("--strict", "--quiet", "--config-file", "docs/site/mkdocs.yml", "--site-dir", OUT / "site")
     run(sys.executable, "-m", "mkdocs", "build", *config, NO_MKDOCS_2_WARNING="1")
     print(f"{sum(1 for _ in (OUT / 'site').rglob('*.html'))} pages in {OUT / 'site'}")
 
 
 def extension() -> None:
-    """The .vsix for all platforms; with VISA_TARGETS also those of the platforms that it names."""
+    """Build the .vsix for all platforms; with VISA_TARGETS also those of the platforms that it names."""
     folder = ROOT / "vscode-extension"
     for target in ("", *os.environ.get("VISA_TARGETS", "").split()):
         run("npm", "run", "--silent", "package", *([target] if target else []), folder=folder, PYTHON=sys.executable)
