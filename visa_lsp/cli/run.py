@@ -59,7 +59,7 @@ def add_arguments(parser: CommandParser) -> None:
         "inputs",
         nargs="+",
         metavar="IN",
-        help="a text, an object, OpenCL C (with Intel's ocloc) or a launch file; - is standard input; further texts and objects without a launch file are linked to the first",
+        help="a text, an object, OpenCL C (with Intel's ocloc) or a launch file; - is standard input; of several texts and objects, those without a launch file are linked to the one that has it",
     )
     parser.add_argument(
         "--launch",
