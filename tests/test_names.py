@@ -8,7 +8,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "visa_lsp"
 
 # Names that two modules may both define, with their rooms and the reason. A name that is mended leaves the list.
 AGREED = {
-    # The modules of the analysis are being divided anew; these names change with that.
+    "Body": ["analysis", "sema"],
     "Instruction": ["isa", "syntax"],
     "Kept": ["analysis", "kept"],
     "Region": ["analysis", "isa"],

@@ -137,7 +137,7 @@ def test_standard_input_is_an_input(stats):
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"CISA\x04\x01", "bytes are needed"),
+        (b"CISA\x04\x01", "expected 2 bytes"),
         (b"\x7fELF", "zebin"),
         (b"__kernel void k(__global int *a) {}", "OpenCL"),
         (None, "no such file"),

@@ -43,7 +43,8 @@ def test_a_newer_form_in_an_older_text_is_named(name: str, line: str, part: str)
     assert part in found[0][1]
     assert assemble_text(f"{OLD}{line}\n    ret (M1, 1)\n", "CRI").data is None
     if "asin" not in line:
-        assert findings(FRAME, line) == []
+        # That CRI takes other forms of these messages is told by rules of their own.
+        assert [n for n, _ in findings(FRAME, line) if n not in ("lsc-message", "refused-form")] == []
 
 
 @pytest.mark.parametrize(

@@ -57,5 +57,8 @@ def _understood(line: str):
     if line.startswith((".kernel k2", ".global")):
         text = f"{FRAME}    ret (M1, 1)\n{line}\n    ret (M1, 1)\n"
     result = assemble(text, "CRI")
+    if line.startswith(".parameter"):  # the lexer of text 4.2 has no such word
+        assert [p.kind for p in result.bound.problems] == ["unread-input"]
+        return
     assert [p for p in result.bound.problems if p.kind not in HARMLESS] == []
     assert result.module is not None

@@ -144,7 +144,7 @@ def test_of_several_kernels_the_one_that_was_asked_for_is_debugged(client, shift
     assert client.go("continue")["exitCode"] == 0
     with ClientHere() as other:
         other.ask("initialize")
-        with pytest.raises(Refused, match="several kernels, say which one"):
+        with pytest.raises(Refused, match="several kernels; choose one"):
             other.ask("launch", program=str(shift))
         assert other.event("exited")["exitCode"] == main(["run", str(shift)]) == 2
     capsys.readouterr()

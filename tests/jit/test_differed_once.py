@@ -76,7 +76,6 @@ def _at_once(monkeypatch):
 # What a checker has to say of these, in a few words.
 WATCHED = {
     "a divisor without sign beside a number with one": ("divisions by zero", ["div (M1_NM, 16) i(0,0)<1> i(0,0)<1;1,0> r(0,0)<1;1,0>"]),
-    "a predicate as a number, written in part": ("predicate P2 was never written", ["cmp.lt (M1, 8) P2 r(0,0)<1;1,0> 0x1:ud", "mov (M1_NM, 1) r(0,0)<1> P2"]),
 }  # fmt: skip
 
 

@@ -28,13 +28,13 @@ async def test_what_the_compiler_says_has_its_place(client, uri, tmp_path):
 async def test_mistakes_are_answers(client, uri, tmp_path):
     answer = await command(client, "visa.compile", {"uri": uri, "tool": str(tmp_path / "none")})
     assert not answer["ok"]
-    assert "none: is not there" in answer["error"]
+    assert "none: does not exist" in answer["error"]
     answer = await command(client, "visa.compile", {"uri": "untitled:k.cl"})
     assert (answer["ok"], answer["error"]) == (False, "`untitled:k.cl` is not a file")
     answer = await command(client, "visa.compile", {"uri": (tmp_path / "other.cl").as_uri()})
     assert "no such file" in answer["error"].lower()
     answer = await command(client, "visa.compile", {"uri": uri, "timeout": "-1"})
-    assert "is no number of seconds" in answer["error"]
+    assert "expected a number of seconds" in answer["error"]
 
 
 async def test_nothing_is_compiled_where_there_is_no_trust(uri, tmp_path):

@@ -51,7 +51,7 @@ async def test_what_the_finalizer_says_is_an_answer(client, uri, tmp_path):
     assert await lenses(client, uri) == ["no machine code"]
     answer = await command(client, "visa.gen", {"uri": uri, "tool": str(tmp_path / "none")})
     assert not answer["ok"]
-    assert "is not there" in answer["error"]
+    assert "does not exist" in answer["error"]
     assert (await lenses(client, uri))[0] == answer["error"]
     answer = await command(client, "visa.gen", {"uri": uri, "tool": tool, "options": "'open"})
     assert not answer["ok"]

@@ -160,7 +160,7 @@ async def test_sizes_that_have_to_be_tried_are_tried_in_another_process(client, 
 @pytest.mark.parametrize(
     ("quick", "words"),
     [
-        ({"args": [None, None, None, {"value": "many"}]}, "argument n: a number is expected here"),
+        ({"args": [None, None, None, {"value": "many"}]}, "argument n: expected a number"),
         ({"args": [{"value": float("nan")}]}, "argument y: "),
         ([], "`quick` must be an object"),
         ({"args": json.loads("[" * 200 + "]" * 200)}, "`quick` is nested too deeply"),
