@@ -115,7 +115,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   /** A block in another language runs as a kernel of its own: its operands are buffers, which the form can change. */
   async function runBlock(host: vscode.Uri, block?: number): Promise<unknown> {
     if (!vscode.workspace.isTrusted) {
-      void vscode.window.showWarningMessage('vISA: kernels cannot be run in an untrusted workspace.');
+      void vscode.window.showWarningMessage('vISA: nothing is run in an untrusted workspace.');
       return undefined;
     }
     const { uri, quick } = await blocks.kernel(host, block);
@@ -124,7 +124,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
 
   async function assemble(uri: vscode.Uri): Promise<unknown> {
     if (!vscode.workspace.isTrusted) {
-      void vscode.window.showWarningMessage('vISA: files cannot be written in an untrusted workspace.');
+      void vscode.window.showWarningMessage('vISA: nothing is written in an untrusted workspace.');
       return undefined;
     }
     const answer = await current.call<{ ok: boolean; path?: string; bytes?: number; error?: string }>('visa.assemble', {

@@ -43,7 +43,7 @@ export class Status implements vscode.Disposable {
     const target = vscode.window.activeTextEditor?.document.uri;
     const picked = await vscode.window.showQuickPick([ANY, ...this.platforms], {
       title: 'vISA platform',
-      placeHolder: 'Platform to check for; "any" reports only what every platform forbids',
+      placeHolder: 'What the text is checked for; "any" reports nothing that only some platforms forbid',
     });
     if (picked !== undefined) {
       const folder = target && vscode.workspace.getWorkspaceFolder(target);
@@ -73,7 +73,7 @@ export class Status implements vscode.Disposable {
     this.item.command = 'visa.selectPlatform';
     this.item.text = `$(${this.server.running ? 'circuit-board' : 'loading~spin'}) vISA ${dialect} · ${plain(platform)}`;
     // A setting of the folder may hold any text.
-    this.item.tooltip = new vscode.MarkdownString(`Dialect **${dialect}**, set by \`.version\`.\n\nPlatform `)
+    this.item.tooltip = new vscode.MarkdownString(`Dialect **${dialect}**, told by \`.version\`.\n\nPlatform `)
       .appendText(platform)
       .appendMarkdown('; click to choose.');
   }

@@ -8,7 +8,7 @@ const kernel = (changes: number, renamed = 0) => ({ name: 'k', same: changes ===
 
 test('programs that differ in names only are the same', () => {
   assert.equal(summary({ ok: true, same: true, kernels: [kernel(0)] }), 'the programs are the same');
-  assert.equal(summary({ ok: true, same: true, kernels: [kernel(0, 1), kernel(0, 2)] }), 'the programs are the same except for 3 names');
+  assert.equal(summary({ ok: true, same: true, kernels: [kernel(0, 1), kernel(0, 2)] }), 'the programs are the same but for 3 names');
 });
 
 test('differences are counted over the kernels that have them', () => {

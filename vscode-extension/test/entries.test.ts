@@ -22,7 +22,7 @@ test('fields become arguments of a launch file', () => {
   assert.deepEqual(buffer(fields, 'x'), { dtype: 'float32', shape: [20, 36, 4], init: 'zeros' });
   assert.deepEqual(buffer({ ...fields, fill: 'random' }, 'x')['init'], { random: 1 });
   assert.deepEqual(buffer({ ...fields, fill: 'values', values: '1, 2' }, 'x'), { dtype: 'float32', values: [1, 2] });
-  assert.throws(() => buffer({ ...fields, shape: '' }, 'x'), /x: expected a length/);
+  assert.throws(() => buffer({ ...fields, shape: '' }, 'x'), /x: a length is wanted/);
   assert.deepEqual(value('int32', '7', 'n'), { value: 7, dtype: 'int32' });
   assert.deepEqual(value('int32', '7, 8', 'n'), { value: [7, 8], dtype: 'int32' });
 });

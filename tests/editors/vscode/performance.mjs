@@ -49,11 +49,11 @@ export const passed = await steps(
     },
     async 'what is live follows the cursor'() {
       await goTo(page, 300);
-      await until(page, 'the list of line 300', async () => (await heading()).startsWith('Live after line 300: '));
+      await until(page, 'the list of line 300', async () => (await heading()).startsWith('Live behind line 300: '));
       const names = await view.locator('section tr th').allInnerTexts();
       assert.ok(names.includes('V0133') && names.includes('V0070'), names.join(' '));
       await goTo(page, 222);
-      await until(page, 'another list', async () => (await heading()).startsWith('Live after line 222: '));
+      await until(page, 'another list', async () => (await heading()).startsWith('Live behind line 222: '));
       assert.ok(!(await view.locator('section tr th').allInnerTexts()).includes('V0133'));
       return names.length;
     },

@@ -164,7 +164,7 @@ export const passed = await steps(
       await view.locator('p.bad', { hasText: 'There is no saxpy.isa' }).waitFor({ timeout: LONG });
       const gone = await view.locator('p.bad').innerText();
       writeFileSync(object, 'CISA and nothing else');
-      await view.locator('p.bad', { hasText: 'saxpy.isa is not a readable object' }).waitFor({ timeout: LONG });
+      await view.locator('p.bad', { hasText: 'saxpy.isa is no object that can be read' }).waitFor({ timeout: LONG });
       const wrong = await view.locator('p.bad').innerText();
       writeFileSync(object, bytes);
       await view.locator('.listing .line', { hasText: '.kernel "saxpy"' }).waitFor({ timeout: LONG });

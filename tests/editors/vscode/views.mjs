@@ -178,7 +178,7 @@ export const passed = await steps(
       await form.getByLabel('a: value').fill('2.5');
       await form.getByLabel('n: value').fill('50');
       for (const name of ['x', 'y']) {
-        await form.getByLabel(`${name}: length, or lengths separated by x`).fill('64');
+        await form.getByLabel(`${name}: length, or lengths with x between them`).fill('64');
       }
       await form.getByLabel('y: contents').selectOption('ones');
       await form.getByRole('button', { name: 'Run', exact: true }).click();

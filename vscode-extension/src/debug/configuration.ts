@@ -52,7 +52,7 @@ export class Debugging implements vscode.DebugConfigurationProvider, vscode.Debu
   /** F5 without a launch.json has nothing in it: the file in front is meant. Undefined, with a message, where there is none. */
   resolveDebugConfiguration(_: vscode.WorkspaceFolder | undefined, given: vscode.DebugConfiguration): vscode.DebugConfiguration | undefined {
     if (!vscode.workspace.isTrusted) {
-      void vscode.window.showWarningMessage('vISA: kernels cannot be debugged in an untrusted workspace.');
+      void vscode.window.showWarningMessage('vISA: nothing is debugged in an untrusted workspace.');
       return undefined;
     }
     if (given['program']) {
@@ -60,7 +60,7 @@ export class Debugging implements vscode.DebugConfigurationProvider, vscode.Debu
     }
     const uri = this.inFront();
     if (uri === undefined || !(PROGRAM.test(uri.path) || uri.scheme === 'untitled')) {
-      void vscode.window.showErrorMessage('vISA: no program to debug; open a .visaasm text, an .isa object or a launch file, or name one as "program".');
+      void vscode.window.showErrorMessage('vISA: there is no program; open a .visaasm text, an .isa object or a launch file, or name one as "program".');
       return undefined;
     }
     try {
@@ -84,7 +84,7 @@ export class Debugging implements vscode.DebugConfigurationProvider, vscode.Debu
 
   async createDebugAdapterDescriptor(): Promise<vscode.DebugAdapterDescriptor | undefined> {
     if (!vscode.workspace.isTrusted) {
-      throw new Error('kernels cannot be debugged in an untrusted workspace');
+      throw new Error('nothing is debugged in an untrusted workspace');
     }
     try {
       return new vscode.DebugAdapterExecutable(await this.server.program(), ['dap']);

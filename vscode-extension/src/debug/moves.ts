@@ -14,7 +14,7 @@ export function registerMoves(): vscode.Disposable {
     vscode.commands.registerCommand(command, async (given?: unknown) => {
       const item = vscode.debug.activeStackItem;
       if (item?.session.type !== DEBUG_TYPE) {
-        void vscode.window.showWarningMessage('vISA: no kernel is stopped in the debugger.');
+        void vscode.window.showWarningMessage('vISA: no kernel stands still in the debugger.');
         return;
       }
       const found = argument(given, item);

@@ -11,7 +11,7 @@ const COLOURS = {
 };
 const NAMES: Record<Measure, [label: string, description: string]> = {
   executions: ['Executions', 'how often each line was executed'],
-  idle: ['Idle lanes', 'inactive lanes of the executions of each line'],
+  idle: ['Idle lanes', 'lanes that a line was executed for without doing anything'],
   traffic: ['Traffic', 'cache lines that messages touch, rounds of the banks of shared local memory'],
 };
 
@@ -78,7 +78,7 @@ export class HeatLines implements vscode.Disposable {
       ...MEASURES.map((measure) => ({ label: NAMES[measure][0], description: NAMES[measure][1], measure: measure as string })),
       { label: 'Off', description: 'no heat', measure: 'off' },
     ];
-    const chosen = await vscode.window.showQuickPick(items, { title: 'Heat', placeHolder: 'Figure to show beside the lines after a run with profile' });
+    const chosen = await vscode.window.showQuickPick(items, { title: 'Heat', placeHolder: 'What is shown beside the lines after a run with profile' });
     if (chosen !== undefined) {
       await vscode.workspace.getConfiguration('visa').update('heat', chosen.measure, vscode.ConfigurationTarget.Global);
     }

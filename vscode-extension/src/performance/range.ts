@@ -85,9 +85,9 @@ export class LiveRange implements vscode.Disposable {
 async function choose(kernel: KernelFigures, line: number): Promise<Life | undefined> {
   const items = liveAt(kernel, line).map((life) => ({ label: life.name, description: `${rowWords(life.takes)}, ${runWords(life.runs)}`, life }));
   if (items.length === 0) {
-    void vscode.window.showInformationMessage('vISA: no variable is live after this line.');
+    void vscode.window.showInformationMessage('vISA: no variable is live behind this line.');
     return undefined;
   }
   const title = `Live behind line ${line}`;
-  return (await vscode.window.showQuickPick(items, { title, placeHolder: 'Variable whose live lines are marked' }))?.life;
+  return (await vscode.window.showQuickPick(items, { title, placeHolder: 'The variable whose lines are to be marked' }))?.life;
 }

@@ -44,7 +44,7 @@ export class Statistics implements vscode.Disposable {
   async at(uri: vscode.Uri, line: number): Promise<KernelFigures> {
     const kernel = kernelAt(await this.of(uri), line);
     if (kernel === undefined) {
-      throw new Error('the text contains no instruction');
+      throw new Error('there is no instruction in this text');
     }
     return kernel;
   }
@@ -58,7 +58,7 @@ export class Statistics implements vscode.Disposable {
       throw new Edited(answer.error);
     }
     if (!answer.ok) {
-      throw new Error(answer.error ?? 'the server returned no figures');
+      throw new Error(answer.error ?? 'the server gave no figures');
     }
     return answer.kernels ?? [];
   }

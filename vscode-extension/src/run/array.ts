@@ -19,7 +19,7 @@ export function arrayOf(name: string, shape: number[], bytes: Uint8Array): Shown
   const width = number === undefined ? 1 : Number(bits) / 8;
   const array = { dtype: `${found[0]}${width}`, shape, bytes: new Uint8Array(bytes) }; // a plain array: views get no Buffer
   if (array.bytes.length !== size(array) * width) {
-    throw new ArrayError('the number of values does not match their shape');
+    throw new ArrayError('the values have another length than their shape says');
   }
   return array;
 }

@@ -113,7 +113,7 @@ export class Runner {
     if (!(await exists(target))) {
       const made = await this.server.call<{ ok: boolean; text?: string; error?: string }>('visa.launchTemplate', { uri: uri.toString() });
       if (!made.ok) {
-        throw new Error(made.error ?? 'the server returned no launch file');
+        throw new Error(made.error ?? 'the server gave no launch file');
       }
       await vscode.workspace.fs.writeFile(target, new TextEncoder().encode(made.text));
     }
@@ -134,7 +134,7 @@ function sameText(uri: vscode.Uri, before: Map<string, number>): boolean {
 
 function trusted(): boolean {
   if (!vscode.workspace.isTrusted) {
-    void vscode.window.showWarningMessage('vISA: kernels cannot be run in an untrusted workspace.');
+    void vscode.window.showWarningMessage('vISA: nothing is run in an untrusted workspace.');
   }
   return vscode.workspace.isTrusted;
 }

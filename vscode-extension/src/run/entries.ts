@@ -28,7 +28,7 @@ export function numbers(text: string, what: string): number[] {
 export function sizes(text: string, what: string): number[] {
   const found = text.split(/[\s,;x×]+/).filter((word) => word !== '').map((word) => number(word, what));
   if (found.length < 1 || found.length > 3 || found.some((n) => !Number.isInteger(n) || n < 1)) {
-    throw new EntryError(`${what}: expected one to three whole numbers from 1, such as 4 or 8, 8, 1`);
+    throw new EntryError(`${what}: one to three whole numbers from 1 up are wanted, such as 4 or 8, 8, 1`);
   }
   return [...found, 1, 1].slice(0, 3);
 }
@@ -46,7 +46,7 @@ export function buffer(fields: BufferFields, what: string): Record<string, unkno
   }
   const shape = fields.shape.split(/[\s,;x×]+/).filter((word) => word !== '').map((word) => number(word, what));
   if (shape.length === 0 || shape.some((n) => !Number.isInteger(n) || n < 0)) {
-    throw new EntryError(`${what}: expected a length, such as 1024 or 20x36x4`);
+    throw new EntryError(`${what}: a length is wanted, such as 1024, or 20x36x4`);
   }
   return { dtype: fields.dtype, shape, init: fields.fill === 'random' ? { random: 1 } : fields.fill };
 }

@@ -80,7 +80,7 @@ export class QuickForm implements vscode.Disposable {
       told = { ok: false, error: messageOf(error) };
     }
     const { kernels = [], groups = [1, 1, 1], localSize = [1, 1, 1] } = told;
-    const error = told.ok ? '' : (told.error ?? 'the server returned no arguments');
+    const error = told.ok ? '' : (told.error ?? 'the server knows no arguments');
     if (error !== '' && kernel !== undefined) {
       const problem: FormProblem = { problem: error };
       await this.panel?.webview.postMessage(problem);
@@ -103,7 +103,7 @@ export class QuickForm implements vscode.Disposable {
   async save(uri: vscode.Uri, quick: Quick): Promise<vscode.Uri | undefined> {
     const made = await this.server.call<Template>('visa.launchTemplate', { uri: uri.toString(), quick });
     if (!made.ok || made.text === undefined) {
-      throw new Error(made.error ?? 'the server returned no launch file');
+      throw new Error(made.error ?? 'the server gave no launch file');
     }
     if (uri.scheme !== 'file') {
       await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ language: 'visa-launch', content: made.text }));

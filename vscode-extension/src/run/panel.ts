@@ -43,7 +43,7 @@ export class ResultsPanel implements vscode.Disposable {
 
   reveal(): void {
     if (this.shown === undefined) {
-      void vscode.window.showInformationMessage('vISA: no kernel has been run yet.');
+      void vscode.window.showInformationMessage('vISA: nothing has been run yet.');
       return;
     }
     if (this.panel === undefined) {

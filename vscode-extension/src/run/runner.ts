@@ -38,6 +38,6 @@ export async function runLaunches(server: Server, uris: string[], timeout: numbe
   const argument = { uris, data: 'base64', ...(timeout > 0 && { timeout }) };
   const answer = await server.callInParts<ToldReport, { ok: boolean; error?: string }>('visa.runAll', argument, told, token);
   if (!answer.ok) {
-    throw new Error(answer.error ?? 'the server returned no run');
+    throw new Error(answer.error ?? 'the server has run nothing');
   }
 }

@@ -53,7 +53,7 @@ export function mismatchOf(expectation: Expectation): Mismatch {
 
 export function held(values: Values): { array: ShownArray | undefined; problem: string } {
   if (values.data === undefined) {
-    return { array: undefined, problem: 'too many values to show' };
+    return { array: undefined, problem: 'there are too many values to be shown' };
   }
   try {
     return { array: arrayOf(values.dtype, values.shape, Buffer.from(values.data, 'base64')), problem: '' };

@@ -138,7 +138,7 @@ export class Server implements vscode.Disposable {
 
   async install(): Promise<void> {
     if (!vscode.workspace.isTrusted) {
-      void vscode.window.showWarningMessage('vISA: the server cannot be installed from an untrusted workspace.');
+      void vscode.window.showWarningMessage('vISA: nothing is installed from an untrusted workspace.');
       return;
     }
     try {

@@ -63,7 +63,7 @@ async function findPython(): Promise<string> {
     'visa.python',
     configured === ''
       ? `no ${oldest} was found (${PYTHONS.join(', ')}); the setting visa.python can name one`
-      : `'${configured}' of the setting visa.python is not ${oldest}; expected a path of one, or empty`,
+      : `'${configured}' of the setting visa.python is no ${oldest}; the setting should name one, or be empty`,
   );
 }
 
@@ -79,7 +79,7 @@ function unlessCancelled(error: unknown): undefined {
 export async function installServer(context: vscode.ExtensionContext, output: vscode.OutputChannel): Promise<void> {
   const wheel = await wheelOf(context);
   if (wheel === undefined) {
-    throw new Error('this build of the extension contains no server');
+    throw new Error('this build of the extension holds no server');
   }
   const { folder, stamp, bin } = place(context);
   const options = { location: vscode.ProgressLocation.Notification, title: 'vISA language server', cancellable: true };
@@ -111,14 +111,14 @@ export async function installServer(context: vscode.ExtensionContext, output: vs
     if (shipped === undefined) {
       await step('installing', own, [...pip, `${wheel.file}[jit,embed]`]);
     } else {
-      const done = await step('installing the packages of the extension', own, [...pip, ...shipped, `${wheel.file}[run,embed]`]).catch(unlessCancelled);
+      const done = await step('installing what was shipped', own, [...pip, ...shipped, `${wheel.file}[run,embed]`]).catch(unlessCancelled);
       if (done === undefined) {
         // Another Python or platform than those that it was shipped for.
         await step('installing', own, [...pip, `${wheel.file}[jit,embed]`]);
       } else {
-        const engine = await step('downloading the compiled engine', own, [...pip, ...BRIEFLY, `${wheel.file}[jit]`]).catch(unlessCancelled);
+        const engine = await step('asking for the compiled engine', own, [...pip, ...BRIEFLY, `${wheel.file}[jit]`]).catch(unlessCancelled);
         if (engine === undefined) {
-          output.appendLine('no package index can be reached: kernels are interpreted; Install Language Server tries again');
+          output.appendLine('no package index was reached: kernels are interpreted; Install Language Server tries again');
         }
       }
     }

@@ -35,7 +35,7 @@ export async function complain(problem: unknown): Promise<Remedy> {
   } else if (problem instanceof ProgramNotFound) {
     const how = trusted
       ? 'Install the one that comes with this extension into a private environment?'
-      : 'It can be installed from this extension in a trusted folder.';
+      : 'In a folder that you trust it can be installed from this extension.';
     chosen = await vscode.window.showInformationMessage(plain(`${message} ${how}`), trusted ? INSTALL : TRUST, CHOOSE);
   } else {
     chosen = await vscode.window.showErrorMessage(plain(message), LOG, CHOOSE);

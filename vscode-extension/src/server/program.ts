@@ -33,7 +33,7 @@ async function mustAnswer(command: string): Promise<void> {
   const answer = await runProcess(command, ['--version']);
   if (answer.code !== 0) {
     const said = answer.stderr.trim().split('\n').at(-1) || `exit status ${answer.code}`;
-    const right = 'expected the path of a visa-lsp program, or empty for the one of this extension';
+    const right = 'it should be the path of a visa-lsp program, or empty for the one that comes with this extension';
     throw new WrongSetting('visa.serverPath', `'${command}' of the setting visa.serverPath does not work (${said}); ${right}`);
   }
 }

@@ -18,7 +18,7 @@ export function summary(comparison: Comparison): string {
   const differing = kernels.filter((kernel) => !kernel.same);
   if (differing.length === 0) {
     const renamed = kernels.reduce((sum, kernel) => sum + kernel.renamed, 0);
-    return renamed === 0 ? 'the programs are the same' : `the programs are the same except for ${counted(renamed, 'name')}`;
+    return renamed === 0 ? 'the programs are the same' : `the programs are the same but for ${counted(renamed, 'name')}`;
   }
   const changes = differing.reduce((sum, kernel) => sum + kernel.changes.length, 0);
   return `${counted(changes, 'difference')} in ${differing.length} of ${counted(kernels.length, 'kernel')}`;

@@ -97,7 +97,7 @@ export class SourceCompiler implements vscode.CodeLensProvider, vscode.Disposabl
       return undefined;
     }
     if (!vscode.workspace.isTrusted) {
-      void vscode.window.showWarningMessage('vISA: sources cannot be compiled in an untrusted workspace.');
+      void vscode.window.showWarningMessage('vISA: nothing is compiled in an untrusted workspace.');
       return undefined;
     }
     try {
@@ -116,7 +116,7 @@ export class SourceCompiler implements vscode.CodeLensProvider, vscode.Disposabl
     const first = this.devices.includes(last) ? [last] : [];
     const picked = await vscode.window.showQuickPick([...first, ...this.devices.filter((name) => name !== last)], {
       title: `Compile ${path.posix.basename(uri.path)} for`,
-      placeHolder: 'Device, by the name of its platform',
+      placeHolder: 'The device, as visa-lsp calls its platform',
     });
     if (picked !== undefined) {
       await this.context.workspaceState.update(DEVICE, picked);
@@ -207,7 +207,7 @@ export class SourceCompiler implements vscode.CodeLensProvider, vscode.Disposabl
     const answer = known?.device === device && (known.kernels ?? []).length > 0 ? known : await this.ask(vscode.Uri.parse(uri), device);
     const found = answer.kernels?.find(({ name }) => name === kernel);
     if (found === undefined) {
-      throw new Error(answer.error ?? `the source no longer contains kernel ${kernel}`);
+      throw new Error(answer.error ?? `there is no kernel ${kernel} any more`);
     }
     return found.text;
   }

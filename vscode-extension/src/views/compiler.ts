@@ -37,7 +37,7 @@ export class CompilerCheck implements vscode.Disposable {
 
   async check(uri: vscode.Uri): Promise<CompilerAnswer | undefined> {
     if (!vscode.workspace.isTrusted) {
-      void vscode.window.showWarningMessage('vISA: the compiler cannot be started in an untrusted workspace.');
+      void vscode.window.showWarningMessage('vISA: no compiler is started in an untrusted workspace.');
       return undefined;
     }
     const document = await vscode.workspace.openTextDocument(uri);

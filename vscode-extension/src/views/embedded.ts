@@ -81,7 +81,7 @@ export class Blocks implements vscode.FileSystemProvider, vscode.Disposable {
   async writeFile(uri: vscode.Uri, content: Uint8Array): Promise<void> {
     const { host, block, as } = partsOf(uri);
     if (as !== undefined) {
-      throw vscode.FileSystemError.NoPermissions('this kernel is generated from the block: save it as a separate file');
+      throw vscode.FileSystemError.NoPermissions('this kernel is made from the block: save it as a file of its own');
     }
     const text = new TextDecoder().decode(content);
     await vscode.workspace.openTextDocument(host);
@@ -99,7 +99,7 @@ export class Blocks implements vscode.FileSystemProvider, vscode.Disposable {
     }
     this.shown.set(uri.toString(), { before: text, changed: Date.now() });
     if (!(await vscode.workspace.applyEdit(edit))) {
-      throw vscode.FileSystemError.Unavailable('the document that contains the block has changed meanwhile');
+      throw vscode.FileSystemError.Unavailable('the document that the block stands in has changed meanwhile');
     }
   }
 

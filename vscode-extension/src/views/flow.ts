@@ -92,7 +92,7 @@ export class FlowView implements vscode.Disposable {
       shown.dot = answer.dot ?? '';
       shown.mermaid = answer.mermaid ?? '';
       shown.graph = answer.ok && this.blocks.length > 0 ? graphOf(answer, (first, last) => this.heat.between(uri, first, last)) : undefined;
-      shown.error = shown.graph ? '' : (answer.error ?? 'the kernel contains no instruction');
+      shown.error = shown.graph ? '' : (answer.error ?? 'there is no instruction in this kernel');
       shown.at = line === undefined ? undefined : blockAt(this.blocks, line);
     } catch (error) {
       shown.error = messageOf(error);

@@ -27,7 +27,7 @@ export async function mustBeThere(uri: vscode.Uri, maker: string): Promise<void>
     await vscode.workspace.fs.stat(uri);
   } catch (error) {
     if (error instanceof vscode.FileSystemError && error.code === 'FileNotFound') {
-      throw new Error(`${path.posix.basename(uri.path)} does not exist: it has not been created yet, or was deleted. ${maker}`);
+      throw new Error(`There is no ${path.posix.basename(uri.path)}: it is not made yet, or deleted. ${maker}`);
     }
     throw error;
   }

@@ -99,7 +99,7 @@ export class IsaEditor implements vscode.CustomReadonlyEditorProvider, vscode.Te
   async disassemble(uri: vscode.Uri): Promise<Disassembly> {
     const result = { name: path.basename(uri.path), summary: '', text: '', error: '' };
     try {
-      await mustBeThere(uri, 'Create it with *Assemble to .isa* on its text.');
+      await mustBeThere(uri, '*Assemble to .isa* on its text makes it.');
       const [program, input] = await Promise.all([this.server.program(), vscode.workspace.fs.readFile(uri)]);
       const platform = vscode.workspace.getConfiguration('visa', uri).get<string>('platform', '');
       const args = ['dis', '-', '--stdin-filename', result.name, ...(platform === '' ? [] : ['--platform', platform])];
@@ -109,7 +109,7 @@ export class IsaEditor implements vscode.CustomReadonlyEditorProvider, vscode.Te
       ]);
       if (text.code !== 0) {
         const said = text.stderr.trim().replace(`visa-lsp: ${result.name}: `, '') || `exit status ${text.code}`;
-        return { ...result, error: `${result.name} is not a readable object: ${said}` };
+        return { ...result, error: `${result.name} is no object that can be read: ${said}` };
       }
       return { ...result, text: text.stdout, summary: summary.stdout };
     } catch (error) {

@@ -38,10 +38,10 @@ export type FromMachinePage =
 /** What to do where there is no machine code: by whether the finalizer was called, and the rule of what it says. */
 export function advice(called: boolean, untrusted: boolean, rule: string | undefined): string {
   if (untrusted) {
-    return 'Trust the folder (Workspaces: Manage Workspace Trust) to call the finalizer.';
+    return 'Trust the folder (Workspaces: Manage Workspace Trust); the finalizer is then called.';
   }
   if (!called) {
-    return 'Set visa.finalizer to the path of the program if it is not on PATH.';
+    return 'The program is named in the setting visa.finalizer where it is not on PATH.';
   }
   if (rule === 'finalizer-failure') {
     return 'This is the finalizer’s own fault: the text may be right. Undo the last edit, or try another platform, other options, or another release of the finalizer.';

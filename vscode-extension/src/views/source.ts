@@ -74,7 +74,7 @@ export class SourceLenses implements vscode.CodeLensProvider, vscode.Disposable 
     const places = (found?.locations ?? []).map(({ uri: text, range: { start, end } }) => {
       return new vscode.Location(vscode.Uri.parse(text), new vscode.Range(start.line, start.character, end.line, end.character));
     });
-    const none = 'No vISA text in this folder has an instruction of this line. Compile with -g so that texts name their source lines.';
+    const none = 'No vISA text of this folder has an instruction of this line. Texts compiled with -g name their lines.';
     await vscode.commands.executeCommand('editor.action.goToLocations', uri, new vscode.Position(line, 0), places, 'peek', none);
     return places.length;
   }

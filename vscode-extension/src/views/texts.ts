@@ -48,7 +48,7 @@ export async function showZeInfo(server: Server, pages: Pages, uri: vscode.Uri):
   await vscode.window.showTextDocument(document, vscode.ViewColumn.Beside, true);
   const { length } = answer.warnings ?? [];
   if (length > 0) {
-    const words = length === 1 ? 'one value in this ze_info is guessed: see its first line' : `${length} values in this ze_info are guessed: see its first lines`;
+    const words = length === 1 ? 'one thing in this ze_info is guessed: its first line tells' : `${length} things in this ze_info are guessed: its first lines tell`;
     void vscode.window.showWarningMessage(`vISA: ${words}.`);
   }
 }

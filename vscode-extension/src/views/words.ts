@@ -42,7 +42,7 @@ export function pickWord(words: Word[], wanted: string[]): Promise<string | unde
   }
   const pick = vscode.window.createQuickPick<Item>();
   pick.title = 'Explain';
-  pick.placeholder = 'Instruction, code of a finding, a predefined variable, an attribute, a type or a platform';
+  pick.placeholder = 'An instruction, the code of a finding, a predefined variable, an attribute, a type or a platform';
   pick.matchOnDescription = true;
   pick.items = items;
   const meant = wanted.flatMap((word) => items.filter((item) => item.word === word)).at(0);

@@ -92,7 +92,7 @@ export class ZebinEditor implements vscode.CustomReadonlyEditorProvider {
     const { uri, module } = JSON.parse(what) as Part;
     const told = await this.ask(vscode.Uri.parse(uri));
     const found = told.modules?.find(({ name }) => name === module);
-    const gone = module === undefined || found !== undefined ? '' : `the zebin no longer contains ${module}`;
+    const gone = module === undefined || found !== undefined ? '' : `there is no ${module} any more`;
     const problem = told.error || found?.error || gone;
     if (problem) {
       throw new Error(problem);
@@ -102,9 +102,9 @@ export class ZebinEditor implements vscode.CustomReadonlyEditorProvider {
 
   private async ask(uri: vscode.Uri): Promise<ZebinAnswer> {
     try {
-      await mustBeThere(uri, 'Create it with the compiler, ocloc.');
+      await mustBeThere(uri, 'The compiler, ocloc, makes it.');
       const told = await this.server.call<ZebinAnswer>('visa.zebin', { uri: uri.toString() });
-      const error = `${path.posix.basename(uri.path)} is not a readable zebin: ${told.error}`;
+      const error = `${path.posix.basename(uri.path)} is no zebin that can be read: ${told.error}`;
       return told.ok ? told : { ok: false, error };
     } catch (error) {
       return { ok: false, error: messageOf(error) };

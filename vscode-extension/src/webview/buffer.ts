@@ -64,7 +64,7 @@ function bufferView(buffer: ShownBuffer, wrong?: Mismatch): HTMLElement {
     next = 0;
     const cells = only && differences ? listCells(buffer.title, array, differences.expected, indexes, format) : tableCells(buffer.title, array, columns, format, differences);
     shown = image ? undefined : grid(cells);
-    const legend = differences && !image && !only ? element('p', 'facts', '≠ marks a difference; the expected value is below it') : undefined;
+    const legend = differences && !image && !only ? element('p', 'facts', '≠ marks what differs; what was expected stands below it') : undefined;
     const picture = (): HTMLElement => imageView(array, usual ?? askedShape(array, columns), buffer.title);
     fill(body, legend, shown?.element ?? picture(), unlisted(wrong, only ? indexes.length : undefined));
   };

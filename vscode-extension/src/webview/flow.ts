@@ -27,7 +27,7 @@ listen<Shown | { cursor: string } | undefined>((main, shown) => {
     text === '' ? undefined : button(`Copy ${name}`, `Copy the graph as ${name}`, () => host.postMessage({ kind: 'copy', text }));
   const goTo = (line: number): void => host.postMessage({ kind: 'line', line });
   drawing = shown.graph && new Drawing(shown.graph, goTo, drawing?.name === shown.graph.name ? drawing : undefined);
-  const place = element('div', 'place', drawing?.frame ?? element('p', 'bad', shown.error || 'No graph to draw.'));
+  const place = element('div', 'place', drawing?.frame ?? element('p', 'bad', shown.error || 'There is nothing to draw.'));
   const name = element('span', 'facts', shown.graph?.name ?? '');
   const head = [element('h3', '', shown.title), name, drawing?.buttons, copy('DOT', shown.dot), copy('Mermaid', shown.mermaid)];
   fill(main, element('div', 'bar', ...head), place);

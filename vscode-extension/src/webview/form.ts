@@ -29,7 +29,7 @@ function row(name: string, kind: string, ...fields: (Element | undefined)[]): HT
 
 /** An array's fields: element type, lengths, contents. */
 function arrayFields(given: Record<string, unknown>, what: string): [Element[], () => Record<string, unknown>] {
-  const shape = input((given['shape'] as number[]).join('x'), `${what}: length, or lengths separated by x`);
+  const shape = input((given['shape'] as number[]).join('x'), `${what}: length, or lengths with x between them`);
   const values = input('', `${what}: values`, true);
   values.placeholder = '1, 2.5, -3';
   const swap = (word: string): void => {
@@ -132,7 +132,7 @@ listen<FormContent | FormProblem | undefined>((main, shown) => {
       problem.textContent = error instanceof EntryError ? error.message : String(error);
     }
   };
-  const run = button('Run', 'Run the kernel, and show the values beside it', send('run'));
+  const run = button('Run', 'Run the kernel; the values are shown beside', send('run'));
   run.className = 'primary';
   const rows = [
     row('kernel', '', shown.kernels.length > 1 ? kernels : element('span', '', shown.kernel)),

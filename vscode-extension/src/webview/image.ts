@@ -33,7 +33,7 @@ export function askedShape(array: ShownArray, columns: number): ImageShape {
 export function imageView(array: ShownArray, shape: ImageShape, title: string): HTMLElement {
   const { height, width, channels } = shape;
   if (height * width > MOST_PIXELS || height * width === 0) {
-    return element('p', 'facts', `${width}×${height} pixels are too many to show; the limit is ${MOST_PIXELS}`);
+    return element('p', 'facts', `${width}×${height} pixels cannot be shown; at most ${MOST_PIXELS} can`);
   }
   const read = reader(array);
   const total = size(array);

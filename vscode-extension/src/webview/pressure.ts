@@ -118,7 +118,7 @@ class Curve {
     parts.push(svg('path', { class: 'area', d: `M${LEFT} ${y(0)}${way}V${y(0)}Z` }), svg('path', { class: 'rows', d: `M${LEFT} ${y(points[0]!.pressure)}${way}` }));
     if (top >= REGISTERS) {
       parts.push(svg('line', { class: 'limit', x1: LEFT, x2: this.width - RIGHT, y1: y(REGISTERS), y2: y(REGISTERS) }));
-      parts.push(text(`${REGISTERS} rows: all registers of a thread`, LEFT + 6, y(REGISTERS) - 4, 'start'));
+      parts.push(text(`${REGISTERS} rows: all that a thread has`, LEFT + 6, y(REGISTERS) - 4, 'start'));
     }
     for (const [first, last] of this.marked?.runs ?? []) {
       const from = Math.max(0, this.index(first));
@@ -163,7 +163,7 @@ function liveList(look: Look | undefined, marked: ShownPressure['marked']): HTML
   });
   const none = rows.length === 0 ? element('p', 'facts', 'No general variable.') : undefined;
   const more = look.more === 0 ? undefined : element('p', 'facts', `and ${look.more} more`);
-  const parts = [element('h2', '', `Live after ${words(look)}`), none, rows.length === 0 ? undefined : element('table', 'parts', ...rows), more];
+  const parts = [element('h2', '', `Live behind ${words(look)}`), none, rows.length === 0 ? undefined : element('table', 'parts', ...rows), more];
   return parts.filter((part) => part !== undefined);
 }
 

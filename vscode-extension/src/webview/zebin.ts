@@ -28,7 +28,7 @@ function kernels({ kernels = [], hasZeInfo }: ZebinContent): HTMLElement {
     told(kernel.bytes, ' bytes') || 'none',
   ]);
   return rows.length === 0
-    ? element('p', 'facts', 'The zebin contains no kernel.')
+    ? element('p', 'facts', 'There is no kernel in it.')
     : table(['Kernel', 'SIMD', 'Registers', 'Arguments', 'Native code'], rows);
 }
 
@@ -37,7 +37,7 @@ function modules({ modules: found }: ZebinContent): HTMLElement {
     element('li', error ? 'bad' : '', link(`${name}.visaasm`, 'Open the text with all language features', { kind: 'module', name }), error ? ` ${error}` : undefined),
   );
   return items.length === 0
-    ? element('p', 'facts', 'The zebin contains no vISA: compilers include it only on request. The compiler’s dump folder has the texts.')
+    ? element('p', 'facts', 'There is no vISA in it: a compiler keeps it only when asked to. Its dump folder has the texts.')
     : element('ul', '', ...items);
 }
 
