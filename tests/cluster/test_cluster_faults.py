@@ -104,7 +104,7 @@ def test_a_worker_that_says_nothing_is_given_up_by_name(tmp_path, monkeypatch):
         finally:
             os.kill(int((tmp_path / "stopped").read_text()), signal.SIGCONT)
     assert len(said) == 1
-    assert "did not answer for 2 seconds: it is not used" in said[0]
+    assert "did not answer for 2 seconds; it is not used" in said[0]
 
 
 @pytest.mark.full
