@@ -82,7 +82,7 @@ export const passed = await steps(
     },
     async 'a compiler that is not there'() {
       changeMachine({ 'visa.ocloc': join(folder, 'none') });
-      const told = page.locator('.notification-list-item', { hasText: 'none: is not there; name the program ocloc' });
+      const told = page.locator('.notification-list-item', { hasText: 'none: does not exist; name the program ocloc' });
       // The server hears of the setting at some time.
       await until(page, 'that it is missed', async () => {
         await lens('Compile for...').click();

@@ -167,7 +167,7 @@ export const passed = await steps(
     },
     async 'a finalizer that is not there'() {
       finalizer(join(folder, 'none'));
-      await until(page, 'the words', async () => /No machine code: .*none: is not there/.test(await problem()));
+      await until(page, 'the words', async () => /No machine code: .*none: does not exist/.test(await problem()));
       assert.equal(await isStale(), true);
       assert.match(await view.locator('.notice').innerText(), /setting visa\.finalizer/);
       await photograph(page, themed, 'machine-code-missing');
