@@ -57,7 +57,7 @@ def _value_class(text: str) -> str:
 
 
 class Tokens(dict[str, str]):
-    """What each name of a body stands for; undeclared names and immediates are worked out when they are met.
+    """The tokens of the names of a body; those of undeclared names and immediates are computed at first use.
 
     ``words`` has what special words stand for that do not stand for themselves.
     """

@@ -81,6 +81,5 @@ def tell_problems(name: str, result: Assembled | CheckedProgram) -> None:
 
 def tell(findings: Iterable[ReportedFinding]) -> None:
     """Print findings to standard error, one per line, in the format ``concise``."""
-    for f in findings:
-        place = f"{f.path}:{f.place.line}:{f.place.column}"
-        print(printable(f"{place}: {f.severity.value} {f.code} {f.name}: {f.message}"), file=sys.stderr)
+    for finding in findings:
+        say(printable(finding.concise))

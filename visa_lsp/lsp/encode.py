@@ -29,7 +29,7 @@ MAX_FINDINGS: Final = 5000
 
 
 class FindingView(NamedTuple):
-    """What values depend on besides the findings: how columns are counted, and what the client wants to see."""
+    """The view of a client: the units of its columns, and the findings and fields that it shows."""
 
     uri: str
     encoding: Encoding

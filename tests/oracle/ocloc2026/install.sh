@@ -5,19 +5,9 @@ set -euo pipefail
 mkdir -p "$1"
 dir="$(cd "$1" && pwd)"
 if [ -x "$dir/ocloc" ]; then exit 0; fi
-mkdir -p "$dir/lists/partial" "$dir/cache/archives/partial" "$dir/packages"
-keys=/usr/share/keyrings/debian-archive-keyring.gpg
-archive="$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | sort -u | head -n 1)"
-echo "deb [signed-by=$keys] $archive forky main" > "$dir/sources"
-options=(-qq -o "Dir::Etc::SourceList=$dir/sources" -o Dir::Etc::SourceParts=/dev/null -o "Dir::State::Lists=$dir/lists"
-  -o Dir::State::status=/dev/null -o "Dir::Cache=$dir/cache" -o APT::Sandbox::User=root)
-apt-get "${options[@]}" update
-(cd "$dir/packages" && apt-get "${options[@]}" download libigc2 libigdfcl2 libigc2-tools intel-ocloc libigdgmm12 libze1 \
-  libc6 libgcc-s1 libstdc++6 zlib1g)
-for package in "$dir"/packages/*.deb; do dpkg -x "$package" "$dir/unpacked"; done
-rm -r "$dir/lists" "$dir/cache" "$dir/packages"
-libraries="$(dirname "$(find "$dir/unpacked/usr/lib" -name 'libc.so.6')")"
-loader="$(find "$dir/unpacked/usr/lib" -name 'ld-linux-*.so.*' | head -n 1)"
+source "$(dirname "${BASH_SOURCE[0]}")/../../support/unpack_debian.sh"
+unpack_debian "$dir" forky libigc2 libigdfcl2 libigc2-tools intel-ocloc libigdgmm12 libze1 \
+  libc6 libgcc-s1 libstdc++6 zlib1g
 program="$(find "$dir/unpacked/usr/bin" -name 'ocloc-*' | sort -V | tail -n 1)"
 cat > "$dir/ocloc.new" <<END
 #!/bin/sh

@@ -87,6 +87,12 @@ class ReportedFinding(Struct, frozen=True):
         """The fingerprint, made unique within the file."""
         return f"{self.fingerprint}:{self.number}"
 
+    @property
+    def concise(self) -> str:
+        """The finding as a line: place, severity, code, slug and message."""
+        where = f"{self.path}:{self.place.line}:{self.place.column}"
+        return f"{where}: {self.severity.value} {self.code} {self.name}: {self.message}"
+
 
 class FileResult(Struct, frozen=True):
     """The result of one file. ``error`` says why it could not be checked; ``fixed`` counts fixed findings."""

@@ -60,11 +60,7 @@ def built_program(name: str, compiler: CompilerWords, platform: str | None) -> B
     source = read_source(name, compiler.stdin_filename)
     build = built(source, device_of(None, platform), with_lines(compiler.options), compiler.ocloc)
     if build.program is None:
-        lines = [
-            f"{f.path}:{f.place.line}:{f.place.column}: {f.severity.value} {f.code} {f.name}: {f.message}"
-            for f in build.findings
-            if f.severity is Severity.ERROR
-        ]
+        lines = [f.concise for f in build.findings if f.severity is Severity.ERROR]
         raise TextProblems(source.path, source.text, (), lines)
     if not kernels_of(build):
         raise UserError(f"{source.name}: no kernel found")

@@ -51,7 +51,7 @@ def _everything(_rule: Rule) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class FileRules:
-    """What the settings files of a folder say of a file: its platform, rules that run besides, which findings show."""
+    """The settings for a file: its platform, rules that run in addition, a filter of findings, a problem with the settings."""
 
     platform: str = ""
     extra: frozenset[str] = frozenset()

@@ -47,7 +47,7 @@ class ObjectStore(Protocol):
 
 
 class Making:
-    """What has been compiled for dispatches that are alike, for all machines that run them, and the time that it took.
+    """The compiled code for equal dispatches, shared by all machines that run them, and the time spent on it.
 
     ``store`` has what other processes have compiled.
     """
@@ -62,7 +62,7 @@ class Making:
 
 
 class Makings:
-    """What has been compiled of a program, by all that compiled code depends on."""
+    """The compiled code of a program, by everything that it depends on."""
 
     def __init__(self, store: ObjectStore | None = None) -> None:
         self._store = store
