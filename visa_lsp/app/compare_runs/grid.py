@@ -70,8 +70,8 @@ def _proposed(programs: Sequence[ComparedProgram], path: Path, options: RunOptio
     assert root is not None
     launch: Any = root.plain()
     assert isinstance(launch, dict)
-    unsaid = parse_launch("groups: [1, 1, 1]\n", path)
-    if not options.platform and all(platform_told(unsaid, replace(options, path=p.path)) for p in programs):
+    unsaid, kernel = parse_launch("groups: [1, 1, 1]\n", path), [launch.get("kernel", "")]
+    if not options.platform and all(platform_told(unsaid, replace(options, path=p.path), kernel) for p in programs):
         launch.pop("platform", None)
     counting = {**launch, "sweep": {"groups": _GROUPS}}
     axes: dict[str, Any] = {"groups": _GROUPS[:2]}
