@@ -159,10 +159,13 @@ def _channels(operand: BoundOperand, place: Place) -> Iterator[Found]:
 
 
 def _counter(inst: Inst, operand: BoundOperand, place: Place, platform: Platform) -> Iterator[Found]:
-    """Yield data of an append counter that is not one dword per lane; each of its operands has its own shape."""
+    """Yield data of an append counter that is not one dword per lane (one element in Efficient64b)."""
     tag = operand.node.suffix if isinstance(operand.node, tree.Ref) else None
-    is_counter = inst.row.has(Trait.ATOMIC) and inst.row.atomic is None
-    if is_counter and not platform.efficient64b and tag is not None and tag.text not in ("d32", "u32"):
+    if not inst.row.has(Trait.ATOMIC) or inst.row.atomic is not None or tag is None:
+        return
+    if platform.efficient64b and "x" in tag.text:
+        yield place, f"an append counter takes one element per lane, not `{tag.text}`", Severity.ERROR
+    elif not platform.efficient64b and tag.text not in ("d32", "u32"):
         yield place, f"an append counter takes one `d32` per lane, not `{tag.text}` ({STOPS})", Severity.WARNING
 
 

@@ -66,6 +66,8 @@ def by_types(rule: Rule, judge: Callable[[Instruction, Typed, Platform | None, b
         typed = [(o, t) for o in bound.operands if (t := _type_of(facts, o)) is not None]
         if bound.row.narrow_immediates:
             typed = [(o, t) for o, t in typed if not (isinstance(o.value, Immediate) and t.is_int)]
+        if ctx.dialect is Dialect.V42:
+            typed = [(o, t) for o, t in typed if not _is_undefined(facts, o)]
         verdict = verdict_on(
             bound.row, tuple([(o.slot, t) for o, t in typed]), ctx.platform, ctx.dialect is Dialect.V42
         )
@@ -74,6 +76,12 @@ def by_types(rule: Rule, judge: Callable[[Instruction, Typed, Platform | None, b
             yield ctx.report(rule, operand_place(bound, typed[at][0]), message, severity=severity)
 
     return visit
+
+
+def _is_undefined(facts: BodyFacts, operand: BoundOperand) -> bool:
+    """Whether an operand is an alias of ``%r0``, which compilers print for an undefined value of any type."""
+    symbol = facts.variables.get(operand.value.var) if isinstance(operand.value, General) else None
+    return symbol is not None and not symbol.predefined and symbol.base()[0].name == "%r0"
 
 
 def _type_of(facts: BodyFacts, operand: BoundOperand) -> DataType | None:
