@@ -280,7 +280,10 @@ class Site:
 
     def scalar(self, name: str) -> Callable[[Frame], int]:
         """The first element of a vector operand field, as an integer; 0 where it is missing."""
-        operand = self.inst.get(name)
+        return self.scalar_of(self.inst.get(name))
+
+    def scalar_of(self, operand: Value) -> Callable[[Frame], int]:
+        """The first element of an operand, as an integer; 0 where there is none."""
         if isinstance(operand, int):
             given: int = operand
             return lambda _f: given

@@ -13,6 +13,7 @@ import numpy as np
 from msgspec import Struct
 
 from visa_lsp.app.read.model import (
+    Access,
     Break,
     Calc,
     Call,
@@ -23,6 +24,7 @@ from visa_lsp.app.read.model import (
     If,
     Invoke,
     Label,
+    Lanes,
     Loop,
     Return,
     Set,
@@ -30,13 +32,16 @@ from visa_lsp.app.read.model import (
 from visa_lsp.isa.lane import S0
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.program.model import Combine, PredicateOperand
+from visa_lsp.sim import messages
 from visa_lsp.sim.effects.flow import resume
 from visa_lsp.sim.effects.moves import chosen, same_bits, store_relation
 from visa_lsp.sim.faults import FaultKind, KernelFault
 from visa_lsp.sim.interp import END, SWITCH, WAIT, Thread
 from visa_lsp.sim.lanes import lane_plan, predicate_logic
+from visa_lsp.sim.lsc_messages import fixed, open_model
 from visa_lsp.sim.machine import Machine
 from visa_lsp.sim.operands import Op, Site, predicate_bits
+from visa_lsp.sim.registers import SLM_SURFACE
 from visa_lsp.sim.values import DTYPE
 
 if TYPE_CHECKING:
@@ -44,7 +49,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.app.read.model import Condition, Expr, Reading, Routine, Statement
     from visa_lsp.isa.types import DataType, ExecControl
-    from visa_lsp.program.model import Kernel, Predicate, Value
+    from visa_lsp.program.model import Kernel, Predicate, RawOperand, Value
     from visa_lsp.sim.dispatch import Dispatch, RunResult
     from visa_lsp.sim.group import ThreadGroup, Wait
     from visa_lsp.sim.interp import Code
@@ -126,9 +131,11 @@ class _Expressions(Site):
         """Nothing is kept for observers."""
 
     def operand_type(self, operand: Any) -> DataType:
-        return operand.type if isinstance(operand, Calc | Choose | _Into) else super().operand_type(operand)
+        return operand.type if isinstance(operand, Calc | Choose | Lanes | _Into) else super().operand_type(operand)
 
     def read(self, operand: Any, lanes: int | None = None, dtype: np.dtype[Any] | None = None) -> Fetch:
+        if isinstance(operand, Lanes):
+            return self._lanes(operand, self.lanes if lanes is None else lanes, dtype or DTYPE[operand.type])
         if not isinstance(operand, Calc | Choose):
             return super().read(operand, lanes, dtype)
         inner, kind = self.value(operand), DTYPE[operand.type]
@@ -138,6 +145,16 @@ class _Expressions(Site):
             return found if dtype is None else found.view(dtype)
 
         return fetch
+
+    def _lanes(self, operand: Lanes, lanes: int, kind: np.dtype[Any]) -> Fetch:
+        view = self.raw_view(operand.operand, kind.str, 1, lanes, lanes * kind.itemsize)
+        zeros = np.zeros(lanes, kind)
+        return (lambda _f: zeros) if view is None else lambda f: f.views[view][0]
+
+    def _writes(self, operand: RawOperand) -> bool:
+        """Nothing is kept for observers."""
+        del operand
+        return False
 
     def value(self, operand: Calc | Choose) -> Fetch:
         """The lanes of an expression, converted to its type but for bits above it."""
@@ -166,6 +183,55 @@ def _assignment(code: Code, statement: Set) -> Op:
         mask = enable(f)
         if mask:
             store(f, mask, lanes(f))
+
+    return op
+
+
+def _access(code: Code, statement: Access) -> Op:
+    site = _Expressions(code, statement.control, statement.guard, statement.places[0])
+    memory, single, size, cell = statement.memory, statement.single, statement.size, statement.cell
+    base: Callable[[Frame], int] = lambda _f: 0  # noqa: E731
+    if memory.shared:
+        open_ = fixed(SLM_SURFACE)
+    elif memory.variable >= 0:
+        open_ = messages.surface_variable(site, memory.variable)
+    else:
+        open_, base = open_model(site, memory.model, memory.operand)
+    lanes, count = site.lanes, len(statement.elements)
+    row = max(site.grf, -(-lanes * cell // site.grf) * site.grf)
+    if single:
+        data = site.raw_view(statement.data, "u1", 1, count * cell, count * cell)
+    else:
+        data = site.raw_view(statement.data, "u1", count, lanes * cell, row if count > 1 else lanes * cell)
+    address, offset, enable = site.read(statement.address, 1 if single else lanes), site.scalar_of(statement.offset), site.enable()
+    low = size if statement.high else 0
+    alignment = min(4, size) if count > 1 or single else 1
+
+    def op(f: Frame) -> None:
+        mask = enable(f)
+        if not mask or (data is None and not statement.write):
+            return
+        found = open_(f)
+        at = np.broadcast_to(address(f), (1 if single else lanes,)).astype(np.int64) * statement.scale + offset(f)
+        at = messages.places(f, found[0], (at & 0xFFFFFFFF if statement.wraps else at) + base(f))
+        if single:
+            each = np.arange(count)
+            cells = np.zeros((count, cell), np.uint8) if data is None else f.views[data][0].reshape(count, cell)
+            if mask & 1:
+                move(f, cells, found, at[0] + each * size, each)
+            return
+        active = messages.lanes_of(mask, lanes)
+        for k, element in enumerate(statement.elements):
+            cells = np.zeros((lanes, cell), np.uint8) if data is None else f.views[data][k].reshape(lanes, cell)
+            move(f, cells, found, at[active] + element * size, active)
+
+    def move(f: Frame, cells: Array, found: Any, at: Array, active: Array) -> None:
+        if statement.write:
+            messages.store(f, found, at, np.ascontiguousarray(cells[active, low : low + size]), active, alignment)
+            return
+        got = messages.load(f, found, at, size, active, alignment)
+        cells[active] = 0
+        cells[active, low : low + size] = got
 
     return op
 
@@ -257,6 +323,9 @@ class _Reader(Thread):
             case Set():
                 f.pc = statement.places[0]
                 self._op(statement, lambda: _assignment(f.code, statement))(f)
+            case Access():
+                f.pc = statement.places[0]
+                self._op(statement, lambda: _access(f.code, statement))(f)
             case Call(inst, places):
                 f.pc = places[0]
                 signal = self._op(statement, lambda: f.code.compiled(inst, places[0]))(f)

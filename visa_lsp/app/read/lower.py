@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from visa_lsp.app.read.model import Calc, Call, Choose, Compare, Set
+from visa_lsp.app.read.accesses import access_of
+from visa_lsp.app.read.model import Access, Calc, Call, Choose, Compare, Set
 from visa_lsp.isa import lane
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.operands import OperandModifier
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Inst, Kernel, Value
 
 
-def statement_of(kernel: Kernel, inst: Inst, place: int) -> Set | Call:
-    """Return an assignment where the row's meaning is a value per lane, else a named operation."""
+def statement_of(kernel: Kernel, inst: Inst, place: int) -> Set | Access | Call:
+    """Return an assignment where the row's meaning is a value per lane, an access of memory, else a named operation."""
     control, target = inst.get("exec"), inst.get("dst")
     value = _value(kernel, inst, target)
     if value is None or not isinstance(control, ExecControl):
-        return Call(inst, (place,))
+        return access_of(inst, place) or Call(inst, (place,))
     guard = inst.get("pred")
     guarded = isinstance(guard, Predicate) and not isinstance(value, Choose | Compare)
     return Set(target, value, control, guard if guarded and isinstance(guard, Predicate) else None, (place,))

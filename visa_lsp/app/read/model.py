@@ -15,7 +15,7 @@ from visa_lsp.isa.operands import OperandModifier
 if TYPE_CHECKING:
     from visa_lsp.isa import lane
     from visa_lsp.isa.types import DataType, ExecControl
-    from visa_lsp.program.model import Inst, Predicate, Value
+    from visa_lsp.program.model import Inst, Predicate, RawOperand, Value
 
 
 class Calc(Struct, frozen=True):
@@ -50,7 +50,15 @@ class Compare(Struct, frozen=True):
     right: Expr
 
 
-Expr: TypeAlias = "Calc | Choose | Compare | Value"
+Expr: TypeAlias = "Calc | Choose | Compare | Lanes | Value"
+
+
+class Lanes(Struct, frozen=True):
+    """The contiguous elements of a raw operand, one for each lane."""
+
+    operand: RawOperand
+    type: DataType
+    modifier: OperandModifier = OperandModifier.NONE
 
 
 class Set(Struct, frozen=True):
@@ -58,6 +66,39 @@ class Set(Struct, frozen=True):
 
     target: Value
     value: Expr
+    control: ExecControl
+    guard: Predicate | None
+    places: tuple[int, ...]
+
+
+class Memory(Struct, frozen=True):
+    """Where an access goes: shared local memory, the surface of a variable, or an address model of ``isa.lsc_codes`` with its operand."""
+
+    shared: bool = False
+    variable: int = -1
+    model: int = 0
+    operand: Value = None
+
+
+class Access(Struct, frozen=True):
+    """A load or store of ``elements`` of ``size`` bytes each at the addresses of lanes, in bytes: (address * scale) + offset.
+
+    Element k of all lanes fills row k of ``data``, a cell of ``cell`` bytes for each lane, from ``high`` on; with ``single`` there is
+    one address, and the elements lie side by side. ``wraps``: addresses have 32 bits. ``alignment`` is what the message needs.
+    """
+
+    write: bool
+    memory: Memory
+    address: Expr
+    scale: int
+    offset: Value
+    wraps: bool
+    data: RawOperand
+    size: int
+    cell: int
+    elements: tuple[int, ...]
+    single: bool
+    high: bool
     control: ExecControl
     guard: Predicate | None
     places: tuple[int, ...]
@@ -143,7 +184,7 @@ class Invoke(Struct, frozen=True):
     places: tuple[int, ...]
 
 
-Statement: TypeAlias = "Set | Call | If | Loop | Break | Continue | Goto | Label | Return | Invoke"
+Statement: TypeAlias = "Set | Access | Call | If | Loop | Break | Continue | Goto | Label | Return | Invoke"
 
 
 class Routine(Struct, frozen=True):
