@@ -88,6 +88,11 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ("visa-lsp stats saxpy.visaasm mandelbrot.visaasm --max-pressure 64", "a table; exit 1 above 64 GRF rows"),
         ("visa-lsp stats mandelbrot.visaasm --format json", "the figures of each line, for a program"),
     ),
+    "visa-lsp read": (
+        ("visa-lsp read mandelbrot.visaasm", "show a kernel as pseudo-code"),
+        ("visa-lsp read mandelbrot.visaasm --lines 60-80", "show the part that these lines of the text stand for"),
+        ("visa-lsp read mandelbrot.visaasm --format json", "tell the vISA lines behind each line, for a program"),
+    ),
     "visa-lsp explain": (
         ("visa-lsp explain mad", "an instruction: operands, types, what to take care of"),
         ("visa-lsp explain V101 %r0", "a finding's code and a predefined variable"),

@@ -1,0 +1,340 @@
+"""Pseudo-code as lines of text, each with the vISA instructions that it stands for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from visa_lsp.app.read.expressions import Printer
+from visa_lsp.app.read.model import (
+    Access,
+    Break,
+    Calc,
+    Call,
+    Choose,
+    Continue,
+    Goto,
+    If,
+    Invoke,
+    Label,
+    Loop,
+    Return,
+    Set,
+)
+from visa_lsp.app.read.names import C_TYPES
+from visa_lsp.isa import lsc_codes as codes
+from visa_lsp.isa import types as ty
+from visa_lsp.isa.lane import Effect, Lane
+from visa_lsp.isa.model import FlowClass, Mark, Role, Shape, Trait
+from visa_lsp.isa.types import ExecControl
+from visa_lsp.program.model import General, Immediate, Predicate, PredicateOperand, RawOperand
+from visa_lsp.program.operand_text import instruction, modifiers, operand, string_name
+from visa_lsp.sim.effects import EFFECTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from visa_lsp.app.read.model import Condition, Expr, Reading, Statement
+    from visa_lsp.app.read.names import Names
+    from visa_lsp.isa.types import DataType
+    from visa_lsp.program.model import Inst, Kernel
+
+_INDENT: Final = "    "
+_UNSIGNED: Final = {1: ty.UB, 2: ty.UW, 4: ty.UD, 8: ty.UQ}
+_CHANNELS: Final = "xyzw"
+
+
+class Line(Struct, frozen=True):
+    """A line of pseudo-code: its text, and the numbers of the instructions that it stands for."""
+
+    text: str
+    places: tuple[int, ...] = ()
+
+
+def is_expressed(inst: Inst) -> bool:
+    """Return whether an instruction has a meaning that pseudo-code can name."""
+    meaning = inst.row.meaning
+    return isinstance(meaning, Lane) or (isinstance(meaning, Effect) and meaning.name in EFFECTS)
+
+
+def lines_of(kernel: Kernel, reading: Reading, names: Names, texts: Sequence[str] = ()) -> list[Line]:
+    """Return the lines of a body; ``texts`` are those of the text, for what stays as it is there."""
+    return list(_Lines(kernel, names, texts).body(reading))
+
+
+class _Lines:
+    """Prints one body, from the top to the bottom."""
+
+    def __init__(self, kernel: Kernel, names: Names, texts: Sequence[str]) -> None:
+        self.kernel, self.names, self.texts = kernel, names, texts
+        self.printer = Printer(names)
+        self.declared: set[str] = set()
+
+    def body(self, reading: Reading) -> Iterator[Line]:
+        head = f"{'kernel' if self.kernel.is_kernel else 'function'} {self.kernel.name}({', '.join(self.names.parameters)})"
+        yield Line(f"{head} {{" + (f"  // {self.names.simd} lanes" if self.names.simd else ""))
+        for line in self._code(reading.routines[0].body):
+            yield Line(_INDENT + line.text, line.places)
+        yield Line("}")
+        for routine in reading.routines[1:]:
+            yield Line("")
+            yield Line(f"routine {self._label(routine.entry, routine.label)}() {{")
+            for line in self._code(routine.body):
+                yield Line(_INDENT + line.text, line.places)
+            yield Line("}")
+
+    def _label(self, entry: int, label: int | None) -> str:
+        found = self.names.text.labels.get(label) if label is not None else None
+        return found or f"routine_{entry}"
+
+    def _code(self, code: Sequence[Statement]) -> Iterator[Line]:
+        for statement in code:
+            yield from self._statement(statement)
+
+    def _inner(self, code: Sequence[Statement]) -> Iterator[Line]:
+        for line in self._code(code):
+            yield Line(_INDENT + line.text, line.places)
+
+    def _statement(self, statement: Statement) -> Iterator[Line]:
+        match statement:
+            case Set():
+                yield Line(self._assignment(statement), statement.places)
+            case Access():
+                yield Line(self._access(statement), statement.places)
+            case Call(inst, places):
+                yield Line(self._call(inst), places)
+            case If():
+                yield from self._if(statement)
+            case Loop():
+                yield from self._loop(statement)
+            case Break(places):
+                yield Line("break;", places)
+            case Continue(places):
+                yield Line("continue;", places)
+            case Goto(label, places):
+                yield Line(f"goto {_label_name(label)};", places)
+            case Label(label):
+                yield Line(f"{_label_name(label)}:")
+            case Return(places):
+                yield Line("return;", places)
+            case Invoke(routine, condition, places):
+                first = self._routine_label(places)
+                call = f"{first or f'routine_{routine}'}();"
+                yield Line(call if _always(condition) else f"if ({self.printer.condition(condition)}) {call}", places)
+
+    def _routine_label(self, places: tuple[int, ...]) -> str | None:
+        label = self.kernel.instructions[places[0]].get("label")
+        return self.names.text.labels.get(label) if isinstance(label, int) else None
+
+    def _if(self, statement: If, head: str = "if") -> Iterator[Line]:
+        test = f"{head} ({self.printer.condition(statement.condition)})"
+        if len(statement.then) == 1 and not statement.otherwise and isinstance(
+            statement.then[0], Break | Continue | Goto | Return
+        ):
+            inner = next(iter(self._statement(statement.then[0])))
+            yield Line(f"{test} {inner.text}", tuple(sorted({*statement.places, *inner.places})))
+            return
+        yield Line(f"{test} {{", statement.places)
+        yield from self._inner(statement.then)
+        if len(statement.otherwise) == 1 and isinstance(statement.otherwise[0], If):
+            yield from self._if(statement.otherwise[0], "} else if")
+            return
+        if statement.otherwise:
+            yield Line("} else {")
+            yield from self._inner(statement.otherwise)
+        yield Line("}")
+
+    def _loop(self, loop: Loop) -> Iterator[Line]:
+        if loop.first is not None:
+            yield Line(f"while ({self.printer.condition(loop.first)}) {{", loop.first_places)
+        else:
+            yield Line("while (true) {" if loop.last is None else "do {")
+        yield from self._inner(loop.body)
+        if loop.last is None:
+            yield Line("}")
+        else:
+            yield Line(f"}} while ({self.printer.condition(loop.last)});", loop.last_places)
+
+    # ---- statements without others in them
+
+    def _prefix(self, control: ExecControl, guard: Predicate | None) -> str:
+        """Return which lanes an assignment is for, where these are not all that are active."""
+        first, last, simd = control.mask_offset, control.mask_offset + control.exec_size - 1, self.names.simd
+        tests = []
+        words = ""
+        if control.no_mask:
+            if control.exec_size > 1:
+                words = "unmasked " if not first and control.exec_size >= simd else f"unmasked({first}..{last}) "
+        elif control.exec_size == 1:
+            tests.append(f"lane == {first}")
+        elif first or control.exec_size < simd:
+            tests.append(f"lane >= {first}" if last + 1 >= simd > 0 else f"lane <= {last}" if not first else f"{first} <= lane && lane <= {last}")
+        if guard is not None:
+            tests.append(self.printer.predicate(guard, control).text)
+        return words + (f"if ({' && '.join(tests)}) " if tests else "")
+
+    def _assignment(self, statement: Set) -> str:
+        control, value = statement.control, statement.value
+        text = self.printer.value(value, control).text
+        if not isinstance(value, Calc | Choose) and not isinstance(statement.target, PredicateOperand):
+            text = f"{text} ? -1 : 0"
+        return self._put(statement.target, text, control, self._prefix(control, statement.guard))
+
+    def _put(self, target: Expr, text: str, control: ExecControl, prefix: str) -> str:
+        place, text, type_ = self.printer.assigned(target, control, text)
+        return f"{self._declaration(place, type_, prefix)}{prefix if place in self.declared else ''}{place} = {text};"
+
+    def _declaration(self, place: str, type_: DataType, prefix: str) -> str:
+        """Return the type in front of a name that stands here for the first time, and mark it."""
+        if place in self.declared:
+            return ""
+        self.declared.add(place)
+        plain = place.isidentifier() and not prefix and place != "null"
+        return f"{C_TYPES.get(type_, type_.name)} " if plain else ""
+
+    def _access(self, access: Access) -> str:
+        control, single, count = access.control, access.single, len(access.elements)
+        type_ = self._data_type(access)
+        word = C_TYPES.get(type_, type_.name)
+        dense = access.elements == tuple(range(count))
+        wide = word if count == 1 else f"{word}[{count}]" if single else f"{word}{count if dense else 4}"
+        address = self._address(access)
+        place = f"*({wide} *)({address})"
+        if not dense and not single:
+            place = f"(({word}4 *)({address}))->{''.join(_CHANNELS[e] for e in access.elements)}" if max(access.elements) else f"*({word} *)({address})"
+        data, declared = self._data(access)
+        prefix = self._prefix(control, access.guard)
+        if access.write:
+            return f"{prefix}{place} = {data}{' >> 16' if access.high else ''};"
+        text = f"{place}{' << 16' if access.high else ''}"
+        shown = self._declaration(data, declared, prefix) if declared is not None else ""
+        return f"{prefix}{shown}{data} = {text};"
+
+    def _data_type(self, access: Access) -> DataType:
+        own = self.names.text.types.get(access.data.var)
+        if own is not None and own.size == access.size == access.cell:
+            return own
+        return _UNSIGNED[access.size]
+
+    def _data(self, access: Access) -> tuple[str, DataType | None]:
+        """Return the registers of an access, and their type where they are one element for each lane."""
+        data, count = access.data, len(access.elements)
+        if data.var == 0:
+            return ("0" if access.write else "null"), None
+        own = self.names.text.types.get(data.var, ty.UD)
+        if own.size == access.cell and data.offset % own.size == 0:
+            lanes = 1 if access.single else access.control.exec_size
+            control = ExecControl(lanes, access.control.mask_offset, no_mask=access.control.no_mask)
+            place, _, held = self.printer.placed(data.var, data.offset, list(range(lanes)), control)
+            if count == 1 and (own is held or (own.is_int and held.is_int)):
+                return place, held
+            if count == 1 and access.write:
+                return f"as_{C_TYPES.get(own, own.name)}({place})", None
+        name = self.names.variable(data.var) + (f"@{data.offset}" if data.offset else "")
+        return (f"elements({name}, {count})" if access.single else f"rows({name}, {count})"), None
+
+    def _address(self, access: Access) -> str:
+        memory, printer, control = access.memory, self.printer, access.control
+        address = printer.value(access.address, ExecControl(1, 0, no_mask=True) if access.single else control)
+        text = address.text if access.scale == 1 else f"{access.scale} * {address.within(9)}"
+        if access.scale == 1 and address.rank < 7:
+            text = f"({text})"
+        number = access.offset
+        if isinstance(number, Immediate):
+            bits = number.bits & 0xFFFFFFFF
+            whole = bits - (1 << 32) if bits >> 31 else bits
+            text += f" {'+' if whole > 0 else '-'} {abs(whole)}" if whole else ""
+        elif number is not None:
+            text += f" + {printer.value(number, ExecControl(1, 0, no_mask=True)).within(8)}"
+        base = self._base(memory)
+        return f"{base} + {text}" if base else text
+
+    def _base(self, memory: object) -> str:
+        from visa_lsp.app.read.model import Memory
+
+        assert isinstance(memory, Memory)
+        if memory.shared or memory.variable == 0:
+            return "slm"
+        if memory.variable >= 0:
+            return self.names.text.of(self.names.text.surface, "T", memory.variable).removeprefix("%")
+        operand_, word = memory.operand, codes.ADDRTYPE_TEXT.get(memory.model, f"model{memory.model}")
+        if memory.model == codes.ADDRTYPE_BTI and isinstance(operand_, Immediate):
+            known = self.names.surfaces.get(operand_.bits)
+            return known.name if known is not None else f"bti({operand_.bits})"
+        if memory.model in (codes.ADDRTYPE_FLAT, codes.ADDRTYPE_ARG):
+            return self.printer.value(operand_, ExecControl(1, 0, no_mask=True)).text if isinstance(operand_, General) else ""
+        return f"{word}({self.printer.value(operand_, ExecControl(1, 0, no_mask=True)).text})"
+
+    def _call(self, inst: Inst) -> str:
+        if not is_expressed(inst):
+            return f"asm({self._visa(inst)!r});"
+        control = next((v for v in (inst.get("exec"), inst.get("n")) if isinstance(v, ExecControl)), None)
+        guard = inst.get("pred")
+        prefix = self._prefix(control, guard if isinstance(guard, Predicate) else None) if control is not None else ""
+        control = control or ExecControl(1, 0, no_mask=True)
+        results, args = [], []
+        for slot in inst.row.slots:
+            text = self._operand(inst, slot.name, slot.shape, control) or operand(self.names.text, inst, slot)
+            if text is None:
+                continue
+            if slot.role in (Role.WRITE, Role.READ_WRITE):
+                results.append(text)
+            if slot.role is not Role.WRITE:
+                args.append(text)
+        if inst.row.flow is FlowClass.FUNCTION_CALL and isinstance(inst.get("name"), int):
+            return f"{prefix}{string_name(self.names.text, inst.get('name'))}();"
+        if inst.row.has(Trait.COPIES) and len(args) == 1:
+            call = args[0]
+        else:
+            call = f"{inst.row.mnemonic}{_words(inst)}({', '.join(args)})"
+        left = f"{results[0]} = " if len(results) == 1 else f"({', '.join(results)}) = " if results else ""
+        return f"{prefix}{left}{call};"
+
+    def _operand(self, inst: Inst, name: str, shape: Shape, control: ExecControl) -> str | None:
+        value = inst.get(name)
+        if shape is Shape.VECTOR and value is not None:
+            slot = next(s for s in inst.row.slots if s.name == name)
+            if slot.role is Role.WRITE and isinstance(value, General | PredicateOperand):
+                return self.printer.assigned(value, control, "")[0]
+            return self.printer.value(value, control).text
+        if shape is Shape.RAW and isinstance(value, RawOperand):
+            return self.printer.raw(value, None, control).text
+        return None
+
+    def _visa(self, inst: Inst) -> str:
+        if 0 <= inst.line < len(self.texts):
+            return self.texts[inst.line].partition("///")[0].strip()
+        return instruction(self.names.text, inst)
+
+
+def _words(inst: Inst) -> str:
+    """Return the words behind a mnemonic but those of caches, which change no value."""
+    cached = any(m.field in ("l1", "l3", "l2") for m in inst.row.modifiers)
+    text = modifiers(inst)
+    if not cached:
+        return text
+    kept = [word for word in text.split(".") if word and word not in codes.CACHE]
+    return "".join(f".{word}" for word in kept)
+
+
+def _label_name(label: int) -> str:
+    return f"L{label}" if label >= 0 else f"next_round_{~label}"
+
+
+def _always(condition: Condition) -> bool:
+    return condition.predicate is None and condition.index is None and not condition.negated
+
+
+def source_marks(kernel: Kernel) -> list[tuple[str, int] | None]:
+    """Return for each instruction the source file and line that the marks before it name; None where there are none."""
+    file, found, out = "", None, []
+    for inst in kernel.instructions:
+        if inst.row.marks_source is Mark.FILE:
+            name = inst.get("name")
+            file = kernel.string(name) if isinstance(name, int) else ""
+        elif inst.row.marks_source is Mark.LINE:
+            number = inst.get("line")
+            found = (file, number) if isinstance(number, int) and number else None
+        out.append(found)
+    return out
