@@ -204,6 +204,7 @@ def _access(code: Code, statement: Access) -> Op:
     else:
         data = site.raw_view(statement.data, "u1", count, lanes * cell, row if count > 1 else lanes * cell)
     address, offset, enable = site.read(statement.address, 1 if single else lanes), site.scalar_of(statement.offset), site.enable()
+    source = site.read(statement.value) if statement.value is not None else None
     low = size if statement.high else 0
     alignment = min(4, size) if count > 1 or single else 1
 
@@ -221,6 +222,10 @@ def _access(code: Code, statement: Access) -> Op:
                 move(f, cells, found, at[0] + each * size, each)
             return
         active = messages.lanes_of(mask, lanes)
+        if source is not None:
+            given = np.ascontiguousarray(np.broadcast_to(source(f), (lanes,))).view(np.uint8).reshape(lanes, size)
+            messages.store(f, found, at[active], given[active], active, alignment)
+            return
         for k, element in enumerate(statement.elements):
             cells = np.zeros((lanes, cell), np.uint8) if data is None else f.views[data][k].reshape(lanes, cell)
             move(f, cells, found, at[active] + element * size, active)

@@ -205,6 +205,8 @@ class _Lines:
             place = f"(({word}4 *)({address}))->{''.join(_CHANNELS[e] for e in access.elements)}" if max(access.elements) else f"*({word} *)({address})"
         data, declared = self._data(access)
         prefix = self._prefix(control, access.guard)
+        if access.write and access.value is not None:
+            return f"{prefix}{place} = {self.printer.value(access.value, control).text};"
         if access.write:
             return f"{prefix}{place} = {data}{' >> 16' if access.high else ''};"
         text = f"{place}{' << 16' if access.high else ''}"
@@ -213,6 +215,8 @@ class _Lines:
 
     def _data_type(self, access: Access) -> DataType:
         own = self.names.text.types.get(access.data.var)
+        if access.value is not None:
+            return self.printer.type_of(access.value)
         if own is not None and own.size == access.size == access.cell:
             return own
         return _UNSIGNED[access.size]

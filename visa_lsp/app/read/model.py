@@ -84,7 +84,7 @@ class Access(Struct, frozen=True):
     """A load or store of ``elements`` of ``size`` bytes each at the addresses of lanes, in bytes: (address * scale) + offset.
 
     Element k of all lanes fills row k of ``data``, a cell of ``cell`` bytes for each lane, from ``high`` on; with ``single`` there is
-    one address, and the elements lie side by side. ``wraps``: addresses have 32 bits. ``alignment`` is what the message needs.
+    one address, and the elements lie side by side. ``wraps``: addresses have 32 bits. ``value`` stands for the data of a store that moves one element a lane.
     """
 
     write: bool
@@ -102,6 +102,7 @@ class Access(Struct, frozen=True):
     control: ExecControl
     guard: Predicate | None
     places: tuple[int, ...]
+    value: Expr = None
 
 
 class Call(Struct, frozen=True):
