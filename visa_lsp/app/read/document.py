@@ -97,7 +97,8 @@ def _info(kernel: Kernel, place: Path, finder: Beside) -> KernelInfo | None:
 
 
 def _kernel(kernel: Kernel, platform: Platform, texts: Sequence[str], info: KernelInfo | None) -> ReadKernel:
-    reading = folded(reading_of(kernel), kernel, platform.grf_bytes)
+    names = names_for(kernel, platform, info)
+    reading = folded(reading_of(kernel), kernel, names)
     marks = source_marks(kernel)
     code = kernel.instructions
     lines = [
@@ -106,7 +107,7 @@ def _kernel(kernel: Kernel, platform: Platform, texts: Sequence[str], info: Kern
             tuple(sorted({code[place].line + 1 for place in line.places if code[place].line >= 0})),
             next((mark for place in line.places if (mark := marks[place]) is not None), None),
         )
-        for line in lines_of(kernel, reading, names_for(kernel, platform, info), texts)
+        for line in lines_of(kernel, reading, names, texts)
     ]
     real = [inst for inst in code if not inst.row.opens_label and not inst.row.marks_source]
     kept = sum(not is_expressed(inst) for inst in real)

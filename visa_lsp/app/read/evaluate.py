@@ -7,6 +7,7 @@ in a run (``sim.lanes``, ``sim.effects``).
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from msgspec import Struct
 
 from visa_lsp.app.read.model import (
     Access,
+    Both,
     Break,
     Calc,
     Call,
@@ -331,6 +333,9 @@ class _Reader(Thread):
             case Access():
                 f.pc = statement.places[0]
                 self._op(statement, lambda: _access(f.code, statement))(f)
+            case Both(low, high):
+                yield from self._one(low)
+                yield from self._one(high)
             case Call(inst, places):
                 f.pc = places[0]
                 signal = self._op(statement, lambda: f.code.compiled(inst, places[0]))(f)
@@ -373,7 +378,17 @@ class _Reader(Thread):
     def _lanes(self, condition: Condition, places: tuple[int, ...]) -> int:
         f = self.frame
         taken: Enable = self.machine.made(f.code, condition, lambda: _taken(f.code, condition, places[0]))
-        return taken(f)
+        if not condition.tests:
+            return taken(f)
+        # A predicate that the text does not show keeps what it had.
+        kept = list(f.preds)
+        for test in condition.tests:
+            for one in (test.low, test.high) if isinstance(test, Both) else (test,):
+                assert isinstance(one, Set)
+                self._op(one, partial(_assignment, f.code, one))(f)
+        lanes = taken(f)
+        f.preds[:] = kept
+        return lanes
 
     def _loop(self, loop: Loop) -> Iterator[Wait | None]:
         f = self.frame

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from visa_lsp.app.read.lower import RELATIONS
-from visa_lsp.app.read.model import Calc, Choose, Compare, Lanes
+from visa_lsp.app.read.model import Both, Calc, Choose, Compare, Lanes, Set
 from visa_lsp.app.read.names import C_TYPES
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.operands import OperandModifier, Region
@@ -66,6 +66,7 @@ class Printer:
 
     def __init__(self, names: Names) -> None:
         self.names = names
+        self.computed: dict[int, Text] = {}  # predicate -> what a condition computes it as
 
     def type_of(self, value: Expr) -> DataType:
         """Return the element type of a value."""
@@ -111,7 +112,7 @@ class Printer:
             case Lanes(operand, type_):
                 return self.raw(operand, type_, control)
             case PredicateOperand(var):
-                return Text(self.bit(var, control), _ATOM)
+                return self.computed.get(var) or Text(self.bit(var, control), _ATOM)
             case RawOperand():
                 return self.raw(value, None, control)
             case AddressOf(var, row, col):
@@ -210,8 +211,24 @@ class Printer:
             return "false" if condition.negated else "true"
         if condition.whole and condition.predicate.combine is Combine.NONE:
             control = ty.ExecControl(1, control.mask_offset, no_mask=True)
-        test = self.predicate(condition.predicate, control, negated=condition.negated)
-        return test.text
+        for test in condition.tests:
+            one = test.low if isinstance(test, Both) else test
+            assert isinstance(one, Set)
+            assert isinstance(one.target, PredicateOperand)
+            self.computed[one.target.var] = self.value(one.value, one.control)
+        found = self._condition(condition, control)
+        self.computed.clear()
+        return found
+
+    def _condition(self, condition: Condition, control: ExecControl) -> str:
+        assert condition.predicate is not None
+        value, computed = condition.predicate, self.computed.get(condition.predicate.var)
+        if computed is None:
+            return self.predicate(value, control, negated=condition.negated).text
+        text = computed
+        if value.combine is not Combine.NONE:
+            text = Text(f"{value.combine.name.lower()}({computed.text})", _ATOM)
+        return f"!{text.within(_UNARY)}" if value.inverse != condition.negated else text.text
 
     # ---- operations
 
@@ -294,6 +311,8 @@ class Printer:
             self._tree(a, args, signed=signed, whole=whole, boolean=boolean) for a in node.args if not isinstance(a, int)
         ]
         word = node.word
+        if boolean and word in ("and", "or"):
+            return _joined("&&" if word == "and" else "||", 2 if word == "and" else 1, parts)
         if word == "mad" and not whole:
             return Text(f"{parts[0].within(8)} * {parts[1].within(9)} + {parts[2].within(8)}", 7)
         if word == "not":

@@ -6,46 +6,55 @@ to the next branch, the active lanes are the same, so that what a statement writ
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
 from visa_lsp.app.read.effects import Bits, Effects, mask_of
-from visa_lsp.app.read.model import Access, Calc, Call, Choose, Compare, If, Lanes, Loop, Memory, Reading, Set
+from visa_lsp.app.read.lines import Lines
+from visa_lsp.app.read.model import Access, Both, Calc, Call, Choose, Compare, If, Lanes, Loop, Memory, Reading, Set
+from visa_lsp.app.read.structure import shaped
 from visa_lsp.flow.steps import Space, variable_key
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa.lane import S0
 from visa_lsp.isa.model import Trait
 from visa_lsp.isa.operands import SCALAR_REGION, OperandModifier
-from visa_lsp.program.model import General, Immediate, State
+from visa_lsp.program.model import Combine, General, Immediate, PredicateOperand, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from visa_lsp.app.read.model import Expr, Statement
+    from visa_lsp.app.read.model import Condition, Expr, Statement
+    from visa_lsp.app.read.names import Names
     from visa_lsp.isa.types import DataType, ExecControl
     from visa_lsp.program.model import Kernel
 
     Plain = Set | Access | Call
 
+MAX_DISTANCE: Final = 48  # statements between two halves; compilers put them side by side, or by the dozen
+_TOKEN: Final = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?|.")
+_ELEMENT: Final = re.compile(
+    r"(?P<name>[A-Za-z_]\w*)(?P<index>\[(?:(?P<step>\d+) \* )?lane(?: (?P<sign>[+-]) (?P<first>\d+))?\])?"
+)
 MAX_OPERATIONS: Final = 6  # of an expression, so that a line stays short
 _CONTROL: Final = variable_key(Space.GENERAL, 14)  # rounding and denormals
 _CLOCK: Final = variable_key(Space.GENERAL, 6)
 
 
-def folded(reading: Reading, kernel: Kernel, grf_bytes: int) -> Reading:
-    """Return the same program in fewer statements."""
-    found = _Folder(kernel, grf_bytes)
+def folded(reading: Reading, kernel: Kernel, names: Names) -> Reading:
+    """Return the same program in fewer statements. ``names`` tell which halves have the same text."""
+    found = _Folder(kernel, names)
     routines = [replace(routine, body=found.code(routine.body)) for routine in reading.routines]
-    return Reading(tuple(routines))
+    return Reading(tuple(routines), tuple(found.halves.pairs.items()))
 
 
 @dataclass(slots=True)
 class _Item:
     """A statement of a run with what it reads and writes."""
 
-    statement: Plain
+    statement: Plain | Both
     reads: Bits
     writes: Bits
 
@@ -67,23 +76,30 @@ class _Definition:
 class _Folder:
     """Folds the runs of one body."""
 
-    def __init__(self, kernel: Kernel, grf_bytes: int) -> None:
+    def __init__(self, kernel: Kernel, names: Names) -> None:
         self.kernel = kernel
-        self.effects = Effects(kernel, grf_bytes)
+        self.effects = Effects(kernel, names.grf_bytes)
+        self.halves = _Halves(kernel, names)
 
-    def code(self, code: Sequence[Statement]) -> tuple[Statement, ...]:
-        """Fold a list and those within it."""
+    def code(
+        self, code: Sequence[Statement], last_test: tuple[Condition, int] | None = None
+    ) -> tuple[Statement, ...]:
+        """Fold a list and those within it; ``last_test`` is the condition that follows it, and its place."""
         out: list[Statement] = []
         run: list[_Item] = []
         last = -1
 
-        def close() -> None:
+        def close(behind: Condition | None = None, place: int = -1) -> tuple[Set | Both, ...]:
             nonlocal last
+            tests: tuple[Set | Both, ...] = ()
             if run:
                 self._fold(run, last)
+                self._merge(run)
+                tests = self._tests(run, behind, place) if behind is not None else ()
                 out.extend(item.statement for item in run)
                 run.clear()
             last = -1
+            return tests
 
         for statement in code:
             if isinstance(statement, Set | Access | Call):
@@ -91,14 +107,32 @@ class _Folder:
                 run.append(_Item(statement, self.effects.reads(place), self.effects.writes(place)))
                 last = place
                 continue
+            if isinstance(statement, If):
+                tests = close(statement.condition, statement.places[0])
+                if tests:
+                    places = {p for test in tests for p in test.places}
+                    condition = replace(statement.condition, tests=tests)
+                    statement = replace(statement, condition=condition, places=tuple(sorted({*places, *statement.places})))
             close()
             if isinstance(statement, If):
                 statement = replace(statement, then=self.code(statement.then), otherwise=self.code(statement.otherwise))
             elif isinstance(statement, Loop):
-                statement = replace(statement, body=self.code(statement.body))
+                statement = self._loop(statement)
             out.append(statement)
+        if last_test is not None:
+            self.last_tests = close(*last_test)
         close()
         return tuple(out)
+
+    def _loop(self, loop: Loop) -> Loop:
+        """Fold a loop; a test that its body only computes is part of its condition."""
+        self.last_tests: tuple[Set | Both, ...] = ()
+        body = self.code(loop.body, (loop.last, loop.last_places[0]) if loop.last is not None else None)
+        if loop.last is not None and self.last_tests:
+            places = {p for test in self.last_tests for p in test.places}
+            last = replace(loop.last, tests=self.last_tests)
+            return replace(loop, body=body, last=last, last_places=tuple(sorted({*places, *loop.last_places})))
+        return shaped(body) if loop.first is None and loop.last is None else replace(loop, body=body)
 
     def _fold(self, run: list[_Item], last: int) -> None:
         self._name_surfaces(run, last)
@@ -106,6 +140,69 @@ class _Folder:
         while at < len(run):
             if not self._move(run, at, last):
                 at += 1
+
+    # ---- halves and tests
+
+    def _merge(self, run: list[_Item]) -> None:
+        """Make one of statements that do the same in the lower and in the upper half of the lanes."""
+        at = 0
+        while at < len(run):
+            low = run[at]
+            if isinstance(low.statement, Set | Access) and self.halves.is_low(low.statement):
+                for number in range(at + 1, min(len(run), at + 1 + MAX_DISTANCE)):
+                    high = run[number]
+                    if (
+                        isinstance(high.statement, Set | Access)
+                        and self.halves.is_high(high.statement, low.statement)
+                        and not _meet(low.writes, high.reads)
+                        and all(_may_pass(high, one) for one in run[at + 1 : number])
+                        and self.halves.same(low.statement, high.statement)
+                    ):
+                        places = tuple(sorted({*low.statement.places, *high.statement.places}))
+                        both = Both(low.statement, high.statement, places)
+                        run[at] = _Item(both, _union(low.reads, high.reads), _union(low.writes, high.writes))
+                        del run[number]
+                        break
+            at += 1
+
+    def _tests(self, run: list[_Item], condition: Condition, place: int) -> tuple[Set | Both, ...]:
+        """Take from the end of a run what computes the predicate of a condition, where nothing else reads it."""
+        predicate, control = condition.predicate, condition.control
+        if predicate is None or condition.index is not None:
+            return ()
+        lone = condition.whole or control.exec_size == 1
+        bits = (1 if lone and predicate.combine is Combine.NONE else (1 << control.exec_size) - 1) << control.mask_offset
+        needed = {variable_key(Space.PREDICATE, predicate.var)}
+        tests: list[_Item] = []
+        for item in reversed(run):
+            if not needed & item.writes.keys():
+                continue
+            statement = item.statement
+            one = statement.low if isinstance(statement, Both) else statement
+            if not isinstance(one, Set) or not isinstance(one.target, PredicateOperand) or one.guard is not None:
+                break
+            key = variable_key(Space.PREDICATE, one.target.var)
+            if item.writes.keys() != {key} or item.writes[key] & bits != bits or self.effects.live_behind(place, key) & item.writes[key]:
+                break
+            if (lone or predicate.combine is not Combine.NONE) and not one.control.no_mask:
+                break
+            behind = [other for other in run[run.index(item) + 1 :] if not any(other is test for test in tests)]
+            if not all(_may_pass(item, other) for other in behind):
+                break
+            tests.insert(0, item)
+            read = {variable_key(Space.PREDICATE, leaf.var) for leaf in _leaves(one.value) if isinstance(leaf, PredicateOperand)}
+            needed = (needed - {key}) | read
+            if not needed:
+                break
+        # The first one that the condition's own predicate needs must be there, and nothing may be left half computed.
+        target = variable_key(Space.PREDICATE, predicate.var)
+        if not tests or target not in tests[-1].writes:
+            return ()
+        if any(item.reads.get(target, 0) for item in tests[:1]):
+            return ()
+        for test in tests:
+            run.remove(test)
+        return tuple([t.statement for t in tests if isinstance(t.statement, Set | Both)])
 
     # ---- surfaces
 
@@ -293,6 +390,98 @@ class _Folder:
     def _touches(self, value: General, lanes: int, definition: _Definition) -> bool:
         found = self.effects.place_bytes(value, lanes)
         return found is not None and found[0] == definition.key and bool(mask_of(found[1], found[2]) & definition.mask)
+
+
+class _Halves:
+    """The variables that hold the upper half of the lanes of others, as far as is known."""
+
+    def __init__(self, kernel: Kernel, names: Names) -> None:
+        self.pairs: dict[str, str] = {}
+        self._names = names
+        self._lines = Lines(kernel, names, ())
+        self._numbers = {name: number for number, name in names.variables.items()}
+
+    def is_low(self, statement: Set | Access) -> bool:
+        """Return whether a statement is for the lower half of the lanes."""
+        control = statement.control
+        return control.mask_offset == 0 and control.exec_size > 1 and 2 * control.exec_size == self._names.simd
+
+    def is_high(self, statement: Set | Access, low: Set | Access) -> bool:
+        """Return whether a statement is for the upper half, and of the kind of another."""
+        control, other = statement.control, low.control
+        return (
+            type(statement) is type(low) and control.mask_offset == control.exec_size == other.exec_size
+            and control.no_mask == other.no_mask
+        )  # fmt: skip
+
+    def same(self, low: Set | Access, high: Set | Access) -> bool:
+        """Return whether two statements have the same text but for variables that are halves of one another, and note these."""
+        one, other = (_TOKEN.findall(self._lines.bare(s)) for s in (low, high))
+        if len(one) != len(other):
+            return False
+        found: dict[str, str] = {}
+        for a, b in zip(one, other, strict=True):
+            if a == b:
+                continue
+            pair = self._pair(a, b, low.control.exec_size)
+            if pair is None or found.setdefault(*pair) != pair[1]:
+                return False
+        merged = self.pairs | found
+        if any(self.pairs.get(a, b) != b for a, b in found.items()) or len(set(merged.values())) != len(merged):
+            return False
+        self.pairs = merged
+        return True
+
+    def _pair(self, low: str, high: str, lanes: int) -> tuple[str, str] | None:
+        a, b = _ELEMENT.fullmatch(low), _ELEMENT.fullmatch(high)
+        if a is None or b is None:
+            return None
+        numbers = [self._numbers.get(m["name"]) for m in (a, b)]
+        types = [self._names.text.types.get(n) for n in numbers if n is not None]
+        if len(types) != 2 or types[0] is not types[1] or any(self._names.elements(n or 0) < lanes for n in numbers):
+            return None
+        (step, first), (step_high, first_high) = (_index(m) for m in (a, b))
+        if step != step_high or (first_high, a["name"]) == (first, b["name"]):
+            return None
+        if first_high != first - step * lanes and (a["index"] or b["index"]):
+            return None
+        return (a["name"], b["name"]) if a["name"] != b["name"] else None
+
+
+def _index(found: re.Match[str]) -> tuple[int, int]:
+    """Return the factor of the lane and the first element of a name with its index."""
+    first = int(found["first"] or 0)
+    return int(found["step"] or 1), -first if found["sign"] == "-" else first
+
+
+def _meet(one: Bits, other: Bits) -> bool:
+    return any(other.get(key, 0) & bits for key, bits in one.items())
+
+
+def _union(one: Bits, other: Bits) -> Bits:
+    return {key: one.get(key, 0) | other.get(key, 0) for key in one.keys() | other.keys()}
+
+
+def _may_pass(item: _Item, other: _Item) -> bool:
+    """Return whether two statements may change places."""
+    if _meet(item.reads, other.writes) or _meet(item.writes, other.writes) or _meet(item.writes, other.reads):
+        return False
+    if _CONTROL in item.writes or _CONTROL in other.writes or _CLOCK in item.reads:
+        return False
+    kinds = [_memory(one.statement) for one in (item, other)]
+    return 0 in kinds or kinds == [1, 1]
+
+
+def _memory(statement: Plain | Both) -> int:
+    """Return 0 for what touches no memory, 1 for loads, 2 for all that may write or wait."""
+    match statement:
+        case Set():
+            return 0
+        case Access():
+            return 2 if statement.write else 1
+        case Both():
+            return _memory(statement.low)
+    return 2
 
 
 class _Unfit(Exception):  # noqa: N818 - a way out of a walk

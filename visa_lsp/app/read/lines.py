@@ -9,6 +9,7 @@ from msgspec import Struct
 from visa_lsp.app.read.expressions import Printer
 from visa_lsp.app.read.model import (
     Access,
+    Both,
     Break,
     Calc,
     Call,
@@ -60,20 +61,26 @@ def is_expressed(inst: Inst) -> bool:
 
 def lines_of(kernel: Kernel, reading: Reading, names: Names, texts: Sequence[str] = ()) -> list[Line]:
     """Return the lines of a body; ``texts`` are those of the text, for what stays as it is there."""
-    return list(_Lines(kernel, names, texts).body(reading))
+    return list(Lines(kernel, names, texts).body(reading))
 
 
-class _Lines:
+class Lines:
     """Prints one body, from the top to the bottom."""
 
     def __init__(self, kernel: Kernel, names: Names, texts: Sequence[str]) -> None:
         self.kernel, self.names, self.texts = kernel, names, texts
         self.printer = Printer(names)
         self.declared: set[str] = set()
+        self.plain = False
+        self.wide: ExecControl | None = None  # of a statement that stands for two
 
     def body(self, reading: Reading) -> Iterator[Line]:
         head = f"{'kernel' if self.kernel.is_kernel else 'function'} {self.kernel.name}({', '.join(self.names.parameters)})"
         yield Line(f"{head} {{" + (f"  // {self.names.simd} lanes" if self.names.simd else ""))
+        if reading.halves:
+            half = self.names.simd // 2
+            pairs = ", ".join(f"{high} of {low}" for low, high in reading.halves)
+            yield Line(f"{_INDENT}// lanes {half} to {self.names.simd - 1} are in other registers: {pairs}")
         for line in self._code(reading.routines[0].body):
             yield Line(_INDENT + line.text, line.places)
         yield Line("}")
@@ -102,6 +109,8 @@ class _Lines:
                 yield Line(self._assignment(statement), statement.places)
             case Access():
                 yield Line(self._access(statement), statement.places)
+            case Both():
+                yield Line(self._both(statement), statement.places)
             case Call(inst, places):
                 yield Line(self._call(inst), places)
             case If():
@@ -160,6 +169,9 @@ class _Lines:
 
     def _prefix(self, control: ExecControl, guard: Predicate | None) -> str:
         """Return which lanes an assignment is for, where these are not all that are active."""
+        if self.plain:
+            return self.printer.predicate(guard, control).text if guard is not None else ""
+        control = self.wide or control
         first, last, simd = control.mask_offset, control.mask_offset + control.exec_size - 1, self.names.simd
         tests = []
         words = ""
@@ -174,6 +186,21 @@ class _Lines:
             tests.append(self.printer.predicate(guard, control).text)
         return words + (f"if ({' && '.join(tests)}) " if tests else "")
 
+    def _both(self, statement: Both) -> str:
+        control = statement.low.control
+        self.wide = ExecControl(2 * control.exec_size, 0, no_mask=control.no_mask)
+        low = statement.low
+        text = self._assignment(low) if isinstance(low, Set) else self._access(low)
+        self.wide = None
+        return text
+
+    def bare(self, statement: Set | Access) -> str:
+        """Return an assignment or access without its type and the lanes that it is for."""
+        self.plain = True
+        text = self._assignment(statement) if isinstance(statement, Set) else self._access(statement)
+        self.plain = False
+        return text
+
     def _assignment(self, statement: Set) -> str:
         control, value = statement.control, statement.value
         text = self.printer.value(value, control).text
@@ -183,11 +210,11 @@ class _Lines:
 
     def _put(self, target: Expr, text: str, control: ExecControl, prefix: str) -> str:
         place, text, type_ = self.printer.assigned(target, control, text)
-        return f"{self._declaration(place, type_, prefix)}{prefix if place in self.declared else ''}{place} = {text};"
+        return f"{prefix}{self._declaration(place, type_, prefix)}{place} = {text};"
 
     def _declaration(self, place: str, type_: DataType, prefix: str) -> str:
         """Return the type in front of a name that stands here for the first time, and mark it."""
-        if place in self.declared:
+        if self.plain or place in self.declared:
             return ""
         self.declared.add(place)
         plain = place.isidentifier() and not prefix and place != "null"

@@ -105,6 +105,14 @@ class Access(Struct, frozen=True):
     value: Expr = None
 
 
+class Both(Struct, frozen=True):
+    """One statement for two halves of the lanes, whose text is the same but for the registers."""
+
+    low: Set | Access
+    high: Set | Access
+    places: tuple[int, ...]
+
+
 class Call(Struct, frozen=True):
     """A named operation on operands: a message, a barrier, an instruction of several results."""
 
@@ -117,6 +125,7 @@ class Condition(Struct, frozen=True):
 
     Without predicate and index all of its lanes; ``whole`` takes all lanes of the thread or none, by the first bit of the predicate.
     ``index`` is compared with ``case`` for the whole thread. ``negated`` are the lanes that the branch leaves.
+    ``tests`` compute the predicate right before, for this condition alone.
     """
 
     predicate: Predicate | None
@@ -125,6 +134,7 @@ class Condition(Struct, frozen=True):
     index: Value = None
     case: int = 0
     negated: bool = False
+    tests: tuple[Set | Both, ...] = ()
 
 
 class If(Struct, frozen=True):
@@ -185,7 +195,7 @@ class Invoke(Struct, frozen=True):
     places: tuple[int, ...]
 
 
-Statement: TypeAlias = "Set | Access | Call | If | Loop | Break | Continue | Goto | Label | Return | Invoke"
+Statement: TypeAlias = "Set | Access | Both | Call | If | Loop | Break | Continue | Goto | Label | Return | Invoke"
 
 
 class Routine(Struct, frozen=True):
@@ -198,6 +208,10 @@ class Routine(Struct, frozen=True):
 
 
 class Reading(Struct, frozen=True):
-    """A kernel or function as pseudo-code."""
+    """A kernel or function as pseudo-code.
+
+    ``halves`` are names whose variables hold the lower lanes, with those of the variables that hold the upper lanes.
+    """
 
     routines: tuple[Routine, ...]
+    halves: tuple[tuple[str, str], ...] = ()

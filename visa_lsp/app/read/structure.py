@@ -303,7 +303,7 @@ class _Structurer:
         body = self._sequence(block, self.children.get(block, []), inner)
         if _continue_label(block) in self.labelled:
             body = (*body, Label(_continue_label(block)))
-        return (_shaped(body), *self._rest(behind, where))
+        return (shaped(body), *self._rest(behind, where))
 
     def _sequence(self, block: int, behind: Sequence[int], where: _Where) -> Code:
         inner = _Where(behind[0], where.loop, where.behind) if behind else where
@@ -373,7 +373,7 @@ def _leaves(code: Code) -> bool:
     )
 
 
-def _shaped(body: Code) -> Loop:
+def shaped(body: Code) -> Loop:
     """Return a loop, with its test at the beginning or the end where it has one there."""
     first, last = body[0] if body else None, body[-1] if body else None
     if isinstance(first, If) and _breaks(first):
