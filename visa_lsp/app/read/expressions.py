@@ -46,6 +46,8 @@ _FUNCTIONS: Final = {
     "mad": "fma", "rndd": "floor", "rndu": "ceil", "rnde": "rint", "rndz": "trunc", "lzd": "clz", "cbit": "popcount",
     "frc": "fract", "divm": "div_rte", "sqrtm": "sqrt_rte",
 }  # fmt: skip
+_UNSIGNED: Final = {2: ty.UW, 4: ty.UD, 8: ty.UQ}
+_GROWING: Final = RING | {"shl"}
 _ATOM, _UNARY, _RELATION, _CHOICE = 10, 9, 5, 1
 _EXACT_HEX: Final = 0xFFFF  # integers above are shown in hexadecimal
 
@@ -67,6 +69,7 @@ class Printer:
     def __init__(self, names: Names) -> None:
         self.names = names
         self.computed: dict[int, Text] = {}  # predicate -> what a condition computes it as
+        self.overlaid: dict[int, int] = {}  # variable of other elements -> the one that it lies over
 
     def type_of(self, value: Expr) -> DataType:
         """Return the element type of a value."""
@@ -144,7 +147,14 @@ class Printer:
         """Return a place by the name of the variable that holds it, with its own type and that of the variable."""
         own = self.names.text.types.get(var, ty.UD)
         root, at = self.names.root(var, byte) or (var, byte)
+        self.note_alias(root)
         return self.element(root, at // own.size, elements, control), own, self.names.text.types.get(root, own)
+
+    def note_alias(self, var: int) -> None:
+        """Note a variable that is shown by its own name although it lies over another one."""
+        declared = self.names.kernel.variable(var)
+        if declared is not None and (declared.alias_index or declared.alias_offset) and not declared.alias_scope:
+            self.overlaid[var] = declared.alias_index
 
     def stored(self, var: int, byte: int, elements: list[int], control: ExecControl) -> Text:
         """Return what a variable holds, in the variable's own type."""
@@ -179,6 +189,7 @@ class Printer:
                 return found
             return _cast(type_, found) if _same(own, type_) else Text(f"as_{C_TYPES[type_]}({found.text})", _ATOM)
         name = self.names.variable(operand.var)
+        self.note_alias(operand.var)
         cast = f"<{C_TYPES.get(type_, type_.name)}>" if type_ is not None else ""
         return Text(name + cast + (f"@{operand.offset}" if operand.offset else ""), _ATOM)
 
@@ -254,7 +265,7 @@ class Printer:
         text = self.value(value, control)
         if wanted.is_float:
             return text if own is wanted or (own.is_float and own.size < wanted.size) else _cast(wanted, text)
-        if own.size < min(4, wanted.size) or own is wanted:
+        if own is wanted or (own.size < min(4, wanted.size) and not (exact and own.is_signed and not wanted.is_signed)):
             return text
         if isinstance(value, Immediate) and _fits(value, wanted):
             return text
@@ -274,21 +285,27 @@ class Printer:
             return self._converted(self.value(args[0], control), types[0], value.type, saturate=False)
         if value.meaning.word == "src":
             return self._converted(self.value(args[0], control), types[0], value.type, saturate=value.saturate)
-        ring = _words(value.meaning) <= RING
+        # What may need more bits than the sources have is computed in as many as the result takes.
+        ring = _words(value.meaning) <= _GROWING
         wanted = exec_type
-        if not exec_type.is_float and value.type.is_int and value.type.size > exec_type.size and ring:
-            wanted = value.type
+        if value.meaning.word == "shr" and not exec_type.is_float:
+            wanted = _UNSIGNED[exec_type.size]
+        elif not exec_type.is_float and ring:
+            if value.type.is_int and value.type.size > exec_type.size:
+                wanted = value.type
+            elif (value.saturate or not value.type.is_int) and exec_type.size < ty.Q.size:
+                wanted = ty.Q
         texts = []
         for one, own in zip(args, types, strict=True):
             # A product in a qword takes each dword with its own sign, other sums all with that of the execution type.
             inner = wanted
             text = self.argument(one, inner, control, exact=not ring)
-            if wanted is not exec_type and exec_type.is_signed and not own.is_signed and own.size == exec_type.size:
+            if wanted.size > exec_type.size and exec_type.is_signed and not own.is_signed and own.size == exec_type.size:
                 if not {"mul", "mad"} & _words(value.meaning):
                     text = _cast(wanted, _cast(exec_type, self.value(one, control)))
             texts.append(text)
         whole = exec_type.is_float
-        found = self._tree(value.meaning, texts, signed=exec_type.is_signed, whole=whole)
+        found = self._tree(value.meaning, texts, signed=wanted.is_signed, whole=whole)
         return self._converted(found, wanted, value.type, saturate=value.saturate)
 
     def _converted(self, text: Text, from_: DataType, to: DataType, *, saturate: bool) -> Text:

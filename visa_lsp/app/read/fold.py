@@ -34,11 +34,14 @@ if TYPE_CHECKING:
     Plain = Set | Access | Call
 
 MAX_DISTANCE: Final = 48  # statements between two halves; compilers put them side by side, or by the dozen
-_TOKEN: Final = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?|.")
+_TOKEN: Final = re.compile(r"[A-Za-z_]\w*(?:\[(?:\d+ \* )?lane(?: [+-] \d+)?\])?|.")
 _ELEMENT: Final = re.compile(
     r"(?P<name>[A-Za-z_]\w*)(?P<index>\[(?:(?P<step>\d+) \* )?lane(?: (?P<sign>[+-]) (?P<first>\d+))?\])?"
 )
-MAX_OPERATIONS: Final = 6  # of an expression, so that a line stays short
+_SUMS: Final = frozenset({"src", "add", "add3", "sub", "mul", "mad", "shl"})
+MAX_SUM: Final = 4  # operations of an address that may stand more than once
+MAX_OPERATIONS: Final = 6  # of a value that moves, so that a line stays short
+MAX_STATEMENT: Final = 12  # of all that moved into one statement
 _CONTROL: Final = variable_key(Space.GENERAL, 14)  # rounding and denormals
 _CLOCK: Final = variable_key(Space.GENERAL, 6)
 
@@ -242,14 +245,16 @@ class _Folder:
         key, mask = definition.key, definition.mask
         inputs, changes = run[at].reads, False
         users: list[tuple[int, Plain]] = []
+        several = _is_offset(definition.value)
         for number in range(at + 1, len(run)):
             item = run[number]
             if item.reads.get(key, 0) & mask:
-                if changes or (users and not definition.is_cheap):
+                if changes:
                     return False
                 found = self._with_value(item, definition)
                 if found is None:
                     return False
+                several = several and _is_address(found)
                 users.append((number, found))
             if self._overwrites(item, definition):
                 break
@@ -260,7 +265,7 @@ class _Folder:
         else:
             if self.effects.live_behind(last, key) & mask:
                 return False
-        if not users:
+        if not users or (len(users) > 1 and not several and not definition.is_cheap):
             return False
         places = run[at].statement.places
         for number, statement in users:
@@ -372,7 +377,7 @@ class _Folder:
         except _Unfit:
             return None
         # Whatever else reads the elements, a guard or another region, keeps the definition where it is.
-        if seen != definition.mask or found == statement or (size > 2 * MAX_OPERATIONS and not definition.is_cheap):
+        if seen != definition.mask or found == statement or (size > MAX_STATEMENT and not definition.is_cheap):
             return None
         return found if self._reads_no_more(found, definition) else None
 
@@ -543,6 +548,19 @@ def _operations(value: Expr) -> int:
         case Compare(_, left, right):
             return 1 + _operations(left) + _operations(right)
     return 0
+
+
+def _is_offset(value: Expr) -> bool:
+    """Return whether a value is a short sum as addresses are made of; such sums may stand in several places."""
+    match value:
+        case Calc(meaning, args, type_):
+            return type_.is_int and meaning.word in _SUMS and _operations(value) <= MAX_SUM and all(map(_is_offset, args))
+    return isinstance(value, General | Immediate | Lanes)
+
+
+def _is_address(statement: Plain) -> bool:
+    """Return whether a statement uses a sum as an address, or to make one."""
+    return isinstance(statement, Access) or (isinstance(statement, Set) and _is_offset(statement.value))
 
 
 def _is_cheap(value: Expr) -> bool:

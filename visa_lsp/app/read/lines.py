@@ -20,14 +20,16 @@ from visa_lsp.app.read.model import (
     Invoke,
     Label,
     Loop,
+    Memory,
     Return,
     Set,
 )
-from visa_lsp.app.read.names import C_TYPES
+from visa_lsp.app.read.names import C_TYPES, Argument
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa import types as ty
-from visa_lsp.isa.lane import Effect, Lane
+from visa_lsp.isa.lane import S0, Effect, Lane
 from visa_lsp.isa.model import FlowClass, Mark, Role, Shape, Trait
+from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program.model import General, Immediate, Predicate, PredicateOperand, RawOperand
 from visa_lsp.program.operand_text import instruction, modifiers, operand, string_name
@@ -81,7 +83,11 @@ class Lines:
             half = self.names.simd // 2
             pairs = ", ".join(f"{high} of {low}" for low, high in reading.halves)
             yield Line(f"{_INDENT}// lanes {half} to {self.names.simd - 1} are in other registers: {pairs}")
-        for line in self._code(reading.routines[0].body):
+        code = list(self._code(reading.routines[0].body))
+        notes = [f"{self._shown(over)} lies over {self._shown(under)}" for over, under in self.printer.overlaid.items()]
+        if notes:
+            yield Line(f"{_INDENT}// {', '.join(notes)}")
+        for line in code:
             yield Line(_INDENT + line.text, line.places)
         yield Line("}")
         for routine in reading.routines[1:]:
@@ -90,6 +96,10 @@ class Lines:
             for line in self._code(routine.body):
                 yield Line(_INDENT + line.text, line.places)
             yield Line("}")
+
+    def _shown(self, number: int) -> str:
+        type_ = self.names.text.types.get(number)
+        return f"{C_TYPES.get(type_, type_.name) if type_ is not None else '?'} {self.names.variable(number)}"
 
     def _label(self, entry: int, label: int | None) -> str:
         found = self.names.text.labels.get(label) if label is not None else None
@@ -230,6 +240,8 @@ class Lines:
         place = f"*({wide} *)({address})"
         if not dense and not single:
             place = f"(({word}4 *)({address}))->{''.join(_CHANNELS[e] for e in access.elements)}" if max(access.elements) else f"*({word} *)({address})"
+        if count == 1:
+            place = self._indexed(access, word, access.size) or place
         data, declared = self._data(access)
         prefix = self._prefix(control, access.guard)
         if access.write and access.value is not None:
@@ -241,29 +253,77 @@ class Lines:
         return f"{prefix}{shown}{data} = {text};"
 
     def _data_type(self, access: Access) -> DataType:
-        own = self.names.text.types.get(access.data.var)
         if access.value is not None:
             return self.printer.type_of(access.value)
-        if own is not None and own.size == access.size == access.cell:
-            return own
-        return _UNSIGNED[access.size]
+        held = self._held(access)
+        return held if held is not None and held.size == access.size == access.cell else _UNSIGNED[access.size]
+
+    def _held(self, access: Access) -> DataType | None:
+        """Return the element type of the variable that the data lies in; None where its elements are no cells."""
+        data = access.data
+        own = self.names.text.types.get(data.var)
+        if data.var == 0 or own is None or own.size != access.cell or data.offset % own.size:
+            return None
+        root = self.names.root(data.var, data.offset)
+        return self.names.text.types.get(root[0]) if root is not None else own
 
     def _data(self, access: Access) -> tuple[str, DataType | None]:
         """Return the registers of an access, and their type where they are one element for each lane."""
-        data, count = access.data, len(access.elements)
+        data, count, held = access.data, len(access.elements), self._held(access)
         if data.var == 0:
             return ("0" if access.write else "null"), None
-        own = self.names.text.types.get(data.var, ty.UD)
-        if own.size == access.cell and data.offset % own.size == 0:
+        if count == 1 and held is not None and (held.is_int or access.size == access.cell):
             lanes = 1 if access.single else access.control.exec_size
             control = ExecControl(lanes, access.control.mask_offset, no_mask=access.control.no_mask)
-            place, _, held = self.printer.placed(data.var, data.offset, list(range(lanes)), control)
-            if count == 1 and (own is held or (own.is_int and held.is_int)):
-                return place, held
-            if count == 1 and access.write:
-                return f"as_{C_TYPES.get(own, own.name)}({place})", None
+            return self.printer.placed(data.var, data.offset, list(range(lanes)), control)[0], held
+        self.printer.note_alias(data.var)
         name = self.names.variable(data.var) + (f"@{data.offset}" if data.offset else "")
         return (f"elements({name}, {count})" if access.single else f"rows({name}, {count})"), None
+
+    def _indexed(self, access: Access, word: str, size: int) -> str | None:
+        """Return an access as an element of an argument; None where its address is not a sum of whole elements."""
+        memory, known = access.memory, None
+        flat = memory.variable < 0 and not memory.shared and memory.model == codes.ADDRTYPE_FLAT
+        if flat and isinstance(memory.operand, General):
+            return None
+        if memory.model == codes.ADDRTYPE_BTI and isinstance(memory.operand, Immediate):
+            known = self.names.surfaces.get(memory.operand.bits)
+        if known is None and not flat:
+            known = Argument(self._base(memory))
+        if access.scale != 1 or not (access.offset is None or isinstance(access.offset, Immediate)):
+            return None
+        control = ExecControl(1, 0, no_mask=True) if access.single else access.control
+        parts: list[str] = []
+        number = _signed(access.offset) if isinstance(access.offset, Immediate) else 0
+        offset = f"{known.name}_offset" if known is not None else ""
+        for term, factor in _terms(access.address, 1):
+            if isinstance(term, Immediate):
+                number += _signed(term) * factor
+                continue
+            text = self.printer.value(term, control)
+            pointer = self._pointer(term) if flat and known is None and factor == 1 else None
+            if factor == 1 and offset and text.text == offset:
+                offset = ""
+            elif pointer is not None:
+                known = pointer
+            elif factor % size:
+                return None
+            else:
+                parts.append(text.text if factor == size and text.rank >= 7 else text.within(9) + (f" * {factor // size}" if factor != size else ""))
+        if known is None or number % size:
+            return None
+        if number or not parts:
+            parts.append(str(number // size))
+        index = " + ".join(parts).replace("+ -", "- ")
+        same = known.element == word or (known.element, word) in _ALIKE
+        return f"{known.name}[{index}]" if same else f"(({word} *){known.name})[{index}]"
+
+    def _pointer(self, term: Expr) -> Argument | None:
+        """Return the argument whose address a variable of the launch holds; None for other values."""
+        if not isinstance(term, General) or term.row or term.col or term.modifier is not OperandModifier.NONE:
+            return None
+        root = self.names.root(term.var, 0)
+        return self.names.pointers.get(root[0]) if root is not None and not root[1] else None
 
     def _address(self, access: Access) -> str:
         memory, printer, control = access.memory, self.printer, access.control
@@ -273,18 +333,14 @@ class Lines:
             text = f"({text})"
         number = access.offset
         if isinstance(number, Immediate):
-            bits = number.bits & 0xFFFFFFFF
-            whole = bits - (1 << 32) if bits >> 31 else bits
+            whole = _signed(number)
             text += f" {'+' if whole > 0 else '-'} {abs(whole)}" if whole else ""
         elif number is not None:
             text += f" + {printer.value(number, ExecControl(1, 0, no_mask=True)).within(8)}"
         base = self._base(memory)
         return f"{base} + {text}" if base else text
 
-    def _base(self, memory: object) -> str:
-        from visa_lsp.app.read.model import Memory
-
-        assert isinstance(memory, Memory)
+    def _base(self, memory: Memory) -> str:
         if memory.shared or memory.variable == 0:
             return "slm"
         if memory.variable >= 0:
@@ -337,6 +393,36 @@ class Lines:
         if 0 <= inst.line < len(self.texts):
             return self.texts[inst.line].partition("///")[0].strip()
         return instruction(self.names.text, inst)
+
+
+# Types of which C converts one into the other without a change of bits.
+_ALIKE: Final = frozenset({(a, b) for pair in (("int", "uint"), ("short", "ushort"), ("char", "uchar"), ("long", "ulong")) for a in pair for b in pair})
+
+
+def _signed(value: Immediate) -> int:
+    bits = value.bits & 0xFFFFFFFF
+    return bits - (1 << 32) if bits >> 31 else bits
+
+
+def _terms(value: Expr, factor: int) -> Iterator[tuple[Expr, int]]:
+    """Yield the terms of a sum with their factors, conversions between integers looked through."""
+    match value:
+        case Calc(meaning, args, type_, False, OperandModifier.NONE) if type_.is_int and type_.size >= 4:
+            flat = all(not isinstance(a, int) and a.word == "src" for a in meaning.args)
+            if meaning == S0:
+                yield from _terms(args[0], factor)
+                return
+            if flat and meaning.word in ("add", "add3"):
+                for one in args:
+                    yield from _terms(one, factor)
+                return
+            if flat and meaning.word == "shl" and isinstance(args[1], Immediate):
+                yield from _terms(args[0], factor << (args[1].bits & 31))
+                return
+            if flat and meaning.word == "mul" and isinstance(args[1], Immediate):
+                yield from _terms(args[0], factor * _signed(args[1]))
+                return
+    yield value, factor
 
 
 def _words(inst: Inst) -> str:
