@@ -90,7 +90,7 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     ),
     "visa-lsp read": (
         ("visa-lsp read mandelbrot.visaasm", "show a kernel as pseudo-code"),
-        ("visa-lsp read mandelbrot.visaasm --lines 60-80", "show the part that these lines of the text stand for"),
+        ("visa-lsp read mandelbrot.visaasm --lines 130-150", "show the part that these lines of the text stand for"),
         ("visa-lsp read mandelbrot.visaasm --format json", "tell the vISA lines behind each line, for a program"),
     ),
     "visa-lsp explain": (

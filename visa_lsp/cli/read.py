@@ -76,7 +76,9 @@ def _report(files: list[ReadFile], errors: list[dict[str, str]], form: str) -> s
         values: list[Any] = [as_json(file) for file in files] + errors
         return json.dumps(values[0] if len(values) == 1 else values, indent=1, ensure_ascii=False) + "\n"
     many = len(files) > 1
-    return "\n".join((f"// {printable(file.name)}\n" if many else "") + printable_lines(as_text(file)) for file in files)
+    return "\n".join(
+        (f"// {printable(file.name)}\n" if many else "") + printable_lines(as_text(file)) for file in files
+    )
 
 
 def printable_lines(text: str) -> str:

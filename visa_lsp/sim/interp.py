@@ -89,7 +89,7 @@ class Code:
         found = self._compiled.get(pc)
         if found is None:
             with self.growing():
-                self._alone[pc] = self.compiled(self.kernel.instructions[pc], pc)
+                self._alone[pc] = self.op_for(self.kernel.instructions[pc], pc)
             found = self._compiled[pc] = self.joined(self._alone[pc], pc)
         return found
 
@@ -136,7 +136,7 @@ class Code:
                 joins.add(max(pc + 1, self.labels.get(label, 0)))
         return joins
 
-    def compiled(self, inst: Inst, pc: int) -> Op:
+    def op_for(self, inst: Inst, pc: int) -> Op:
         """The op of an instruction that stands for number ``pc``; inside ``growing``."""
         meaning = inst.row.meaning
         site = Site(self, inst, pc)

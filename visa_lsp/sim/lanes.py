@@ -16,7 +16,7 @@ import numpy as np
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import Expr
 from visa_lsp.isa.operands import OperandModifier
-from visa_lsp.program.model import Address, General, Immediate, Indirect, PredicateOperand
+from visa_lsp.program.model import Address, Immediate, PredicateOperand
 from visa_lsp.sim import exact, values, words
 from visa_lsp.sim.values import DTYPE, Rounding
 
@@ -255,7 +255,11 @@ def lane_plan(site: Site, expr: Expr, sources: list[Any], dst: Any) -> tuple[lis
     exec_type = values.execution_type(site.operand_type(s) for s in sources)
     if expr.word in words.ON_BITS and (exec_type.is_float or site.operand_type(dst).is_float):
         return _on_bits(site, expr, sources[0], dst)
-    plan = _float_plan(site, expr, exec_type, sources) if exec_type.is_float else _int_plan(site, expr, exec_type, sources, dst)
+    plan = (
+        _float_plan(site, expr, exec_type, sources)
+        if exec_type.is_float
+        else _int_plan(site, expr, exec_type, sources, dst)
+    )
     return *plan, converter(site, exec_type, dst)
 
 
@@ -364,7 +368,10 @@ def _float_plan(site: Site, expr: Expr, exec_type: ty.DataType, sources: list[An
 
 
 def predicate_logic(site: Site, expr: Expr, dst: PredicateOperand, sources: list[Any]) -> Op:
-    """Logic on whole predicates, from the mask offset on (seed 004 "Predicate Operands")."""
+    """Logic on whole predicates, from the mask offset on (seed 004 "Predicate Operands").
+
+    Raises KernelFault where a source is no predicate, or the word has no meaning for one.
+    """
     if not all(isinstance(s, PredicateOperand) for s in sources) or expr.word not in words.LANE_BOOL_WORDS:
         raise site.fault("a predicate is written from predicates only")
     at, full, enable, var = site.control.mask_offset, site.full, site.enable(), dst.var

@@ -61,6 +61,7 @@ def open_model(site: Site, kind: int, operand: Value) -> tuple[messages.Open, Ca
 
 def fixed(value: int) -> messages.Open:
     """Open the surface of a number."""
+
     def find(f: Frame) -> tuple[Space | None, int]:
         assert f.thread is not None
         if value == STATELESS_SURFACE:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from visa_lsp.app.read.model import Access, Lanes, Memory
+from visa_lsp.app.read.model import Lanes, MemoryPlace, Transfer
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import Effect
@@ -12,17 +12,17 @@ from visa_lsp.isa.types import ExecControl
 from visa_lsp.program.model import General, Immediate, Predicate, RawOperand
 
 if TYPE_CHECKING:
-    from visa_lsp.program.model import Inst, Value
+    from visa_lsp.program.model import Inst
 
 _ADDRESS_TYPE = {1: ty.UW, 2: ty.UD, 3: ty.UQ, 5: ty.UD, 6: ty.D}
-_FLAT = Memory(model=codes.ADDRTYPE_FLAT)
+_FLAT = MemoryPlace(model=codes.ADDRTYPE_FLAT)
 _OWORDS = {
     "oword_ld": (False, 16), "oword_ld_unaligned": (False, 1), "oword_st": (True, 16),
     "svm_block_ld": (False, 1), "svm_block_st": (True, 1),
 }  # fmt: skip
 
 
-def access_of(inst: Inst, place: int) -> Access | None:
+def access_of(inst: Inst, place: int) -> Transfer | None:
     """Return the access that a message is; None where it is none of this form."""
     meaning, control = inst.row.meaning, inst.get("exec")
     if not isinstance(meaning, Effect):
@@ -72,7 +72,7 @@ def _raw(inst: Inst, name: str) -> RawOperand:
     return found if isinstance(found, RawOperand) else RawOperand(0, 0)
 
 
-def _lsc(inst: Inst, place: int, control: ExecControl, effect: str) -> Access | None:
+def _lsc(inst: Inst, place: int, control: ExecControl, effect: str) -> Transfer | None:
     size = codes.DATASIZES.get(_number(inst, "datasize"))
     if size is None or inst.get("surfidx") not in (None, 0):
         return None
@@ -83,11 +83,11 @@ def _lsc(inst: Inst, place: int, control: ExecControl, effect: str) -> Access | 
     )  # fmt: skip
     model = _number(inst, "addrtype", codes.ADDRTYPE_FLAT)
     if _number(inst, "sfid") == codes.SFID_SLM:
-        memory = Memory(shared=True)
+        memory = MemoryPlace(shared=True)
     else:
-        memory = Memory(model=model, operand=inst.get("surface"))
+        memory = MemoryPlace(model=model, operand=inst.get("surface"))
     width = _number(inst, "addrsize")
-    return Access(
+    return Transfer(
         write, memory, Lanes(_raw(inst, "src0"), _ADDRESS_TYPE.get(width, ty.UD)), _number(inst, "immscale", 1) or 1,
         Immediate(ty.D, _number(inst, "immoffset")), codes.ADDRSIZE_BYTES.get(width, 4) <= 4 and model != codes.ADDRTYPE_FLAT,
         _raw(inst, "src1" if write else "dst"), size.memory_bytes, size.register_bytes, elements,
@@ -97,34 +97,32 @@ def _lsc(inst: Inst, place: int, control: ExecControl, effect: str) -> Access | 
 
 def _surface(
     inst: Inst, place: int, control: ExecControl, size: int, cell: int, elements: tuple[int, ...]
-) -> Access | None:
+) -> Transfer | None:
     write, surface, offset = inst.get("src") is not None, inst.get("surface"), inst.get("goff")
     if not isinstance(surface, int):
         return None
-    return Access(
-        write, Memory(variable=surface), Lanes(_raw(inst, "off"), ty.UD), 1, offset, offset is not None,
+    return Transfer(
+        write, MemoryPlace(variable=surface), Lanes(_raw(inst, "off"), ty.UD), 1, offset, offset is not None,
         _raw(inst, "src" if write else "dst"), size, cell, elements, False, False, control, _guard(inst), (place,),
     )  # fmt: skip
 
 
 def _flat(
     inst: Inst, place: int, control: ExecControl, size: int, cell: int, elements: tuple[int, ...], *, write: bool
-) -> Access:
-    return Access(
+) -> Transfer:
+    return Transfer(
         write, _FLAT, Lanes(_raw(inst, "address"), ty.UQ), 1, inst.get("goff"), False, _raw(inst, "data"), size, cell,
         elements, False, False, control, _guard(inst), (place,),
     )  # fmt: skip
 
 
-def _owords(inst: Inst, place: int, write: bool, scale: int) -> Access | None:  # noqa: FBT001
+def _owords(inst: Inst, place: int, write: bool, scale: int) -> Transfer | None:
     flat = inst.row.family == "svm"
     surface, at = inst.get("surface"), inst.get("address" if flat else "offset")
     if not (flat or isinstance(surface, int)) or not isinstance(at, General | Immediate):
         return None
-    memory = _FLAT if flat or not isinstance(surface, int) else Memory(variable=surface)
-    return Access(
+    memory = _FLAT if flat or not isinstance(surface, int) else MemoryPlace(variable=surface)
+    return Transfer(
         write, memory, at, scale, None, False, _raw(inst, "data" if flat else "src" if write else "dst"), 4, 4,
         tuple(range(4 << _number(inst, "n"))), True, False, ExecControl(1, 0, no_mask=True), None, (place,),
     )  # fmt: skip
-
-

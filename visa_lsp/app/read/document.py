@@ -125,7 +125,9 @@ def chosen(file: ReadFile, kernel: str | None, lines: tuple[int, int] | None) ->
         kernels = tuple([one for one in kernels if one.name == kernel])
         if not kernels:
             known = [one.name for one in file.kernels]
-            raise UserError(f"{file.name}: no kernel or function {kernel!r}{did_you_mean(kernel, known) or ' (there: ' + ', '.join(known) + ')'}")
+            raise UserError(
+                f"{file.name}: no kernel or function {kernel!r}{did_you_mean(kernel, known) or ' (there: ' + ', '.join(known) + ')'}"
+            )
     if lines is not None:
         kernels = tuple([part for one in kernels if (part := _part(one, *lines)) is not None])
         if not kernels:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import structs
 
 from visa_lsp.app.read.accesses import access_of
-from visa_lsp.app.read.model import Access, Lanes
+from visa_lsp.app.read.model import Lanes, Transfer
 from visa_lsp.flow.accesses import accesses_of, exec_control_of
 from visa_lsp.flow.graph import graph_of
 from visa_lsp.flow.liveness import Liveness
@@ -149,7 +149,11 @@ class Effects:
     def _by_lane(self, inst: Inst) -> bool:
         """Return whether each active lane reads its own bit of the predicates of an instruction, and no other."""
         control, pred = exec_control_of(inst), inst.get("pred")
-        if control.no_mask or control.exec_size == 1 or (isinstance(pred, Predicate) and pred.combine is not Combine.NONE):
+        if (
+            control.no_mask
+            or control.exec_size == 1
+            or (isinstance(pred, Predicate) and pred.combine is not Combine.NONE)
+        ):
             return False
         numbers = any(isinstance(v, PredicateOperand) for v in inst.values)
         return not numbers or isinstance(inst.get("dst"), PredicateOperand)
@@ -178,7 +182,7 @@ class Effects:
                     yield *found, field.name == "dst"
 
 
-def data_bytes(access: Access, grf_bytes: int) -> int | None:
+def data_bytes(access: Transfer, grf_bytes: int) -> int | None:
     """Return the bytes of registers that an access moves; None where they do not lie side by side."""
     count = len(access.elements)
     if access.single:
@@ -193,5 +197,3 @@ def mask_of(bytes_: Iterable[int], size: int) -> int:
     for first in bytes_:
         found |= (1 << size) - 1 << first
     return found
-
-

@@ -14,22 +14,22 @@ import numpy as np
 from msgspec import Struct
 
 from visa_lsp.app.read.model import (
-    Access,
     Both,
     Break,
     Calc,
-    Call,
     Choose,
     Compare,
     Continue,
     Goto,
     If,
     Invoke,
-    Label,
+    JumpLabel,
     Lanes,
-    Loop,
+    NamedCall,
+    Repeat,
     Return,
     Set,
+    Transfer,
 )
 from visa_lsp.isa.lane import S0
 from visa_lsp.isa.operands import OperandModifier
@@ -49,7 +49,7 @@ from visa_lsp.sim.values import DTYPE
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from visa_lsp.app.read.model import Condition, Expr, Reading, Routine, Statement
+    from visa_lsp.app.read.model import BranchTest, Reading, Routine, Statement
     from visa_lsp.isa.types import DataType, ExecControl
     from visa_lsp.program.model import Kernel, Predicate, RawOperand, Value
     from visa_lsp.sim.dispatch import Dispatch, RunResult
@@ -66,14 +66,14 @@ def evaluate(
     dispatch: Dispatch, reading_of: Callable[[Kernel], Reading], observers: Sequence[Observer] = ()
 ) -> RunResult:
     """Run a launch by the pseudo-code of its kernel and functions."""
-    return _Machine(dispatch, reading_of, observers).run()
+    return ReadingMachine(dispatch, reading_of, observers).run()
 
 
-class _Machine(Machine):
+class ReadingMachine(Machine):
     """A machine whose threads follow pseudo-code."""
 
     def __init__(
-        self, dispatch: Dispatch, reading_of: Callable[[Kernel], Reading], observers: Sequence[Observer]
+        self, dispatch: Dispatch, reading_of: Callable[[Kernel], Reading], observers: Sequence[Observer] = ()
     ) -> None:
         super().__init__(dispatch, observers)
         self._reading_of = reading_of
@@ -81,7 +81,7 @@ class _Machine(Machine):
         self._ops: dict[tuple[int, int], Any] = {}
 
     def thread(self, group: ThreadGroup, number: int, frame: Frame) -> Thread:
-        return _Reader(self, group, number, frame)
+        return _Follower(self, group, number, frame)
 
     def reading(self, kernel: Kernel) -> Reading:
         """The pseudo-code of a body, made once."""
@@ -189,7 +189,7 @@ def _assignment(code: Code, statement: Set) -> Op:
     return op
 
 
-def _access(code: Code, statement: Access) -> Op:
+def _access(code: Code, statement: Transfer) -> Op:
     site = _Expressions(code, statement.control, statement.guard, statement.places[0])
     memory, single, size, cell = statement.memory, statement.single, statement.size, statement.cell
     base: Callable[[Frame], int] = lambda _f: 0  # noqa: E731
@@ -205,7 +205,11 @@ def _access(code: Code, statement: Access) -> Op:
         data = site.raw_view(statement.data, "u1", 1, count * cell, count * cell)
     else:
         data = site.raw_view(statement.data, "u1", count, lanes * cell, row if count > 1 else lanes * cell)
-    address, offset, enable = site.read(statement.address, 1 if single else lanes), site.scalar_of(statement.offset), site.enable()
+    address, offset, enable = (
+        site.read(statement.address, 1 if single else lanes),
+        site.scalar_of(statement.offset),
+        site.enable(),
+    )
     source = site.read(statement.value) if statement.value is not None else None
     low = size if statement.high else 0
     alignment = min(4, size) if count > 1 or single else 1
@@ -243,7 +247,7 @@ def _access(code: Code, statement: Access) -> Op:
     return op
 
 
-def _taken(code: Code, condition: Condition, place: int) -> Enable:
+def _taken(code: Code, condition: BranchTest, place: int) -> Enable:
     """The active lanes that a condition holds for."""
     control, pred = condition.control, condition.predicate
     at, full = control.mask_offset, (1 << control.exec_size) - 1
@@ -261,19 +265,21 @@ def _taken(code: Code, condition: Condition, place: int) -> Enable:
     return (lambda f: f.emask & ~taken(f)) if condition.negated else taken
 
 
-class _Ended(Exception):  # noqa: N818 - a message has ended the thread
+class _ThreadEnded(Exception):  # noqa: N818 - a message has ended the thread
     """The thread is done."""
 
 
-class _Reader(Thread):
+class _Follower(Thread):
     """A thread that follows statements: every list of them takes the lanes of the frame and leaves those that come to its end."""
 
-    machine: _Machine
+    machine: ReadingMachine
 
-    def __init__(self, machine: _Machine, group: ThreadGroup, number: int, frame: Frame) -> None:
+    def __init__(self, machine: ReadingMachine, group: ThreadGroup, number: int, frame: Frame) -> None:
         super().__init__(machine, group, number, frame)
         self._parked: dict[int, int] = {}  # label -> lanes that wait there
-        self._left: list[list[int]] = []  # for each open loop the lanes that left it, and those that begin its next round
+        self._left: list[
+            list[int]
+        ] = []  # for each open loop the lanes that left it, and those that begin its next round
         self._steps = 0
         self._quantum = 0
 
@@ -282,7 +288,7 @@ class _Reader(Thread):
         kernel = self.frame.code.kernel
         try:
             yield from self._routine(self.machine.reading(kernel).routines[0])
-        except _Ended:
+        except _ThreadEnded:
             return
         self.machine.spend(self._steps)
 
@@ -296,7 +302,7 @@ class _Reader(Thread):
 
     def _list(self, code: tuple[Statement, ...]) -> Iterator[Wait | None]:
         """Go through a list; where it has labels, on at the lowest place that has lanes."""
-        labels = {s.label: at for at, s in enumerate(code) if isinstance(s, Label)}
+        labels = {s.label: at for at, s in enumerate(code) if isinstance(s, JumpLabel)}
         f = self.frame
         if not labels:
             for statement in code:
@@ -330,22 +336,22 @@ class _Reader(Thread):
             case Set():
                 f.pc = statement.places[0]
                 self._op(statement, lambda: _assignment(f.code, statement))(f)
-            case Access():
+            case Transfer():
                 f.pc = statement.places[0]
                 self._op(statement, lambda: _access(f.code, statement))(f)
             case Both(low, high):
                 yield from self._one(low)
                 yield from self._one(high)
-            case Call(inst, places):
+            case NamedCall(inst, places):
                 f.pc = places[0]
-                signal = self._op(statement, lambda: f.code.compiled(inst, places[0]))(f)
+                signal = self._op(statement, lambda: f.code.op_for(inst, places[0]))(f)
                 if signal == WAIT:
                     f.pc += 1
                     yield self.pending
                 elif signal == SWITCH:
                     yield from self._function()
                 elif signal == END:
-                    raise _Ended
+                    raise _ThreadEnded
             case If():
                 lanes = f.emask
                 taken = self._lanes(statement.condition, statement.places)
@@ -354,7 +360,7 @@ class _Reader(Thread):
                 rest, f.emask = f.emask, lanes & ~taken
                 yield from self._list(statement.otherwise)
                 f.emask |= rest
-            case Loop():
+            case Repeat():
                 yield from self._loop(statement)
             case Break():
                 self._left[-1][0] |= f.emask
@@ -375,7 +381,7 @@ class _Reader(Thread):
         op: Op = self.machine.made(self.frame.code, statement, make)
         return op
 
-    def _lanes(self, condition: Condition, places: tuple[int, ...]) -> int:
+    def _lanes(self, condition: BranchTest, places: tuple[int, ...]) -> int:
         f = self.frame
         taken: Enable = self.machine.made(f.code, condition, lambda: _taken(f.code, condition, places[0]))
         if not condition.tests:
@@ -390,7 +396,7 @@ class _Reader(Thread):
         f.preds[:] = kept
         return lanes
 
-    def _loop(self, loop: Loop) -> Iterator[Wait | None]:
+    def _loop(self, loop: Repeat) -> Iterator[Wait | None]:
         f = self.frame
         left = [0, 0]
         self._left.append(left)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from visa_lsp.app.read.lower import RELATIONS
 from visa_lsp.app.read.model import Both, Calc, Choose, Compare, Lanes, Set
 from visa_lsp.app.read.names import C_TYPES
 from visa_lsp.isa import types as ty
-from visa_lsp.isa.operands import OperandModifier, Region
+from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.program import regions
 from visa_lsp.program.model import (
     Address,
@@ -31,8 +32,8 @@ from visa_lsp.sim.values import execution_type, immediate, unpacked
 from visa_lsp.sim.words import RING
 
 if TYPE_CHECKING:
-    from visa_lsp.app.read.model import Condition, Expr
-    from visa_lsp.app.read.names import Names
+    from visa_lsp.app.read.model import BranchTest, Expr
+    from visa_lsp.app.read.names import ReadingNames
     from visa_lsp.isa import lane
     from visa_lsp.isa.types import DataType, ExecControl
     from visa_lsp.program.model import Predicate
@@ -52,7 +53,7 @@ _ATOM, _UNARY, _RELATION, _CHOICE = 10, 9, 5, 1
 _EXACT_HEX: Final = 0xFFFF  # integers above are shown in hexadecimal
 
 
-class Text(NamedTuple):
+class RankedText(NamedTuple):
     """An expression's text and the rank of its operator."""
 
     text: str
@@ -66,9 +67,9 @@ class Text(NamedTuple):
 class Printer:
     """Prints the expressions of one body."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: ReadingNames) -> None:
         self.names = names
-        self.computed: dict[int, Text] = {}  # predicate -> what a condition computes it as
+        self.computed: dict[int, RankedText] = {}  # predicate -> what a condition computes it as
         self.overlaid: dict[int, int] = {}  # variable of other elements -> the one that it lies over
 
     def type_of(self, value: Expr) -> DataType:
@@ -83,22 +84,22 @@ class Printer:
 
     # ---- values
 
-    def value(self, value: Expr, control: ExecControl, *, bare: bool = False) -> Text:
+    def value(self, value: Expr, control: ExecControl, *, bare: bool = False) -> RankedText:
         """Return the text of a value; ``bare`` leaves its modifier out."""
         found = self._plain(value, control)
         modifier = OperandModifier.NONE if bare else getattr(value, "modifier", OperandModifier.NONE)
         match modifier:
             case OperandModifier.NEG:
-                return Text(f"-{found.within(_UNARY + 1)}", _UNARY)
+                return RankedText(f"-{found.within(_UNARY + 1)}", _UNARY)
             case OperandModifier.ABS:
-                return Text(f"abs({found.text})", _ATOM)
+                return RankedText(f"abs({found.text})", _ATOM)
             case OperandModifier.NEGABS:
-                return Text(f"-abs({found.text})", _UNARY)
+                return RankedText(f"-abs({found.text})", _UNARY)
             case OperandModifier.NOT:
-                return Text(f"~{found.within(_UNARY + 1)}", _UNARY)
+                return RankedText(f"~{found.within(_UNARY + 1)}", _UNARY)
         return found
 
-    def _plain(self, value: Expr, control: ExecControl) -> Text:
+    def _plain(self, value: Expr, control: ExecControl) -> RankedText:
         match value:
             case Calc():
                 return self._calc(value, control)
@@ -107,7 +108,7 @@ class Printer:
             case Compare(relation, left, right):
                 return self._relation(relation, left, right, control)
             case Immediate():
-                return Text(constant(value), _UNARY if constant(value).startswith("-") else _ATOM)
+                return RankedText(constant(value), _UNARY if constant(value).startswith("-") else _ATOM)
             case General(var, row, col, region):
                 type_ = self.type_of(value)
                 byte = regions.origin(row, col, type_.size, self.names.grf_bytes)
@@ -115,21 +116,25 @@ class Printer:
             case Lanes(operand, type_):
                 return self.raw(operand, type_, control)
             case PredicateOperand(var):
-                return self.computed.get(var) or Text(self.bit(var, control), _ATOM)
+                return self.computed.get(var) or RankedText(self.bit(var, control), _ATOM)
             case RawOperand():
                 return self.raw(value, None, control)
             case AddressOf(var, row, col):
                 first = regions.origin(row, col, self.type_of(value).size, self.names.grf_bytes)
-                return Text(f"&{self.names.variable(var)}" + (f"[{first // self.type_of(value).size}]" if first else ""), _UNARY)
+                return RankedText(
+                    f"&{self.names.variable(var)}" + (f"[{first // self.type_of(value).size}]" if first else ""), _UNARY
+                )
             case Address(var, offset, width):
                 name = self.names.text.of(self.names.text.address, "A", var)
                 single = width <= 1 or control.exec_size == 1
-                return Text(f"{name}[{offset}]" if single else f"{name}[{_sum('lane', offset - control.mask_offset)}]", _ATOM)
+                return RankedText(
+                    f"{name}[{offset}]" if single else f"{name}[{_sum('lane', offset - control.mask_offset)}]", _ATOM
+                )
             case Indirect():
-                return Text(self._indirect(value), _ATOM)
+                return RankedText(self._indirect(value), _ATOM)
             case State():
-                return Text(vector(self.names.text, value), _ATOM)
-        return Text(str(value), _ATOM)
+                return RankedText(vector(self.names.text, value), _ATOM)
+        return RankedText(str(value), _ATOM)
 
     def _indirect(self, value: Indirect) -> str:
         name = self.names.text.of(self.names.text.address, "A", value.var)
@@ -156,12 +161,16 @@ class Printer:
         if declared is not None and (declared.alias_index or declared.alias_offset) and not declared.alias_scope:
             self.overlaid[var] = declared.alias_index
 
-    def stored(self, var: int, byte: int, elements: list[int], control: ExecControl) -> Text:
+    def stored(self, var: int, byte: int, elements: list[int], control: ExecControl) -> RankedText:
         """Return what a variable holds, in the variable's own type."""
         text, own, held = self.placed(var, byte, elements, control)
         if own is held:
-            return Text(text, _ATOM)
-        return Text(f"({C_TYPES[own]}){text}", _UNARY) if _same(own, held) else Text(f"as_{C_TYPES.get(own, own.name)}({text})", _ATOM)
+            return RankedText(text, _ATOM)
+        return (
+            RankedText(f"({C_TYPES[own]}){text}", _UNARY)
+            if _same(own, held)
+            else RankedText(f"as_{C_TYPES.get(own, own.name)}({text})", _ATOM)
+        )
 
     def assigned(self, target: Expr, control: ExecControl, text: str) -> tuple[str, str, DataType]:
         """Return the place that an assignment writes, the value with what the place's own type needs, and that type."""
@@ -178,20 +187,20 @@ class Printer:
             return self.bit(target.var, control), text, ty.BOOL
         return self.value(target, control, bare=True).text, text, self.type_of(target)
 
-    def raw(self, operand: RawOperand, type_: DataType | None, control: ExecControl) -> Text:
+    def raw(self, operand: RawOperand, type_: DataType | None, control: ExecControl) -> RankedText:
         """Return a raw operand; with a type the lane's own element of it."""
         if operand.var == 0:
-            return Text("0" if type_ is not None else "null", _ATOM)
+            return RankedText("0" if type_ is not None else "null", _ATOM)
         own = self.names.text.types.get(operand.var)
         if type_ is not None and own is not None and own.size == type_.size and operand.offset % own.size == 0:
             found = self.stored(operand.var, operand.offset, list(range(control.exec_size)), control)
             if own is type_:
                 return found
-            return _cast(type_, found) if _same(own, type_) else Text(f"as_{C_TYPES[type_]}({found.text})", _ATOM)
+            return _cast(type_, found) if _same(own, type_) else RankedText(f"as_{C_TYPES[type_]}({found.text})", _ATOM)
         name = self.names.variable(operand.var)
         self.note_alias(operand.var)
         cast = f"<{C_TYPES.get(type_, type_.name)}>" if type_ is not None else ""
-        return Text(name + cast + (f"@{operand.offset}" if operand.offset else ""), _ATOM)
+        return RankedText(name + cast + (f"@{operand.offset}" if operand.offset else ""), _ATOM)
 
     # ---- predicates
 
@@ -203,16 +212,18 @@ class Printer:
             return name
         return f"{name}[{control.mask_offset}]"
 
-    def predicate(self, value: Predicate, control: ExecControl, *, negated: bool = False) -> Text:
+    def predicate(self, value: Predicate, control: ExecControl, *, negated: bool = False) -> RankedText:
         """Return a predicate as a condition."""
         text = self.bit(value.var, control)
         if value.combine is not Combine.NONE:
             first, last = control.mask_offset, control.mask_offset + control.exec_size - 1
             part = "" if not first and control.exec_size >= self.names.simd else f"[{first}..{last}]"
-            text = f"{value.combine.name.lower()}({self.names.text.of(self.names.text.predicate, 'P', value.var)}{part})"
-        return Text(f"!{text}", _UNARY) if value.inverse != negated else Text(text, _ATOM)
+            text = (
+                f"{value.combine.name.lower()}({self.names.text.of(self.names.text.predicate, 'P', value.var)}{part})"
+            )
+        return RankedText(f"!{text}", _UNARY) if value.inverse != negated else RankedText(text, _ATOM)
 
-    def condition(self, condition: Condition) -> str:
+    def condition(self, condition: BranchTest) -> str:
         """Return the test of a branch."""
         control = condition.control
         if condition.index is not None:
@@ -231,24 +242,24 @@ class Printer:
         self.computed.clear()
         return found
 
-    def _condition(self, condition: Condition, control: ExecControl) -> str:
+    def _condition(self, condition: BranchTest, control: ExecControl) -> str:
         assert condition.predicate is not None
         value, computed = condition.predicate, self.computed.get(condition.predicate.var)
         if computed is None:
             return self.predicate(value, control, negated=condition.negated).text
         text = computed
         if value.combine is not Combine.NONE:
-            text = Text(f"{value.combine.name.lower()}({computed.text})", _ATOM)
+            text = RankedText(f"{value.combine.name.lower()}({computed.text})", _ATOM)
         return f"!{text.within(_UNARY)}" if value.inverse != condition.negated else text.text
 
     # ---- operations
 
-    def _relation(self, relation: int, left: Expr, right: Expr, control: ExecControl) -> Text:
+    def _relation(self, relation: int, left: Expr, right: Expr, control: ExecControl) -> RankedText:
         exec_type = execution_type([self.type_of(left), self.type_of(right)])
         one, other = (self.argument(v, exec_type, control, exact=True).within(_RELATION + 1) for v in (left, right))
-        return Text(f"{one} {RELATIONS[relation]} {other}", _RELATION)
+        return RankedText(f"{one} {RELATIONS[relation]} {other}", _RELATION)
 
-    def _choose(self, value: Choose, control: ExecControl) -> Text:
+    def _choose(self, value: Choose, control: ExecControl) -> RankedText:
         exec_type = execution_type([self.type_of(value.yes), self.type_of(value.no)])
         same = self.type_of(value.yes) is self.type_of(value.no) is value.type
         yes, no = (
@@ -256,10 +267,10 @@ class Printer:
             for v in (value.yes, value.no)
         )
         test = self.predicate(value.condition, control).within(_RELATION)
-        found = Text(f"{test} ? {yes} : {no}", _CHOICE)
+        found = RankedText(f"{test} ? {yes} : {no}", _CHOICE)
         return found if same else self._converted(found, exec_type, value.type, saturate=value.saturate)
 
-    def argument(self, value: Expr, wanted: DataType, control: ExecControl, *, exact: bool) -> Text:
+    def argument(self, value: Expr, wanted: DataType, control: ExecControl, *, exact: bool) -> RankedText:
         """Return an argument with the conversion to a type where C would not do the same; ``exact``: its sign counts."""
         own = self.type_of(value)
         text = self.value(value, control)
@@ -273,10 +284,12 @@ class Printer:
             return _cast(wanted, text) if exact and own.is_signed != wanted.is_signed else text
         return _cast(wanted, text)
 
-    def _calc(self, value: Calc, control: ExecControl) -> Text:
+    def _calc(self, value: Calc, control: ExecControl) -> RankedText:
         args = value.args
         if value.type is ty.BOOL:
-            return self._tree(value.meaning, [self._plain(a, control) for a in args], signed=False, whole=False, boolean=True)
+            return self._tree(
+                value.meaning, [self._plain(a, control) for a in args], signed=False, whole=False, boolean=True
+            )
         types = [self.type_of(a) for a in args]
         if value.meaning.word == "src" and types[0] is value.type and not value.saturate:
             return self.value(args[0], control)
@@ -298,53 +311,56 @@ class Printer:
         texts = []
         for one, own in zip(args, types, strict=True):
             # A product in a qword takes each dword with its own sign, other sums all with that of the execution type.
-            inner = wanted
-            text = self.argument(one, inner, control, exact=not ring)
-            if wanted.size > exec_type.size and exec_type.is_signed and not own.is_signed and own.size == exec_type.size:
-                if not {"mul", "mad"} & _words(value.meaning):
-                    text = _cast(wanted, _cast(exec_type, self.value(one, control)))
+            text = self.argument(one, wanted, control, exact=not ring)
+            widened = wanted.size > exec_type.size and own.size == exec_type.size
+            if widened and exec_type.is_signed and not own.is_signed and not {"mul", "mad"} & _words(value.meaning):
+                text = _cast(wanted, _cast(exec_type, self.value(one, control)))
             texts.append(text)
         whole = exec_type.is_float
         found = self._tree(value.meaning, texts, signed=wanted.is_signed, whole=whole)
         return self._converted(found, wanted, value.type, saturate=value.saturate)
 
-    def _converted(self, text: Text, from_: DataType, to: DataType, *, saturate: bool) -> Text:
+    def _converted(self, text: RankedText, from_: DataType, to: DataType, *, saturate: bool) -> RankedText:
         if saturate:
             if to.is_float:
                 inner = text if from_ is to else _cast(to, text)
-                return Text(f"saturate({inner.text})", _ATOM)
-            return Text(f"convert_{C_TYPES.get(to, to.name)}_sat({text.text})", _ATOM)
+                return RankedText(f"saturate({inner.text})", _ATOM)
+            return RankedText(f"convert_{C_TYPES.get(to, to.name)}_sat({text.text})", _ATOM)
         return text if from_ is to or _same(from_, to) else _cast(to, text)
 
     def _tree(
-        self, node: lane.Expr, args: list[Text], *, signed: bool, whole: bool, boolean: bool = False
-    ) -> Text:
+        self, node: lane.Expr, args: list[RankedText], *, signed: bool, whole: bool, boolean: bool = False
+    ) -> RankedText:
         if node.word == "src":
             number = node.args[0]
             return args[number if isinstance(number, int) else 0]
         if node.word == "const":
-            return Text(str(node.args[0]), _ATOM)
+            return RankedText(str(node.args[0]), _ATOM)
         parts = [
-            self._tree(a, args, signed=signed, whole=whole, boolean=boolean) for a in node.args if not isinstance(a, int)
+            self._tree(a, args, signed=signed, whole=whole, boolean=boolean)
+            for a in node.args
+            if not isinstance(a, int)
         ]
         word = node.word
         if boolean and word in ("and", "or"):
             return _joined("&&" if word == "and" else "||", 2 if word == "and" else 1, parts)
         if word == "mad" and not whole:
-            return Text(f"{parts[0].within(8)} * {parts[1].within(9)} + {parts[2].within(8)}", 7)
+            return RankedText(f"{parts[0].within(8)} * {parts[1].within(9)} + {parts[2].within(8)}", 7)
         if word == "not":
-            return Text(f"{'!' if boolean else '~'}{parts[0].within(_UNARY + 1)}", _UNARY)
+            return RankedText(f"{'!' if boolean else '~'}{parts[0].within(_UNARY + 1)}", _UNARY)
         if word == ("asr" if signed else "shr"):
             return _joined(">>", 6, parts)
         if word in _OPERATORS:
             return _joined(*_OPERATORS[word], parts)
-        return Text(f"{_FUNCTIONS.get(word, word)}({', '.join(p.text for p in parts)})", _ATOM)
+        return RankedText(f"{_FUNCTIONS.get(word, word)}({', '.join(p.text for p in parts)})", _ATOM)
 
 
-def _joined(sign: str, rank: int, parts: list[Text]) -> Text:
+def _joined(sign: str, rank: int, parts: list[RankedText]) -> RankedText:
     """Join operands; whatever mixes with shifts and bits gets brackets, as few readers know their ranks."""
     strict = 7 if rank >= 7 else _UNARY
-    text = parts[0].within(max(rank, strict if rank < 7 else rank) if parts[0].rank != rank or sign in ("<<", ">>") else rank)
+    text = parts[0].within(
+        max(rank, strict if rank < 7 else rank) if parts[0].rank != rank or sign in ("<<", ">>") else rank
+    )
     for part in parts[1:]:
         right = part.within(rank + 1 if rank >= 7 else _UNARY)
         if sign == "+" and right.startswith("-"):
@@ -353,15 +369,15 @@ def _joined(sign: str, rank: int, parts: list[Text]) -> Text:
             text += f" - ({right})"
         else:
             text += f" {sign} {right}"
-    return Text(text, rank)
+    return RankedText(text, rank)
 
 
 def _words(expr: lane.Expr) -> set[str]:
     return {expr.word}.union(*(_words(a) for a in expr.args if not isinstance(a, int)))
 
 
-def _cast(to: DataType, text: Text) -> Text:
-    return Text(f"({C_TYPES.get(to, to.name)}){text.within(_UNARY)}", _UNARY)
+def _cast(to: DataType, text: RankedText) -> RankedText:
+    return RankedText(f"({C_TYPES.get(to, to.name)}){text.within(_UNARY)}", _UNARY)
 
 
 def _same(one: DataType, other: DataType) -> bool:
@@ -398,7 +414,7 @@ def constant(value: Immediate) -> str:
 def index_text(elements: list[int], offset: int) -> str:
     """Return an index of ``lane`` that gives these elements for the lanes from ``offset`` on."""
     first, lanes = elements[0], len(elements)
-    steps = {b - a for a, b in zip(elements, elements[1:], strict=False)}
+    steps = {b - a for a, b in pairwise(elements)}
     if steps <= {0}:
         return str(first)
     if len(steps) == 1:

@@ -13,8 +13,21 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from visa_lsp.app.read.effects import Bits, Effects, mask_of
-from visa_lsp.app.read.lines import Lines
-from visa_lsp.app.read.model import Access, Both, Calc, Call, Choose, Compare, If, Lanes, Loop, Memory, Reading, Set
+from visa_lsp.app.read.lines import CodePrinter
+from visa_lsp.app.read.model import (
+    Both,
+    Calc,
+    Choose,
+    Compare,
+    If,
+    Lanes,
+    MemoryPlace,
+    NamedCall,
+    Reading,
+    Repeat,
+    Set,
+    Transfer,
+)
 from visa_lsp.app.read.structure import shaped
 from visa_lsp.flow.steps import Space, variable_key
 from visa_lsp.isa import lsc_codes as codes
@@ -26,12 +39,12 @@ from visa_lsp.program.model import Combine, General, Immediate, PredicateOperand
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from visa_lsp.app.read.model import Condition, Expr, Statement
-    from visa_lsp.app.read.names import Names
+    from visa_lsp.app.read.model import BranchTest, Expr, Statement
+    from visa_lsp.app.read.names import ReadingNames
     from visa_lsp.isa.types import DataType, ExecControl
     from visa_lsp.program.model import Kernel
 
-    Plain = Set | Access | Call
+    Plain = Set | Transfer | NamedCall
 
 MAX_DISTANCE: Final = 48  # statements between two halves; compilers put them side by side, or by the dozen
 _TOKEN: Final = re.compile(r"[A-Za-z_]\w*(?:\[(?:\d+ \* )?lane(?: [+-] \d+)?\])?|.")
@@ -46,7 +59,7 @@ _CONTROL: Final = variable_key(Space.GENERAL, 14)  # rounding and denormals
 _CLOCK: Final = variable_key(Space.GENERAL, 6)
 
 
-def folded(reading: Reading, kernel: Kernel, names: Names) -> Reading:
+def folded(reading: Reading, kernel: Kernel, names: ReadingNames) -> Reading:
     """Return the same program in fewer statements. ``names`` tell which halves have the same text."""
     found = _Folder(kernel, names)
     routines = [replace(routine, body=found.code(routine.body)) for routine in reading.routines]
@@ -79,20 +92,19 @@ class _Definition:
 class _Folder:
     """Folds the runs of one body."""
 
-    def __init__(self, kernel: Kernel, names: Names) -> None:
+    def __init__(self, kernel: Kernel, names: ReadingNames) -> None:
         self.kernel = kernel
         self.effects = Effects(kernel, names.grf_bytes)
         self.halves = _Halves(kernel, names)
+        self.last_tests: tuple[Set | Both, ...] = ()
 
-    def code(
-        self, code: Sequence[Statement], last_test: tuple[Condition, int] | None = None
-    ) -> tuple[Statement, ...]:
+    def code(self, code: Sequence[Statement], last_test: tuple[BranchTest, int] | None = None) -> tuple[Statement, ...]:
         """Fold a list and those within it; ``last_test`` is the condition that follows it, and its place."""
         out: list[Statement] = []
         run: list[_Item] = []
         last = -1
 
-        def close(behind: Condition | None = None, place: int = -1) -> tuple[Set | Both, ...]:
+        def close(behind: BranchTest | None = None, place: int = -1) -> tuple[Set | Both, ...]:
             nonlocal last
             tests: tuple[Set | Both, ...] = ()
             if run:
@@ -105,31 +117,33 @@ class _Folder:
             return tests
 
         for statement in code:
-            if isinstance(statement, Set | Access | Call):
+            if isinstance(statement, Set | Transfer | NamedCall):
                 place = statement.places[-1]
                 run.append(_Item(statement, self.effects.reads(place), self.effects.writes(place)))
                 last = place
-                continue
-            if isinstance(statement, If):
+            elif isinstance(statement, If):
                 tests = close(statement.condition, statement.places[0])
-                if tests:
-                    places = {p for test in tests for p in test.places}
-                    condition = replace(statement.condition, tests=tests)
-                    statement = replace(statement, condition=condition, places=tuple(sorted({*places, *statement.places})))
-            close()
-            if isinstance(statement, If):
-                statement = replace(statement, then=self.code(statement.then), otherwise=self.code(statement.otherwise))
-            elif isinstance(statement, Loop):
-                statement = self._loop(statement)
-            out.append(statement)
+                out.append(self._if(statement, tests))
+            else:
+                close()
+                out.append(self._loop(statement) if isinstance(statement, Repeat) else statement)
         if last_test is not None:
             self.last_tests = close(*last_test)
         close()
         return tuple(out)
 
-    def _loop(self, loop: Loop) -> Loop:
+    def _if(self, statement: If, tests: tuple[Set | Both, ...]) -> If:
+        places = {p for test in tests for p in test.places}
+        return If(
+            replace(statement.condition, tests=tests),
+            self.code(statement.then),
+            self.code(statement.otherwise),
+            tuple(sorted({*places, *statement.places})),
+        )
+
+    def _loop(self, loop: Repeat) -> Repeat:
         """Fold a loop; a test that its body only computes is part of its condition."""
-        self.last_tests: tuple[Set | Both, ...] = ()
+        self.last_tests = ()
         body = self.code(loop.body, (loop.last, loop.last_places[0]) if loop.last is not None else None)
         if loop.last is not None and self.last_tests:
             places = {p for test in self.last_tests for p in test.places}
@@ -151,11 +165,11 @@ class _Folder:
         at = 0
         while at < len(run):
             low = run[at]
-            if isinstance(low.statement, Set | Access) and self.halves.is_low(low.statement):
+            if isinstance(low.statement, Set | Transfer) and self.halves.is_low(low.statement):
                 for number in range(at + 1, min(len(run), at + 1 + MAX_DISTANCE)):
                     high = run[number]
                     if (
-                        isinstance(high.statement, Set | Access)
+                        isinstance(high.statement, Set | Transfer)
                         and self.halves.is_high(high.statement, low.statement)
                         and not _meet(low.writes, high.reads)
                         and all(_may_pass(high, one) for one in run[at + 1 : number])
@@ -168,13 +182,15 @@ class _Folder:
                         break
             at += 1
 
-    def _tests(self, run: list[_Item], condition: Condition, place: int) -> tuple[Set | Both, ...]:
+    def _tests(self, run: list[_Item], condition: BranchTest, place: int) -> tuple[Set | Both, ...]:
         """Take from the end of a run what computes the predicate of a condition, where nothing else reads it."""
         predicate, control = condition.predicate, condition.control
         if predicate is None or condition.index is not None:
             return ()
         lone = condition.whole or control.exec_size == 1
-        bits = (1 if lone and predicate.combine is Combine.NONE else (1 << control.exec_size) - 1) << control.mask_offset
+        bits = (
+            1 if lone and predicate.combine is Combine.NONE else (1 << control.exec_size) - 1
+        ) << control.mask_offset
         needed = {variable_key(Space.PREDICATE, predicate.var)}
         tests: list[_Item] = []
         for item in reversed(run):
@@ -185,7 +201,11 @@ class _Folder:
             if not isinstance(one, Set) or not isinstance(one.target, PredicateOperand) or one.guard is not None:
                 break
             key = variable_key(Space.PREDICATE, one.target.var)
-            if item.writes.keys() != {key} or item.writes[key] & bits != bits or self.effects.live_behind(place, key) & item.writes[key]:
+            if (
+                item.writes.keys() != {key}
+                or item.writes[key] & bits != bits
+                or self.effects.live_behind(place, key) & item.writes[key]
+            ):
                 break
             if (lone or predicate.combine is not Combine.NONE) and not one.control.no_mask:
                 break
@@ -193,7 +213,11 @@ class _Folder:
             if not all(_may_pass(item, other) for other in behind):
                 break
             tests.insert(0, item)
-            read = {variable_key(Space.PREDICATE, leaf.var) for leaf in _leaves(one.value) if isinstance(leaf, PredicateOperand)}
+            read = {
+                variable_key(Space.PREDICATE, leaf.var)
+                for leaf in _leaves(one.value)
+                if isinstance(leaf, PredicateOperand)
+            }
             needed = (needed - {key}) | read
             if not needed:
                 break
@@ -214,12 +238,12 @@ class _Folder:
         known: dict[int, Immediate] = {}
         for item in run:
             statement = item.statement
-            if isinstance(statement, Access) and statement.memory.variable in known:
+            if isinstance(statement, Transfer) and statement.memory.variable in known:
                 key = variable_key(Space.SURFACE, statement.memory.variable)
-                memory = Memory(model=codes.ADDRTYPE_BTI, operand=known[statement.memory.variable])
+                memory = MemoryPlace(model=codes.ADDRTYPE_BTI, operand=known[statement.memory.variable])
                 item.statement = replace(statement, memory=memory)
                 item.reads.pop(key, None)
-            elif isinstance(statement, Call):
+            elif isinstance(statement, NamedCall):
                 dst, src = statement.inst.get("dst"), statement.inst.get("src0")
                 if not isinstance(dst, State) or dst.sampler:
                     continue
@@ -228,7 +252,7 @@ class _Folder:
                     known[dst.var] = src
         for at in range(len(run) - 1, -1, -1):
             statement = run[at].statement
-            if isinstance(statement, Call) and statement.inst.row.has(Trait.MOVES_STATE):
+            if isinstance(statement, NamedCall) and statement.inst.row.has(Trait.MOVES_STATE):
                 dst, src = statement.inst.get("dst"), statement.inst.get("src0")
                 if isinstance(dst, State) and not dst.sampler and isinstance(src, Immediate):
                     key = variable_key(Space.SURFACE, dst.var)
@@ -299,9 +323,9 @@ class _Folder:
     def _overwrites(self, item: _Item, definition: _Definition) -> bool:
         """Return whether a statement writes all that a definition wrote, in every lane in which that did."""
         statement = item.statement
-        if isinstance(statement, Call) or statement.guard is not None:
+        if isinstance(statement, NamedCall | Both) or statement.guard is not None:
             return False
-        if isinstance(statement, Access) and statement.write:
+        if isinstance(statement, Transfer) and statement.write:
             return False
         control = statement.control
         same = control == definition.control or control.no_mask
@@ -311,18 +335,18 @@ class _Folder:
         for item in run[at + 1 :]:
             if item.reads.get(key, 0) & mask:
                 return False
-            if item.writes.get(key, 0) & mask == mask and isinstance(item.statement, Call):
+            if item.writes.get(key, 0) & mask == mask and isinstance(item.statement, NamedCall):
                 return True
         return not self.effects.live_behind(last, key) & mask
 
     def _with_value(self, item: _Item, definition: _Definition) -> Plain | None:
         """Return a statement that reads the value itself; None where it reads the elements in another way."""
         statement = item.statement
-        if isinstance(statement, Call):
+        if isinstance(statement, NamedCall | Both):
             return None
         lanes = statement.control.exec_size
         is_scalar = definition.control.exec_size == 1
-        if isinstance(statement, Access) and statement.single:
+        if isinstance(statement, Transfer) and statement.single:
             lanes = 1
         elif not is_scalar and not _fits(definition.control, statement.control):
             return None
@@ -368,7 +392,9 @@ class _Folder:
                 found, size = replace(statement, address=address), _operations(address)
                 if _stores_one(statement):
                     own = self.kernel.variable_type(statement.data.var)
-                    data: Expr = statement.value or (Lanes(statement.data, own) if own is not None and own.size == statement.size else None)
+                    data: Expr = statement.value or (
+                        Lanes(statement.data, own) if own is not None and own.size == statement.size else None
+                    )
                     if data is not None:
                         stored = _mapped(data, exchange)
                         if stored != data:
@@ -383,7 +409,7 @@ class _Folder:
 
     def _reads_no_more(self, statement: Plain, definition: _Definition) -> bool:
         """Return whether no operand beside its expressions reads what a definition wrote."""
-        if not isinstance(statement, Access):
+        if not isinstance(statement, Transfer):
             return True
         others = [v for v in (statement.memory.operand, statement.offset) if isinstance(v, General)]
         if any(self._touches(v, 1, definition) for v in others):
@@ -400,18 +426,18 @@ class _Folder:
 class _Halves:
     """The variables that hold the upper half of the lanes of others, as far as is known."""
 
-    def __init__(self, kernel: Kernel, names: Names) -> None:
+    def __init__(self, kernel: Kernel, names: ReadingNames) -> None:
         self.pairs: dict[str, str] = {}
         self._names = names
-        self._lines = Lines(kernel, names, ())
+        self._lines = CodePrinter(kernel, names, ())
         self._numbers = {name: number for number, name in names.variables.items()}
 
-    def is_low(self, statement: Set | Access) -> bool:
+    def is_low(self, statement: Set | Transfer) -> bool:
         """Return whether a statement is for the lower half of the lanes."""
         control = statement.control
         return control.mask_offset == 0 and control.exec_size > 1 and 2 * control.exec_size == self._names.simd
 
-    def is_high(self, statement: Set | Access, low: Set | Access) -> bool:
+    def is_high(self, statement: Set | Transfer, low: Set | Transfer) -> bool:
         """Return whether a statement is for the upper half, and of the kind of another."""
         control, other = statement.control, low.control
         return (
@@ -419,7 +445,7 @@ class _Halves:
             and control.no_mask == other.no_mask
         )  # fmt: skip
 
-    def same(self, low: Set | Access, high: Set | Access) -> bool:
+    def same(self, low: Set | Transfer, high: Set | Transfer) -> bool:
         """Return whether two statements have the same text but for variables that are halves of one another, and note these."""
         one, other = (_TOKEN.findall(self._lines.bare(s)) for s in (low, high))
         if len(one) != len(other):
@@ -482,7 +508,7 @@ def _memory(statement: Plain | Both) -> int:
     match statement:
         case Set():
             return 0
-        case Access():
+        case Transfer():
             return 2 if statement.write else 1
         case Both():
             return _memory(statement.low)
@@ -495,11 +521,19 @@ class _Unfit(Exception):  # noqa: N818 - a way out of a walk
 
 def _fits(made: ExecControl, read: ExecControl) -> bool:
     """Return whether the lanes of a use are among those of a definition."""
-    return (made.exec_size, made.mask_offset) == (read.exec_size, read.mask_offset) and (made.no_mask or not read.no_mask)
+    return (made.exec_size, made.mask_offset) == (read.exec_size, read.mask_offset) and (
+        made.no_mask or not read.no_mask
+    )
 
 
-def _stores_one(access: Access) -> bool:
-    return access.write and access.elements == (0,) and not access.single and not access.high and access.size == access.cell
+def _stores_one(access: Transfer) -> bool:
+    return (
+        access.write
+        and access.elements == (0,)
+        and not access.single
+        and not access.high
+        and access.size == access.cell
+    )
 
 
 def _leaves(value: Expr) -> Iterator[Expr]:
@@ -554,15 +588,22 @@ def _is_offset(value: Expr) -> bool:
     """Return whether a value is a short sum as addresses are made of; such sums may stand in several places."""
     match value:
         case Calc(meaning, args, type_):
-            return type_.is_int and meaning.word in _SUMS and _operations(value) <= MAX_SUM and all(map(_is_offset, args))
+            return (
+                type_.is_int and meaning.word in _SUMS and _operations(value) <= MAX_SUM and all(map(_is_offset, args))
+            )
     return isinstance(value, General | Immediate | Lanes)
 
 
 def _is_address(statement: Plain) -> bool:
     """Return whether a statement uses a sum as an address, or to make one."""
-    return isinstance(statement, Access) or (isinstance(statement, Set) and _is_offset(statement.value))
+    return isinstance(statement, Transfer) or (isinstance(statement, Set) and _is_offset(statement.value))
 
 
 def _is_cheap(value: Expr) -> bool:
     """Return whether a value is a constant or a copy, which may stand in several places."""
-    return isinstance(value, Calc) and value.meaning == S0 and not value.saturate and not isinstance(value.args[0], Calc | Choose)
+    return (
+        isinstance(value, Calc)
+        and value.meaning == S0
+        and not value.saturate
+        and not isinstance(value.args[0], Calc | Choose)
+    )

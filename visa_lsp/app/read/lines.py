@@ -8,23 +8,23 @@ from msgspec import Struct
 
 from visa_lsp.app.read.expressions import Printer
 from visa_lsp.app.read.model import (
-    Access,
     Both,
     Break,
     Calc,
-    Call,
     Choose,
     Continue,
     Goto,
     If,
     Invoke,
-    Label,
-    Loop,
-    Memory,
+    JumpLabel,
+    MemoryPlace,
+    NamedCall,
+    Repeat,
     Return,
     Set,
+    Transfer,
 )
-from visa_lsp.app.read.names import C_TYPES, Argument
+from visa_lsp.app.read.names import C_TYPES, PointerArgument
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import S0, Effect, Lane
@@ -38,8 +38,8 @@ from visa_lsp.sim.effects import EFFECTS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from visa_lsp.app.read.model import Condition, Expr, Reading, Statement
-    from visa_lsp.app.read.names import Names
+    from visa_lsp.app.read.model import BranchTest, Expr, Reading, Statement
+    from visa_lsp.app.read.names import ReadingNames
     from visa_lsp.isa.types import DataType
     from visa_lsp.program.model import Inst, Kernel
 
@@ -61,15 +61,15 @@ def is_expressed(inst: Inst) -> bool:
     return isinstance(meaning, Lane) or (isinstance(meaning, Effect) and meaning.name in EFFECTS)
 
 
-def lines_of(kernel: Kernel, reading: Reading, names: Names, texts: Sequence[str] = ()) -> list[Line]:
+def lines_of(kernel: Kernel, reading: Reading, names: ReadingNames, texts: Sequence[str] = ()) -> list[Line]:
     """Return the lines of a body; ``texts`` are those of the text, for what stays as it is there."""
-    return list(Lines(kernel, names, texts).body(reading))
+    return list(CodePrinter(kernel, names, texts).body(reading))
 
 
-class Lines:
+class CodePrinter:
     """Prints one body, from the top to the bottom."""
 
-    def __init__(self, kernel: Kernel, names: Names, texts: Sequence[str]) -> None:
+    def __init__(self, kernel: Kernel, names: ReadingNames, texts: Sequence[str]) -> None:
         self.kernel, self.names, self.texts = kernel, names, texts
         self.printer = Printer(names)
         self.declared: set[str] = set()
@@ -77,6 +77,7 @@ class Lines:
         self.wide: ExecControl | None = None  # of a statement that stands for two
 
     def body(self, reading: Reading) -> Iterator[Line]:
+        """Yield the lines of a body and of its routines."""
         head = f"{'kernel' if self.kernel.is_kernel else 'function'} {self.kernel.name}({', '.join(self.names.parameters)})"
         yield Line(f"{head} {{" + (f"  // {self.names.simd} lanes" if self.names.simd else ""))
         if reading.halves:
@@ -117,15 +118,15 @@ class Lines:
         match statement:
             case Set():
                 yield Line(self._assignment(statement), statement.places)
-            case Access():
+            case Transfer():
                 yield Line(self._access(statement), statement.places)
             case Both():
                 yield Line(self._both(statement), statement.places)
-            case Call(inst, places):
+            case NamedCall(inst, places):
                 yield Line(self._call(inst), places)
             case If():
                 yield from self._if(statement)
-            case Loop():
+            case Repeat():
                 yield from self._loop(statement)
             case Break(places):
                 yield Line("break;", places)
@@ -133,7 +134,7 @@ class Lines:
                 yield Line("continue;", places)
             case Goto(label, places):
                 yield Line(f"goto {_label_name(label)};", places)
-            case Label(label):
+            case JumpLabel(label):
                 yield Line(f"{_label_name(label)}:")
             case Return(places):
                 yield Line("return;", places)
@@ -148,8 +149,10 @@ class Lines:
 
     def _if(self, statement: If, head: str = "if") -> Iterator[Line]:
         test = f"{head} ({self.printer.condition(statement.condition)})"
-        if len(statement.then) == 1 and not statement.otherwise and isinstance(
-            statement.then[0], Break | Continue | Goto | Return
+        if (
+            len(statement.then) == 1
+            and not statement.otherwise
+            and isinstance(statement.then[0], Break | Continue | Goto | Return)
         ):
             inner = next(iter(self._statement(statement.then[0])))
             yield Line(f"{test} {inner.text}", tuple(sorted({*statement.places, *inner.places})))
@@ -164,7 +167,7 @@ class Lines:
             yield from self._inner(statement.otherwise)
         yield Line("}")
 
-    def _loop(self, loop: Loop) -> Iterator[Line]:
+    def _loop(self, loop: Repeat) -> Iterator[Line]:
         if loop.first is not None:
             yield Line(f"while ({self.printer.condition(loop.first)}) {{", loop.first_places)
         else:
@@ -191,7 +194,13 @@ class Lines:
         elif control.exec_size == 1:
             tests.append(f"lane == {first}")
         elif first or control.exec_size < simd:
-            tests.append(f"lane >= {first}" if last + 1 >= simd > 0 else f"lane <= {last}" if not first else f"{first} <= lane && lane <= {last}")
+            tests.append(
+                f"lane >= {first}"
+                if last + 1 >= simd > 0
+                else f"lane <= {last}"
+                if not first
+                else f"{first} <= lane && lane <= {last}"
+            )
         if guard is not None:
             tests.append(self.printer.predicate(guard, control).text)
         return words + (f"if ({' && '.join(tests)}) " if tests else "")
@@ -204,7 +213,7 @@ class Lines:
         self.wide = None
         return text
 
-    def bare(self, statement: Set | Access) -> str:
+    def bare(self, statement: Set | Transfer) -> str:
         """Return an assignment or access without its type and the lanes that it is for."""
         self.plain = True
         text = self._assignment(statement) if isinstance(statement, Set) else self._access(statement)
@@ -230,7 +239,7 @@ class Lines:
         plain = place.isidentifier() and not prefix and place != "null"
         return f"{C_TYPES.get(type_, type_.name)} " if plain else ""
 
-    def _access(self, access: Access) -> str:
+    def _access(self, access: Transfer) -> str:
         control, single, count = access.control, access.single, len(access.elements)
         type_ = self._data_type(access)
         word = C_TYPES.get(type_, type_.name)
@@ -239,7 +248,11 @@ class Lines:
         address = self._address(access)
         place = f"*({wide} *)({address})"
         if not dense and not single:
-            place = f"(({word}4 *)({address}))->{''.join(_CHANNELS[e] for e in access.elements)}" if max(access.elements) else f"*({word} *)({address})"
+            place = (
+                f"(({word}4 *)({address}))->{''.join(_CHANNELS[e] for e in access.elements)}"
+                if max(access.elements)
+                else f"*({word} *)({address})"
+            )
         if count == 1:
             place = self._indexed(access, word, access.size) or place
         data, declared = self._data(access)
@@ -252,13 +265,13 @@ class Lines:
         shown = self._declaration(data, declared, prefix) if declared is not None else ""
         return f"{prefix}{shown}{data} = {text};"
 
-    def _data_type(self, access: Access) -> DataType:
+    def _data_type(self, access: Transfer) -> DataType:
         if access.value is not None:
             return self.printer.type_of(access.value)
         held = self._held(access)
         return held if held is not None and held.size == access.size == access.cell else _UNSIGNED[access.size]
 
-    def _held(self, access: Access) -> DataType | None:
+    def _held(self, access: Transfer) -> DataType | None:
         """Return the element type of the variable that the data lies in; None where its elements are no cells."""
         data = access.data
         own = self.names.text.types.get(data.var)
@@ -267,7 +280,7 @@ class Lines:
         root = self.names.root(data.var, data.offset)
         return self.names.text.types.get(root[0]) if root is not None else own
 
-    def _data(self, access: Access) -> tuple[str, DataType | None]:
+    def _data(self, access: Transfer) -> tuple[str, DataType | None]:
         """Return the registers of an access, and their type where they are one element for each lane."""
         data, count, held = access.data, len(access.elements), self._held(access)
         if data.var == 0:
@@ -280,7 +293,7 @@ class Lines:
         name = self.names.variable(data.var) + (f"@{data.offset}" if data.offset else "")
         return (f"elements({name}, {count})" if access.single else f"rows({name}, {count})"), None
 
-    def _indexed(self, access: Access, word: str, size: int) -> str | None:
+    def _indexed(self, access: Transfer, word: str, size: int) -> str | None:
         """Return an access as an element of an argument; None where its address is not a sum of whole elements."""
         memory, known = access.memory, None
         flat = memory.variable < 0 and not memory.shared and memory.model == codes.ADDRTYPE_FLAT
@@ -289,7 +302,7 @@ class Lines:
         if memory.model == codes.ADDRTYPE_BTI and isinstance(memory.operand, Immediate):
             known = self.names.surfaces.get(memory.operand.bits)
         if known is None and not flat:
-            known = Argument(self._base(memory))
+            known = PointerArgument(self._base(memory))
         if access.scale != 1 or not (access.offset is None or isinstance(access.offset, Immediate)):
             return None
         control = ExecControl(1, 0, no_mask=True) if access.single else access.control
@@ -309,7 +322,11 @@ class Lines:
             elif factor % size:
                 return None
             else:
-                parts.append(text.text if factor == size and text.rank >= 7 else text.within(9) + (f" * {factor // size}" if factor != size else ""))
+                parts.append(
+                    text.text
+                    if factor == size and text.rank >= 7
+                    else text.within(9) + (f" * {factor // size}" if factor != size else "")
+                )
         if known is None or number % size:
             return None
         if number or not parts:
@@ -318,14 +335,14 @@ class Lines:
         same = known.element == word or (known.element, word) in _ALIKE
         return f"{known.name}[{index}]" if same else f"(({word} *){known.name})[{index}]"
 
-    def _pointer(self, term: Expr) -> Argument | None:
+    def _pointer(self, term: Expr) -> PointerArgument | None:
         """Return the argument whose address a variable of the launch holds; None for other values."""
         if not isinstance(term, General) or term.row or term.col or term.modifier is not OperandModifier.NONE:
             return None
         root = self.names.root(term.var, 0)
         return self.names.pointers.get(root[0]) if root is not None and not root[1] else None
 
-    def _address(self, access: Access) -> str:
+    def _address(self, access: Transfer) -> str:
         memory, printer, control = access.memory, self.printer, access.control
         address = printer.value(access.address, ExecControl(1, 0, no_mask=True) if access.single else control)
         text = address.text if access.scale == 1 else f"{access.scale} * {address.within(9)}"
@@ -340,7 +357,7 @@ class Lines:
         base = self._base(memory)
         return f"{base} + {text}" if base else text
 
-    def _base(self, memory: Memory) -> str:
+    def _base(self, memory: MemoryPlace) -> str:
         if memory.shared or memory.variable == 0:
             return "slm"
         if memory.variable >= 0:
@@ -350,7 +367,11 @@ class Lines:
             known = self.names.surfaces.get(operand_.bits)
             return known.name if known is not None else f"bti({operand_.bits})"
         if memory.model in (codes.ADDRTYPE_FLAT, codes.ADDRTYPE_ARG):
-            return self.printer.value(operand_, ExecControl(1, 0, no_mask=True)).text if isinstance(operand_, General) else ""
+            return (
+                self.printer.value(operand_, ExecControl(1, 0, no_mask=True)).text
+                if isinstance(operand_, General)
+                else ""
+            )
         return f"{word}({self.printer.value(operand_, ExecControl(1, 0, no_mask=True)).text})"
 
     def _call(self, inst: Inst) -> str:
@@ -396,7 +417,14 @@ class Lines:
 
 
 # Types of which C converts one into the other without a change of bits.
-_ALIKE: Final = frozenset({(a, b) for pair in (("int", "uint"), ("short", "ushort"), ("char", "uchar"), ("long", "ulong")) for a in pair for b in pair})
+_ALIKE: Final = frozenset(
+    {
+        (a, b)
+        for pair in (("int", "uint"), ("short", "ushort"), ("char", "uchar"), ("long", "ulong"))
+        for a in pair
+        for b in pair
+    }
+)
 
 
 def _signed(value: Immediate) -> int:
@@ -439,7 +467,7 @@ def _label_name(label: int) -> str:
     return f"L{label}" if label >= 0 else f"next_round_{~label}"
 
 
-def _always(condition: Condition) -> bool:
+def _always(condition: BranchTest) -> bool:
     return condition.predicate is None and condition.index is None and not condition.negated
 
 

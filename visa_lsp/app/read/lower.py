@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.app.read.accesses import access_of
-from visa_lsp.app.read.model import Access, Calc, Call, Choose, Compare, Set
+from visa_lsp.app.read.model import Calc, Choose, Compare, NamedCall, Set, Transfer
 from visa_lsp.isa import lane
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.operands import OperandModifier
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Inst, Kernel, Value
 
 
-def statement_of(kernel: Kernel, inst: Inst, place: int) -> Set | Access | Call:
+def statement_of(kernel: Kernel, inst: Inst, place: int) -> Set | Transfer | NamedCall:
     """Return an assignment where the row's meaning is a value per lane, an access of memory, else a named operation."""
     control, target = inst.get("exec"), inst.get("dst")
     value = _value(kernel, inst, target)
     if value is None or not isinstance(control, ExecControl):
-        return access_of(inst, place) or Call(inst, (place,))
+        return access_of(inst, place) or NamedCall(inst, (place,))
     guard = inst.get("pred")
     guarded = isinstance(guard, Predicate) and not isinstance(value, Choose | Compare)
     return Set(target, value, control, guard if guarded and isinstance(guard, Predicate) else None, (place,))
@@ -53,9 +53,9 @@ def _value(kernel: Kernel, inst: Inst, target: Value) -> Expr | None:
         case "mov" if type_ is not ty.BOOL:
             return Calc(lane.S0, sources, type_, saturate)
         case "select" if isinstance(predicate, Predicate):
-            return Choose(predicate, *sources, type_, saturate)
+            return Choose(predicate, sources[0], sources[1], type_, saturate)
         case "compare" if isinstance(relation, int) and relation < len(RELATIONS):
-            return Compare(relation, *sources)
+            return Compare(relation, sources[0], sources[1])
     return None
 
 

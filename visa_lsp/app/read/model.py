@@ -71,7 +71,7 @@ class Set(Struct, frozen=True):
     places: tuple[int, ...]
 
 
-class Memory(Struct, frozen=True):
+class MemoryPlace(Struct, frozen=True):
     """Where an access goes: shared local memory, the surface of a variable, or an address model of ``isa.lsc_codes`` with its operand."""
 
     shared: bool = False
@@ -80,7 +80,7 @@ class Memory(Struct, frozen=True):
     operand: Value = None
 
 
-class Access(Struct, frozen=True):
+class Transfer(Struct, frozen=True):
     """A load or store of ``elements`` of ``size`` bytes each at the addresses of lanes, in bytes: (address * scale) + offset.
 
     Element k of all lanes fills row k of ``data``, a cell of ``cell`` bytes for each lane, from ``high`` on; with ``single`` there is
@@ -88,7 +88,7 @@ class Access(Struct, frozen=True):
     """
 
     write: bool
-    memory: Memory
+    memory: MemoryPlace
     address: Expr
     scale: int
     offset: Value
@@ -108,19 +108,19 @@ class Access(Struct, frozen=True):
 class Both(Struct, frozen=True):
     """One statement for two halves of the lanes, whose text is the same but for the registers."""
 
-    low: Set | Access
-    high: Set | Access
+    low: Set | Transfer
+    high: Set | Transfer
     places: tuple[int, ...]
 
 
-class Call(Struct, frozen=True):
+class NamedCall(Struct, frozen=True):
     """A named operation on operands: a message, a barrier, an instruction of several results."""
 
     inst: Inst
     places: tuple[int, ...]
 
 
-class Condition(Struct, frozen=True):
+class BranchTest(Struct, frozen=True):
     """The active lanes that a branch takes.
 
     Without predicate and index all of its lanes; ``whole`` takes all lanes of the thread or none, by the first bit of the predicate.
@@ -140,18 +140,18 @@ class Condition(Struct, frozen=True):
 class If(Struct, frozen=True):
     """A condition with its two branches."""
 
-    condition: Condition
+    condition: BranchTest
     then: tuple[Statement, ...]
     otherwise: tuple[Statement, ...]
     places: tuple[int, ...]
 
 
-class Loop(Struct, frozen=True):
+class Repeat(Struct, frozen=True):
     """Repeat ``body`` while lanes stay in it; ``first`` is tested before each round, ``last`` after it."""
 
     body: tuple[Statement, ...]
-    first: Condition | None = None
-    last: Condition | None = None
+    first: BranchTest | None = None
+    last: BranchTest | None = None
     first_places: tuple[int, ...] = ()
     last_places: tuple[int, ...] = ()
 
@@ -175,7 +175,7 @@ class Goto(Struct, frozen=True):
     places: tuple[int, ...]
 
 
-class Label(Struct, frozen=True):
+class JumpLabel(Struct, frozen=True):
     """A place for ``Goto``."""
 
     label: int
@@ -191,11 +191,13 @@ class Invoke(Struct, frozen=True):
     """Run a routine of the same body in the lanes of the condition."""
 
     routine: int
-    condition: Condition
+    condition: BranchTest
     places: tuple[int, ...]
 
 
-Statement: TypeAlias = "Set | Access | Both | Call | If | Loop | Break | Continue | Goto | Label | Return | Invoke"
+Statement: TypeAlias = (
+    "Set | Transfer | Both | NamedCall | If | Repeat | Break | Continue | Goto | JumpLabel | Return | Invoke"
+)
 
 
 class Routine(Struct, frozen=True):

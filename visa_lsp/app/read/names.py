@@ -1,4 +1,4 @@
-"""Names of variables and arguments, and types as C writes them."""
+"""ReadingNames of variables and arguments, and types as C writes them."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ C_TYPES: dict[DataType, str] = {
 }  # fmt: skip
 
 
-class Argument(Struct, frozen=True):
+class PointerArgument(Struct, frozen=True):
     """A pointer argument: its name, the C type of its elements (empty where it is not known)."""
 
     name: str
     element: str = ""
 
 
-class Names(Struct, frozen=True):
+class ReadingNames(Struct, frozen=True):
     """The names that pseudo-code uses for a body: those of the text, and those that ze_info has for what a launch fills."""
 
     kernel: Kernel
@@ -42,8 +42,8 @@ class Names(Struct, frozen=True):
     variables: Mapping[int, str]
     grf_bytes: int
     simd: int
-    surfaces: Mapping[int, Argument]  # binding table index -> argument
-    pointers: Mapping[int, Argument]  # general variable with an address -> argument
+    surfaces: Mapping[int, PointerArgument]  # binding table index -> argument
+    pointers: Mapping[int, PointerArgument]  # general variable with an address -> argument
     parameters: tuple[str, ...]
 
     def variable(self, number: int) -> str:
@@ -70,13 +70,13 @@ class Names(Struct, frozen=True):
         return known.num_elements if known is not None else 0
 
 
-def names_for(kernel: Kernel, platform: Platform, info: KernelInfo | None) -> Names:
+def names_for(kernel: Kernel, platform: Platform, info: KernelInfo | None) -> ReadingNames:
     """Return the names of a body; ``info`` is what ze_info says of it."""
     text = names_of(kernel, platform)
     taken: set[str] = set()
     variables = {number: _identifier(name, taken) for number, name in text.general.items()}
-    surfaces: dict[int, Argument] = {}
-    pointers: dict[int, Argument] = {}
+    surfaces: dict[int, PointerArgument] = {}
+    pointers: dict[int, PointerArgument] = {}
     parameters: list[str] = []
     if info is not None:
         renamed = _argument_names(kernel, platform, info, pointers)
@@ -90,9 +90,7 @@ def names_for(kernel: Kernel, platform: Platform, info: KernelInfo | None) -> Na
             space = f"{qualifier} " if qualifier in ("global", "local", "constant") else ""
             parameters.append(f"{space}{type_name} {one.name}".replace("* ", " *"))
     simd = kernel.int_attribute("SimdSize") or 0
-    return Names(
-        kernel, text, variables, platform.grf_bytes, simd, surfaces, pointers, tuple(parameters)
-    )
+    return ReadingNames(kernel, text, variables, platform.grf_bytes, simd, surfaces, pointers, tuple(parameters))
 
 
 def _identifier(name: str, taken: set[str]) -> str:
@@ -103,16 +101,16 @@ def _identifier(name: str, taken: set[str]) -> str:
     return found
 
 
-def _argument(info: KernelInfo, index: int) -> Argument:
+def _argument(info: KernelInfo, index: int) -> PointerArgument:
     entry = next((one for one in info.arguments if one.index == index), None)
     if entry is None or not entry.name:
-        return Argument(f"arg{index}")
+        return PointerArgument(f"arg{index}")
     element, star, _ = entry.type_name.partition(";")[0].rpartition("*")
-    return Argument(entry.name, element.strip() if star else "")
+    return PointerArgument(entry.name, element.strip() if star else "")
 
 
 def _argument_names(
-    kernel: Kernel, platform: Platform, info: KernelInfo, pointers: dict[int, Argument]
+    kernel: Kernel, platform: Platform, info: KernelInfo, pointers: dict[int, PointerArgument]
 ) -> dict[int, str]:
     """Return names of the variables that a launch fills, by where they lie in the payload."""
     simd = kernel.int_attribute("SimdSize") or info.env.simd_size

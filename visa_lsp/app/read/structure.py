@@ -18,15 +18,15 @@ from msgspec.structs import replace
 
 from visa_lsp.app.read.lower import statement_of
 from visa_lsp.app.read.model import (
+    BranchTest,
     Break,
-    Condition,
     Continue,
     Goto,
     If,
     Invoke,
-    Label,
-    Loop,
+    JumpLabel,
     Reading,
+    Repeat,
     Return,
     Routine,
 )
@@ -63,34 +63,34 @@ def reading_of(kernel: Kernel) -> Reading:
 class _Way:
     """A way out of a block: its condition, None for all lanes that are left, and the block; None leaves the routine."""
 
-    condition: Condition | None
+    condition: BranchTest | None
     target: int | None
     place: int
 
 
 @dataclass(frozen=True, slots=True)
-class _Body:
+class _BlockCode:
     """A block: its statements, and its ways out in the order in which they are tried; the last has no condition."""
 
     code: Code
     ways: tuple[_Way, ...]
 
 
-def _block(kernel: Kernel, graph: Graph, block: Block, partners: Structure) -> _Body:
+def _block(kernel: Kernel, graph: Graph, block: Block, partners: Structure) -> _BlockCode:
     code: list[Statement] = []
     places = range(block.first, block.last + 1)
     for place in places:
         inst = kernel.instructions[place]
         flow = inst.row.flow
         label = inst.get("label")
-        if flow is FlowClass.CALL and isinstance(label, int):
+        if flow in (FlowClass.CALL, FlowClass.KERNEL_CALL) and isinstance(label, int):
             routine = graph.at_label.get(label)
             if routine is not None:
                 code.append(Invoke(routine, _condition(inst), (place,)))
                 continue
         if flow in (FlowClass.NEXT, FlowClass.CALL, FlowClass.KERNEL_CALL, FlowClass.FUNCTION_CALL):
             code.append(statement_of(kernel, inst, place))
-    return _Body(tuple(code), tuple(_ways(kernel, graph, block, partners)))
+    return _BlockCode(tuple(code), tuple(_ways(kernel, graph, block, partners)))
 
 
 def _ways(kernel: Kernel, graph: Graph, block: Block, partners: Structure) -> Iterator[_Way]:
@@ -107,10 +107,16 @@ def _ways(kernel: Kernel, graph: Graph, block: Block, partners: Structure) -> It
             return
     elif flow is FlowClass.SWITCH:
         labels = inst.get("labels")
-        targets = [graph.at_label.get(one) for one in labels if isinstance(one, int)] if isinstance(labels, tuple) else []
+        targets = (
+            [graph.at_label.get(one) for one in labels if isinstance(one, int)] if isinstance(labels, tuple) else []
+        )
         for case, target in enumerate(targets):
             last = case == len(targets) - 1
-            yield _Way(None if last else Condition(None, _WHOLE, whole=True, index=inst.get("index"), case=case), target, place)
+            yield _Way(
+                None if last else BranchTest(None, _WHOLE, whole=True, index=inst.get("index"), case=case),
+                target,
+                place,
+            )
         return
     elif flow.branches:
         label = inst.get("label")
@@ -130,16 +136,16 @@ def _ways(kernel: Kernel, graph: Graph, block: Block, partners: Structure) -> It
     yield _Way(None, following, place)
 
 
-def _condition(inst: Inst) -> Condition:
+def _condition(inst: Inst) -> BranchTest:
     predicate, control = inst.get("pred"), inst.get("exec")
-    return Condition(
+    return BranchTest(
         predicate if isinstance(predicate, Predicate) else None,
         control if isinstance(control, ExecControl) else _WHOLE,
         whole=inst.row.flow is FlowClass.JUMP,
     )
 
 
-def _routine(graph: Graph, blocks: Sequence[_Body], entry: int) -> Routine:
+def _routine(graph: Graph, blocks: Sequence[_BlockCode], entry: int) -> Routine:
     ahead = [sorted({w.target for w in body.ways if w.target is not None}) for body in blocks]
     inside = closure([entry], lambda block: ahead[block])
     first = graph.steps[graph.blocks[entry].first]
@@ -151,12 +157,12 @@ def _routine(graph: Graph, blocks: Sequence[_Body], entry: int) -> Routine:
     return Routine(entry, label, tuple(_flat(blocks, sorted(inside), entry)), structured=False)
 
 
-def _flat(blocks: Sequence[_Body], order: Sequence[int], entry: int) -> Iterator[Statement]:
+def _flat(blocks: Sequence[_BlockCode], order: Sequence[int], entry: int) -> Iterator[Statement]:
     """Yield the blocks in order, with a jump for each way that does not lead to the next one."""
     if order[0] != entry:
         yield Goto(entry, ())
     for number, following in zip(order, (*order[1:], None), strict=True):
-        yield Label(number)
+        yield JumpLabel(number)
         yield from blocks[number].code
         for way in blocks[number].ways:
             jump: Code = (Return((way.place,)),) if way.target is None else (Goto(way.target, (way.place,)),)
@@ -179,7 +185,7 @@ class _Where:
 class _Structurer:
     """The walk of the dominator tree of one routine."""
 
-    blocks: Sequence[_Body]
+    blocks: Sequence[_BlockCode]
     entry: int
     inside: Sequence[int]
     ahead: Sequence[Sequence[int]]
@@ -302,7 +308,7 @@ class _Structurer:
         inner = _Where(block, block, after)
         body = self._sequence(block, self.children.get(block, []), inner)
         if _continue_label(block) in self.labelled:
-            body = (*body, Label(_continue_label(block)))
+            body = (*body, JumpLabel(_continue_label(block)))
         return (shaped(body), *self._rest(behind, where))
 
     def _sequence(self, block: int, behind: Sequence[int], where: _Where) -> Code:
@@ -313,7 +319,7 @@ class _Structurer:
         out: list[Statement] = []
         for at, one in enumerate(behind):
             following = behind[at + 1] if at + 1 < len(behind) else where.next
-            out.append(Label(one))
+            out.append(JumpLabel(one))
             out += self._tree(one, _Where(following, where.loop, where.behind))
         return tuple(out)
 
@@ -352,7 +358,7 @@ def _continue_label(block: int) -> int:
     return ~block
 
 
-def _if(condition: Condition, then: Code, otherwise: Code, places: tuple[int, ...]) -> Code:
+def _if(condition: BranchTest, then: Code, otherwise: Code, places: tuple[int, ...]) -> Code:
     """Return a condition; the branch that is not empty first, and nothing nested behind one that leaves."""
     if not then and not otherwise:
         return ()
@@ -373,21 +379,21 @@ def _leaves(code: Code) -> bool:
     )
 
 
-def shaped(body: Code) -> Loop:
+def shaped(body: Code) -> Repeat:
     """Return a loop, with its test at the beginning or the end where it has one there."""
     first, last = body[0] if body else None, body[-1] if body else None
     if isinstance(first, If) and _breaks(first):
-        return Loop(body[1:], first=_inverse(first.condition), first_places=first.places)
+        return Repeat(body[1:], first=_inverse(first.condition), first_places=first.places)
     if isinstance(last, If) and _breaks(last) and not any(isinstance(s, Continue) for s in _inside(body)):
-        return Loop(body[:-1], last=_inverse(last.condition), last_places=last.places)
-    return Loop(body)
+        return Repeat(body[:-1], last=_inverse(last.condition), last_places=last.places)
+    return Repeat(body)
 
 
 def _breaks(statement: If) -> bool:
     return len(statement.then) == 1 and isinstance(statement.then[0], Break) and not statement.otherwise
 
 
-def _inverse(condition: Condition) -> Condition:
+def _inverse(condition: BranchTest) -> BranchTest:
     return replace(condition, negated=not condition.negated)
 
 
@@ -402,15 +408,15 @@ def _inside(code: Iterable[Statement]) -> Iterator[Statement]:
 
 def _labelled(code: Code, used: set[int]) -> Code:
     """Drop the labels that no ``goto`` names."""
-    out: list[Statement] = []
-    for statement in code:
-        if isinstance(statement, Label) and statement.label not in used:
-            continue
-        if isinstance(statement, If):
-            statement = replace(
+    return tuple([_with_labels(s, used) for s in code if not isinstance(s, JumpLabel) or s.label in used])
+
+
+def _with_labels(statement: Statement, used: set[int]) -> Statement:
+    match statement:
+        case If():
+            return replace(
                 statement, then=_labelled(statement.then, used), otherwise=_labelled(statement.otherwise, used)
             )
-        elif isinstance(statement, Loop):
-            statement = replace(statement, body=_labelled(statement.body, used))
-        out.append(statement)
-    return tuple(out)
+        case Repeat():
+            return replace(statement, body=_labelled(statement.body, used))
+    return statement

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from visa_lsp.app.assemble import module_of_object, problem_lines, program_of_text
+from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import OBJECT_MAGIC, decode, read_bytes
 from visa_lsp.app.stats.figures import KernelFigures, figures_of
 from visa_lsp.diagnostics import Severity
