@@ -7,7 +7,7 @@ import pytest
 from corpus_launches import CASES, prepared
 from tiers import first
 
-from tests.sim.generator import bench, flow_cases, flow_runs, lane_cases, message_cases
+from tests.sim.generator import addresses, bench, flow_cases, flow_runs, lane_cases, message_cases
 from tests.sim.generator.pairwise import each_value
 from visa_lsp.app.read.evaluate import ReadingMachine, evaluate
 from visa_lsp.app.read.fold import folded
@@ -20,11 +20,13 @@ from visa_lsp.sim.machine import run
 
 # One of each kernel first, those that run on Tiger Lake before others: some are the default tier's.
 LAUNCHES = [(str(case), platform) for case in CASES for platform in case.platforms]
-LAUNCHES = list(dict.fromkeys([*{case.kernel: (str(case), case.platforms[0]) for case in CASES[::-1]}.values(), *LAUNCHES]))
+LAUNCHES = list(
+    dict.fromkeys([*{case.kernel: (str(case), case.platforms[0]) for case in CASES[::-1]}.values(), *LAUNCHES])
+)
 BY_NAME = {str(case): case for case in CASES}
 ROWS = [
     row for row in TABLE.rows
-    if isinstance(row.meaning, Lane) or (isinstance(row.meaning, Effect) and row.meaning.name in moves.EFFECTS)
+    if isinstance(row.meaning, Lane) or (isinstance(row.meaning, Effect) and row.meaning.name in {*moves.EFFECTS} - addresses.EFFECTS)
 ]  # fmt: skip
 MESSAGES = [
     row for row in TABLE.rows
@@ -46,7 +48,9 @@ def test_pseudo_code_leaves_what_the_program_leaves(launch):
     name, platform = launch
 
     def by_pseudo_code(ready, dispatch):
-        return evaluate(dispatch, lambda kernel: folded(reading_of(kernel), kernel, names_for(kernel, ready.platform, None)))
+        return evaluate(
+            dispatch, lambda kernel: folded(reading_of(kernel), kernel, names_for(kernel, ready.platform, None))
+        )
 
     assert left_by(name, platform, by_pseudo_code) == left_by(name, platform, lambda _, dispatch: run(dispatch))
 

@@ -13,10 +13,13 @@ from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import OBJECT_MAGIC, decode
 from visa_lsp.app.read.fold import folded
 from visa_lsp.app.read.lines import is_expressed, lines_of, source_marks
+from visa_lsp.app.read.lower import statement_of
+from visa_lsp.app.read.model import NamedCall
 from visa_lsp.app.read.names import names_for
 from visa_lsp.app.read.structure import reading_of
 from visa_lsp.app.suggestions import did_you_mean
 from visa_lsp.beside import Beside
+from visa_lsp.isa.model import FlowClass
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.grf import default_platform, grf_in_comment, grf_of
 from visa_lsp.program.text_form import module_text
@@ -39,12 +42,16 @@ class CodeLine(Struct, frozen=True):
 
 
 class ReadKernel(Struct, frozen=True):
-    """A kernel or function as pseudo-code. ``kept`` counts the instructions that stay as vISA."""
+    """A kernel or function as pseudo-code.
+
+    ``kept`` counts the instructions that stay as vISA, ``named`` those that are operations by their names: barriers, atomics.
+    """
 
     name: str
     is_kernel: bool
     structured: bool
     instructions: int
+    named: int
     kept: int
     lines: tuple[CodeLine, ...]
 
@@ -111,8 +118,11 @@ def _kernel(kernel: Kernel, platform: Platform, texts: Sequence[str], info: Kern
     ]
     real = [inst for inst in code if not inst.row.opens_label and not inst.row.marks_source]
     kept = sum(not is_expressed(inst) for inst in real)
+    named = sum(
+        inst.row.flow is FlowClass.NEXT and isinstance(statement_of(kernel, inst, 0), NamedCall) for inst in real
+    )
     structured = all(routine.structured for routine in reading.routines)
-    return ReadKernel(kernel.name, kernel.is_kernel, structured, len(real), kept, tuple(lines))
+    return ReadKernel(kernel.name, kernel.is_kernel, structured, len(real), named - kept, kept, tuple(lines))
 
 
 def chosen(file: ReadFile, kernel: str | None, lines: tuple[int, int] | None) -> ReadFile:
@@ -140,7 +150,7 @@ def _part(kernel: ReadKernel, first: int, last: int) -> ReadKernel | None:
     if not hits:
         return None
     return ReadKernel(
-        kernel.name, kernel.is_kernel, kernel.structured, kernel.instructions, kernel.kept,
+        kernel.name, kernel.is_kernel, kernel.structured, kernel.instructions, kernel.named, kernel.kept,
         kernel.lines[hits[0] : hits[-1] + 1],
     )  # fmt: skip
 
@@ -160,6 +170,7 @@ def as_json(file: ReadFile) -> dict[str, Any]:
                 "kind": "kernel" if kernel.is_kernel else "function",
                 "structured": kernel.structured,
                 "instructions": kernel.instructions,
+                "named_operations": kernel.named,
                 "kept_as_visa": kernel.kept,
                 "lines": [
                     {"text": line.text, "visa": list(line.visa)}

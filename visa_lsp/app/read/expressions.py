@@ -49,6 +49,7 @@ _FUNCTIONS: Final = {
 }  # fmt: skip
 _UNSIGNED: Final = {2: ty.UW, 4: ty.UD, 8: ty.UQ}
 _GROWING: Final = RING | {"shl"}
+_INVERSE: Final = (1, 0, 5, 4, 3, 2)  # of each relation, by its code
 _ATOM, _UNARY, _RELATION, _CHOICE = 10, 9, 5, 1
 _EXACT_HEX: Final = 0xFFFF  # integers above are shown in hexadecimal
 
@@ -250,7 +251,19 @@ class Printer:
         text = computed
         if value.combine is not Combine.NONE:
             text = RankedText(f"{value.combine.name.lower()}({computed.text})", _ATOM)
-        return f"!{text.within(_UNARY)}" if value.inverse != condition.negated else text.text
+        if value.inverse == condition.negated:
+            return text.text
+        last = condition.tests[-1]
+        test = (last.low if isinstance(last, Both) else last).value if isinstance(last, Both | Set) else None
+        if isinstance(test, Compare) and value.combine is Combine.NONE and self._is_ordered(test):
+            assert isinstance(last, Set | Both)
+            one = last.low if isinstance(last, Both) else last
+            return self._relation(_INVERSE[test.relation], test.left, test.right, one.control).text
+        return f"!{text.within(_UNARY)}"
+
+    def _is_ordered(self, test: Compare) -> bool:
+        """Return whether one of a relation and its inverse always holds: there is no NaN."""
+        return not any(self.type_of(value).is_float for value in (test.left, test.right))
 
     # ---- operations
 

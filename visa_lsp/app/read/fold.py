@@ -278,7 +278,7 @@ class _Folder:
                 found = self._with_value(item, definition)
                 if found is None:
                     return False
-                several = several and _is_address(found)
+                several = several and _is_address(item.statement, found)
                 users.append((number, found))
             if self._overwrites(item, definition):
                 break
@@ -352,10 +352,10 @@ class _Folder:
             return None
         if is_scalar and not definition.control.no_mask:
             return None
-        seen = 0
+        seen = count = 0
 
         def exchange(leaf: Expr) -> Expr | None:
-            nonlocal seen
+            nonlocal seen, count
             if isinstance(leaf, General):
                 found = self.effects.place_bytes(leaf, lanes)
                 type_ = self.kernel.variable_type(leaf.var)
@@ -369,6 +369,7 @@ class _Folder:
             if found[1] != wanted or found[2] != definition.size or type_ is None:
                 raise _Unfit
             seen |= mask_of(found[1], found[2])
+            count += 1
             value = definition.value
             if is_scalar and lanes > 1:
                 if isinstance(value, Choose):
@@ -403,7 +404,12 @@ class _Folder:
         except _Unfit:
             return None
         # Whatever else reads the elements, a guard or another region, keeps the definition where it is.
-        if seen != definition.mask or found == statement or (size > MAX_STATEMENT and not definition.is_cheap):
+        if (
+            seen != definition.mask
+            or (count > 1 and not definition.is_cheap)
+            or found == statement
+            or (size > MAX_STATEMENT and not definition.is_cheap)
+        ):
             return None
         return found if self._reads_no_more(found, definition) else None
 
@@ -594,9 +600,11 @@ def _is_offset(value: Expr) -> bool:
     return isinstance(value, General | Immediate | Lanes)
 
 
-def _is_address(statement: Plain) -> bool:
-    """Return whether a statement uses a sum as an address, or to make one."""
-    return isinstance(statement, Transfer) or (isinstance(statement, Set) and _is_offset(statement.value))
+def _is_address(before: Plain | Both, after: Plain) -> bool:
+    """Return whether a statement takes a sum into an address, or into a sum for one."""
+    if isinstance(before, Transfer) and isinstance(after, Transfer):
+        return before.value == after.value
+    return isinstance(after, Set) and _is_offset(after.value)
 
 
 def _is_cheap(value: Expr) -> bool:

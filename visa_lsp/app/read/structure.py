@@ -359,10 +359,10 @@ def _continue_label(block: int) -> int:
 
 
 def _if(condition: BranchTest, then: Code, otherwise: Code, places: tuple[int, ...]) -> Code:
-    """Return a condition; the branch that is not empty first, and nothing nested behind one that leaves."""
+    """Return a condition: in the order of the text, but for a branch that leaves, behind which nothing is nested."""
     if not then and not otherwise:
         return ()
-    if not then or (otherwise and _leaves(otherwise) and not _leaves(then)):
+    if not then or (otherwise and not _leaves(then)):
         condition, then, otherwise = replace(condition, negated=not condition.negated), otherwise, then
     if _leaves(then):
         return (If(condition, then, (), places), *otherwise)
