@@ -81,6 +81,7 @@ class ReadingMachine(Machine):
         self._ops: dict[tuple[int, int], Any] = {}
 
     def thread(self, group: ThreadGroup, number: int, frame: Frame) -> Thread:
+        """A thread that follows the pseudo-code of its frame's body."""
         return _Follower(self, group, number, frame)
 
     def reading(self, kernel: Kernel) -> Reading:
