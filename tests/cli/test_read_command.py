@@ -25,7 +25,12 @@ def test_json_tells_the_lines_of_the_text(capsys):
     text = Path(TEXT).read_text().splitlines()
     (line,) = [one for one in kernel["lines"] if "fma((float)V0051, d, x0)" in one["text"]]
     assert [text[number - 1].split()[0] for number in line["visa"]] == ["mov", "mad"]
-    assert (kernel["name"], kernel["kind"], kernel["structured"], kernel["kept_as_visa"]) == ("mandel", "kernel", True, 0)
+    assert (kernel["name"], kernel["kind"], kernel["structured"], kernel["kept_as_visa"]) == (
+        "mandel",
+        "kernel",
+        True,
+        0,
+    )
 
 
 def test_an_object_reads_as_its_text(tmp_path, capsys):
