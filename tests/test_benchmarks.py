@@ -25,6 +25,7 @@ from tiers import first
             "mutate_source",
             "newest",
             "open",
+            "read",
             "run",
             "sources",
             "startup",

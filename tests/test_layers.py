@@ -65,6 +65,7 @@ ALLOWED = {
     "app.diff": {"assemble", "clusters", "errors", "folders", "inputs", "progress", "visible_text"},
     "app.gen": {"assemble", "check", "compile", "errors", "inputs", "tools"},
     "app.launch": {"assemble", "clusters", "compile", "described", "errors", "exits", "inputs", "output_files", "parallel"},
+    "app.read": {"assemble", "described", "errors", "inputs", "suggestions"},
     "app.stats": {"assemble", "baselines", "errors", "inputs"},
     "generate.site": {"support_records", "support_table"},
     "ide.index": set(),
@@ -119,7 +120,8 @@ LATE = {
         "app.compare_runs.search", "app.launch.arrays", "app.launch.conditions", "app.launch.file",
         "app.launch.forms", "app.launch.init", "app.launch.linking", "app.launch.on_cpu", "app.launch.opencl",
         "app.launch.program", "app.launch.program_info", "app.launch.proposal", "app.launch.runner",
-        "app.launch.zebin",
+        "app.launch.zebin", "app.read.document", "app.read.evaluate", "app.read.expressions", "app.read.fold", "app.read.lines",
+        "app.read.names", "cli.read",
     },
     "llvmlite": set(),
     "distributed": set(),
@@ -131,7 +133,7 @@ LATE = {
     "ruamel": {
         "app.compare_runs.grid", "app.compare_runs.points", "app.compare_runs.programs", "app.compare_runs.search",
         "app.launch.file", "app.launch.forms", "app.launch.init", "app.launch.linking", "app.launch.options",
-        "app.launch.program_info", "app.launch.proposal", "app.launch.runner", "cli.zeinfo",
+        "app.launch.program_info", "app.launch.proposal", "app.launch.runner", "app.read.document", "cli.read", "cli.zeinfo",
     },
     "visa_lsp.lsp": {
         "cli.serve",

@@ -27,9 +27,10 @@ LINES = {
     "gen": [["gen", "IN"]],
     "compile": [["compile", "IN"]],
     "stats": [["stats", "IN"]],
+    "read": [["read", "IN"]],
     "explain": [["explain", "IN"]],
 }
-SEVERAL = ("check", "asm", "dis", "run", "gen", "compile", "explain")
+SEVERAL = ("check", "asm", "dis", "run", "gen", "compile", "read", "explain")
 MISTAKES = [
     ["check"],
     ["check", "good.visaasm", "--select", "NOPE"],

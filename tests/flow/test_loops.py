@@ -32,7 +32,7 @@ def test_two_ways_back_to_one_head_are_one_loop():
 
 def test_a_structured_loop_is_a_loop():
     code = f"    do\n{MOVE}    (P1) break (M1, 16)\n{MOVE}    (P1) while (M1, 16)\n    ret (M1, 1)\n"
-    assert loops_of(text_graph(code)).depths == (1, 1, 0)
+    assert loops_of(text_graph(code)).depths == (1, 1, 1, 0)
 
 
 def test_a_cycle_with_two_entries_is_no_natural_loop():

@@ -14,14 +14,16 @@ from msgspec.structs import replace
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.analysis.verdict_store import stores
 from visa_lsp.app.check.kept_verdicts import KnownClean
-from visa_lsp.app.errors import printable
+from visa_lsp.app.errors import UserError, printable
+from visa_lsp.app.inputs import foreign
 from visa_lsp.checks.support.context import dialect_of
+from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.codec.errors import CodecError
 from visa_lsp.diagnostics import Diagnostic, Severity, has_errors
 from visa_lsp.isa.model import Dialect
 from visa_lsp.isa.platforms import platform_named
-from visa_lsp.program.text_form import Subject, module_lines
+from visa_lsp.program.text_form import Subject, module_lines, module_text
 from visa_lsp.sema.lower import program_of
 from visa_lsp.text import Span
 
@@ -85,6 +87,19 @@ def program_of_text(text: str, platform: str | None = None) -> CheckedProgram:
         return CheckedProgram(analysis, None, diagnostics)
     made = lowered(analysis, platform_named(platform or ""))
     return made if made.module is None else CheckedProgram(analysis, made.module, diagnostics)
+
+
+def module_of_object(data: bytes, name: str, platform: str | None) -> Module:
+    """Return the program of an object, with the lines of its text where the text can be read back.
+
+    Raises UserError where the bytes are no object that can be read.
+    """
+    try:
+        module = decode(data)
+    except CodecError as error:
+        raise UserError(f"{name}: {foreign(name, data) or error}") from None
+    chosen = platform_named(platform) if platform else None
+    return lowered(Analysis.of(module_text(module, chosen), platform), chosen).module or module
 
 
 def assemble_text(text: str, platform: str | None = None) -> Assembled:

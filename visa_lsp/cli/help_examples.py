@@ -91,6 +91,11 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ),
         ("visa-lsp stats mandelbrot.visaasm --format json", "print the figures of each line as JSON"),
     ),
+    "visa-lsp read": (
+        ("visa-lsp read mandelbrot.visaasm", "show a kernel as pseudo-code"),
+        ("visa-lsp read mandelbrot.visaasm --lines 130-150", "show the part that these lines of the text stand for"),
+        ("visa-lsp read mandelbrot.visaasm --format json", "tell the vISA lines behind each line, for a program"),
+    ),
     "visa-lsp explain": (
         ("visa-lsp explain mad", "explain an instruction: operands, types, pitfalls"),
         ("visa-lsp explain V101 %r0", "explain a finding and a predefined variable"),

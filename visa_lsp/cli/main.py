@@ -39,6 +39,7 @@ COMMANDS: Final = {
     "compile": "compile OpenCL C to texts, machine code and launch files (needs Intel's ocloc)",
     "zeinfo": "check ze_info, alone and against the kernels, or generate it",
     "stats": "print statistics of kernels: instructions, variables, register pressure",
+    "read": "show kernels as structured pseudo-code",
     "explain": "explain an instruction, a finding, a variable, or a term of the glossary",
     "dap": "debug a kernel on the simulator (a debug adapter for editors)",
 }
@@ -105,6 +106,12 @@ def _stats() -> Command:
     return add_arguments, stats_command
 
 
+def _read() -> Command:
+    from visa_lsp.cli.read import add_arguments, read_command
+
+    return add_arguments, read_command
+
+
 def _explain() -> Command:
     from visa_lsp.cli.explain import add_arguments, explain_command
 
@@ -135,6 +142,7 @@ LOADERS: Final = {
     "compile": _compile,
     "zeinfo": _zeinfo,
     "stats": _stats,
+    "read": _read,
     "explain": _explain,
     "dap": _dap,
     "": _server,

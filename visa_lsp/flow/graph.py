@@ -61,7 +61,7 @@ class Block(Struct, frozen=True):
 
 _WITHIN: Final = frozenset({EdgeKind.FALL, EdgeKind.BRANCH, EdgeKind.BACK, EdgeKind.RESUME})
 _OPENERS: Final = frozenset({FlowClass.LABEL, FlowClass.SUBROUTINE})
-_HEADS: Final = _OPENERS | {FlowClass.DO, FlowClass.ENDIF}
+_HEADS: Final = _OPENERS | {FlowClass.DO, FlowClass.ENDIF, FlowClass.WHILE}  # `cont` leads to `while`
 _CALLS: Final = frozenset({FlowClass.CALL, FlowClass.KERNEL_CALL})
 _TAILS: Final = frozenset(f for f in FlowClass if f.branches or f.returns) | {
     FlowClass.IF, FlowClass.ELSE, FlowClass.WHILE, FlowClass.BREAK, FlowClass.CONTINUE,

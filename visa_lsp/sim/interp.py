@@ -90,7 +90,7 @@ class Code:
         found = self._compiled.get(pc)
         if found is None:
             with self.growing():
-                self._alone[pc] = self._compile(self.kernel.instructions[pc], pc)
+                self._alone[pc] = self.op_for(self.kernel.instructions[pc], pc)
             found = self._compiled[pc] = self.joined(self._alone[pc], pc)
         return found
 
@@ -137,7 +137,8 @@ class Code:
                 joins.add(max(pc + 1, self.labels.get(label, 0)))
         return joins
 
-    def _compile(self, inst: Inst, pc: int) -> Op:
+    def op_for(self, inst: Inst, pc: int) -> Op:
+        """Return the op of an instruction that stands for number ``pc``; inside ``growing``."""
         meaning = inst.row.meaning
         site = Site(self, inst, pc)
         try:

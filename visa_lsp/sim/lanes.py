@@ -16,7 +16,7 @@ import numpy as np
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import Expr
 from visa_lsp.isa.operands import OperandModifier
-from visa_lsp.program.model import Address, General, Indirect, PredicateOperand
+from visa_lsp.program.model import Address, Immediate, PredicateOperand
 from visa_lsp.sim import exact, values, words
 from visa_lsp.sim.values import DTYPE, Rounding
 
@@ -44,7 +44,8 @@ def saturates(operand: Value) -> bool:
 
 def modifier_of(operand: Value) -> OperandModifier:
     """Return the source modifier of an operand."""
-    return operand.modifier if isinstance(operand, General | Indirect) else OperandModifier.NONE
+    found: OperandModifier = getattr(operand, "modifier", OperandModifier.NONE)
+    return found
 
 
 def int_source(
@@ -67,7 +68,7 @@ def int_source(
         if isinstance(operand, Address | PredicateOperand):
             fetch = lambda f: inner(f).astype(dtype)  # noqa: E731
         else:
-            fetch = _converted(inner, dtype, constant=not isinstance(operand, General | Indirect))
+            fetch = _converted(inner, dtype, constant=isinstance(operand, Immediate))
     unsigned = not type_.is_signed and not (exec_type.is_signed and type_.size == exec_type.size)
     return _modified(fetch, modifier, unsigned=unsigned)
 
@@ -110,7 +111,7 @@ def float_source(site: Site, operand: Value, exec_type: ty.DataType, lanes: int 
             fetch = _converted(fetch, F8, constant=False)
     elif type_.is_float:
         if DTYPE[type_] != target:
-            wider = _converted(fetch, target, constant=not isinstance(operand, General | Indirect))
+            wider = _converted(fetch, target, constant=isinstance(operand, Immediate))
             fetch = (lambda f: values.quiet(wider(f))) if type_ is ty.HF else wider
     else:
         raw, wide = fetch, ty.DF if exec_type is ty.DF else ty.F
@@ -244,19 +245,26 @@ def compile_lane(site: Site, expr: Expr) -> Op:
     dst = site.inst.get("dst")
     sources = [site.inst.get(f"src{i}") for i in range(source_count(expr))]
     if isinstance(dst, PredicateOperand):
-        return _predicate_logic(site, expr, dst, sources)
+        return predicate_logic(site, expr, dst, sources)
+    fetches, compute, convert = lane_plan(site, expr, sources, dst)
+    return finish(site, fetches, compute, convert, dst)
+
+
+def lane_plan(site: Site, expr: Expr, sources: list[Any], dst: Any) -> tuple[list[Fetch], Compute, Convert]:
+    """How to fetch the sources of an expression, compute it, and convert it for a destination that is no predicate."""
     exec_type = values.execution_type(site.operand_type(s) for s in sources)
     if expr.word in words.ON_BITS and (exec_type.is_float or site.operand_type(dst).is_float):
         return _on_bits(site, expr, sources[0], dst)
-    if exec_type.is_float:
-        fetches, compute = _float_plan(site, expr, exec_type, sources)
-    else:
-        fetches, compute = _int_plan(site, expr, exec_type, sources, dst)
-    return finish(site, fetches, compute, converter(site, exec_type, dst), dst)
+    plan = (
+        _float_plan(site, expr, exec_type, sources)
+        if exec_type.is_float
+        else _int_plan(site, expr, exec_type, sources, dst)
+    )
+    return *plan, converter(site, exec_type, dst)
 
 
-def _on_bits(site: Site, expr: Expr, source: Value, dst: Value) -> Op:
-    """Return the op of a word on the bits of a dword, whose types cause no conversion."""
+def _on_bits(site: Site, expr: Expr, source: Value, dst: Value) -> tuple[list[Fetch], Compute, Convert]:
+    """Return the plan of a word on the bits of a dword, whose types cause no conversion."""
     type_ = site.operand_type(dst)
     if type_.size != 4 or site.operand_type(source).size != 4:
         raise site.fault(f"{expr.word} works on dwords")
@@ -267,7 +275,7 @@ def _on_bits(site: Site, expr: Expr, source: Value, dst: Value) -> Op:
     def compute(_f: Frame, s: list[Array]) -> Array:
         return np.asarray(body(s[0].astype(OBJECT))).astype(np.uint32)
 
-    return finish(site, [fetch], compute, lambda _f, v: v.view(storage), dst)
+    return [fetch], compute, lambda _f, v: v.view(storage)
 
 
 def finish(site: Site, fetches: list[Fetch], compute: Compute, convert: Convert, dst: Value) -> Op:
@@ -359,8 +367,11 @@ def _float_plan(site: Site, expr: Expr, exec_type: ty.DataType, sources: list[An
     return [float_source(site, s, exec_type) for s in sources], compute
 
 
-def _predicate_logic(site: Site, expr: Expr, dst: PredicateOperand, sources: list[Any]) -> Op:
-    """Return an op for logic on whole predicates, from the mask offset on (seed 004 "Predicate Operands")."""
+def predicate_logic(site: Site, expr: Expr, dst: PredicateOperand, sources: list[Any]) -> Op:
+    """Return an op for logic on whole predicates, from the mask offset on (seed 004 "Predicate Operands").
+
+    Raises KernelFault where a source is no predicate, or the word has no meaning for one.
+    """
     if not all(isinstance(s, PredicateOperand) for s in sources) or expr.word not in words.LANE_BOOL_WORDS:
         raise site.fault("a predicate is written from predicates only")
     at, full, enable, var = site.control.mask_offset, site.full, site.enable(), dst.var

@@ -12,6 +12,7 @@ from visa_lsp.sim.registers import SCRATCH_HANDLE, SCRATCH_SURFACE, SLM_SURFACE,
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from visa_lsp.program.model import Value
     from visa_lsp.sim.memory import Space
     from visa_lsp.sim.operands import Site
     from visa_lsp.sim.registers import Frame
@@ -33,17 +34,18 @@ def atomic_update(site: Site, size: int) -> messages.Update:
 
 def open_surface(site: Site) -> tuple[messages.Open, Callable[[Frame], int]]:
     """Return the memory of an LSC message, and a base to add to its addresses."""
-    kind = site.integer("addrtype", codes.ADDRTYPE_FLAT)
     if site.integer("sfid") == codes.SFID_SLM:
-        return _fixed(SLM_SURFACE), lambda _f: 0
+        return fixed(SLM_SURFACE), lambda _f: 0
+    return open_model(site, site.integer("addrtype", codes.ADDRTYPE_FLAT), site.inst.get("surface"))
+
+
+def open_model(site: Site, kind: int, operand: Value) -> tuple[messages.Open, Callable[[Frame], int]]:
+    """Return the memory of an address model with its surface, and a base to add to addresses."""
     if kind in (codes.ADDRTYPE_FLAT, codes.ADDRTYPE_ARG):
-        operand = site.inst.get("surface")
-        base = site.scalar("surface") if isinstance(operand, General) else lambda _f: 0
-        return messages.flat, base
-    operand = site.inst.get("surface")
+        return messages.flat, site.scalar_of(operand) if isinstance(operand, General) else lambda _f: 0
     if isinstance(operand, Immediate) and kind == codes.ADDRTYPE_BTI:
-        return _fixed(operand.bits & 0xFFFFFFFF), lambda _f: 0
-    value = site.scalar("surface")
+        return fixed(operand.bits & 0xFFFFFFFF), lambda _f: 0
+    value = site.scalar_of(operand)
     header = site.code.layout.offset(7) + 20
 
     def find(f: Frame) -> tuple[Space | None, int]:
@@ -57,7 +59,9 @@ def open_surface(site: Site) -> tuple[messages.Open, Callable[[Frame], int]]:
     return find, lambda _f: 0
 
 
-def _fixed(value: int) -> messages.Open:
+def fixed(value: int) -> messages.Open:
+    """Open the surface of a number."""
+
     def find(f: Frame) -> tuple[Space | None, int]:
         assert f.thread is not None
         if value == STATELESS_SURFACE:

@@ -39,7 +39,12 @@ def surface(site: Site, name: str = "surface") -> Open:
     pointer = state_pointer(site, name)
     if pointer is not None:
         return _pointed(pointer)
-    cell = site.code.layout.surface_base[site.integer(name)]
+    return surface_variable(site, site.integer(name))
+
+
+def surface_variable(site: Site, number: int) -> Open:
+    """How to find what a surface variable stands for."""
+    cell = site.code.layout.surface_base[number]
 
     def find(f: Frame) -> tuple[Space | None, int]:
         value = f.surfaces[cell]

@@ -130,19 +130,9 @@ class Site:
     # ---- which lanes
 
     def enable(self, *, predicate: bool = True) -> Enable:
-        """Return the channel enable bits: execution mask and predicate, lane 0 of the instruction lowest (seed 004)."""
-        full, at, no_mask = self.full, self.control.mask_offset, self.control.no_mask
+        """Return the channel enable bits of the instruction."""
         pred = self.inst.get("pred") if predicate else None
-        if not isinstance(pred, Predicate):
-            if no_mask:
-                return lambda _f: full
-            if at == 0:
-                return lambda f: f.emask & full
-            return lambda f: f.emask >> at & full
-        bits = predicate_bits(pred, at, full)
-        if no_mask:
-            return bits
-        return lambda f: f.emask >> at & bits(f)
+        return enabled(self.control, pred if isinstance(pred, Predicate) else None)
 
     # ---- vector operands
 
@@ -290,7 +280,10 @@ class Site:
 
     def scalar(self, name: str) -> Callable[[Frame], int]:
         """Return the first element of a vector operand field, as an integer; 0 where it is missing."""
-        operand = self.inst.get(name)
+        return self.scalar_of(self.inst.get(name))
+
+    def scalar_of(self, operand: Value) -> Callable[[Frame], int]:
+        """Return the first element of an operand, as an integer; 0 where there is none."""
         if isinstance(operand, int):
             given: int = operand
             return lambda _f: given
@@ -385,6 +378,21 @@ class Site:
         offsets = [row * row_bytes + at for row in range(rows) for at in range(0, width, cell)] if cell else []
         self._touch(operand, start, offsets, cell, write=self._writes(operand), raw=True)
         return self.code.view(start, np.dtype(kind), (rows, columns), (row_bytes, np.dtype(kind).itemsize))
+
+
+def enabled(control: ty.ExecControl, pred: Predicate | None) -> Enable:
+    """Return the channel enable bits: execution mask and predicate, lane 0 of the instruction lowest (seed 004)."""
+    full, at = (1 << control.exec_size) - 1, control.mask_offset
+    if pred is None:
+        if control.no_mask:
+            return lambda _f: full
+        if at == 0:
+            return lambda f: f.emask & full
+        return lambda f: f.emask >> at & full
+    bits = predicate_bits(pred, at, full)
+    if control.no_mask:
+        return bits
+    return lambda f: f.emask >> at & bits(f)
 
 
 def predicate_bits(pred: Predicate, at: int, full: int) -> Enable:

@@ -9,17 +9,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.app.assemble import lowered, problem_lines, program_of_text
+from visa_lsp.app.assemble import module_of_object, problem_lines, program_of_text
 from visa_lsp.app.errors import UserError
-from visa_lsp.app.inputs import OBJECT_MAGIC, decode, foreign, read_bytes
+from visa_lsp.app.inputs import OBJECT_MAGIC, decode, read_bytes
 from visa_lsp.app.stats.figures import KernelFigures, figures_of
-from visa_lsp.codec.decode import decode as decode_object
-from visa_lsp.codec.errors import CodecError
 from visa_lsp.diagnostics import Severity
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.grf import grf_in_comment, grf_of
-from visa_lsp.program.text_form import module_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +41,7 @@ def figures_of_data(
     Raises UserError if the file is neither a text nor an object.
     """
     if data.startswith(OBJECT_MAGIC):
-        return _figures_of_module(_module_of_object(data, name, platform), platform, name, lives=lives)
+        return _figures_of_module(module_of_object(data, name, platform), platform, name, lives=lives)
     source = decode(name, data)
     program = program_of_text(source.text, platform)
     for line in problem_lines(name, program):
@@ -69,16 +65,6 @@ def _figures_of_module(
     chosen = platform_named(platform) if platform else None
     grf_bytes = chosen.grf_bytes if chosen is not None else said or grf_of(module).bytes
     return [figures_of(body, grf_bytes, path, lives=lives) for body in module.bodies]
-
-
-def _module_of_object(data: bytes, name: str, platform: str | None) -> Module:
-    """Return the program of an object, with the lines of its text if that can be parsed."""
-    try:
-        module = decode_object(data)
-    except CodecError as error:
-        raise UserError(f"{name}: {foreign(name, data) or error}") from None
-    chosen = platform_named(platform) if platform else None
-    return lowered(Analysis.of(module_text(module, chosen), platform), chosen).module or module
 
 
 def platform_of_launch(path: str) -> str | None:

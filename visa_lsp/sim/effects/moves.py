@@ -105,9 +105,21 @@ def select(site: Site) -> Op:
     """Take src0 where the predicate holds, else src1, on the lanes of the execution mask."""
     dst, first, second = (site.inst.get(n) for n in ("dst", "src0", "src1"))
     pred = site.inst.get("pred")
-    full = site.full
-    bits = predicate_bits(pred, site.control.mask_offset, full) if isinstance(pred, Predicate) else lambda _f: full
-    enable, store, lanes = site.enable(predicate=False), site.write(dst), site.lanes
+    enable, store = site.enable(predicate=False), site.write(dst)
+    value = chosen(site, pred if isinstance(pred, Predicate) else None, first, second, dst)
+
+    def op(f: Frame) -> None:
+        mask = enable(f)
+        if mask:
+            store(f, mask, value(f))
+
+    return op
+
+
+def chosen(site: Site, pred: Predicate | None, first: Value, second: Value, dst: Any) -> Fetch:
+    """Return the lanes of one value or the other, as a predicate says, converted for a destination."""
+    full, lanes = site.full, site.lanes
+    bits = predicate_bits(pred, site.control.mask_offset, full) if pred is not None else lambda _f: full
     convert: Callable[[Frame, Array], Array] | None = None
     if same_bits(site, dst, [first, second]):
         a, b = site.read(first), site.read(second)
@@ -116,13 +128,11 @@ def select(site: Site) -> Op:
         a, b = _typed(site, first, exec_type), _typed(site, second, exec_type)
         convert = converter(site, exec_type, dst)
 
-    def op(f: Frame) -> None:
-        mask = enable(f)
-        if mask:
-            value = np.where(lane_mask(bits(f), lanes), a(f), b(f))
-            store(f, mask, value if convert is None else convert(f, value))
+    def value(f: Frame) -> Array:
+        found = np.where(lane_mask(bits(f), lanes), a(f), b(f))
+        return found if convert is None else convert(f, found)
 
-    return op
+    return value
 
 
 def _typed(site: Site, operand: Value, exec_type: ty.DataType) -> Fetch:
@@ -149,8 +159,13 @@ def compare(site: Site) -> Op:
     relop = site.integer("relop")
     if relop >= len(_RELATIONS):
         raise site.fault("the comparison has no relation")
-    relation = _RELATIONS[relop]
     dst, first, second = (site.inst.get(n) for n in ("dst", "src0", "src1"))
+    return store_relation(site, relop, first, second, dst)
+
+
+def store_relation(site: Site, relop: int, first: Value, second: Value, dst: Value) -> Op:
+    """Write the relation of two values, by its code, to a predicate or as all ones and zeros."""
+    relation = _RELATIONS[relop]
     exec_type = values.execution_type([site.operand_type(first), site.operand_type(second)])
     plain = modifier_of(first) is modifier_of(second) is OperandModifier.NONE
     if exec_type.is_float:

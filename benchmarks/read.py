@@ -1,0 +1,126 @@
+"""How well pseudo-code says what programs do: launches that it computes alike, what it expresses, how short it is.
+
+Each launch of the corpus runs twice: as it is, and by the evaluator from its pseudo-code; buffers, printed text and faults are compared.
+Texts are the same corpus's, and with ``--texts`` all texts of its folder ``dev`` too. A kernel counts as free of ``goto`` where no line
+has one. vISA lines are the lines of a text that hold an instruction, and all its lines but blank ones and comments.
+Usage: python -m benchmarks.read [--texts] [--no-launches] [--own]; ``--own`` leaves out the corpus beside the repository.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+sys.path.extend(str(Path(__file__).parents[1] / "tests" / room) for room in ("support", "own", "oracle"))
+
+from corpus import OWN, files
+from corpus_launches import CASES, prepared
+
+from visa_lsp.app.read.document import read_data
+from visa_lsp.app.read.evaluate import evaluate
+from visa_lsp.app.read.fold import folded
+from visa_lsp.app.read.names import names_for
+from visa_lsp.app.read.structure import reading_of
+from visa_lsp.sim.machine import run
+
+if TYPE_CHECKING:
+    from visa_lsp.app.launch.runner import ReadyRun
+    from visa_lsp.sim.dispatch import Dispatch, RunResult
+
+_STEPS = 50_000_000
+
+
+def _by_pseudo_code(ready: ReadyRun, dispatch: Dispatch) -> RunResult:
+    return evaluate(
+        dispatch, lambda kernel: folded(reading_of(kernel), kernel, names_for(kernel, ready.platform, None))
+    )
+
+
+def _left(ready: ReadyRun, result: RunResult) -> tuple[dict[int | str, bytes], str, list[str]]:
+    buffers = {key: array.tobytes() for key, array in ready.prepared.arrays.items()}
+    return buffers, ready.printed, [str(fault) for fault in result.faults]
+
+
+def launches(*, own: bool) -> bool:
+    """Print how many launches leave the same; false where one does not."""
+    same: Counter[str] = Counter()
+    every: Counter[str] = Counter()
+    wrong = []
+    for case in CASES:
+        for platform in case.platforms:
+            ready = prepared(case, platform)
+            if own and not (ready.launch.path or OWN).is_relative_to(OWN):
+                continue
+            expected = _left(ready, run(ready.dispatch(_STEPS)))
+            ready = prepared(case, platform)
+            every[platform] += 1
+            if _left(ready, _by_pseudo_code(ready, ready.dispatch(_STEPS))) == expected:
+                same[platform] += 1
+            else:
+                wrong.append(f"{case} on {platform}")
+    for platform, count in every.items():
+        print(f"launches equal, {platform}: {same[platform]} of {count}")
+    print(f"launches equal: {same.total()} of {every.total()}")
+    for line in wrong:
+        print(f"  differs: {line}")
+    return not wrong
+
+
+def texts(paths: list[Path]) -> None:
+    """Print what the pseudo-code of some texts expresses, and its size."""
+    counts: Counter[str] = Counter()
+    kept: Counter[str] = Counter()
+    spent = 0.0
+    for path in paths:
+        data = path.read_bytes()
+        began = time.process_time()
+        found = read_data(str(path), data, None, say=lambda _line: None)
+        spent += time.process_time() - began
+        if found is None:
+            counts["texts with errors"] += 1
+            continue
+        counts["texts"] += 1
+        for kernel in found.kernels:
+            if not kernel.instructions:
+                continue
+            counts["bodies"] += 1
+            counts["instructions"] += kernel.instructions
+            counts["kept"] += kernel.kept
+            counts["named"] += kernel.named
+            counts["without goto"] += not any("goto " in line.text for line in kernel.lines)
+            counts["structured"] += kernel.structured
+            counts["lines"] += sum(bool(line.text.strip()) for line in kernel.lines)
+            kept.update(line.text.strip()[5:30] for line in kernel.lines if line.text.strip().startswith("asm("))
+        shown = [line.strip() for line in found.text if line.strip() and not line.strip().startswith("//")]
+        counts["visa lines"] += len(shown)
+    lines, code = counts["lines"], counts["instructions"]
+    print(f"{counts['texts']} texts, {counts['bodies']} bodies, {code} instructions, {spent:.1f} s of CPU")
+    print(f"instructions expressed: {100 * (1 - counts['kept'] / code):.2f} % (aim 97)")
+    print(f"  of them by name, as a call of an operation: {100 * counts['named'] / code:.2f} %")
+    print(f"bodies without goto: {100 * counts['without goto'] / counts['bodies']:.1f} % (aim 90)")
+    print(f"bodies structured: {100 * counts['structured'] / counts['bodies']:.1f} %")
+    print(
+        f"lines: {lines} of pseudo-code; 1:{code / lines:.2f} instructions, 1:{counts['visa lines'] / lines:.2f} vISA lines (aim 3)"
+    )
+    for words, count in kept.most_common(5):
+        print(f"  kept as vISA: {count} x {words}")
+
+
+def main() -> int:
+    """Measure what the options say."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.read", description=__doc__)
+    parser.add_argument("--texts", action="store_true", help="the texts of the folder dev too")
+    parser.add_argument("--no-launches", action="store_true", help="texts alone")
+    parser.add_argument("--own", action="store_true", help="the project's own corpus alone")
+    args = parser.parse_args()
+    patterns = ("run/*/*/*.visaasm", *(("dev/[A-Z]*/*.visaasm",) if args.texts else ()))
+    texts([path for path in files(*patterns) if not args.own or path.is_relative_to(OWN)])
+    return int(not (args.no_launches or launches(own=args.own)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,60 @@
+"""``visa-lsp read``: pseudo-code on standard output or in a file, parts of it, and what it refuses."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from visa_lsp.cli.main import main
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+TEXT = str(EXAMPLES / "mandelbrot.visaasm")
+
+
+def test_a_kernel_is_printed_with_the_names_of_its_arguments(capsys):
+    assert main(["read", TEXT]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("kernel mandel(global uchar4 *img, int w, int h, float x0,")
+    assert out.endswith("}\n")
+    assert "float V0058 = fma((float)V0051, d, x0);" in out
+
+
+def test_json_tells_the_lines_of_the_text(capsys):
+    assert main(["read", TEXT, "--format", "json"]) == 0
+    (kernel,) = json.loads(capsys.readouterr().out)["kernels"]
+    text = Path(TEXT).read_text().splitlines()
+    (line,) = [one for one in kernel["lines"] if "fma((float)V0051, d, x0)" in one["text"]]
+    assert [text[number - 1].split()[0] for number in line["visa"]] == ["mov", "mad"]
+    assert (kernel["name"], kernel["kind"], kernel["structured"], kernel["kept_as_visa"]) == (
+        "mandel",
+        "kernel",
+        True,
+        0,
+    )
+
+
+def test_an_object_reads_as_its_text(tmp_path, capsys):
+    assert main(["asm", TEXT, "-o", str(tmp_path / "m.isa")]) == 0
+    assert main(["read", str(tmp_path / "m.isa"), "-o", str(tmp_path / "m.txt")]) == 0
+    assert "while (true) {" in (tmp_path / "m.txt").read_text()
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (["--kernel", "mandle"], "did you mean"),
+        (["--lines", "1-2"], "no instruction stands in lines 1 to 2"),
+        (["--lines", "9-2"], "expected two line numbers"),
+    ],
+)
+def test_what_is_not_there_is_said(line, words, capsys):
+    assert main(["read", TEXT, *line]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_a_text_with_errors_is_not_read(tmp_path, capsys):
+    path = tmp_path / "bad.visaasm"
+    path.write_text('.version 4.1\n.kernel "k"\n    mov (M1, 1) nowhere(0,0)<1> 0x1:d\n    ret (M1, 1)\n')
+    assert main(["read", str(path)]) == 1
+    assert "nowhere" in capsys.readouterr().err

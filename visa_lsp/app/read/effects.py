@@ -1,0 +1,199 @@
+"""What statements read and write, in bits of variables: the ground on which folding stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from msgspec import structs
+
+from visa_lsp.app.read.accesses import access_of
+from visa_lsp.app.read.model import Lanes, Transfer
+from visa_lsp.flow.accesses import accesses_of, exec_control_of
+from visa_lsp.flow.graph import graph_of
+from visa_lsp.flow.liveness import Liveness
+from visa_lsp.flow.masks import address_taken, reads_of
+from visa_lsp.flow.program_steps import steps_of
+from visa_lsp.flow.steps import Space, Step, variable_key
+from visa_lsp.flow.storage import storage_of
+from visa_lsp.isa.model import FlowClass
+from visa_lsp.isa.predefined import FIRST_VARIABLE
+from visa_lsp.program import regions
+from visa_lsp.program.model import Combine, General, Indirect, Predicate, PredicateOperand, RawOperand
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from visa_lsp.program.model import Inst, Kernel
+
+Bits = dict[int, int]  # variable key -> bits
+_CONTROL: Final = variable_key(Space.GENERAL, 14)  # rounding and denormals
+_CLOCK: Final = variable_key(Space.GENERAL, 6)
+
+
+class Effects:
+    """The steps of a body with exact bytes of messages, and what is live behind each."""
+
+    def __init__(self, kernel: Kernel, grf_bytes: int) -> None:
+        self.kernel, self.grf_bytes = kernel, grf_bytes
+        self.storage = storage_of(kernel, grf_bytes)
+        self.steps = [
+            self._exact(step, inst, place)
+            for place, (step, inst) in enumerate(zip(steps_of(kernel, self.storage), kernel.instructions, strict=True))
+        ]
+        self.taken = address_taken(self.steps)
+        graph = graph_of(self.steps, kernel.name, calls_end_blocks=True)
+        self._strict, self._loose = Liveness(graph), Liveness(graph, masked_writes_kill=True)
+        self._graph = graph
+        self._behind: dict[int, tuple[Bits, Bits]] = {}
+        self._shared = self._crossing()
+
+    def _exact(self, step: Step, inst: Inst, place: int) -> Step:
+        access = access_of(inst, place)
+        if access is None:
+            return step
+        moved = {}
+        data = data_bytes(access, self.grf_bytes)
+        for field, value in zip(inst.row.fields, inst.values, strict=True):
+            if value is access.data and data is not None:
+                moved[field.name] = data
+            elif isinstance(access.address, Lanes) and value is access.address.operand:
+                lanes = 1 if access.single else access.control.exec_size
+                moved[field.name] = lanes * access.address.type.size
+        return structs.replace(step, accesses=accesses_of(inst, self.storage, moved))
+
+    def reads(self, place: int) -> Bits:
+        """Return the bits that an instruction may read."""
+        found: Bits = {}
+        for key, bits in reads_of(self.steps[place], self.taken):
+            found[key] = found.get(key, 0) | bits
+        return found
+
+    def writes(self, place: int) -> Bits:
+        """Return the bits that an instruction may write."""
+        found: Bits = {}
+        for access in self.steps[place].accesses:
+            if access.writes:
+                found[access.variable] = found.get(access.variable, 0) | access.possible
+        if self.steps[place].indirect_write:
+            for key, bits in self.taken.items():
+                found[key] = found.get(key, 0) | bits
+        return found
+
+    def live_behind(self, place: int, key: int) -> int:
+        """Return the bits of a variable that may be read behind an instruction."""
+        if place not in self._behind:
+            block = self._graph.block_of[place]
+            for found, at in ((self._strict, 0), (self._loose, 1)):
+                for step, live in found.behind_steps(block):
+                    pair = self._behind.setdefault(step, ({}, {}))
+                    pair[at].update(live)
+        strict, loose = self._behind[place]
+        return (strict if key in self._shared else loose).get(key, 0)
+
+    def may_fold(self, key: int) -> bool:
+        """Return whether a general variable is one of the body's own whose address nobody takes."""
+        return key & 7 == Space.GENERAL and key >> 3 >= FIRST_VARIABLE and key not in self.taken
+
+    def place_bytes(self, value: General, lanes: int) -> tuple[int, list[int], int] | None:
+        """Return the variable that an operand lies in, the first byte of each lane in it, and the bytes of an element."""
+        here = self.storage.general.get(value.var)
+        if here is None or not value.var:
+            return None
+        start = here.offset + regions.origin(value.row, value.col, here.element, self.grf_bytes)
+        if value.region.width is None:
+            elements = regions.destination_elements(value.region.horz_stride or 1, lanes)
+        else:
+            elements = regions.source_elements(value.region, lanes)
+        return variable_key(Space.GENERAL, here.root), [start + e * here.element for e in elements], here.element
+
+    def raw_bytes(self, value: RawOperand, size: int, lanes: int) -> tuple[int, list[int], int] | None:
+        """Return the same of contiguous elements of a raw operand."""
+        here = self.storage.general.get(value.var)
+        if here is None or not value.var:
+            return None
+        start = here.offset + value.offset
+        return variable_key(Space.GENERAL, here.root), [start + n * size for n in range(lanes)], size
+
+    def _crossing(self) -> frozenset[int]:
+        """Return the variables of which a lane may read what another lane has written."""
+        owners: dict[int, dict[int, int]] = {}
+        crossing: set[int] = set(self.taken)
+        seen: set[object] = set()
+        for place, inst in enumerate(self.kernel.instructions):
+            control = exec_control_of(inst)
+            step = self.steps[place]
+            if step.flow in (FlowClass.LABEL, FlowClass.SUBROUTINE, FlowClass.NOTE):
+                continue
+            known: set[int] = set()
+            for key, bytes_, size, writes in self._lanewise(inst, place):
+                if control.exec_size == 1 or (control.no_mask and not writes):
+                    continue
+                known.add(key)
+                shape = (key, bytes_[0], bytes_[-1], len(bytes_), size, control.mask_offset)
+                if shape in seen and len(set(bytes_)) == len(bytes_):
+                    continue
+                seen.add(shape)
+                own = owners.setdefault(key, {})
+                for lane, first in enumerate(bytes_, control.mask_offset):
+                    for byte in range(first, first + size):
+                        if own.setdefault(byte, lane) != lane:
+                            crossing.add(key)
+            for access in step.accesses:
+                if access.variable & 7 == Space.PREDICATE:
+                    if not access.writes and not self._by_lane(inst):
+                        crossing.add(access.variable)
+                elif access.variable not in known:
+                    crossing.add(access.variable)
+        return frozenset(crossing)
+
+    def _by_lane(self, inst: Inst) -> bool:
+        """Return whether each active lane reads its own bit of the predicates of an instruction, and no other."""
+        control, pred = exec_control_of(inst), inst.get("pred")
+        if (
+            control.no_mask
+            or control.exec_size == 1
+            or (isinstance(pred, Predicate) and pred.combine is not Combine.NONE)
+        ):
+            return False
+        numbers = any(isinstance(v, PredicateOperand) for v in inst.values)
+        return not numbers or isinstance(inst.get("dst"), PredicateOperand)
+
+    def _lanewise(self, inst: Inst, place: int) -> Iterator[tuple[int, list[int], int, bool]]:
+        control = exec_control_of(inst)
+        access = access_of(inst, place)
+        if access is not None:
+            if access.single:
+                return
+            if isinstance(access.address, Lanes):
+                found = self.raw_bytes(access.address.operand, access.address.type.size, control.exec_size)
+                if found is not None:
+                    yield *found, False
+            row = max(self.grf_bytes, -(-control.exec_size * access.cell // self.grf_bytes) * self.grf_bytes)
+            for number in range(len(access.elements)):
+                data = RawOperand(access.data.var, access.data.offset + number * row)
+                found = self.raw_bytes(data, access.cell, control.exec_size)
+                if found is not None:
+                    yield *found, not access.write
+            return
+        for field, value in zip(inst.row.fields, inst.values, strict=True):
+            if isinstance(value, General) and not any(isinstance(v, Indirect) for v in inst.values):
+                found = self.place_bytes(value, control.exec_size)
+                if found is not None:
+                    yield *found, field.name == "dst"
+
+
+def data_bytes(access: Transfer, grf_bytes: int) -> int | None:
+    """Return the bytes of registers that an access moves; None where they do not lie side by side."""
+    count = len(access.elements)
+    if access.single:
+        return count * access.cell
+    row = access.control.exec_size * access.cell
+    return count * row if count == 1 or row % grf_bytes == 0 else None
+
+
+def mask_of(bytes_: Iterable[int], size: int) -> int:
+    """Return the bits of some elements."""
+    found = 0
+    for first in bytes_:
+        found |= (1 << size) - 1 << first
+    return found

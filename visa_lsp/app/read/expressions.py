@@ -1,0 +1,445 @@
+"""Expressions as C-like text. Each says no more and no less than the expression that the evaluator computes.
+
+``lane`` is the number of the lane in the thread. A name alone is the lane's own element, ``name[lane]``, or the only one of its variable.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from visa_lsp.app.read.lower import RELATIONS
+from visa_lsp.app.read.model import Both, Calc, Choose, Compare, Lanes, Set
+from visa_lsp.app.read.names import C_TYPES
+from visa_lsp.isa import types as ty
+from visa_lsp.isa.operands import OperandModifier
+from visa_lsp.program import regions
+from visa_lsp.program.model import (
+    Address,
+    AddressOf,
+    Combine,
+    General,
+    Immediate,
+    Indirect,
+    PredicateOperand,
+    RawOperand,
+    State,
+)
+from visa_lsp.program.operand_text import vector
+from visa_lsp.sim.values import execution_type, immediate, unpacked
+from visa_lsp.sim.words import RING
+
+if TYPE_CHECKING:
+    from visa_lsp.app.read.model import BranchTest, Expr
+    from visa_lsp.app.read.names import ReadingNames
+    from visa_lsp.isa import lane
+    from visa_lsp.isa.types import DataType, ExecControl
+    from visa_lsp.program.model import Predicate
+
+# The words that C has an operator for, with its rank; all others are functions of their own name.
+_OPERATORS: Final = {
+    "mul": ("*", 8), "div": ("/", 8), "mod": ("%", 8), "add": ("+", 7), "add3": ("+", 7), "sub": ("-", 7),
+    "shl": ("<<", 6), "and": ("&", 4), "xor": ("^", 3), "or": ("|", 2),
+}  # fmt: skip
+_FUNCTIONS: Final = {
+    "mad": "fma", "rndd": "floor", "rndu": "ceil", "rnde": "rint", "rndz": "trunc", "lzd": "clz", "cbit": "popcount",
+    "frc": "fract", "divm": "div_rte", "sqrtm": "sqrt_rte",
+}  # fmt: skip
+_UNSIGNED: Final = {2: ty.UW, 4: ty.UD, 8: ty.UQ}
+_GROWING: Final = RING | {"shl"}
+_INVERSE: Final = (1, 0, 5, 4, 3, 2)  # of each relation, by its code
+_ATOM, _UNARY, _RELATION, _CHOICE = 10, 9, 5, 1
+_EXACT_HEX: Final = 0xFFFF  # integers above are shown in hexadecimal
+
+
+class RankedText(NamedTuple):
+    """An expression's text and the rank of its operator."""
+
+    text: str
+    rank: int
+
+    def within(self, rank: int) -> str:
+        """Return the text as an operand: in brackets where its operator binds less."""
+        return self.text if self.rank >= rank else f"({self.text})"
+
+
+class Printer:
+    """Prints the expressions of one body."""
+
+    def __init__(self, names: ReadingNames) -> None:
+        self.names = names
+        self.computed: dict[int, RankedText] = {}  # predicate -> what a condition computes it as
+        self.overlaid: dict[int, int] = {}  # variable of other elements -> the one that it lies over
+
+    def type_of(self, value: Expr) -> DataType:
+        """Return the element type of a value."""
+        if isinstance(value, Calc | Choose | Lanes | Indirect):
+            return value.type
+        if isinstance(value, General | AddressOf):
+            return self.names.text.types.get(value.var, ty.UD)
+        if isinstance(value, Immediate):
+            return unpacked(value.type)
+        return ty.UW if isinstance(value, Address) else ty.UD
+
+    # ---- values
+
+    def value(self, value: Expr, control: ExecControl, *, bare: bool = False) -> RankedText:
+        """Return the text of a value; ``bare`` leaves its modifier out."""
+        found = self._plain(value, control)
+        modifier = OperandModifier.NONE if bare else getattr(value, "modifier", OperandModifier.NONE)
+        match modifier:
+            case OperandModifier.NEG:
+                return RankedText(f"-{found.within(_UNARY + 1)}", _UNARY)
+            case OperandModifier.ABS:
+                return RankedText(f"abs({found.text})", _ATOM)
+            case OperandModifier.NEGABS:
+                return RankedText(f"-abs({found.text})", _UNARY)
+            case OperandModifier.NOT:
+                return RankedText(f"~{found.within(_UNARY + 1)}", _UNARY)
+        return found
+
+    def _plain(self, value: Expr, control: ExecControl) -> RankedText:
+        match value:
+            case Calc():
+                return self._calc(value, control)
+            case Choose():
+                return self._choose(value, control)
+            case Compare(relation, left, right):
+                return self._relation(relation, left, right, control)
+            case Immediate():
+                return RankedText(constant(value), _UNARY if constant(value).startswith("-") else _ATOM)
+            case General(var, row, col, region):
+                type_ = self.type_of(value)
+                byte = regions.origin(row, col, type_.size, self.names.grf_bytes)
+                return self.stored(var, byte, regions.source_elements(region, control.exec_size), control)
+            case Lanes(operand, type_):
+                return self.raw(operand, type_, control)
+            case PredicateOperand(var):
+                return self.computed.get(var) or RankedText(self.bit(var, control), _ATOM)
+            case RawOperand():
+                return self.raw(value, None, control)
+            case AddressOf(var, row, col):
+                first = regions.origin(row, col, self.type_of(value).size, self.names.grf_bytes)
+                return RankedText(
+                    f"&{self.names.variable(var)}" + (f"[{first // self.type_of(value).size}]" if first else ""), _UNARY
+                )
+            case Address(var, offset, width):
+                name = self.names.text.of(self.names.text.address, "A", var)
+                single = width <= 1 or control.exec_size == 1
+                return RankedText(
+                    f"{name}[{offset}]" if single else f"{name}[{_sum('lane', offset - control.mask_offset)}]", _ATOM
+                )
+            case Indirect():
+                return RankedText(self._indirect(value), _ATOM)
+            case State():
+                return RankedText(vector(self.names.text, value), _ATOM)
+        return RankedText(str(value), _ATOM)
+
+    def _indirect(self, value: Indirect) -> str:
+        name = self.names.text.of(self.names.text.address, "A", value.var)
+        plain = f"{name}[{value.addr_offset}]" + (f" + {value.offset}" if value.offset else "")
+        return f"registers<{C_TYPES.get(value.type, value.type.name)}>[{plain}]{value.region}"
+
+    def element(self, var: int, first: int, elements: list[int], control: ExecControl) -> str:
+        """Return a variable with the index that each lane has; ``elements`` count from ``first``."""
+        name = self.names.variable(var)
+        index = index_text([first + e for e in elements], control.mask_offset)
+        only = index == "0" and self.names.elements(var) == 1
+        return name if only or index == "lane" else f"{name}[{index}]"
+
+    def placed(self, var: int, byte: int, elements: list[int], control: ExecControl) -> tuple[str, DataType, DataType]:
+        """Return a place by the name of the variable that holds it, with its own type and that of the variable."""
+        own = self.names.text.types.get(var, ty.UD)
+        root, at = self.names.root(var, byte) or (var, byte)
+        self.note_alias(root)
+        return self.element(root, at // own.size, elements, control), own, self.names.text.types.get(root, own)
+
+    def note_alias(self, var: int) -> None:
+        """Note a variable that is shown by its own name although it lies over another one."""
+        declared = self.names.kernel.variable(var)
+        if declared is not None and (declared.alias_index or declared.alias_offset) and not declared.alias_scope:
+            self.overlaid[var] = declared.alias_index
+
+    def stored(self, var: int, byte: int, elements: list[int], control: ExecControl) -> RankedText:
+        """Return what a variable holds, in the variable's own type."""
+        text, own, held = self.placed(var, byte, elements, control)
+        if own is held:
+            return RankedText(text, _ATOM)
+        return (
+            RankedText(f"({C_TYPES[own]}){text}", _UNARY)
+            if _same(own, held)
+            else RankedText(f"as_{C_TYPES.get(own, own.name)}({text})", _ATOM)
+        )
+
+    def assigned(self, target: Expr, control: ExecControl, text: str) -> tuple[str, str, DataType]:
+        """Return the place that an assignment writes, the value with what the place's own type needs, and that type."""
+        if isinstance(target, General):
+            if target.var == 0:
+                return "null", text, ty.UD
+            byte = regions.origin(target.row, target.col, self.type_of(target).size, self.names.grf_bytes)
+            elements = regions.destination_elements(target.region.horz_stride or 1, control.exec_size)
+            place, own, held = self.placed(target.var, byte, elements, control)
+            if own is not held and not _same(own, held):
+                text = f"as_{C_TYPES.get(held, held.name)}({text})"
+            return place, text, held
+        if isinstance(target, PredicateOperand):
+            return self.bit(target.var, control), text, ty.BOOL
+        return self.value(target, control, bare=True).text, text, self.type_of(target)
+
+    def raw(self, operand: RawOperand, type_: DataType | None, control: ExecControl) -> RankedText:
+        """Return a raw operand; with a type the lane's own element of it."""
+        if operand.var == 0:
+            return RankedText("0" if type_ is not None else "null", _ATOM)
+        own = self.names.text.types.get(operand.var)
+        if type_ is not None and own is not None and own.size == type_.size and operand.offset % own.size == 0:
+            found = self.stored(operand.var, operand.offset, list(range(control.exec_size)), control)
+            if own is type_:
+                return found
+            return _cast(type_, found) if _same(own, type_) else RankedText(f"as_{C_TYPES[type_]}({found.text})", _ATOM)
+        name = self.names.variable(operand.var)
+        self.note_alias(operand.var)
+        cast = f"<{C_TYPES.get(type_, type_.name)}>" if type_ is not None else ""
+        return RankedText(name + cast + (f"@{operand.offset}" if operand.offset else ""), _ATOM)
+
+    # ---- predicates
+
+    def bit(self, var: int, control: ExecControl) -> str:
+        """Return a predicate as each lane sees it."""
+        name = self.names.text.of(self.names.text.predicate, "P", var)
+        declared = self.names.kernel.predicates[var - 1 : var]
+        if control.exec_size > 1 or (declared and declared[0].num_elements == 1 and control.mask_offset == 0):
+            return name
+        return f"{name}[{control.mask_offset}]"
+
+    def predicate(self, value: Predicate, control: ExecControl, *, negated: bool = False) -> RankedText:
+        """Return a predicate as a condition."""
+        text = self.bit(value.var, control)
+        if value.combine is not Combine.NONE:
+            first, last = control.mask_offset, control.mask_offset + control.exec_size - 1
+            part = "" if not first and control.exec_size >= self.names.simd else f"[{first}..{last}]"
+            text = (
+                f"{value.combine.name.lower()}({self.names.text.of(self.names.text.predicate, 'P', value.var)}{part})"
+            )
+        return RankedText(f"!{text}", _UNARY) if value.inverse != negated else RankedText(text, _ATOM)
+
+    def condition(self, condition: BranchTest) -> str:
+        """Return the test of a branch."""
+        control = condition.control
+        if condition.index is not None:
+            relation = "!=" if condition.negated else "=="
+            return f"{self.value(condition.index, control).within(_RELATION)} {relation} {condition.case}"
+        if condition.predicate is None:
+            return "false" if condition.negated else "true"
+        if condition.whole and condition.predicate.combine is Combine.NONE:
+            control = ty.ExecControl(1, control.mask_offset, no_mask=True)
+        for test in condition.tests:
+            one = test.low if isinstance(test, Both) else test
+            assert isinstance(one, Set)
+            assert isinstance(one.target, PredicateOperand)
+            self.computed[one.target.var] = self.value(one.value, one.control)
+        found = self._condition(condition, control)
+        self.computed.clear()
+        return found
+
+    def _condition(self, condition: BranchTest, control: ExecControl) -> str:
+        assert condition.predicate is not None
+        value, computed = condition.predicate, self.computed.get(condition.predicate.var)
+        if computed is None:
+            return self.predicate(value, control, negated=condition.negated).text
+        text = computed
+        if value.combine is not Combine.NONE:
+            text = RankedText(f"{value.combine.name.lower()}({computed.text})", _ATOM)
+        if value.inverse == condition.negated:
+            return text.text
+        last = condition.tests[-1]
+        test = (last.low if isinstance(last, Both) else last).value if isinstance(last, Both | Set) else None
+        if isinstance(test, Compare) and value.combine is Combine.NONE and self._is_ordered(test):
+            assert isinstance(last, Set | Both)
+            one = last.low if isinstance(last, Both) else last
+            return self._relation(_INVERSE[test.relation], test.left, test.right, one.control).text
+        return f"!{text.within(_UNARY)}"
+
+    def _is_ordered(self, test: Compare) -> bool:
+        """Return whether one of a relation and its inverse always holds: there is no NaN."""
+        return not any(self.type_of(value).is_float for value in (test.left, test.right))
+
+    # ---- operations
+
+    def _relation(self, relation: int, left: Expr, right: Expr, control: ExecControl) -> RankedText:
+        exec_type = execution_type([self.type_of(left), self.type_of(right)])
+        one, other = (self.argument(v, exec_type, control, exact=True).within(_RELATION + 1) for v in (left, right))
+        return RankedText(f"{one} {RELATIONS[relation]} {other}", _RELATION)
+
+    def _choose(self, value: Choose, control: ExecControl) -> RankedText:
+        exec_type = execution_type([self.type_of(value.yes), self.type_of(value.no)])
+        same = self.type_of(value.yes) is self.type_of(value.no) is value.type
+        yes, no = (
+            (self.value(v, control) if same else self.argument(v, exec_type, control, exact=True)).within(_CHOICE + 1)
+            for v in (value.yes, value.no)
+        )
+        test = self.predicate(value.condition, control).within(_RELATION)
+        found = RankedText(f"{test} ? {yes} : {no}", _CHOICE)
+        return found if same else self._converted(found, exec_type, value.type, saturate=value.saturate)
+
+    def argument(self, value: Expr, wanted: DataType, control: ExecControl, *, exact: bool) -> RankedText:
+        """Return an argument with the conversion to a type where C would not do the same; ``exact``: its sign counts."""
+        own = self.type_of(value)
+        text = self.value(value, control)
+        if wanted.is_float:
+            return text if own is wanted or (own.is_float and own.size < wanted.size) else _cast(wanted, text)
+        if own is wanted or (own.size < min(4, wanted.size) and not (exact and own.is_signed and not wanted.is_signed)):
+            return text
+        if isinstance(value, Immediate) and _fits(value, wanted):
+            return text
+        if own.size == wanted.size:
+            return _cast(wanted, text) if exact and own.is_signed != wanted.is_signed else text
+        return _cast(wanted, text)
+
+    def _calc(self, value: Calc, control: ExecControl) -> RankedText:
+        args = value.args
+        if value.type is ty.BOOL:
+            return self._tree(
+                value.meaning, [self._plain(a, control) for a in args], signed=False, whole=False, boolean=True
+            )
+        types = [self.type_of(a) for a in args]
+        if value.meaning.word == "src" and types[0] is value.type and not value.saturate:
+            return self.value(args[0], control)
+        exec_type = execution_type(types)
+        if value.meaning.word == "src" and not exec_type.is_float and value.type.is_int and not value.saturate:
+            return self._converted(self.value(args[0], control), types[0], value.type, saturate=False)
+        if value.meaning.word == "src":
+            return self._converted(self.value(args[0], control), types[0], value.type, saturate=value.saturate)
+        # What may need more bits than the sources have is computed in as many as the result takes.
+        ring = _words(value.meaning) <= _GROWING
+        wanted = exec_type
+        if value.meaning.word == "shr" and not exec_type.is_float:
+            wanted = _UNSIGNED[exec_type.size]
+        elif not exec_type.is_float and ring:
+            if value.type.is_int and value.type.size > exec_type.size:
+                wanted = value.type
+            elif (value.saturate or not value.type.is_int) and exec_type.size < ty.Q.size:
+                wanted = ty.Q
+        texts = []
+        for one, own in zip(args, types, strict=True):
+            # A product in a qword takes each dword with its own sign, other sums all with that of the execution type.
+            text = self.argument(one, wanted, control, exact=not ring)
+            widened = wanted.size > exec_type.size and own.size == exec_type.size
+            if widened and exec_type.is_signed and not own.is_signed and not {"mul", "mad"} & _words(value.meaning):
+                text = _cast(wanted, _cast(exec_type, self.value(one, control)))
+            texts.append(text)
+        whole = exec_type.is_float
+        found = self._tree(value.meaning, texts, signed=wanted.is_signed, whole=whole)
+        return self._converted(found, wanted, value.type, saturate=value.saturate)
+
+    def _converted(self, text: RankedText, from_: DataType, to: DataType, *, saturate: bool) -> RankedText:
+        if saturate:
+            if to.is_float:
+                inner = text if from_ is to else _cast(to, text)
+                return RankedText(f"saturate({inner.text})", _ATOM)
+            return RankedText(f"convert_{C_TYPES.get(to, to.name)}_sat({text.text})", _ATOM)
+        return text if from_ is to or _same(from_, to) else _cast(to, text)
+
+    def _tree(
+        self, node: lane.Expr, args: list[RankedText], *, signed: bool, whole: bool, boolean: bool = False
+    ) -> RankedText:
+        if node.word == "src":
+            number = node.args[0]
+            return args[number if isinstance(number, int) else 0]
+        if node.word == "const":
+            return RankedText(str(node.args[0]), _ATOM)
+        parts = [
+            self._tree(a, args, signed=signed, whole=whole, boolean=boolean)
+            for a in node.args
+            if not isinstance(a, int)
+        ]
+        word = node.word
+        if boolean and word in ("and", "or"):
+            return _joined("&&" if word == "and" else "||", 2 if word == "and" else 1, parts)
+        if word == "mad" and not whole:
+            return RankedText(f"{parts[0].within(8)} * {parts[1].within(9)} + {parts[2].within(8)}", 7)
+        if word == "not":
+            return RankedText(f"{'!' if boolean else '~'}{parts[0].within(_UNARY + 1)}", _UNARY)
+        if word == ("asr" if signed else "shr"):
+            return _joined(">>", 6, parts)
+        if word in _OPERATORS:
+            return _joined(*_OPERATORS[word], parts)
+        return RankedText(f"{_FUNCTIONS.get(word, word)}({', '.join(p.text for p in parts)})", _ATOM)
+
+
+def _joined(sign: str, rank: int, parts: list[RankedText]) -> RankedText:
+    """Join operands; whatever mixes with shifts and bits gets brackets, as few readers know their ranks."""
+    strict = 7 if rank >= 7 else _UNARY
+    text = parts[0].within(
+        max(rank, strict if rank < 7 else rank) if parts[0].rank != rank or sign in ("<<", ">>") else rank
+    )
+    for part in parts[1:]:
+        right = part.within(rank + 1 if rank >= 7 else _UNARY)
+        if sign == "+" and right.startswith("-"):
+            text += f" - {right[1:]}"
+        elif sign == "-" and right.startswith("-"):
+            text += f" - ({right})"
+        else:
+            text += f" {sign} {right}"
+    return RankedText(text, rank)
+
+
+def _words(expr: lane.Expr) -> set[str]:
+    return {expr.word}.union(*(_words(a) for a in expr.args if not isinstance(a, int)))
+
+
+def _cast(to: DataType, text: RankedText) -> RankedText:
+    return RankedText(f"({C_TYPES.get(to, to.name)}){text.within(_UNARY)}", _UNARY)
+
+
+def _same(one: DataType, other: DataType) -> bool:
+    """Return whether values keep their bits between two types and C needs no word for it."""
+    return one.is_int and other.is_int and one.size == other.size
+
+
+def _fits(value: Immediate, wanted: DataType) -> bool:
+    """Return whether an integer constant has the same value in a type."""
+    if not unpacked(value.type).is_int:
+        return False
+    number = int(immediate(value, 1)[0])
+    low = -(1 << wanted.bits - 1) if wanted.is_signed else 0
+    return low <= number < (1 << wanted.bits - wanted.is_signed)
+
+
+def constant(value: Immediate) -> str:
+    """Return an immediate as C writes it."""
+    lanes = immediate(value, 8)
+    if value.type.is_packed:
+        return "{" + ", ".join(str(v) for v in lanes.tolist()) + "}[lane % 8]"
+    number = lanes[0]
+    type_ = value.type
+    if type_.is_int:
+        whole = int(number)
+        return hex(whole) if abs(whole) > _EXACT_HEX else str(whole)
+    if type_ is ty.BF or not np.isfinite(number):
+        return f"as_{C_TYPES.get(type_, type_.name)}(0x{value.bits:x})"
+    text = repr(float(number)) if type_ is ty.DF else str(number)
+    text = text if any(c in text for c in ".e") else f"{text}.0"
+    return text + {ty.F: "f", ty.HF: "h"}.get(type_, "")
+
+
+def index_text(elements: list[int], offset: int) -> str:
+    """Return an index of ``lane`` that gives these elements for the lanes from ``offset`` on."""
+    first, lanes = elements[0], len(elements)
+    steps = {b - a for a, b in pairwise(elements)}
+    if steps <= {0}:
+        return str(first)
+    if len(steps) == 1:
+        step = steps.pop()
+        return _sum("lane" if step == 1 else f"{step} * lane", first - step * offset)
+    width = next(i for i in range(1, lanes) if elements[i] - elements[i - 1] != elements[1] - elements[0])
+    vert, horz = elements[width] - first, elements[1] - first
+    own = "lane" if not offset else f"(lane - {offset})"
+    parts = [f"{vert} * ({own} / {width})" if vert != 1 else f"{own} / {width}"] if vert else []
+    parts += [f"{own} % {width}" if horz == 1 else f"{horz} * ({own} % {width})"] if horz else []
+    return _sum(" + ".join(parts), first)
+
+
+def _sum(text: str, number: int) -> str:
+    return text if not number else f"{text} {'+' if number > 0 else '-'} {abs(number)}"

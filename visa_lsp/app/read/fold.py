@@ -1,0 +1,617 @@
+"""Folding for reading: values that are used once move to their use, constants and copies to all of them.
+
+A statement goes only where the data flow proves that nothing else reads what it wrote. Within a run, the statements of one list up
+to the next branch, the active lanes are the same, so that what a statement writes in them a later one of the same lanes overwrites.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
+
+from visa_lsp.app.read.effects import Bits, Effects, mask_of
+from visa_lsp.app.read.lines import CodePrinter
+from visa_lsp.app.read.model import (
+    Both,
+    Calc,
+    Choose,
+    Compare,
+    If,
+    Lanes,
+    MemoryPlace,
+    NamedCall,
+    Reading,
+    Repeat,
+    Set,
+    Transfer,
+)
+from visa_lsp.app.read.structure import shaped
+from visa_lsp.flow.steps import Space, variable_key
+from visa_lsp.isa import lsc_codes as codes
+from visa_lsp.isa.lane import S0
+from visa_lsp.isa.model import Trait
+from visa_lsp.isa.operands import SCALAR_REGION, OperandModifier
+from visa_lsp.program.model import Combine, General, Immediate, PredicateOperand, State
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from visa_lsp.app.read.model import BranchTest, Expr, Statement
+    from visa_lsp.app.read.names import ReadingNames
+    from visa_lsp.isa.types import DataType, ExecControl
+    from visa_lsp.program.model import Kernel
+
+    Plain = Set | Transfer | NamedCall
+
+MAX_DISTANCE: Final = 48  # statements between two halves; compilers put them side by side, or by the dozen
+_TOKEN: Final = re.compile(r"[A-Za-z_]\w*(?:\[(?:\d+ \* )?lane(?: [+-] \d+)?\])?|.")
+_ELEMENT: Final = re.compile(
+    r"(?P<name>[A-Za-z_]\w*)(?P<index>\[(?:(?P<step>\d+) \* )?lane(?: (?P<sign>[+-]) (?P<first>\d+))?\])?"
+)
+_SUMS: Final = frozenset({"src", "add", "add3", "sub", "mul", "mad", "shl"})
+MAX_SUM: Final = 4  # operations of an address that may stand more than once
+MAX_OPERATIONS: Final = 6  # of a value that moves, so that a line stays short
+MAX_STATEMENT: Final = 12  # of all that moved into one statement
+_CONTROL: Final = variable_key(Space.GENERAL, 14)  # rounding and denormals
+_CLOCK: Final = variable_key(Space.GENERAL, 6)
+
+
+def folded(reading: Reading, kernel: Kernel, names: ReadingNames) -> Reading:
+    """Return the same program in fewer statements. ``names`` tell which halves have the same text."""
+    found = _Folder(kernel, names)
+    routines = [replace(routine, body=found.code(routine.body)) for routine in reading.routines]
+    return Reading(tuple(routines), tuple(found.halves.pairs.items()))
+
+
+@dataclass(slots=True)
+class _Item:
+    """A statement of a run with what it reads and writes."""
+
+    statement: Plain | Both
+    reads: Bits
+    writes: Bits
+
+
+@dataclass(frozen=True, slots=True)
+class _Definition:
+    """What an assignment gives to the elements of its target: where they lie, and the value."""
+
+    key: int
+    bytes: list[int]
+    size: int
+    mask: int
+    type: DataType
+    value: Expr
+    control: ExecControl
+    is_cheap: bool
+
+
+class _Folder:
+    """Folds the runs of one body."""
+
+    def __init__(self, kernel: Kernel, names: ReadingNames) -> None:
+        self.kernel = kernel
+        self.effects = Effects(kernel, names.grf_bytes)
+        self.halves = _Halves(kernel, names)
+        self.last_tests: tuple[Set | Both, ...] = ()
+
+    def code(self, code: Sequence[Statement], last_test: tuple[BranchTest, int] | None = None) -> tuple[Statement, ...]:
+        """Fold a list and those within it; ``last_test`` is the condition that follows it, and its place."""
+        out: list[Statement] = []
+        run: list[_Item] = []
+        last = -1
+
+        def close(behind: BranchTest | None = None, place: int = -1) -> tuple[Set | Both, ...]:
+            nonlocal last
+            tests: tuple[Set | Both, ...] = ()
+            if run:
+                self._fold(run, last)
+                self._merge(run)
+                tests = self._tests(run, behind, place) if behind is not None else ()
+                out.extend(item.statement for item in run)
+                run.clear()
+            last = -1
+            return tests
+
+        for statement in code:
+            if isinstance(statement, Set | Transfer | NamedCall):
+                place = statement.places[-1]
+                run.append(_Item(statement, self.effects.reads(place), self.effects.writes(place)))
+                last = place
+            elif isinstance(statement, If):
+                tests = close(statement.condition, statement.places[0])
+                out.append(self._if(statement, tests))
+            else:
+                close()
+                out.append(self._loop(statement) if isinstance(statement, Repeat) else statement)
+        if last_test is not None:
+            self.last_tests = close(*last_test)
+        close()
+        return tuple(out)
+
+    def _if(self, statement: If, tests: tuple[Set | Both, ...]) -> If:
+        places = {p for test in tests for p in test.places}
+        return If(
+            replace(statement.condition, tests=tests),
+            self.code(statement.then),
+            self.code(statement.otherwise),
+            tuple(sorted({*places, *statement.places})),
+        )
+
+    def _loop(self, loop: Repeat) -> Repeat:
+        """Fold a loop; a test that its body only computes is part of its condition."""
+        self.last_tests = ()
+        body = self.code(loop.body, (loop.last, loop.last_places[0]) if loop.last is not None else None)
+        if loop.last is not None and self.last_tests:
+            places = {p for test in self.last_tests for p in test.places}
+            last = replace(loop.last, tests=self.last_tests)
+            return replace(loop, body=body, last=last, last_places=tuple(sorted({*places, *loop.last_places})))
+        return shaped(body) if loop.first is None and loop.last is None else replace(loop, body=body)
+
+    def _fold(self, run: list[_Item], last: int) -> None:
+        self._name_surfaces(run, last)
+        at = 0
+        while at < len(run):
+            if not self._move(run, at, last):
+                at += 1
+
+    # ---- halves and tests
+
+    def _merge(self, run: list[_Item]) -> None:
+        """Make one of statements that do the same in the lower and in the upper half of the lanes."""
+        at = 0
+        while at < len(run):
+            low = run[at]
+            if isinstance(low.statement, Set | Transfer) and self.halves.is_low(low.statement):
+                for number in range(at + 1, min(len(run), at + 1 + MAX_DISTANCE)):
+                    high = run[number]
+                    if (
+                        isinstance(high.statement, Set | Transfer)
+                        and self.halves.is_high(high.statement, low.statement)
+                        and not _meet(low.writes, high.reads)
+                        and all(_may_pass(high, one) for one in run[at + 1 : number])
+                        and self.halves.same(low.statement, high.statement)
+                    ):
+                        places = tuple(sorted({*low.statement.places, *high.statement.places}))
+                        both = Both(low.statement, high.statement, places)
+                        run[at] = _Item(both, _union(low.reads, high.reads), _union(low.writes, high.writes))
+                        del run[number]
+                        break
+            at += 1
+
+    def _tests(self, run: list[_Item], condition: BranchTest, place: int) -> tuple[Set | Both, ...]:
+        """Take from the end of a run what computes the predicate of a condition, where nothing else reads it."""
+        predicate, control = condition.predicate, condition.control
+        if predicate is None or condition.index is not None:
+            return ()
+        lone = condition.whole or control.exec_size == 1
+        bits = (
+            1 if lone and predicate.combine is Combine.NONE else (1 << control.exec_size) - 1
+        ) << control.mask_offset
+        needed = {variable_key(Space.PREDICATE, predicate.var)}
+        tests: list[_Item] = []
+        for item in reversed(run):
+            if not needed & item.writes.keys():
+                continue
+            statement = item.statement
+            one = statement.low if isinstance(statement, Both) else statement
+            if not isinstance(one, Set) or not isinstance(one.target, PredicateOperand) or one.guard is not None:
+                break
+            key = variable_key(Space.PREDICATE, one.target.var)
+            if (
+                item.writes.keys() != {key}
+                or item.writes[key] & bits != bits
+                or self.effects.live_behind(place, key) & item.writes[key]
+            ):
+                break
+            if (lone or predicate.combine is not Combine.NONE) and not one.control.no_mask:
+                break
+            behind = [other for other in run[run.index(item) + 1 :] if not any(other is test for test in tests)]
+            if not all(_may_pass(item, other) for other in behind):
+                break
+            tests.insert(0, item)
+            read = {
+                variable_key(Space.PREDICATE, leaf.var)
+                for leaf in _leaves(one.value)
+                if isinstance(leaf, PredicateOperand)
+            }
+            needed = (needed - {key}) | read
+            if not needed:
+                break
+        # The first one that the condition's own predicate needs must be there, and nothing may be left half computed.
+        target = variable_key(Space.PREDICATE, predicate.var)
+        if not tests or target not in tests[-1].writes:
+            return ()
+        if any(item.reads.get(target, 0) for item in tests[:1]):
+            return ()
+        for test in tests:
+            run.remove(test)
+        return tuple([t.statement for t in tests if isinstance(t.statement, Set | Both)])
+
+    # ---- surfaces
+
+    def _name_surfaces(self, run: list[_Item], last: int) -> None:
+        """Name the surface itself where a variable holds a constant, and drop the constant where nothing else reads it."""
+        known: dict[int, Immediate] = {}
+        for item in run:
+            statement = item.statement
+            if isinstance(statement, Transfer) and statement.memory.variable in known:
+                key = variable_key(Space.SURFACE, statement.memory.variable)
+                memory = MemoryPlace(model=codes.ADDRTYPE_BTI, operand=known[statement.memory.variable])
+                item.statement = replace(statement, memory=memory)
+                item.reads.pop(key, None)
+            elif isinstance(statement, NamedCall):
+                dst, src = statement.inst.get("dst"), statement.inst.get("src0")
+                if not isinstance(dst, State) or dst.sampler:
+                    continue
+                known.pop(dst.var, None)
+                if isinstance(src, Immediate) and not dst.offset and dst.var >= 6:
+                    known[dst.var] = src
+        for at in range(len(run) - 1, -1, -1):
+            statement = run[at].statement
+            if isinstance(statement, NamedCall) and statement.inst.row.has(Trait.MOVES_STATE):
+                dst, src = statement.inst.get("dst"), statement.inst.get("src0")
+                if isinstance(dst, State) and not dst.sampler and isinstance(src, Immediate):
+                    key = variable_key(Space.SURFACE, dst.var)
+                    if self._is_dead(run, at, last, key, 1 << dst.offset):
+                        del run[at]
+
+    # ---- values
+
+    def _move(self, run: list[_Item], at: int, last: int) -> bool:
+        """Move the value of an assignment to where it is read; false where it has to stay."""
+        definition = self._definition(run[at])
+        if definition is None:
+            return False
+        key, mask = definition.key, definition.mask
+        inputs, changes = run[at].reads, False
+        users: list[tuple[int, Plain]] = []
+        several = _is_offset(definition.value)
+        for number in range(at + 1, len(run)):
+            item = run[number]
+            if item.reads.get(key, 0) & mask:
+                if changes:
+                    return False
+                found = self._with_value(item, definition)
+                if found is None:
+                    return False
+                several = several and _is_address(item.statement, found)
+                users.append((number, found))
+            if self._overwrites(item, definition):
+                break
+            if item.writes.get(key, 0) & mask:
+                return False
+            if any(item.writes.get(one, 0) & bits for one, bits in inputs.items()) or item.writes.get(_CONTROL):
+                changes = True
+        else:
+            if self.effects.live_behind(last, key) & mask:
+                return False
+        if not users or (len(users) > 1 and not several and not definition.is_cheap):
+            return False
+        places = run[at].statement.places
+        for number, statement in users:
+            item = run[number]
+            item.statement = replace(statement, places=tuple(sorted({*places, *statement.places})))
+            left = item.reads[key] & ~mask
+            item.reads = {**item.reads, key: left}
+            for one, bits in inputs.items():
+                item.reads[one] = item.reads.get(one, 0) | bits
+        del run[at]
+        return True
+
+    def _definition(self, item: _Item) -> _Definition | None:
+        statement = item.statement
+        if not isinstance(statement, Set) or statement.guard is not None or not isinstance(statement.target, General):
+            return None
+        value, control = statement.value, statement.control
+        if not isinstance(value, Calc | Choose) or (control.exec_size == 1 and not control.no_mask):
+            return None
+        found = self.effects.place_bytes(statement.target, control.exec_size)
+        if found is None or not self.effects.may_fold(found[0]) or _CLOCK in item.reads:
+            return None
+        if _operations(value) > MAX_OPERATIONS or not all(_is_movable(leaf) for leaf in _leaves(value)):
+            return None
+        key, bytes_, size = found
+        mask = mask_of(bytes_, size)
+        if item.writes.get(key, 0) != mask:
+            return None
+        return _Definition(key, bytes_, size, mask, value.type, value, control, _is_cheap(value))
+
+    def _overwrites(self, item: _Item, definition: _Definition) -> bool:
+        """Return whether a statement writes all that a definition wrote, in every lane in which that did."""
+        statement = item.statement
+        if isinstance(statement, NamedCall | Both) or statement.guard is not None:
+            return False
+        if isinstance(statement, Transfer) and statement.write:
+            return False
+        control = statement.control
+        same = control == definition.control or control.no_mask
+        return same and item.writes.get(definition.key, 0) & definition.mask == definition.mask
+
+    def _is_dead(self, run: list[_Item], at: int, last: int, key: int, mask: int) -> bool:
+        for item in run[at + 1 :]:
+            if item.reads.get(key, 0) & mask:
+                return False
+            if item.writes.get(key, 0) & mask == mask and isinstance(item.statement, NamedCall):
+                return True
+        return not self.effects.live_behind(last, key) & mask
+
+    def _with_value(self, item: _Item, definition: _Definition) -> Plain | None:
+        """Return a statement that reads the value itself; None where it reads the elements in another way."""
+        statement = item.statement
+        if isinstance(statement, NamedCall | Both):
+            return None
+        lanes = statement.control.exec_size
+        is_scalar = definition.control.exec_size == 1
+        if isinstance(statement, Transfer) and statement.single:
+            lanes = 1
+        elif not is_scalar and not _fits(definition.control, statement.control):
+            return None
+        if is_scalar and not definition.control.no_mask:
+            return None
+        seen = count = 0
+
+        def exchange(leaf: Expr) -> Expr | None:
+            nonlocal seen, count
+            if isinstance(leaf, General):
+                found = self.effects.place_bytes(leaf, lanes)
+                type_ = self.kernel.variable_type(leaf.var)
+            elif isinstance(leaf, Lanes):
+                found, type_ = self.effects.raw_bytes(leaf.operand, leaf.type.size, lanes), leaf.type
+            else:
+                return None
+            if found is None or found[0] != definition.key or not mask_of(found[1], found[2]) & definition.mask:
+                return None
+            wanted = definition.bytes * lanes if is_scalar else definition.bytes
+            if found[1] != wanted or found[2] != definition.size or type_ is None:
+                raise _Unfit
+            seen |= mask_of(found[1], found[2])
+            count += 1
+            value = definition.value
+            if is_scalar and lanes > 1:
+                if isinstance(value, Choose):
+                    raise _Unfit
+                value = _mapped(value, _broadcast) or value
+            if type_ is not definition.type:
+                if not (type_.is_int and definition.type.is_int):
+                    raise _Unfit
+                value = Calc(S0, (value,), type_)
+            assert isinstance(value, Calc | Choose)
+            modifier = leaf.modifier if isinstance(leaf, General) else OperandModifier.NONE
+            return replace(value, modifier=modifier)
+
+        try:
+            if isinstance(statement, Set):
+                value = _mapped(statement.value, exchange)
+                found: Plain = replace(statement, value=value)
+                size = _operations(value)
+            else:
+                address = _mapped(statement.address, exchange)
+                found, size = replace(statement, address=address), _operations(address)
+                if _stores_one(statement):
+                    own = self.kernel.variable_type(statement.data.var)
+                    data: Expr = statement.value or (
+                        Lanes(statement.data, own) if own is not None and own.size == statement.size else None
+                    )
+                    if data is not None:
+                        stored = _mapped(data, exchange)
+                        if stored != data:
+                            found = replace(found, value=stored)
+                        size = max(size, _operations(stored))
+        except _Unfit:
+            return None
+        # Whatever else reads the elements, a guard or another region, keeps the definition where it is.
+        if (
+            seen != definition.mask
+            or (count > 1 and not definition.is_cheap)
+            or found == statement
+            or (size > MAX_STATEMENT and not definition.is_cheap)
+        ):
+            return None
+        return found if self._reads_no_more(found, definition) else None
+
+    def _reads_no_more(self, statement: Plain, definition: _Definition) -> bool:
+        """Return whether no operand beside its expressions reads what a definition wrote."""
+        if not isinstance(statement, Transfer):
+            return True
+        others = [v for v in (statement.memory.operand, statement.offset) if isinstance(v, General)]
+        if any(self._touches(v, 1, definition) for v in others):
+            return False
+        here = self.effects.storage.general.get(statement.data.var)
+        stored = statement.write and statement.value is None and here is not None
+        return not (stored and here is not None and variable_key(Space.GENERAL, here.root) == definition.key)
+
+    def _touches(self, value: General, lanes: int, definition: _Definition) -> bool:
+        found = self.effects.place_bytes(value, lanes)
+        return found is not None and found[0] == definition.key and bool(mask_of(found[1], found[2]) & definition.mask)
+
+
+class _Halves:
+    """The variables that hold the upper half of the lanes of others, as far as is known."""
+
+    def __init__(self, kernel: Kernel, names: ReadingNames) -> None:
+        self.pairs: dict[str, str] = {}
+        self._names = names
+        self._lines = CodePrinter(kernel, names, ())
+        self._numbers = {name: number for number, name in names.variables.items()}
+
+    def is_low(self, statement: Set | Transfer) -> bool:
+        """Return whether a statement is for the lower half of the lanes."""
+        control = statement.control
+        return control.mask_offset == 0 and control.exec_size > 1 and 2 * control.exec_size == self._names.simd
+
+    def is_high(self, statement: Set | Transfer, low: Set | Transfer) -> bool:
+        """Return whether a statement is for the upper half, and of the kind of another."""
+        control, other = statement.control, low.control
+        return (
+            type(statement) is type(low) and control.mask_offset == control.exec_size == other.exec_size
+            and control.no_mask == other.no_mask
+        )  # fmt: skip
+
+    def same(self, low: Set | Transfer, high: Set | Transfer) -> bool:
+        """Return whether two statements have the same text but for variables that are halves of one another, and note these."""
+        one, other = (_TOKEN.findall(self._lines.bare(s)) for s in (low, high))
+        if len(one) != len(other):
+            return False
+        found: dict[str, str] = {}
+        for a, b in zip(one, other, strict=True):
+            if a == b:
+                continue
+            pair = self._pair(a, b, low.control.exec_size)
+            if pair is None or found.setdefault(*pair) != pair[1]:
+                return False
+        merged = self.pairs | found
+        if any(self.pairs.get(a, b) != b for a, b in found.items()) or len(set(merged.values())) != len(merged):
+            return False
+        self.pairs = merged
+        return True
+
+    def _pair(self, low: str, high: str, lanes: int) -> tuple[str, str] | None:
+        a, b = _ELEMENT.fullmatch(low), _ELEMENT.fullmatch(high)
+        if a is None or b is None:
+            return None
+        numbers = [self._numbers.get(m["name"]) for m in (a, b)]
+        types = [self._names.text.types.get(n) for n in numbers if n is not None]
+        if len(types) != 2 or types[0] is not types[1] or any(self._names.elements(n or 0) < lanes for n in numbers):
+            return None
+        (step, first), (step_high, first_high) = (_index(m) for m in (a, b))
+        if step != step_high or (first_high, a["name"]) == (first, b["name"]):
+            return None
+        if first_high != first - step * lanes and (a["index"] or b["index"]):
+            return None
+        return (a["name"], b["name"]) if a["name"] != b["name"] else None
+
+
+def _index(found: re.Match[str]) -> tuple[int, int]:
+    """Return the factor of the lane and the first element of a name with its index."""
+    first = int(found["first"] or 0)
+    return int(found["step"] or 1), -first if found["sign"] == "-" else first
+
+
+def _meet(one: Bits, other: Bits) -> bool:
+    return any(other.get(key, 0) & bits for key, bits in one.items())
+
+
+def _union(one: Bits, other: Bits) -> Bits:
+    return {key: one.get(key, 0) | other.get(key, 0) for key in one.keys() | other.keys()}
+
+
+def _may_pass(item: _Item, other: _Item) -> bool:
+    """Return whether two statements may change places."""
+    if _meet(item.reads, other.writes) or _meet(item.writes, other.writes) or _meet(item.writes, other.reads):
+        return False
+    if _CONTROL in item.writes or _CONTROL in other.writes or _CLOCK in item.reads:
+        return False
+    kinds = [_memory(one.statement) for one in (item, other)]
+    return 0 in kinds or kinds == [1, 1]
+
+
+def _memory(statement: Plain | Both) -> int:
+    """Return 0 for what touches no memory, 1 for loads, 2 for all that may write or wait."""
+    match statement:
+        case Set():
+            return 0
+        case Transfer():
+            return 2 if statement.write else 1
+        case Both():
+            return _memory(statement.low)
+    return 2
+
+
+class _Unfit(Exception):  # noqa: N818 - a way out of a walk
+    """An operand reads a part of the elements, or in another type."""
+
+
+def _fits(made: ExecControl, read: ExecControl) -> bool:
+    """Return whether the lanes of a use are among those of a definition."""
+    return (made.exec_size, made.mask_offset) == (read.exec_size, read.mask_offset) and (
+        made.no_mask or not read.no_mask
+    )
+
+
+def _stores_one(access: Transfer) -> bool:
+    return (
+        access.write
+        and access.elements == (0,)
+        and not access.single
+        and not access.high
+        and access.size == access.cell
+    )
+
+
+def _leaves(value: Expr) -> Iterator[Expr]:
+    match value:
+        case Calc(_, args):
+            for one in args:
+                yield from _leaves(one)
+        case Choose(_, yes, no):
+            yield from _leaves(yes)
+            yield from _leaves(no)
+        case Compare(_, left, right):
+            yield from _leaves(left)
+            yield from _leaves(right)
+        case _:
+            yield value
+
+
+def _mapped(value: Expr, exchange: Callable[[Expr], Expr | None]) -> Expr:
+    """Return a value with some of its leaves exchanged."""
+    match value:
+        case Calc():
+            return replace(value, args=tuple(_mapped(one, exchange) for one in value.args))
+        case Choose():
+            return replace(value, yes=_mapped(value.yes, exchange), no=_mapped(value.no, exchange))
+        case Compare():
+            return replace(value, left=_mapped(value.left, exchange), right=_mapped(value.right, exchange))
+        case _:
+            found = exchange(value)
+            return value if found is None else found
+
+
+def _broadcast(leaf: Expr) -> Expr | None:
+    return replace(leaf, region=SCALAR_REGION) if isinstance(leaf, General) else None
+
+
+def _is_movable(leaf: Expr) -> bool:
+    return isinstance(leaf, General | Lanes | Immediate) and not (isinstance(leaf, Immediate) and leaf.type.is_packed)
+
+
+def _operations(value: Expr) -> int:
+    match value:
+        case Calc(meaning, args):
+            return (meaning != S0) + sum(_operations(one) for one in args)
+        case Choose(_, yes, no):
+            return 1 + _operations(yes) + _operations(no)
+        case Compare(_, left, right):
+            return 1 + _operations(left) + _operations(right)
+    return 0
+
+
+def _is_offset(value: Expr) -> bool:
+    """Return whether a value is a short sum as addresses are made of; such sums may stand in several places."""
+    match value:
+        case Calc(meaning, args, type_):
+            return (
+                type_.is_int and meaning.word in _SUMS and _operations(value) <= MAX_SUM and all(map(_is_offset, args))
+            )
+    return isinstance(value, General | Immediate | Lanes)
+
+
+def _is_address(before: Plain | Both, after: Plain) -> bool:
+    """Return whether a statement takes a sum into an address, or into a sum for one."""
+    if isinstance(before, Transfer) and isinstance(after, Transfer):
+        return before.value == after.value
+    return isinstance(after, Set) and _is_offset(after.value)
+
+
+def _is_cheap(value: Expr) -> bool:
+    """Return whether a value is a constant or a copy, which may stand in several places."""
+    return (
+        isinstance(value, Calc)
+        and value.meaning == S0
+        and not value.saturate
+        and not isinstance(value.args[0], Calc | Choose)
+    )

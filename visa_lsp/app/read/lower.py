@@ -1,0 +1,66 @@
+"""Instructions to statements, by the meaning that their rows have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from visa_lsp.app.read.accesses import access_of
+from visa_lsp.app.read.model import Calc, Choose, Compare, NamedCall, Set, Transfer
+from visa_lsp.isa import lane
+from visa_lsp.isa import types as ty
+from visa_lsp.isa.operands import OperandModifier
+from visa_lsp.isa.types import ExecControl
+from visa_lsp.program.model import General, Immediate, Indirect, Predicate, PredicateOperand
+
+if TYPE_CHECKING:
+    from visa_lsp.app.read.model import Expr
+    from visa_lsp.isa.types import DataType
+    from visa_lsp.program.model import Inst, Kernel, Value
+
+
+def statement_of(kernel: Kernel, inst: Inst, place: int) -> Set | Transfer | NamedCall:
+    """Return an assignment where the row's meaning is a value per lane, an access of memory, else a named operation."""
+    control, target = inst.get("exec"), inst.get("dst")
+    value = _value(kernel, inst, target)
+    if value is None or not isinstance(control, ExecControl):
+        return access_of(inst, place) or NamedCall(inst, (place,))
+    guard = inst.get("pred")
+    guarded = isinstance(guard, Predicate) and not isinstance(value, Choose | Compare)
+    return Set(target, value, control, guard if guarded and isinstance(guard, Predicate) else None, (place,))
+
+
+def _value(kernel: Kernel, inst: Inst, target: Value) -> Expr | None:
+    """Return the value of each lane; None for what is more than that."""
+    meaning, sources = inst.row.meaning, _sources(inst)
+    if isinstance(target, PredicateOperand):
+        type_: DataType | None = ty.BOOL
+        if isinstance(meaning, lane.Lane) and not all(isinstance(s, PredicateOperand) for s in sources):
+            return None
+    else:
+        type_ = kernel.variable_type(target.var) if isinstance(target, General) else getattr(target, "type", None)
+        readable = General | Indirect | Immediate
+        if not isinstance(target, General | Indirect) or not all(isinstance(s, readable) for s in sources):
+            return None
+    saturate = getattr(target, "modifier", None) is OperandModifier.SAT
+    if type_ is None:
+        return None
+    if isinstance(meaning, lane.Lane):
+        return Calc(meaning.expr, sources, type_, saturate)
+    if not isinstance(meaning, lane.Effect):
+        return None
+    predicate, relation = inst.get("pred"), inst.get("relop")
+    match meaning.name:
+        case "mov" if type_ is not ty.BOOL:
+            return Calc(lane.S0, sources, type_, saturate)
+        case "select" if isinstance(predicate, Predicate):
+            return Choose(predicate, sources[0], sources[1], type_, saturate)
+        case "compare" if isinstance(relation, int) and relation < len(RELATIONS):
+            return Compare(relation, sources[0], sources[1])
+    return None
+
+
+RELATIONS = ("==", "!=", ">", ">=", "<", "<=")
+
+
+def _sources(inst: Inst) -> tuple[Value, ...]:
+    return tuple(inst.get(field.name) for field in inst.row.fields if field.name.startswith("src"))

@@ -1,0 +1,219 @@
+"""The statements and expressions of pseudo-code.
+
+Operands of the program (``program.model``) are the leaves of expressions. ``places`` are the numbers of the instructions that a
+statement stands for. Nothing here prints or computes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec import Struct
+
+from visa_lsp.isa.operands import OperandModifier
+
+if TYPE_CHECKING:
+    from visa_lsp.isa import lane
+    from visa_lsp.isa.types import DataType, ExecControl
+    from visa_lsp.program.model import Inst, Predicate, RawOperand, Value
+
+
+class Calc(Struct, frozen=True):
+    """The value of a lane expression over some arguments, converted to ``type``.
+
+    ``modifier`` is applied by the expression that contains this one, after the conversion.
+    """
+
+    meaning: lane.Expr
+    args: tuple[Expr, ...]
+    type: DataType
+    saturate: bool = False
+    modifier: OperandModifier = OperandModifier.NONE
+
+
+class Choose(Struct, frozen=True):
+    """``yes`` where the predicate holds, else ``no``; converted to ``type``."""
+
+    condition: Predicate
+    yes: Expr
+    no: Expr
+    type: DataType
+    saturate: bool = False
+    modifier: OperandModifier = OperandModifier.NONE
+
+
+class Compare(Struct, frozen=True):
+    """A relation of two values by its code in the object, for each lane."""
+
+    relation: int
+    left: Expr
+    right: Expr
+
+
+Expr: TypeAlias = "Calc | Choose | Compare | Lanes | Value"
+
+
+class Lanes(Struct, frozen=True):
+    """The contiguous elements of a raw operand, one for each lane."""
+
+    operand: RawOperand
+    type: DataType
+    modifier: OperandModifier = OperandModifier.NONE
+
+
+class Set(Struct, frozen=True):
+    """Put a value into a place, in the enabled lanes whose guard holds."""
+
+    target: Value
+    value: Expr
+    control: ExecControl
+    guard: Predicate | None
+    places: tuple[int, ...]
+
+
+class MemoryPlace(Struct, frozen=True):
+    """Where an access goes: shared local memory, the surface of a variable, or an address model of ``isa.lsc_codes`` with its operand."""
+
+    shared: bool = False
+    variable: int = -1
+    model: int = 0
+    operand: Value = None
+
+
+class Transfer(Struct, frozen=True):
+    """A load or store of ``elements`` of ``size`` bytes each at the addresses of lanes, in bytes: (address * scale) + offset.
+
+    Element k of all lanes fills row k of ``data``, a cell of ``cell`` bytes for each lane, from ``high`` on; with ``single`` there is
+    one address, and the elements lie side by side. ``wraps``: addresses have 32 bits. ``value`` stands for the data of a store that moves one element a lane.
+    """
+
+    write: bool
+    memory: MemoryPlace
+    address: Expr
+    scale: int
+    offset: Value
+    wraps: bool
+    data: RawOperand
+    size: int
+    cell: int
+    elements: tuple[int, ...]
+    single: bool
+    high: bool
+    control: ExecControl
+    guard: Predicate | None
+    places: tuple[int, ...]
+    value: Expr = None
+
+
+class Both(Struct, frozen=True):
+    """One statement for two halves of the lanes, whose text is the same but for the registers."""
+
+    low: Set | Transfer
+    high: Set | Transfer
+    places: tuple[int, ...]
+
+
+class NamedCall(Struct, frozen=True):
+    """A named operation on operands: a message, a barrier, an instruction of several results."""
+
+    inst: Inst
+    places: tuple[int, ...]
+
+
+class BranchTest(Struct, frozen=True):
+    """The active lanes that a branch takes.
+
+    Without predicate and index all of its lanes; ``whole`` takes all lanes of the thread or none, by the first bit of the predicate.
+    ``index`` is compared with ``case`` for the whole thread. ``negated`` are the lanes that the branch leaves.
+    ``tests`` compute the predicate right before, for this condition alone.
+    """
+
+    predicate: Predicate | None
+    control: ExecControl
+    whole: bool = False
+    index: Value = None
+    case: int = 0
+    negated: bool = False
+    tests: tuple[Set | Both, ...] = ()
+
+
+class If(Struct, frozen=True):
+    """A condition with its two branches."""
+
+    condition: BranchTest
+    then: tuple[Statement, ...]
+    otherwise: tuple[Statement, ...]
+    places: tuple[int, ...]
+
+
+class Repeat(Struct, frozen=True):
+    """Repeat ``body`` while lanes stay in it; ``first`` is tested before each round, ``last`` after it."""
+
+    body: tuple[Statement, ...]
+    first: BranchTest | None = None
+    last: BranchTest | None = None
+    first_places: tuple[int, ...] = ()
+    last_places: tuple[int, ...] = ()
+
+
+class Break(Struct, frozen=True):
+    """Leave the innermost loop."""
+
+    places: tuple[int, ...]
+
+
+class Continue(Struct, frozen=True):
+    """Begin the next round of the innermost loop."""
+
+    places: tuple[int, ...]
+
+
+class Goto(Struct, frozen=True):
+    """Go on at a label of this statement's list, or of one around it."""
+
+    label: int
+    places: tuple[int, ...]
+
+
+class JumpLabel(Struct, frozen=True):
+    """A place for ``Goto``."""
+
+    label: int
+
+
+class Return(Struct, frozen=True):
+    """Leave the routine."""
+
+    places: tuple[int, ...]
+
+
+class Invoke(Struct, frozen=True):
+    """Run a routine of the same body in the lanes of the condition."""
+
+    routine: int
+    condition: BranchTest
+    places: tuple[int, ...]
+
+
+Statement: TypeAlias = (
+    "Set | Transfer | Both | NamedCall | If | Repeat | Break | Continue | Goto | JumpLabel | Return | Invoke"
+)
+
+
+class Routine(Struct, frozen=True):
+    """The main part of a body (``entry`` 0) or a subroutine: the number of its first block, its label, its statements."""
+
+    entry: int
+    label: int | None
+    body: tuple[Statement, ...]
+    structured: bool = True
+
+
+class Reading(Struct, frozen=True):
+    """A kernel or function as pseudo-code.
+
+    ``halves`` are names whose variables hold the lower lanes, with those of the variables that hold the upper lanes.
+    """
+
+    routines: tuple[Routine, ...]
+    halves: tuple[tuple[str, str], ...] = ()

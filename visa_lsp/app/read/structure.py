@@ -1,0 +1,422 @@
+"""Blocks and edges to loops and conditions.
+
+The algorithm is that of N. Ramsey, "Beyond Relooper: Recursive Translation of Unstructured Control Flow to Structured
+Control Flow" (ICFP 2022): a walk of the dominator tree, in which a block that several edges lead forward to follows the
+code of its immediate dominator, and a loop is what edges back to its header run through. Two things are changed for C, which has no
+labelled ``break``: what a loop leaves for stands behind it, and a jump that is neither the way on, nor ``break``, nor
+``continue`` is a ``goto`` to a label further down. A body whose loops have several entries keeps its blocks in order, with
+a ``goto`` for each jump.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from visa_lsp.app.read.lower import statement_of
+from visa_lsp.app.read.model import (
+    BranchTest,
+    Break,
+    Continue,
+    Goto,
+    If,
+    Invoke,
+    JumpLabel,
+    Reading,
+    Repeat,
+    Return,
+    Routine,
+)
+from visa_lsp.flow.graph import graph_of
+from visa_lsp.flow.program_steps import steps_of
+from visa_lsp.flow.solve import closure
+from visa_lsp.flow.structure import structure_of
+from visa_lsp.isa.model import FlowClass
+from visa_lsp.isa.types import ExecControl
+from visa_lsp.program.model import Predicate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from visa_lsp.app.read.model import Statement
+    from visa_lsp.flow.graph import Block, Graph
+    from visa_lsp.flow.structure import Structure
+    from visa_lsp.program.model import Inst, Kernel
+
+    Code = tuple[Statement, ...]
+
+_WHOLE = ExecControl(1, 0, no_mask=True)
+
+
+def reading_of(kernel: Kernel) -> Reading:
+    """Return the pseudo-code of a body, without any folding."""
+    graph = graph_of(steps_of(kernel), kernel.name)
+    partners = structure_of(step.flow for step in graph.steps)
+    blocks = [_block(kernel, graph, block, partners) for block in graph.blocks]
+    return Reading(tuple([_routine(graph, blocks, entry) for entry in graph.entries]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A way out of a block: its condition, None for all lanes that are left, and the block; None leaves the routine."""
+
+    condition: BranchTest | None
+    target: int | None
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class _BlockCode:
+    """A block: its statements, and its ways out in the order in which they are tried; the last has no condition."""
+
+    code: Code
+    ways: tuple[_Way, ...]
+
+
+def _block(kernel: Kernel, graph: Graph, block: Block, partners: Structure) -> _BlockCode:
+    code: list[Statement] = []
+    places = range(block.first, block.last + 1)
+    for place in places:
+        inst = kernel.instructions[place]
+        flow = inst.row.flow
+        label = inst.get("label")
+        if flow in (FlowClass.CALL, FlowClass.KERNEL_CALL) and isinstance(label, int):
+            routine = graph.at_label.get(label)
+            if routine is not None:
+                code.append(Invoke(routine, _condition(inst), (place,)))
+                continue
+        if flow in (FlowClass.NEXT, FlowClass.CALL, FlowClass.KERNEL_CALL, FlowClass.FUNCTION_CALL):
+            code.append(statement_of(kernel, inst, place))
+    return _BlockCode(tuple(code), tuple(_ways(kernel, graph, block, partners)))
+
+
+def _ways(kernel: Kernel, graph: Graph, block: Block, partners: Structure) -> Iterator[_Way]:
+    place = block.last
+    inst = kernel.instructions[place]
+    flow = inst.row.flow
+    nested = partners.targets(place, flow)
+    following = block.number + 1 if block.number + 1 < len(graph.blocks) else None
+    condition = _condition(inst)
+    always = condition.predicate is None
+    if flow.returns:
+        yield _Way(None if always else condition, None, place)
+        if always:
+            return
+    elif flow is FlowClass.SWITCH:
+        labels = inst.get("labels")
+        targets = (
+            [graph.at_label.get(one) for one in labels if isinstance(one, int)] if isinstance(labels, tuple) else []
+        )
+        for case, target in enumerate(targets):
+            last = case == len(targets) - 1
+            yield _Way(
+                None if last else BranchTest(None, _WHOLE, whole=True, index=inst.get("index"), case=case),
+                target,
+                place,
+            )
+        return
+    elif flow.branches:
+        label = inst.get("label")
+        target = graph.at_label.get(label) if isinstance(label, int) else None
+        yield _Way(None if always else condition, target, place)
+        if always:
+            return
+    elif nested:
+        # Of `if` the lanes jump that its predicate leaves out, of all others those that it takes.
+        jumping = replace(condition, negated=True) if flow is FlowClass.IF else condition
+        target = graph.block_of[nested[0]] if nested[0] < len(graph.steps) else None
+        if flow is FlowClass.ELSE or (always and flow is not FlowClass.IF):
+            yield _Way(None, target, place)
+            return
+        if not always:
+            yield _Way(jumping, target, place)
+    yield _Way(None, following, place)
+
+
+def _condition(inst: Inst) -> BranchTest:
+    predicate, control = inst.get("pred"), inst.get("exec")
+    return BranchTest(
+        predicate if isinstance(predicate, Predicate) else None,
+        control if isinstance(control, ExecControl) else _WHOLE,
+        whole=inst.row.flow is FlowClass.JUMP,
+    )
+
+
+def _routine(graph: Graph, blocks: Sequence[_BlockCode], entry: int) -> Routine:
+    ahead = [sorted({w.target for w in body.ways if w.target is not None}) for body in blocks]
+    inside = closure([entry], lambda block: ahead[block])
+    first = graph.steps[graph.blocks[entry].first]
+    label = first.label if isinstance(first.label, int) and first.flow is FlowClass.SUBROUTINE else None
+    found = _Structurer(blocks, entry, sorted(inside), ahead, graph.order)
+    if found.reducible:
+        with suppress(RecursionError):  # conditions within hundreds of others are no easier to read than jumps
+            return Routine(entry, label, found.code())
+    return Routine(entry, label, tuple(_flat(blocks, sorted(inside), entry)), structured=False)
+
+
+def _flat(blocks: Sequence[_BlockCode], order: Sequence[int], entry: int) -> Iterator[Statement]:
+    """Yield the blocks in order, with a jump for each way that does not lead to the next one."""
+    if order[0] != entry:
+        yield Goto(entry, ())
+    for number, following in zip(order, (*order[1:], None), strict=True):
+        yield JumpLabel(number)
+        yield from blocks[number].code
+        for way in blocks[number].ways:
+            jump: Code = (Return((way.place,)),) if way.target is None else (Goto(way.target, (way.place,)),)
+            if way.condition is not None:
+                yield If(way.condition, jump, (), (way.place,))
+            elif way.target is None or way.target != following:
+                yield from jump
+
+
+@dataclass
+class _Where:
+    """What surrounds a jump: the block that comes next without one, the innermost loop, and the block behind that."""
+
+    next: int | None
+    loop: int | None = None
+    behind: int | None = None
+
+
+@dataclass
+class _Structurer:
+    """The walk of the dominator tree of one routine."""
+
+    blocks: Sequence[_BlockCode]
+    entry: int
+    inside: Sequence[int]
+    ahead: Sequence[Sequence[int]]
+    preferred: Sequence[int]
+    reducible: bool = True
+    rank: dict[int, int] = field(default_factory=dict)
+    above: dict[int, int] = field(default_factory=dict)
+    loops: dict[int, set[int]] = field(default_factory=dict)  # header -> the blocks of the loop
+    children: dict[int, list[int]] = field(default_factory=dict)  # blocks that stand behind the code of another
+    behind: dict[int, list[int]] = field(default_factory=dict)  # blocks that stand behind a loop
+    labelled: set[int] = field(default_factory=set)  # targets of ``goto``
+
+    def __post_init__(self) -> None:
+        reachable = set(self.inside)
+        by_flow = [b for b in self.preferred if b in reachable]
+        self.above = self._dominators(by_flow)
+        # In the order of the text lanes meet as they do on the machine.
+        if not self._ranked(self.inside) and not self._ranked(by_flow):
+            self.reducible = False
+            return
+        self._find_loops()
+        self._place()
+
+    def _dominators(self, order: Sequence[int]) -> dict[int, int]:
+        number = {block: at for at, block in enumerate(order)}
+        before: dict[int, list[int]] = {block: [] for block in order}
+        for block in order:
+            for target in self.ahead[block]:
+                before[target].append(block)
+        above = {self.entry: self.entry}
+        changed = True
+        while changed:
+            changed = False
+            for block in order:
+                if block == self.entry:
+                    continue
+                best: int | None = None
+                for one in before[block]:
+                    if one not in above:
+                        continue
+                    if best is None:
+                        best = one
+                        continue
+                    other = one
+                    while best != other:
+                        while number[best] < number[other]:
+                            other = above[other]
+                        while number[other] < number[best]:
+                            best = above[best]
+                if best is not None and above.get(block) != best:
+                    above[block] = best
+                    changed = True
+        return above
+
+    def _dominates(self, one: int, other: int) -> bool:
+        while other not in (one, self.entry):
+            other = self.above[other]
+        return one == other
+
+    def _ranked(self, order: Sequence[int]) -> bool:
+        """Rank the blocks; return whether each edge back leads to a block that dominates its source."""
+        self.rank = {block: at for at, block in enumerate(order)}
+        if self.rank[self.entry] != 0:
+            return False
+        return all(
+            self.rank[target] > self.rank[block] or self._dominates(target, block)
+            for block in order
+            for target in self.ahead[block]
+        )
+
+    def _find_loops(self) -> None:
+        before: dict[int, list[int]] = {block: [] for block in self.inside}
+        for block in self.inside:
+            for target in self.ahead[block]:
+                before[target].append(block)
+        for block in self.inside:
+            tails = [one for one in before[block] if self.rank[one] >= self.rank[block]]
+            if tails:
+                members = {block}
+                work = list(tails)
+                while work:
+                    one = work.pop()
+                    if one not in members:
+                        members.add(one)
+                        work += before[one]
+                self.loops[block] = members
+
+    def _place(self) -> None:
+        """Say for each block that is no branch of another where it stands."""
+        edges: dict[int, int] = {}
+        for block in self.inside:
+            for way in self.blocks[block].ways:
+                if way.target is not None and self.rank[way.target] > self.rank[block]:
+                    edges[way.target] = edges.get(way.target, 0) + 1
+        for block in self.inside:
+            if block == self.entry:
+                continue
+            over = self.above[block]
+            left = [head for head, members in self.loops.items() if over in members and block not in members]
+            if left:
+                outermost = min(left, key=lambda head: self.rank[head])
+                self.behind.setdefault(outermost, []).append(block)
+            elif edges.get(block, 0) > 1 or len(self.blocks[over].ways) == 1:
+                self.children.setdefault(over, []).append(block)
+        for found in (*self.behind.values(), *self.children.values()):
+            found.sort(key=lambda block: self.rank[block])
+
+    # ---- code
+
+    def code(self) -> Code:
+        """Return the statements of the routine."""
+        return _labelled(self._tree(self.entry, _Where(None)), self.labelled)
+
+    def _tree(self, block: int, where: _Where) -> Code:
+        """Return the code of a block and of all that stands behind it."""
+        if block not in self.loops:
+            return self._sequence(block, self.children.get(block, []), where)
+        behind = self.behind.get(block, [])
+        after = behind[0] if behind else where.next
+        inner = _Where(block, block, after)
+        body = self._sequence(block, self.children.get(block, []), inner)
+        if _continue_label(block) in self.labelled:
+            body = (*body, JumpLabel(_continue_label(block)))
+        return (shaped(body), *self._rest(behind, where))
+
+    def _sequence(self, block: int, behind: Sequence[int], where: _Where) -> Code:
+        inner = _Where(behind[0], where.loop, where.behind) if behind else where
+        return (*self._own(block, inner), *self._rest(behind, where))
+
+    def _rest(self, behind: Sequence[int], where: _Where) -> Code:
+        out: list[Statement] = []
+        for at, one in enumerate(behind):
+            following = behind[at + 1] if at + 1 < len(behind) else where.next
+            out.append(JumpLabel(one))
+            out += self._tree(one, _Where(following, where.loop, where.behind))
+        return tuple(out)
+
+    def _own(self, block: int, where: _Where) -> Code:
+        body = self.blocks[block]
+        code: Code = ()
+        for way in reversed(body.ways):
+            taken = self._jump(block, way, where)
+            code = taken if way.condition is None else _if(way.condition, taken, code, (way.place,))
+        return (*body.code, *code)
+
+    def _jump(self, block: int, way: _Way, where: _Where) -> Code:
+        target, places = way.target, (way.place,)
+        if target is None:
+            return (Return(places),)
+        if target == where.next:
+            return ()
+        if target == where.behind:
+            return (Break(places),)
+        if self.rank[target] <= self.rank[block]:
+            if target == where.loop:
+                return (Continue(places),)
+            target = _continue_label(target)
+            self.labelled.add(target)
+            return (Goto(target, places),)
+        if self._stands_apart(target):
+            self.labelled.add(target)
+            return (Goto(target, places),)
+        return self._tree(target, where)
+
+    def _stands_apart(self, block: int) -> bool:
+        return any(block in found for found in (*self.behind.values(), *self.children.values()))
+
+
+def _continue_label(block: int) -> int:
+    return ~block
+
+
+def _if(condition: BranchTest, then: Code, otherwise: Code, places: tuple[int, ...]) -> Code:
+    """Return a condition: in the order of the text, but for a branch that leaves, behind which nothing is nested."""
+    if not then and not otherwise:
+        return ()
+    if not then or (otherwise and not _leaves(then)):
+        condition, then, otherwise = replace(condition, negated=not condition.negated), otherwise, then
+    if _leaves(then):
+        return (If(condition, then, (), places), *otherwise)
+    return (If(condition, then, otherwise, places),)
+
+
+def _leaves(code: Code) -> bool:
+    """Return whether no lane comes to the end of some statements."""
+    if not code:
+        return False
+    last = code[-1]
+    return isinstance(last, Break | Continue | Goto | Return) or (
+        isinstance(last, If) and _leaves(last.then) and _leaves(last.otherwise)
+    )
+
+
+def shaped(body: Code) -> Repeat:
+    """Return a loop, with its test at the beginning or the end where it has one there."""
+    first, last = body[0] if body else None, body[-1] if body else None
+    if isinstance(first, If) and _breaks(first):
+        return Repeat(body[1:], first=_inverse(first.condition), first_places=first.places)
+    if isinstance(last, If) and _breaks(last) and not any(isinstance(s, Continue) for s in _inside(body)):
+        return Repeat(body[:-1], last=_inverse(last.condition), last_places=last.places)
+    return Repeat(body)
+
+
+def _breaks(statement: If) -> bool:
+    return len(statement.then) == 1 and isinstance(statement.then[0], Break) and not statement.otherwise
+
+
+def _inverse(condition: BranchTest) -> BranchTest:
+    return replace(condition, negated=not condition.negated)
+
+
+def _inside(code: Iterable[Statement]) -> Iterator[Statement]:
+    """Yield statements, and those of branches within them, but not those of inner loops."""
+    for statement in code:
+        yield statement
+        if isinstance(statement, If):
+            yield from _inside(statement.then)
+            yield from _inside(statement.otherwise)
+
+
+def _labelled(code: Code, used: set[int]) -> Code:
+    """Drop the labels that no ``goto`` names."""
+    return tuple([_with_labels(s, used) for s in code if not isinstance(s, JumpLabel) or s.label in used])
+
+
+def _with_labels(statement: Statement, used: set[int]) -> Statement:
+    match statement:
+        case If():
+            return replace(
+                statement, then=_labelled(statement.then, used), otherwise=_labelled(statement.otherwise, used)
+            )
+        case Repeat():
+            return replace(statement, body=_labelled(statement.body, used))
+    return statement

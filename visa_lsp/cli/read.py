@@ -1,0 +1,86 @@
+"""The command ``visa-lsp read``: kernels of texts and objects as structured pseudo-code.
+
+Exit status: 0 shown, 1 a text with errors, 2 wrong usage or an unreadable file.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from visa_lsp.app.errors import UserError, printable
+from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
+from visa_lsp.app.inputs import STDIN, STDIN_NAME, read_bytes
+from visa_lsp.app.output_files import check_output
+from visa_lsp.app.read.document import as_json, as_text, chosen, read_data
+from visa_lsp.cli.common import add_platform, say
+from visa_lsp.cli.exits import complain
+from visa_lsp.cli.files import write_report
+
+if TYPE_CHECKING:
+    import argparse
+
+    from visa_lsp.app.read.document import ReadFile
+
+
+def line_range(text: str) -> tuple[int, int]:
+    """Parse the value of ``--lines``: one number, or two with a dash between. Raises ArgumentTypeError for other words."""
+    first, dash, last = text.partition("-")
+    numbers = (first, last if dash else first)
+    if not all(word.isdecimal() and len(word) < 10 for word in numbers) or not 0 < int(numbers[0]) <= int(numbers[1]):
+        from argparse import ArgumentTypeError
+
+        raise ArgumentTypeError(f"expected two line numbers from 1 on, as 60-80, got {text!r}")
+    return int(numbers[0]), int(numbers[1])
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    parser.add_argument("inputs", nargs="+", metavar="IN", help="a text or an object; - is standard input")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the report")
+    parser.add_argument("--kernel", metavar="NAME", help="show this kernel or function alone")
+    parser.add_argument(
+        "--lines", metavar="A-B", type=line_range, help="show the part that these lines of the text stand for"
+    )
+    parser.add_argument("-o", "--output", metavar="OUT", default=STDIN, help="write it there; default: standard output")
+    parser.add_argument("--stdin-filename", metavar="PATH", help="what standard input is called")
+    add_platform(parser)
+
+
+def read_command(args: argparse.Namespace) -> int:
+    """Show each input as pseudo-code."""
+    check_output(args.output, args.inputs)
+    status = EXIT_OK
+    files: list[ReadFile] = []
+    errors: list[dict[str, str]] = []
+    for path in args.inputs:
+        name = (args.stdin_filename or STDIN_NAME) if path == STDIN else path
+        try:
+            found = read_data(name, read_bytes(path), args.platform, say=say)
+            if found is None:
+                status = max(status, EXIT_FINDINGS)
+                errors.append({"input": printable(name), "error": "the text has errors"})
+            else:
+                files.append(chosen(found, args.kernel, args.lines))
+        except UserError as error:
+            complain(str(error))
+            errors.append({"input": printable(name), "error": printable(str(error))})
+            status = EXIT_USAGE
+    if files or args.format == "json":
+        write_report(args.output, _report(files, errors, args.format), args.inputs)
+    return status
+
+
+def _report(files: list[ReadFile], errors: list[dict[str, str]], form: str) -> str:
+    if form == "json":
+        values: list[Any] = [as_json(file) for file in files] + errors
+        return json.dumps(values[0] if len(values) == 1 else values, indent=1, ensure_ascii=False) + "\n"
+    many = len(files) > 1
+    return "\n".join(
+        (f"// {printable(file.name)}\n" if many else "") + printable_lines(as_text(file)) for file in files
+    )
+
+
+def printable_lines(text: str) -> str:
+    """Return a text with what a terminal must not get made visible, line by line."""
+    return "\n".join(printable(line) for line in text.split("\n"))
