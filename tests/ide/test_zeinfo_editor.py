@@ -60,7 +60,7 @@ TEXTS = kernel_texts(Analysis.of(TEXT, "TGLLP"), "k.visaasm")
     ("at", "words"),
     [
         ("grf_count", ("**grf_count** (ExecutionEnv)", "Required.", "a whole number of 32 bits")),
-        ("age_based", ("`age_based`: The oldest thread", "Since version 1.10.")),
+        ("age_based", ("`age_based`: The oldest ready thread", "Since version 1.10.")),
         ("payload_arguments", ("a list of PayloadArgument", "Optional.")),
         ("offset: 8", ("Lies at bytes 72 to 75 of the registers: `.input n`",)),
         ("stateless", ("`stateless`: By address", "Present when arg_type is arg_bypointer")),
