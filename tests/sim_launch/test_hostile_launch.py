@@ -75,7 +75,7 @@ FILES = {
         "groups: 1\nargs:\n" + "".join(f"  a{n}: {{value: 1}}\n" for n in range(20_000)),
         "too many entries; the limit is 4096; long arrays belong into .npy files",
     ),
-    "symbols": ("groups: 1\nsymbols: {" + ", ".join(f"s{n}: 1" for n in range(20_000)) + "}\n", "more than the 4096 entries"),
+    "symbols": ("groups: 1\nsymbols: {" + ", ".join(f"s{n}: 1" for n in range(20_000)) + "}\n", "too many entries; the limit is 4096"),
     "no file": (launch("init: arange", "npy: nowhere.npy"), "there is no file"),
 }  # fmt: skip
 
