@@ -177,7 +177,7 @@ def _key(word: str) -> str:
     return word.lower().replace("-", "").replace("_", "")
 
 
-# A later one goes first: `PVC` is also what drivers call PVCXT.
+# Later platforms first, because drivers call PVCXT `PVC` too.
 _BY_NAME: Final[dict[str, Platform]] = {_key(word): p for p in PLATFORMS for word in p.words}
 _BY_VERSION: Final[dict[tuple[int, ...], Platform]] = {version: p for p in PLATFORMS for version in p.versions}
 _BY_PRODUCT: Final[dict[int, Platform]] = {number: p for p in PLATFORMS for number in p.products}

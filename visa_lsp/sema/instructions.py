@@ -264,10 +264,10 @@ def _saturate(values: dict[str, Value]) -> None:
 def _tool_quirks(row: Row, plan: RowPlan, values: dict[str, Value]) -> None:
     """Set the values that the finalizer writes although the text has others or none."""
     if plan.moves and isinstance(values.get("src0"), PredicateOperand):
-        # A move from a predicate reads all its bits whatever size the text gives: (M1_NM, 1) is written.
+        # (M1_NM, 1) because a move from a predicate always reads all its bits.
         values["exec"] = NO_EXEC
     elif plan.jumps:
-        # The whole thread jumps: size 1 under M1 is written, whatever the parenthesis says.
+        # Size 1 under M1 because the whole thread jumps.
         values["exec"] = ExecControl(1)
     elif row.family == "logic" and isinstance(values.get("dst"), PredicateOperand):
         values["pred"] = None  # lost: logic on predicates writes every lane of the mask

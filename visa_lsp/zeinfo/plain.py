@@ -116,7 +116,7 @@ class _PlainReader:
         while self.open and self.open[-1][0] > indent:
             self.open.pop()
         if not self.open or self.open[-1][0] != indent or not isinstance(self.open[-1][1].value, dict):
-            # A list stands at the column of the key that it belongs to.
+            # A list has the column of its key.
             if len(self.open) > 1 and self.open[-1][0] == indent and self.open[-2][0] == indent:
                 self.open.pop()
                 return self.open[-1][1]

@@ -40,7 +40,7 @@ RULE = rule("V511", "dead-store", HINT, __doc__)
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
-    # The rule is off where nobody asks for it.
+    # Imported here because the rule is off by default.
     from visa_lsp.checks.support.body_flow import has_meaning, steps_of_body
 
     if not has_meaning(body):

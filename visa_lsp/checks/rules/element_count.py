@@ -58,7 +58,7 @@ def _judge(symbol: Symbol, registers: int, most: int) -> tuple[str, Severity] | 
         return f"predicate `{name}` has {count} elements; it can have 1, 2, 4, 8, 16 or 32", ERROR
     if symbol.kind is SymbolKind.ADDRESS and count > registers:
         return f"address variable `{name}` has {count} elements; there are {registers} address registers", ERROR
-    # The field has 16 bits; what is stored in it is what is looked at.
+    # The field has 16 bits, so the rule checks the stored value.
     if symbol.kind is SymbolKind.GENERAL and not 0 < count & 0xFFFF <= most:
         return f"`{name}` has {count} elements; it can have 1 to {most}", ERROR
     if symbol.kind is SymbolKind.GENERAL and symbol.byte_size > 4096:

@@ -51,7 +51,7 @@ _CALLS: Final = frozenset({FlowClass.CALL, FlowClass.KERNEL_CALL, FlowClass.FUNC
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
-    # The rule is off where nobody asks for it.
+    # Imported here because the rule is off by default.
     from visa_lsp.checks.support.body_flow import has_meaning, key_of, storage_of_body, used_variables
     from visa_lsp.flow.graph import graph_of
     from visa_lsp.flow.loops import loops_of

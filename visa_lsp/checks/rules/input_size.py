@@ -46,7 +46,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
         fixes = [ctx.fix(f"change the size to {wanted}", place, str(wanted))] if size is not None else []
         related = [(symbol.place, f"`{symbol.name}` is declared here")] if symbol.place else []
         message = f"input `{symbol.name}` has size {symbol.input.size}, but the variable has {wanted} bytes"
-        # In text 4.2 only what stands behind `.input` is compared.
+        # In text 4.2 the finalizer compares explicit inputs only.
         directive = statement.directive.text if isinstance(statement, tree.InputDecl) else ""
         overlooked = ctx.dialect is Dialect.V42 and directive.startswith(".implicit")
         severity = WARNING if overlooked else ERROR

@@ -107,7 +107,7 @@ def _properties(ctx: CheckContext, symbol: Symbol, line: int) -> Iterator[Diagno
         seen.append(word)
 
 
-# The declarations in a keystroke's surroundings are looked at again with each.
+# Cached because each keystroke checks the declarations around it again.
 @lru_cache(maxsize=4096)
 def _words(line: str) -> tuple[tuple[str, int], ...]:
     """Return the properties of a declaration with their columns."""

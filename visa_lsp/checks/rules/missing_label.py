@@ -45,7 +45,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
             )
         )
     last = names.last_code if names.last_code >= 0 else problem.place.line
-    # A call goes to a subroutine, which a label alone does not make.
+    # No fix for a call, because its target is a subroutine and not only a label.
     is_called = any(_is_call(ctx.facts(body).by_line.get(place.line)) for place in uses)
     if not is_called:
         fixes += ctx.fix_before(last, f"add label `{name}` at the end", f"{name}:")

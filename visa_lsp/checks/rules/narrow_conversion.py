@@ -54,10 +54,10 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
     if row.limited and row.limited.isdisjoint([t for _, t in types]):
         return
     fitting = _fitting(row, types, ctx.platform, ctx.dialect)
-    # The finalizer of 2026 looks at all of these types but e2m1.
+    # The finalizer of 2026 checks all of these types but e2m1.
     severity = WARNING if row.limited and E2M1 in [t for _, t in types] else None
     if isinstance(fitting, str):
-        # One operand that does not fit is told at its place, a pair of types at the mnemonic.
+        # One wrong operand is reported at its place, a wrong pair of types at the mnemonic.
         wrong = next((o for o, _ in typed if o.slot.name == fitting), None)
         if wrong is None:
             yield ctx.report(

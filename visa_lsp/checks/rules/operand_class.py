@@ -78,7 +78,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     slot, got = problem.args["slot"], str(problem.args["got"])
     assert isinstance(slot, Slot)
     if "expected" in problem.args:
-        # The finalizer of 2026 looks at none of the operands of a render target message.
+        # The finalizer of 2026 checks no operand of a render target message.
         severity = WARNING if ctx.dialect is Dialect.V42 and slot.shape is Shape.VECTORS else None
         message = f"`{ctx.text(problem.place)}` is a {got}; expected an address variable"
         return ctx.report(RULE, problem.place, message, severity=severity)

@@ -40,7 +40,7 @@ _OTHERWISE = Trait.OWN_SHAPE | Trait.OWN_REGIONS | Trait.COPIES | Trait.SCALAR
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
-    # The rule is off where nobody asks for it.
+    # Imported here because the rule is off by default.
     from visa_lsp.checks.support.body_flow import has_meaning, key_of, used_variables
     from visa_lsp.flow.steps import Space, space_of
 

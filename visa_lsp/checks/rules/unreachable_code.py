@@ -50,7 +50,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
             )
             stopped = None
         elif bound.row is not None and bound.row.flow in _LEAVES and statement.predicate is None:
-            # A return of several lanes ends only those that are on; the others go on behind it.
+            # A return of several lanes ends only those that are on; the others continue after it.
             size = statement.exec.size if statement.exec else None
             if isinstance(size, tree.Number) and size.value == 1:
                 stopped = bound

@@ -53,7 +53,7 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
     place = ctx.line_place(line)
     if at < 0:
         bodies = ctx.bound.bodies
-        # A version that stands elsewhere would be the second one, and before code of no kernel it only brings another error.
+        # No fix where it would add a second version, or only another error because code has no kernel.
         has_other = any(isinstance(other, tree.Version) for _, other in ctx.document.statements())
         may_begin = bodies and bodies[0].place is not None and not has_other and not ctx.is_comment_open(line - 1)
         fix = Fix("add `.version 4.1`", (ctx.insert_line(line, ".version 4.1"),), safe=True)

@@ -28,7 +28,7 @@ _INCOMPLETE = frozenset({
     "raw-form", "indirect-form", "missing-shape", "missing-address-size",
 })  # fmt: skip
 
-# How many problems of one line are looked at: each is compared with the others.
+# A line's problems beyond this number are dropped because each is compared with all others.
 _MAX_PROBLEMS_PER_LINE = 64
 
 

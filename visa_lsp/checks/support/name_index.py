@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from visa_lsp.checks.support.context import CheckContext
     from visa_lsp.sema.model import Body, Symbol, SymbolKind
 
-# With more names without a number in a body, only those that differ in the case of letters are suggested.
+# Bodies with more names without a number get only suggestions that differ in the case of letters, because each look-up
+# compares all of them.
 MAX_PLAIN_NAMES: Final = 64
-# Of so many uses of a name, all are renamed by one fix; of more, only the one that is reported.
+# One fix renames up to this number of uses of a name; with more it renames only the reported one.
 MAX_RENAMED_USES: Final = 64
 _MAX_EXEMPT_STEM_CHARS: Final = 2  # letters before a number: too few to be misspelt
 _DIGITS: Final = "0123456789"

@@ -36,7 +36,7 @@ def _min_max(mnemonic: str, op: int, word_: str) -> Instruction:
         meaning=Lane(word(mnemonic, S0, S1)),
         chooses=True,
         traits=Trait.OVERLOOKED,
-        # The finalizer looks at the last source only when one of the others is bf.
+        # The finalizer checks the last source only if one of the others is bf.
         brain=BrainFloat(since("CRI"), frozenset({BF, F}), unseen=frozenset({"src1"})),
         summary=f"The {word_} of two sources.",
         detail=f"Takes the {word_} of src0 and src1 lane by lane. If one float is a NaN the other one is the result; if"
