@@ -23,7 +23,7 @@ _BODY = re.compile(r"\s*\.(?:kernel|global_function)\s")
 
 
 def disguised(text: str, draw: random.Random) -> tuple[str, dict[int, int]]:
-    """Another text of the same program, and for each line of the first that has code its line in the second, from 0."""
+    """Return another text of the same program, and for each line of the first that has code its line in the second, from 0."""
     lines = [_COMMENT.sub("", line).rstrip() for line in text.splitlines()]
     starts = [n for n, line in enumerate(lines) if _BODY.match(line)] or [0]
     ordered: list[tuple[int, str]] = list(enumerate(lines[: starts[0]]))

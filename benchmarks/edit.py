@@ -63,7 +63,7 @@ def beside(line: int, tokens: str | None) -> list[tuple[str, object]]:
 
 
 class Session:
-    """One server, one text, and the times by kind of edit."""
+    """A server, one text, and the times by kind of edit."""
 
     def __init__(self, client: Client, echo: Echo, text: str, pick: random.Random, *, busy: bool = False) -> None:
         self.client, self.echo, self.pick, self.busy = client, echo, pick, busy
@@ -153,7 +153,7 @@ class Session:
 
 
 def kinds(session: Session) -> dict[str, tuple[Callable[[], Edit], int]]:
-    """Every kind of edit, with how many times less often than others it is done."""
+    """Return every kind of edit, with how many times less often than others it is done."""
     code, decls = session.code, session.decls
     some = {
         "instruction: type a character": lambda: session.typed(code, "x1V,(."),

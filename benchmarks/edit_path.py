@@ -83,7 +83,7 @@ class Room:
         return [(target.id, node, lines_of(node)) for target in targets if isinstance(target, ast.Name)]
 
     def reached(self) -> set[Definition]:
-        """Every definition on the path."""
+        """Return every definition on the path."""
         module, owner, method = START
         waiting, found = [self.top[module, f"{owner}.{method}"]], set[Definition]()
         while waiting:

@@ -86,7 +86,7 @@ def _took(work: Callable[[], object]) -> float:
 
 
 def _typed(snapshot: HostText, words: str, new: str) -> list[float]:
-    """Milliseconds of typing something behind words in the middle of the file and taking it back, one after the other."""
+    """Return milliseconds of typing something behind words in the middle of the file and taking it back, one after the other."""
     text = snapshot.document.text
     at = text.index(words, len(text) // 2) + len(words)
     times = []

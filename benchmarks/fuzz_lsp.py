@@ -140,7 +140,7 @@ class Wire:
         return True
 
     def ask(self, method: str, params: Any, ident: str) -> Any:
-        """One request, and its result."""
+        """Return one request, and its result."""
         self.send({"jsonrpc": "2.0", "id": ident, "method": method, "params": params})
         if not self.wait({json.dumps(ident)}):
             raise RuntimeError(f"no answer to {method}")
@@ -353,7 +353,7 @@ class Fuzz:
         )
 
     def piece(self, text: str) -> str:
-        """Something to write."""
+        """Return something to write."""
         lines = text.split("\n")
         line = self.draw.choice(lines)
         # A lone return ends a line; one beside a newline, before or behind it, makes or breaks an end of two characters.

@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _rounds(text: str, tool: str, rounds: int, platform: str) -> tuple[list[float], list[float], list[float], float]:
-    """Milliseconds of walls, of our CPU and of the tool alone, and the bytes of an answer."""
+    """Return milliseconds of walls, of our CPU and of the tool alone, and the bytes of an answer."""
     lines = text.split("\n")
     places = [at for at, line in enumerate(lines) if "0x" in line and not line.startswith((".", "/"))]
     walls, ours, tools = [], [], []
@@ -90,7 +90,7 @@ def _ask(client: Client, platform: str) -> None:
 
 
 def _alone(text: str, tool: str) -> float:
-    """Milliseconds of the finalizer's two runs, side by side, on the copy that it is given."""
+    """Return milliseconds of the finalizer's two runs, side by side, on the copy that it is given."""
     codes = [code for chunk in Document.parse(text).chunks for code in chunk.codes()]
     copy = guarded_copy(codes, bodies_of(codes)).text
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:

@@ -66,7 +66,7 @@ def _message(room: Path, stderr: str) -> str:
 
 
 def errors(mutant: Mutant) -> list[Diagnostic]:
-    """Our findings that reject the text."""
+    """Return our findings that reject the text."""
     found = Analysis.of(mutant.text, mutant.platform).diagnostics
     return [d for d in found if d.severity is Severity.ERROR]
 

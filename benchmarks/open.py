@@ -21,7 +21,7 @@ SIZES = (2_000, 20_000, 200_000)
 
 
 def kept(text: str) -> float:
-    """Bytes that an opened and checked text keeps, the text itself included."""
+    """Return bytes that an opened and checked text keeps, the text itself included."""
     Analysis.of(kernel(2_000)).incremental_diagnostics()
     gc.collect()
     tracemalloc.start()

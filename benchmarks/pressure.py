@@ -80,7 +80,7 @@ class Compared:
 
     @property
     def near(self) -> bool:
-        """Whether the peaks agree."""
+        """True if the peaks agree."""
         return abs(self.ours - self.theirs) <= max(NEAR_ROWS, NEAR * self.theirs)
 
 
@@ -140,7 +140,7 @@ def texts(corpora: Iterable[Path] = CORPORA) -> list[tuple[Path, str]]:
 
 
 def ours(text: str, platform: str) -> list[int] | None:
-    """Our GRF rows for each instruction of a text of one kernel; None where there is no program."""
+    """Return our GRF rows for each instruction of a text of one kernel; None where there is no program."""
     chosen, module = platform_named(platform), assemble(text, platform).module
     if module is None or chosen is None or len(module.bodies) != 1:
         return None
@@ -148,7 +148,7 @@ def ours(text: str, platform: str) -> list[int] | None:
 
 
 def compare(path: Path, rows: list[int], theirs: Estimate) -> Compared:
-    """Both figures of a text."""
+    """Return both figures of a text."""
     both = [(rows[number], found) for number, found in theirs.rows.items() if number < len(rows)]
     lines = correlation([a for a, _ in both], [b for _, b in both]) if len(both) >= _MIN_LINES else None
     return Compared(path, max(rows, default=0), theirs.peak, lines)

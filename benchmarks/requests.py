@@ -93,7 +93,7 @@ class Server(Client):
         return capabilities
 
     def timed(self, method: str, params: object) -> tuple[float, float, bytes]:
-        """Milliseconds waited, milliseconds of CPU, and the message with the answer."""
+        """Return milliseconds waited, milliseconds of CPU, and the message with the answer."""
         clock = (~self._process.pid << 3) | 2  # the process' CPU clock, as clock_getcpuclockid(3) makes it
         self._next += 1
         mine = re.compile(rb'"id":\s*%d[,}]' % self._next)
@@ -193,7 +193,7 @@ class Text:
 
 
 class Bench:
-    """One server with one long text."""
+    """A server with one long text."""
 
     def __init__(self, lines: int, seed: int) -> None:
         self.draw = random.Random(seed)

@@ -219,7 +219,7 @@ def named(kernel: Kernel, platform: Platform) -> list[str]:
 
 
 def variables_in_order(body: Kernel) -> bool:
-    """Whether variables stand in the pool in the order of their numbers: so they are declared, and get these again."""
+    """Return whether variables stand in the pool in the order of their numbers: so they are declared, and get these again."""
     for kind in (body.variables, body.addresses, body.predicates, body.samplers, body.surfaces):
         names = [variable.name_index for variable in kind]
         if names != sorted(names):
@@ -257,7 +257,7 @@ def _unnumbered(inst: Inst, numbers: bool) -> Inst:
 
 
 def numbered_by_mention(body: Kernel) -> bool:
-    """Whether labels and strings have the numbers that the assembler gives: each string as it comes in the text."""
+    """Return whether labels and strings have the numbers that the assembler gives: each string as it comes in the text."""
     predefined = len(pool_prefix(body.name))
     found = declared_names(body)
     labels: dict[int, None] = {}

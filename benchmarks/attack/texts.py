@@ -92,7 +92,7 @@ class Texts(Target):
         return f"{case.text}\n// platform {case.platform}, edits {case.edits!r}\n".encode("utf-8", "surrogatepass")
 
     def attempt(self, case: Case, draw: random.Random) -> str:
-        """Everything that a text goes through."""
+        """Return everything that a text goes through."""
         text, platform = case.text, case.platform
         analysis = Analysis.of(text, platform)
         if analysis.document.text != text:
@@ -206,7 +206,7 @@ def _is_short_number(body: Kernel, attribute: Attribute) -> bool:
 
 
 def _late(text: str) -> bool:
-    """Whether a declaration stands behind an attribute, a label or an instruction of its body."""
+    """Return whether a declaration stands behind an attribute, a label or an instruction of its body."""
     stage = 0  # 1 behind an attribute, 2 behind code
     for line in text.replace("\r", "\n").split("\n"):
         word = line.strip().lstrip("{").strip()

@@ -139,7 +139,7 @@ class _Client:
         return self.event("stopped", "exited")
 
     def top(self, thread: int = 1) -> Body:
-        """The innermost frame of a thread."""
+        """Return the innermost frame of a thread."""
         return self.ask("stackTrace", threadId=thread)["stackFrames"][0]
 
     def value(self, expression: str, **more: Any) -> str:
@@ -147,13 +147,13 @@ class _Client:
         return self.ask("evaluate", expression=expression, **more)["result"]
 
     def scope(self, name: str, frame: int | None = None) -> dict[str, Body]:
-        """The variables of a scope by name."""
+        """Return the variables of a scope by name."""
         number = self.top()["id"] if frame is None else frame
         scopes = {s["name"]: s["variablesReference"] for s in self.ask("scopes", frameId=number)["scopes"]}
         return {v["name"]: v for v in self.ask("variables", variablesReference=scopes[name])["variables"]}
 
     def output(self) -> str:
-        """All that the console has been told so far."""
+        """Return all that the console has been told so far."""
         return "".join(event["body"]["output"] for event in self.events if event["event"] == "output")
 
     def keep_all(self) -> list[Body]:
@@ -176,7 +176,7 @@ class _Client:
 
 
 class Client(_Client):
-    """One ``visa-lsp dap`` process."""
+    """A ``visa-lsp dap`` process."""
 
     def __init__(self) -> None:
         self.process = subprocess.Popen(

@@ -22,7 +22,7 @@ class Block(NamedTuple):
 
 
 def blocks_of(page: str) -> Iterator[Block]:
-    """The blocks in the order of the page."""
+    """Yield the blocks in the order of the page."""
     lines, at = page.splitlines(), 0
     while at < len(lines):
         fence = _FENCE.match(lines[at])

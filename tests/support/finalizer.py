@@ -36,7 +36,7 @@ def missing() -> str:
 
 
 def compiled(folder: Path, source: str, device: str, options: str = "", simd: int = 0) -> list[Path]:
-    """The texts that the compiler prints for a source, in a new folder; ``z`` there is the zebin.
+    """Return the texts that the compiler prints for a source, in a new folder; ``z`` there is the zebin.
 
     ``simd`` forces a width of dispatch; 0 leaves it to the compiler.
     """
@@ -56,7 +56,7 @@ def compiled(folder: Path, source: str, device: str, options: str = "", simd: in
 
 
 def accepts(folder: Path, source: str, device: str) -> bool:
-    """Whether the compiler takes an OpenCL source, with the assembly in it; it works in a new folder."""
+    """Return whether the compiler takes an OpenCL source, with the assembly in it; it works in a new folder."""
     folder.mkdir(parents=True)
     (folder / "k.cl").write_text(source, encoding="utf-8")
     command = ["ocloc", "compile", "-file", "k.cl", "-device", device, "--format", "zebin", "-output", "z"]
@@ -72,7 +72,7 @@ def finalizer(folder: Path, name: str, platform: str, *options: str) -> subproce
 
 
 def printed_by_the_finalizer(folder: Path, data: bytes, platform: str) -> str:
-    """The text that the finalizer prints for an object: into a file named `.visaasm`."""
+    """Return the text that the finalizer prints for an object: into a file named `.visaasm`."""
     folder.mkdir()
     (folder / "ours.isa").write_bytes(data)
     done = finalizer(folder, "ours.isa", platform, "-dumpcommonisa")
@@ -93,7 +93,7 @@ def operands(inst: Inst) -> int:
 
 
 def truncated(data: bytes, body: Kernel) -> bytes:
-    """Our object's code with each instruction cut after as many items as it has operands, and the hole left zero."""
+    """Return our object's code with each instruction cut after as many items as it has operands, and the hole left zero."""
     outline = summary(data)
     first = (*outline.kernels, *outline.functions)[0]
     start = first.offset + first.size - first.code_size
@@ -121,7 +121,7 @@ def truncated(data: bytes, body: Kernel) -> bytes:
 
 
 def agreed_object(folder: Path, text: str, platform: str, *, as_printed: bool = True) -> bytes:
-    """The object of a text of one body, on which both agree: ours, cut, is the finalizer's; read by it, the text comes back.
+    """Return the object of a text of one body, on which both agree: ours, cut, is the finalizer's; read by it, the text comes back.
 
     A text that is not written ``as_printed`` comes back as another one, of the same code.
     """

@@ -19,7 +19,7 @@ PATIENCE = 60.0
 
 
 def helix() -> str | None:
-    """The Helix of this machine: by VISA_LSP_TEST_HELIX, else on the search path."""
+    """Return the Helix of this machine: by VISA_LSP_TEST_HELIX, else on the search path."""
     return os.environ.get("VISA_LSP_TEST_HELIX") or shutil.which("hx") or shutil.which("helix")
 
 
@@ -68,7 +68,7 @@ class Terminal:
         return self._tmux("capture-pane", "-p")
 
     def ended(self) -> bool:
-        """Whether the program has come to its end."""
+        """Return whether the program has come to its end."""
         return (
             subprocess.run(
                 ["tmux", "-L", self.name, "has-session"], env=self.environment, capture_output=True, check=False
@@ -86,7 +86,7 @@ class Terminal:
 
 
 def environment(home: Path, program: Path) -> dict[str, str]:
-    """A home with our configuration alone, and the server on the search path."""
+    """Return a home with our configuration alone, and the server on the search path."""
     place = home / "config" / "helix"
     place.mkdir(parents=True)
     shutil.copy(ROOT / "docs" / "editors" / "helix" / "languages.toml", place / "languages.toml")

@@ -40,7 +40,7 @@ class Fault:
 
 
 def faults(host: HostText) -> Iterator[Fault]:
-    """Every fault that can be planted in the blocks of a host."""
+    """Yield every fault that can be planted in the blocks of a host."""
     text = host.document.text
     for number, unit in enumerate(host.units):
         for kind, (pattern, changed) in SLIPS.items():

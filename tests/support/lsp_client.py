@@ -63,7 +63,7 @@ class Kernel:
 
 
 def saxpy(folder: Path) -> Kernel:
-    """The compiler's dump of saxpy with its ze_info and a launch file."""
+    """Return the compiler's dump of saxpy with its ze_info and a launch file."""
     source = place("run/TGLLP/axpy")
     shutil.copy(source / "saxpy.visaasm", folder)
     shutil.copy(source / "axpy.zeinfo.yaml", folder / "saxpy.zeinfo.yaml")
@@ -73,7 +73,7 @@ def saxpy(folder: Path) -> Kernel:
 
 
 def at(text: str, needle: str, inside: int = 0) -> types.Position:
-    """The position of a piece of an ASCII text, ``inside`` characters further on."""
+    """Return the position of a piece of an ASCII text, ``inside`` characters further on."""
     offset = text.index(needle) + inside
     line = text.count("\n", 0, offset)
     return types.Position(line, offset - (text.rfind("\n", 0, offset) + 1))
@@ -90,7 +90,7 @@ REFRESHES = (
 
 
 def answering(client):
-    """A client that answers what real ones answer; ``client.registered`` and ``client.refreshed`` keep what was asked."""
+    """Return a client that answers what real ones answer; ``client.registered`` and ``client.refreshed`` keep what was asked."""
     client.registered, client.refreshed = [], []
 
     @client.feature(types.CLIENT_REGISTER_CAPABILITY)
@@ -108,7 +108,7 @@ def answering(client):
 
 
 def plain(value: object):
-    """A command's answer as dictionaries and lists, as which it travelled."""
+    """Return a command's answer as dictionaries and lists, as which it travelled."""
     if hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, dict):
@@ -119,7 +119,7 @@ def plain(value: object):
 
 
 async def no_process_left(client) -> bool:
-    """Whether the server's processes for runs are gone, waited for."""
+    """Return whether the server's processes for runs are gone, waited for."""
     server = client._server.pid
     end = time.monotonic() + 60
     while time.monotonic() < end:
@@ -150,7 +150,7 @@ class SharedClient(LanguageClient):
 
     @property
     def alive(self) -> bool:
-        """Whether the server can be asked."""
+        """True if the server can be asked."""
         return self.error is None and self._server.returncode is None
 
     async def tidy(self) -> None:
@@ -187,7 +187,7 @@ class Servers:
 
     @contextlib.asynccontextmanager
     async def client(self, name: str = "visual_studio_code", encoding: str = ""):
-        """The client of a server, tidied in the end."""
+        """Yield the client of a server, tidied in the end."""
         client = self._clients.get((name, encoding))
         if client is None or not client.alive:
             client = self._clients[name, encoding] = SharedClient()
@@ -230,7 +230,7 @@ async def client(servers):
 
 @contextlib.asynccontextmanager
 async def in_folder(client, folder: Path):
-    """The client with a workspace folder."""
+    """Yield the client with a workspace folder."""
     here = types.WorkspaceFolder(folder.as_uri(), folder.name)
 
     def change(**folders: list[types.WorkspaceFolder]) -> None:
@@ -244,7 +244,7 @@ async def in_folder(client, folder: Path):
 
 @contextlib.asynccontextmanager
 async def session(name: str = "visual_studio_code", settings: dict | None = None, folder: str | None = None, **params):
-    """A client of a server of its own, perhaps with settings of the user and the same ones of a folder."""
+    """Yield a client of a server of its own, perhaps with settings of the user and the same ones of a folder."""
     client = await ClientServerConfig(server_command=SERVER).start()
     if settings is not None:
         client.set_configuration({"visa": settings})
@@ -260,7 +260,7 @@ async def session(name: str = "visual_studio_code", settings: dict | None = None
 
 
 async def command(client, name, *arguments):
-    """The answer of a command of the server, as plain values."""
+    """Return the answer of a command of the server, as plain values."""
     return plain(await client.workspace_execute_command_async(types.ExecuteCommandParams(name, list(arguments))))
 
 

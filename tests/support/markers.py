@@ -49,7 +49,7 @@ class Finding:
 
 
 def strip(text: str) -> tuple[str, list[Finding]]:
-    """A marked text without its markers, and what they expect."""
+    """Return a marked text without its markers, and what they expect."""
     kept: list[str] = []
     expected = []
     for line in text.split("\n"):
@@ -64,7 +64,7 @@ def strip(text: str) -> tuple[str, list[Finding]]:
 
 
 def complete(block: str) -> tuple[str, list[int]]:
-    """A block made a whole text, and the line of the block that each of its lines is, -1 for those put in."""
+    """Return a block made a whole text, and the line of the block that each of its lines is, -1 for those put in."""
     if not block.strip():
         return block, [0]
     lines = list(enumerate(block.split("\n")))
@@ -85,7 +85,7 @@ def complete(block: str) -> tuple[str, list[int]]:
 
 
 def findings(block: str, platform: str | None = None, extra: tuple[str, ...] = ()) -> list[Finding]:
-    """The findings about a block, with lines and columns counted in it."""
+    """Return the findings about a block, with lines and columns counted in it."""
     text, origin = complete(block)
     analysis = Analysis.of(text, platform)
     ctx = CheckContext(analysis.document, analysis.bound, analysis.platform, analysis.dialect)

@@ -166,7 +166,7 @@ def compiler_verdicts(texts: Sequence[str], device: str, tool: str) -> list[str]
 
 
 def _of_batch(texts: Sequence[str], device: str, tool: str, folder: Path) -> list[str]:
-    """The verdicts of one compilation. Kernels are compiled in their order; a crash is the last one's, and ends it."""
+    """Return the verdicts of one compilation. Kernels are compiled in their order; a crash is the last one's, and ends it."""
     (folder / "k.cl").write_text("".join(_kernel(number, text) for number, text in enumerate(texts)), encoding="utf-8")
     command = [tool, "compile", "-file", "k.cl", "-device", device, "-output", "z"]
     dump = {"IGC_ShaderDumpEnable": "1", "IGC_DumpToCustomDir": str(folder), "IGC_ShaderDumpPidDisable": "1"}

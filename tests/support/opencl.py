@@ -28,7 +28,7 @@ _TYPES = {
 
 @functools.cache
 def _context():
-    """The CPU's context, or why there is none."""
+    """Return the CPU's context, or why there is none."""
     os.environ.setdefault("POCL_CACHE_DIR", tempfile.mkdtemp(prefix="pocl"))
     os.environ.setdefault("PYOPENCL_NO_CACHE", "1")
     try:

@@ -51,7 +51,7 @@ def sentences() -> Iterator[tuple[str, str]]:
 
 
 def _messages() -> Iterator[tuple[str, str]]:
-    """The texts of several words in the code, docstrings left out."""
+    """Yield the texts of several words in the code, docstrings left out."""
     for path in sorted((ROOT / "visa_lsp").rglob("*.py")):
         if path.name == "glossary.py":
             continue

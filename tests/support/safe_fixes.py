@@ -92,7 +92,7 @@ class Planted(NamedTuple):
 
 
 def planted(text: str, draw: random.Random, extra: Extra) -> Planted:
-    """Every fault of ``PLANTS`` that has a place in a text, each in a line of its own, and one of ``EXTRAS``."""
+    """Return every fault of ``PLANTS`` that has a place in a text, each in a line of its own, and one of ``EXTRAS``."""
     lines = text.split("\n")
     taken: set[int] = set()
     faults = []

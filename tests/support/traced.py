@@ -104,7 +104,7 @@ class Recorder(Observer):
 
 
 def registers(frame: Frame) -> bytes:
-    """All that a thread's variables lie in, as one short value."""
+    """Return all that a thread's variables lie in, as one short value."""
     held = hashlib.blake2b(frame.regs.tobytes(), digest_size=16)
     held.update(frame.addr.tobytes())
     held.update(marshal.dumps((list(frame.preds), list(frame.surfaces)), 2))
@@ -134,7 +134,7 @@ def compared(cells: FrameCells, done: Done) -> int:
 
 
 def _operand(cells: FrameCells, done: Done, touch: Touch, told: str) -> bool:
-    """An operand by the bytes of its variable; False for one that leaves it."""
+    """Return an operand by the bytes of its variable; False for one that leaves it."""
     name = cells.names.general.get(touch.var)
     if name is None:
         return False

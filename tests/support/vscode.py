@@ -33,13 +33,13 @@ def missing() -> str:
 
 
 def environment() -> dict[str, str]:
-    """The environment of the scripts: the installed node goes first."""
+    """Return the environment of the scripts: the installed node goes first."""
     path = f"{INSTALLED}/bin:{os.environ.get('PATH', '')}"
     return {**os.environ, "PATH": path, "VISA_LSP_TEST_CHROMIUM": str(CHROMIUM), "PYTHON": sys.executable}
 
 
 def copy_extension(folder: Path) -> Path:
-    """A copy of the extension beside what it needs of the repository, with the packages that build it."""
+    """Return a copy of the extension beside what it needs of the repository, with the packages that build it."""
     for name in (
         "vscode-extension",
         "visa_lsp",
@@ -63,7 +63,7 @@ def copy_extension(folder: Path) -> Path:
 
 
 def build_extension(extension: Path, target: str = "") -> Path:
-    """The .vsix. With a target of the Marketplace it brings the wheels along that the server needs there, with a newcomer's Python."""
+    """Return the .vsix. With a target of the Marketplace it brings the wheels along that the server needs there, with a newcomer's Python."""
     versions = {"VISA_PYTHONS": _newcomers_python()} if target else {}
     run_npm(extension, "run", "--silent", "package", *(["--", target] if target else []), **versions)
     return extension / (f"visa-lsp-{target}.vsix" if target else "visa-lsp.vsix")
@@ -79,7 +79,7 @@ def run_npm(extension: Path, *words: str, **more: str) -> None:
 
 
 def _newcomers_python() -> str:
-    """The version of the Python that lib.mjs lets the extension find."""
+    """Return the version of the Python that lib.mjs lets the extension find."""
     found = (
         shutil.which(f"python3{minor}", path="/usr/local/bin:/usr/bin:/bin") for minor in (".14", ".13", ".12", ".11")
     )

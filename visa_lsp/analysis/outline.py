@@ -84,7 +84,7 @@ class Outline:
 
     @property
     def is_clean(self) -> bool:
-        """Whether it is known that there is nothing to say of the outline by itself."""
+        """True if it is known that there is nothing to say of the outline by itself."""
         return self.key == self._clean_key
 
     def note_clean(self) -> None:

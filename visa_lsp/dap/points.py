@@ -29,7 +29,7 @@ _PENDING: Final = "no program is launched yet"
 
 @dataclass(slots=True)
 class _Entry:
-    """One breakpoint of a client's list."""
+    """A breakpoint of a client's list."""
 
     number: int
     said: Body

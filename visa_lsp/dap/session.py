@@ -83,7 +83,7 @@ class DebugSession:
 
     @property
     def runs_through(self) -> bool:
-        """Whether the client requested a run without stops (``noDebug``)."""
+        """True if the client requested a run without stops (``noDebug``)."""
         return self.launch_arguments.get("noDebug") is True
 
     # ---- the loop

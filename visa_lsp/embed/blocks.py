@@ -67,12 +67,12 @@ class Operand(Struct, frozen=True):
 
     @property
     def is_immediate(self) -> bool:
-        """Whether a number takes the place of the operand."""
+        """True if a number takes the place of the operand."""
         return self.kind in _IMMEDIATE
 
     @property
     def is_uniform(self) -> bool:
-        """Whether all lanes have one value."""
+        """True if all lanes have one value."""
         return self.kind.endswith(".u")
 
 
@@ -85,7 +85,7 @@ class StringLiteral(Struct, frozen=True):
 
 
 class AsmBlock(Struct, frozen=True, dict=True):
-    """One asm statement, or one marked string.
+    """An asm statement, or one marked string.
 
     ``function`` is the number of the function around it, -1 for none. ``signs`` are the characters that operands begin with;
     with none, the template is what its strings say. ``asked`` says that the user marked the string. ``reach`` is the part of the
@@ -110,12 +110,12 @@ class AsmBlock(Struct, frozen=True, dict=True):
 
     @property
     def executes(self) -> bool:
-        """Whether an instruction or a declaration in it is spelt as only vISA spells them."""
+        """True if an instruction or a declaration in it is spelt as only vISA spells them."""
         return _EXECUTES.search(self.text) is not None
 
     @cached_property
     def is_ptx(self) -> bool:
-        """Whether the template is assembly of other processors: instructions with dots that end with a semicolon."""
+        """True if the template is assembly of other processors: instructions with dots that end with a semicolon."""
         return not self.executes and _PTX.search(self.text) is not None
 
     def kind_of(self, operand: Operand) -> str:
@@ -125,14 +125,14 @@ class AsmBlock(Struct, frozen=True, dict=True):
 
     @property
     def is_of_vectors(self) -> bool:
-        """Whether the block is the vector compiler's, as far as can be told."""
+        """True if the block is the vector compiler's, as far as can be told."""
         if self.compiler is Compiler.EITHER:
             return any(o.kind == "cr" for o in self.operands) or self.has_whole_operands
         return self.compiler is Compiler.VECTOR
 
     @cached_property
     def has_whole_operands(self) -> bool:
-        """Whether operands stand where a whole one belongs, as only the vector compiler has them, and nowhere else."""
+        """True if operands stand where a whole one belongs, as only the vector compiler has them, and nowhere else."""
         used = [o for o in self.operands if o.kind in _WHOLE]
         names = [rf"[%$](?:{o.number}(?!\d)" + (rf"|\[{re.escape(o.name)}\])" if o.name else ")") for o in used]
         alone = [len(re.findall(_ALONE.format(name), self.text)) for name in names]
@@ -148,29 +148,29 @@ class AsmBlock(Struct, frozen=True, dict=True):
 
     @property
     def is_foreign(self) -> bool:
-        """Whether an operand has a constraint that vISA does not have."""
+        """True if an operand has a constraint that vISA does not have."""
         return any(o.constraint is not None and o.kind not in _OURS and not o.kind.isdigit() for o in self.operands)
 
     @property
     def is_certain(self) -> bool:
-        """Whether the block can be nothing but vISA: its constraints say so, or the execution size of an instruction."""
+        """True if the block can be nothing but vISA: its constraints say so, or the execution size of an instruction."""
         if self.asked or self.executes:
             return True
         return not self.is_foreign and any(o.kind.startswith(GENERAL) for o in self.operands)
 
     @property
     def is_label(self) -> bool:
-        """Whether the block is nothing but a label."""
+        """True if the block is nothing but a label."""
         return _LABEL.fullmatch(self.text) is not None
 
     @property
     def begins_as_only_visa(self) -> bool:
-        """Whether a line begins with a mnemonic that no other assembly has."""
+        """True if a line begins with a mnemonic that no other assembly has."""
         return any(map(_is_only_of_visa, _BEGINS.findall(self.text)))
 
     @property
     def begins_with_mnemonic(self) -> bool:
-        """Whether the first word is one that vISA has."""
+        """True if the first word is one that vISA has."""
         first = _FIRST.match(self.text)
         return first is not None and first[1] in _HEADS
 

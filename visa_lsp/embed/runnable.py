@@ -67,7 +67,7 @@ class BlockOperand(Struct, frozen=True):
 
     @property
     def is_padded(self) -> bool:
-        """Whether the buffer has elements that are none of the operand's: they are loaded, so that storing them is no fault."""
+        """True if the buffer has elements that are none of the operand's: they are loaded, so that storing them is no fault."""
         return self.buffer_elements > self.lanes * self.elements
 
     def by_lane(self, values: list[Any]) -> list[Any]:

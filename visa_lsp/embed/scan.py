@@ -50,7 +50,7 @@ class PlacedUnit(Struct, frozen=True):
 
     @property
     def is_alone(self) -> bool:
-        """Whether nothing but one function and the names of the whole text have a say in it."""
+        """True if nothing but one function and the names of the whole text have a say in it."""
         return self.inner.start < self.inner.end and self.base + self.unit.length <= self.zone.end
 
     def moved(self, by: int) -> PlacedUnit:

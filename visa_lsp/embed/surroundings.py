@@ -149,7 +149,7 @@ class Surroundings:
 
     @property
     def is_one_function(self) -> bool:
-        """Whether the text is one function from end to end, without mistakes."""
+        """True if the text is one function from end to end, without mistakes."""
         whole = self.functions[0].span if self.functions else None
         return whole == Span(0, len(self.text)) and not self._root.has_error
 

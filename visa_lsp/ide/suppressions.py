@@ -54,7 +54,7 @@ _PLATFORM_BOUND: Final = ("wrong-platform",)
 
 
 class Suppression(Struct, frozen=True):
-    """One selector of one comment: what it silences, on which lines (``None``: on all of them)."""
+    """A selector of one comment: what it silences, on which lines (``None``: on all of them)."""
 
     selector: str
     lines: range | None

@@ -21,7 +21,7 @@ from msgspec import Struct
 
 
 class Expr(Struct, frozen=True):
-    """One node: a word of the vocabulary with its arguments, ``("src", (0,))`` or ``("const", (1,))``."""
+    """A node: a word of the vocabulary with its arguments, ``("src", (0,))`` or ``("const", (1,))``."""
 
     word: str
     args: tuple[Expr | int, ...] = ()
@@ -67,7 +67,7 @@ def word(name: str, *args: Expr) -> Expr:
 
 
 class LaneWord(Struct, frozen=True):
-    """One word: its argument count and its meaning in a line."""
+    """A word: its argument count and its meaning in a line."""
 
     arity: int
     doc: str

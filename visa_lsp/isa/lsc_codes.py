@@ -25,7 +25,7 @@ DATASIZE: Final[dict[str, int]] = {
 
 
 class DataSize(Struct, frozen=True):
-    """One data size: bytes in memory, bytes in a register lane, and whether it lies in the upper half of the lane."""
+    """A data size: bytes in memory, bytes in a register lane, and whether it lies in the upper half of the lane."""
 
     code: int
     memory_bytes: int
@@ -228,7 +228,7 @@ QUAD_SUBS: Final = frozenset({SUB["load_quad"], SUB["store_quad"], 0x31, 0x32, 0
 
 
 class Atomic(Struct, frozen=True):
-    """One atomic operation: the number of its data operands and its effect on the word in memory."""
+    """An atomic operation: the number of its data operands and its effect on the word in memory."""
 
     name: str
     sources: int

@@ -66,7 +66,7 @@ _KIND: Final = {kind.value: kind for kind in FieldKind}
 
 
 class Field(Struct, frozen=True):
-    """One item of the record. ``const`` is a fixed value that distinguishes rows of one opcode.
+    """An item of the record. ``const`` is a fixed value that distinguishes rows of one opcode.
 
     ``const_mask`` says which bits are fixed; the other bits belong to modifiers. ``stored`` is False for values that
     only newer text can express (``lsc`` third cache control): an object can hold only ``default``, unless the field is
@@ -169,7 +169,7 @@ class Layout(Struct, frozen=True, eq=False):
 
 
 class Slot(Struct, frozen=True, eq=False):
-    """One operand of the text. ``name`` is the field it fills (see Shape for those that fill several)."""
+    """An operand of the text. ``name`` is the field it fills (see Shape for those that fill several)."""
 
     name: str
     shape: Shape
@@ -501,7 +501,7 @@ SENDING: Final = frozenset({"data_port", "svm", "sampler", "media", "lsc"})
 
 
 class Instruction(Struct, frozen=True, eq=False):
-    """One row of the instruction table."""
+    """A row of the instruction table."""
 
     mnemonic: str
     opcode: int | None
@@ -585,7 +585,7 @@ class Instruction(Struct, frozen=True, eq=False):
 
     @property
     def moves_blocks(self) -> bool:
-        """Whether a message moves a block for the whole thread although it has an exec size."""
+        """True if a message moves a block for the whole thread although it has an exec size."""
         return self.mnemonic.endswith("_block2d")
 
     @property

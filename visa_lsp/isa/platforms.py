@@ -59,7 +59,7 @@ _XE3P: Final = ThreadNumber(((3, 0), (3, 4), (8, 8)), message_from=6)
 
 
 class Platform(Struct, frozen=True):
-    """One platform as ``--platform`` names it.
+    """A platform as ``--platform`` names it.
 
     ``generation`` orders platforms: a feature exists from one generation on, or up to one. Each of ``devices`` can be compiled
     for; ``families`` are names for several of them, ``versions`` the first numbers of their IP versions.
@@ -82,7 +82,7 @@ class Platform(Struct, frozen=True):
 
     @property
     def efficient64b(self) -> bool:
-        """Whether texts are of the Efficient64b dialect: compilers choose it wherever it exists."""
+        """True if texts are of the Efficient64b dialect: compilers choose it wherever it exists."""
         return self.generation >= EFFICIENT64B_SINCE and self.option is not False
 
     @property

@@ -28,7 +28,7 @@ _PATIENCE: Final = 2.0
 
 
 class Work:
-    """One piece of work under way. ``step`` is called often; it gives way to other messages now and then."""
+    """A piece of work under way. ``step`` is called often; it gives way to other messages now and then."""
 
     def __init__(self, ls: VisaServer, token: types.ProgressToken | None) -> None:
         self._ls = ls

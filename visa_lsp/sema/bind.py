@@ -76,7 +76,7 @@ def _number_of(version: tree.Version) -> tuple[int, int] | None:
 
 
 class Binder:
-    """One pass over the statements."""
+    """A pass over the statements."""
 
     def __init__(self, platform: Platform, table: InstructionTable) -> None:
         self.ctx = BindingPass(platform, table)

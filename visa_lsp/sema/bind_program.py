@@ -57,7 +57,7 @@ class _Declared(NamedTuple):
 
 
 class _ProgramBinder(Binder):
-    """One pass over lines, which are only read where nothing learnt from another line of the body serves them."""
+    """A pass over lines, which are only read where nothing learnt from another line of the body serves them."""
 
     def __init__(self, platform: Platform, table: InstructionTable) -> None:
         super().__init__(platform, table)

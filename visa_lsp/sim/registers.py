@@ -140,7 +140,7 @@ def _bases(counts: Iterable[int]) -> list[int]:
 
 
 class Frame:
-    """One activation: registers, masks, and the current place.
+    """An activation: registers, masks, and the current place.
 
     ``waiting`` holds the lanes that wait per instruction; ``calls`` the subroutine frames (return place, emask, call
     mask, waiting lanes, place of the subroutine).

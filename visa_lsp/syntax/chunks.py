@@ -108,7 +108,7 @@ class Chunk:
 
     @property
     def swallowed(self) -> bool:
-        """Whether everything in it is inside of one comment."""
+        """True if everything in it is inside of one comment."""
         return self.opens_in_block and not self.starred
 
     def codes(self) -> list[str]:

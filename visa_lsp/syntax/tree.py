@@ -169,7 +169,7 @@ class Quoted(Struct, frozen=True):
 
 
 class AddressItem(Struct, frozen=True):
-    """One member of the brackets of an LSC address: ``[4*V1+16]``; ``base`` is a Ref or an expression.
+    """A member of the brackets of an LSC address: ``[4*V1+16]``; ``base`` is a Ref or an expression.
 
     ``pair`` holds the x and y of a block address in a register: ``[V1+(4,8)]``.
     """
@@ -347,7 +347,7 @@ class BodyDirective(Struct, frozen=True):
 
     @property
     def opens_subroutine(self) -> bool:
-        """Whether a subroutine of the body begins here, and no body."""
+        """True if a subroutine of the body begins here, and no body."""
         return self.directive.text == SUBROUTINE
 
 

@@ -24,7 +24,7 @@ class SourceFindings:
 
     @property
     def full(self) -> bool:
-        """Whether no more findings are taken."""
+        """True if no more findings are taken."""
         return len(self.found) >= MAX_FINDINGS
 
     def add(

@@ -98,7 +98,7 @@ def payload_disagreements(
 
 
 class _Placement:
-    """One comparison."""
+    """A comparison."""
 
     def __init__(self, source: ZeInfoSource, item: YamlItem, text: KernelText, layout: PayloadLayout) -> None:
         self.source = source

@@ -27,17 +27,17 @@ from visa_lsp.program.model import General, Indirect, Predicate, PredicateOperan
 
 
 def modifier(operand) -> str:
-    """The name of a source modifier."""
+    """Return the name of a source modifier."""
     return getattr(getattr(operand, "modifier", None), "name", "NONE")
 
 
 def saturates(operand) -> bool:
-    """Whether a destination clamps."""
+    """Return whether a destination clamps."""
     return modifier(operand) == "SAT"
 
 
 def converted(value, kind: str, into: str, modes):
-    """A source element in the execution type, as ``isa.lane`` says."""
+    """Return a source element in the execution type, as ``isa.lane`` says."""
     if into in FLOATS:
         return value if kind in FLOATS else rounded(value, "df" if into == "df" else "f", modes.rounding)
     if into in SIGNED and kind not in SIGNED and SIZES[kind] == SIZES[into]:
@@ -80,18 +80,18 @@ def store(
 
 
 def sources_of(inst, count: int | None = None) -> list:
-    """The source operands in turn."""
+    """Return the source operands in turn."""
     names = [f.name for f in inst.row.fields if f.name.startswith("src")]
     return [inst.get(n) for n in names[:count]]
 
 
 def kinds_of(state: State, operands) -> list[str]:
-    """Their element types."""
+    """Return their element types."""
     return [state.type_name(o) for o in operands]
 
 
 def lane(state: State, inst) -> None:
-    """A row whose meaning is an expression over its sources."""
+    """Return a row whose meaning is an expression over its sources."""
     dst, operands = inst.get("dst"), sources_of(inst)
     expr = inst.row.meaning.expr
     if isinstance(dst, PredicateOperand):
@@ -193,7 +193,7 @@ def _early_out(function):
 
 
 def _cancels(result, parts) -> bool:
-    """Whether terms cancel so far that the order of the additions, which is the hardware's affair, decides."""
+    """Return whether terms cancel so far that the order of the additions, which is the hardware's affair, decides."""
     finite = [abs(p) for p in parts if not (isinstance(p, float) and not math.isfinite(p))]
     return len(finite) == len(parts) and bool(finite) and abs(result) * 2**24 < max(finite)
 

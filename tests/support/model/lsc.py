@@ -19,7 +19,7 @@ DATA = {1: (1, 1, 0), 2: (2, 2, 0), 3: (4, 4, 0), 4: (8, 8, 0), 5: (1, 4, 0), 6:
 
 
 def space_of(state: State, inst) -> tuple[Space, int]:
-    """The space of a message, and a base that is added to its addresses."""
+    """Return the space of a message, and a base that is added to its addresses."""
     operand, kind = inst.get("surface"), inst.get("addrtype")
     if inst.get("sfid") == codes.SFID_SLM:
         return Space(state, -1), 0
@@ -83,7 +83,7 @@ LEGACY = {
 
 
 def atomic_word(inst) -> str:
-    """The operation that a mnemonic names, as ``memory.updated`` calls it."""
+    """Return the operation that a mnemonic names, as ``memory.updated`` calls it."""
     word = inst.row.mnemonic.removeprefix("lsc_atomic_")
     return LEGACY.get(word, word)
 

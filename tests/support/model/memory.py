@@ -30,7 +30,7 @@ class Space:
         self.data = state.slm if self.slm else state.scratch if value == -2 else known.data if known else None
 
     def find(self, address: int, size: int):
-        """The bytearray and offset of an access that lies inside."""
+        """Return the bytearray and offset of an access that lies inside."""
         if self.flat:
             for surface in self.state.flat:
                 if surface.base <= address and address + size <= surface.base + len(surface.data):
@@ -43,7 +43,7 @@ class Space:
         return (self.data, address) if address >= 0 and address + size <= len(self.data) else None
 
     def read(self, address: int, size: int) -> bytes:
-        """The bytes of one element, zeros outside."""
+        """Return the bytes of one element, zeros outside."""
         place = self.find(address, size)
         return bytes(size) if place is None else bytes(place[0][place[1] : place[1] + size])
 
@@ -58,12 +58,12 @@ FLOAT_KIND = {2: "hf", 4: "f", 8: "df"}
 
 
 def float_kind(word: str, size: int) -> str:
-    """The type of the numbers of a float atomic; empty for others."""
+    """Return the type of the numbers of a float atomic; empty for others."""
     return "" if not word.startswith(("f", "bf")) else "bf" if word.startswith("b") else FLOAT_KIND[size]
 
 
 def updated(word: str, old: bytes, first: bytes, second: bytes) -> bytes:
-    """The new bytes of an atomic by the words of the older messages; float words by the width of the data."""
+    """Return the new bytes of an atomic by the words of the older messages; float words by the width of the data."""
     size = len(old)
     unsigned, signed = {1: "ub", 2: "uw", 4: "ud", 8: "uq"}[size], {1: "b", 2: "w", 4: "d", 8: "q"}[size]
     o, a, b = (decode(x, unsigned) for x in (old, first, second))
@@ -93,6 +93,6 @@ def _float_update(word: str, old: bytes, first: bytes, second: bytes) -> bytes:
 
 
 def clamp(value: int, kind: str) -> int:
-    """An integer in the range of a type."""
+    """Return an integer in the range of a type."""
     low, high = limits(kind)
     return min(max(value, low), high)

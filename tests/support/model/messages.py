@@ -17,7 +17,7 @@ WORD = 1 << 32
 
 
 def space_of(state: State, inst, name: str = "surface") -> Space:
-    """The space of a surface field; a register holds a pointer that stands for the surface (text 4.2)."""
+    """Return the space of a surface field; a register holds a pointer that stands for the surface (text 4.2)."""
     value = inst.get(name)
     if isinstance(value, RawOperand):
         return Space(state, state.number(value, 0, "uq"))
@@ -25,7 +25,7 @@ def space_of(state: State, inst, name: str = "surface") -> Space:
 
 
 def offsets(state: State, inst, name: str, lanes: int, *, flat: bool) -> list[int]:
-    """The address of each lane: 64 bits, or 32 bits that wrap around with the global offset."""
+    """Return the address of each lane: 64 bits, or 32 bits that wrap around with the global offset."""
     raw = [state.number(inst.get(name), i, "uq" if flat else "ud") for i in range(lanes)]
     base = state.scalar(inst.get("goff")) if "goff" in inst.row.index else 0
     return [a + base if flat else (a + base) % WORD for a in raw]
@@ -84,7 +84,7 @@ def _scaled(state: State, inst) -> tuple[list[int], list[bool], int]:
 
 
 def _plain(state: State, inst) -> tuple[list[int], list[bool], int]:
-    """The same of those without: a mask of their own, and offsets in elements."""
+    """Return the same of those without: a mask of their own, and offsets in elements."""
     control: ExecControl = inst.get("n")
     lanes, size = control.exec_size, 1 << inst.get("eltsize")
     on = [control.no_mask or bool(state.emask >> control.mask_offset + i & 1) for i in range(lanes)]
@@ -92,7 +92,7 @@ def _plain(state: State, inst) -> tuple[list[int], list[bool], int]:
 
 
 def _single(places, *, write: bool):
-    """One cell of four bytes for each lane."""
+    """Return one cell of four bytes for each lane."""
 
     def body(state: State, inst) -> None:
         at, on, moved = places(state, inst)

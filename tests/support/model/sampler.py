@@ -21,7 +21,7 @@ BORDER = [0, 0, 0, 0]
 
 
 def parameters(row) -> list[str]:
-    """The payload of a row in turn; ``lod+offsets`` shares its low bits with texel offsets."""
+    """Return the payload of a row in turn; ``lod+offsets`` shares its low bits with texel offsets."""
     text = re.search(r"Parameters: ([^.]*)\.", row.detail)[1]
     found = []
     for item in text.split(", "):
@@ -31,7 +31,7 @@ def parameters(row) -> list[str]:
 
 
 class Message:
-    """One sampler instruction: its lanes, image, sampler and parameters."""
+    """A sampler instruction: its lanes, image, sampler and parameters."""
 
     def __init__(self, state: State, inst) -> None:
         self.state, self.inst = state, inst
@@ -61,7 +61,7 @@ class Message:
             self.half = first is not None and first.size == 2
 
     def parameter(self, name: str, lane: int, *, integer: bool = False):
-        """A parameter of a lane; 0 where the payload ends before it."""
+        """Return a parameter of a lane; 0 where the payload ends before it."""
         at = next((n for n in self.places if name in n.split("+")), None)
         if at is None:
             return 0
@@ -69,7 +69,7 @@ class Message:
         return self.state.number(self.places[at], lane, kind)
 
     def has(self, name: str) -> bool:
-        """Whether the row has a parameter of this name."""
+        """Return whether the row has a parameter of this name."""
         return any(name in n.split("+") for n in self.places)
 
     def moved(self, lane: int, bits: int) -> list[int]:
@@ -92,7 +92,7 @@ class Message:
         return u, v, r
 
     def texel(self, x: int, y: int, z: int) -> list:
-        """Four channels; the border colour outside. Fractions of a normalized format are f numbers."""
+        """Return four channels; the border colour outside. Fractions of a normalized format are f numbers."""
         image = self.texels
         if not (0 <= x < image.width and 0 <= y < image.height and 0 <= z < image.depth):
             return BORDER
@@ -137,13 +137,13 @@ class Message:
 
 
 def signed(value: int, bits: int) -> int:
-    """The low bits of a number as a signed one."""
+    """Return the low bits of a number as a signed one."""
     value &= (1 << bits) - 1
     return value - (1 << bits) if value >> bits - 1 else value
 
 
 def chosen_of(inst) -> list[int]:
-    """The channels of a mask."""
+    """Return the channels of a mask."""
     return [c for c in range(4) if inst.get("chan") >> c & 1]
 
 
@@ -170,7 +170,7 @@ def taps(coordinate, size: int, sampler: dict, offset: int, *, linear: bool) -> 
 
 
 def wrapped(i: int, size: int, mode: str) -> int:
-    """A texel number inside the image, or -1."""
+    """Return a texel number inside the image, or -1."""
     if mode == "repeat":
         return i % size
     if mode in ("clamp", "clamp_to_border"):
@@ -184,7 +184,7 @@ def compared(texel: list, reference) -> list:
 
 
 def filtered(message: Message, coordinates, offsets, reference=None) -> list:
-    """Four channels at a point."""
+    """Return four channels at a point."""
     image, sampler = message.texels, message.sampler
     linear = sampler.get("filter") == "linear"
     corners = []

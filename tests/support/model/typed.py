@@ -34,7 +34,7 @@ class Texels:
         self.integer = "int" in self.format
 
     def place(self, u: int, v: int, r: int) -> int | None:
-        """The byte of a texel; coordinates that the shape does not have do not count."""
+        """Return the byte of a texel; coordinates that the shape does not have do not count."""
         x, y, z = u, v, r
         if self.dims == 1:
             y = z = 0
@@ -45,7 +45,7 @@ class Texels:
         return ((z * self.height + y) * self.width + x) * self.bytes
 
     def read(self, at: int) -> list:
-        """Four channels; a missing colour is 0, a missing alpha 1."""
+        """Return four channels; a missing colour is 0, a missing alpha 1."""
         size = SIZES[self.kind]
         found = [decode(bytes(self.data[at + i * size : at + (i + 1) * size]), self.kind) for i in range(self.channels)]
         if "norm" in self.format:
@@ -71,7 +71,7 @@ class Texels:
         self.data[at + channel * size : at + (channel + 1) * size] = encode(value, self.kind)
 
     def dword(self, value) -> bytes:
-        """A channel as a register receives it."""
+        """Return a channel as a register receives it."""
         return encode(int(value), "ud") if self.integer else encode(rounded(value, "f"), "f")
 
 
@@ -88,7 +88,7 @@ def _sample_outside(state: State, inst, lane: int, kind: str, sampled: bool) -> 
 
 
 def _texels(state: State, inst, newer: bool) -> tuple[Space, str, Texels | None]:
-    """The surface, the type of the coordinates, and the image; None where no surface is bound."""
+    """Return the surface, the type of the coordinates, and the image; None where no surface is bound."""
     space = lsc.space_of(state, inst)[0] if newer else messages.space_of(state, inst)
     kind = {1: "w", 2: "d", 3: "q", 5: "d", 6: "d"}[inst.get("addrsize")] if newer else "d"
     if space.data is None:

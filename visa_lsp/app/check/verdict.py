@@ -26,7 +26,7 @@ _YAML: Final = (".yaml", ".yml")
 
 
 class Task(Struct, frozen=True):
-    """One file to check. ``name`` is its name in findings, ``source`` its text if that is known."""
+    """A file to check. ``name`` is its name in findings, ``source`` its text if that is known."""
 
     path: str
     name: str

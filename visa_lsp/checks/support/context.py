@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class CheckContext(Struct, frozen=True):
-    """One text under check. ``platform`` is None when nothing names one: then nothing platform-bound is reported."""
+    """A text under check. ``platform`` is None when nothing names one: then nothing platform-bound is reported."""
 
     document: Document
     bound: BoundModule

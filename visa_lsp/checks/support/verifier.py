@@ -79,7 +79,7 @@ def by_types(rule: Rule, judge: Callable[[Instruction, Typed, Platform | None, b
 
 
 def _is_undefined(facts: BodyFacts, operand: BoundOperand) -> bool:
-    """Whether an operand is an alias of ``%r0``, which compilers print for an undefined value of any type."""
+    """Return whether an operand is an alias of ``%r0``, which compilers print for an undefined value of any type."""
     symbol = facts.variables.get(operand.value.var) if isinstance(operand.value, General) else None
     return symbol is not None and not symbol.predefined and symbol.base()[0].name == "%r0"
 

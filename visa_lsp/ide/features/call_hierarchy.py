@@ -67,7 +67,7 @@ class Callable:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One partner with the places, (line, span in it), of the calls."""
+    """A partner with the places, (line, span in it), of the calls."""
 
     partner: Callable
     places: tuple[tuple[int, Span], ...]

@@ -62,7 +62,7 @@ _MOST_KEYS: Final = 200_000
 
 @dataclass(frozen=True, slots=True)
 class SemanticToken:
-    """One coloured word; ``span`` counts from the start of the line."""
+    """A coloured word; ``span`` counts from the start of the line."""
 
     line: int
     span: Span

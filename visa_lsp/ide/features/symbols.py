@@ -57,7 +57,7 @@ _LETTER: Final = {
 
 @dataclass(frozen=True, slots=True)
 class OutlineEntry:
-    """One entry: ``name_span`` is the name in ``line``; the entry spans lines ``first`` to ``last``.
+    """An entry: ``name_span`` is the name in ``line``; the entry spans lines ``first`` to ``last``.
 
     ``end`` is the length of the last line, -1 where the caller must look it up.
     """

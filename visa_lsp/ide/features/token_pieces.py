@@ -75,7 +75,7 @@ class Pieces:
 
 
 def _same_meaning(index: Index, at: int, piece: Piece, signs: Signs) -> bool:
-    """Whether a piece stands although some names of its body are declared as something else now."""
+    """Return whether a piece stands although some names of its body are declared as something else now."""
     if any(may_have(index.document.chunks[at], needle(name)) for name in signs.changed_since(piece.naming)):
         return False
     piece.naming = signs.naming

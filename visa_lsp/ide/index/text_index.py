@@ -65,17 +65,17 @@ class ChunkIndex:
 
     @property
     def knows_naming(self) -> bool:
-        """Whether ``naming`` is known already."""
+        """True if ``naming`` is known already."""
         return self._naming is not None
 
     @property
     def knows_instructions(self) -> bool:
-        """Whether ``instructions`` is known already."""
+        """True if ``instructions`` is known already."""
         return self._instructions is not None
 
     @property
     def knows_decls(self) -> bool:
-        """Whether ``decls`` and ``aliases`` are known already."""
+        """True if ``decls`` and ``aliases`` are known already."""
         return self._decls is not None and self._aliases is not None
 
     @property
@@ -217,12 +217,12 @@ class Index:
 
     @cached_property
     def scopes(self) -> bool:
-        """Whether some name may mean different things in different lines of a body."""
+        """True if some name may mean different things in different lines of a body."""
         return any(part.facts.scopes for part in self.parts)
 
     @cached_property
     def braced(self) -> bool:
-        """Whether braces stand on the lines of statements: then what directives and scopes there are takes the parser."""
+        """True if braces stand on the lines of statements: then what directives and scopes there are takes the parser."""
         return any(part.facts.braced for part in self.parts)
 
     def braces(self, group: BodyChunks) -> Iterator[tuple[int, bool]]:

@@ -52,7 +52,7 @@ class TokenKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One piece. ``span`` counts from the start of the line; ``operand`` is the operand that it is part of."""
+    """A piece. ``span`` counts from the start of the line; ``operand`` is the operand that it is part of."""
 
     kind: TokenKind
     span: Span

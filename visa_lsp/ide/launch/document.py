@@ -53,7 +53,7 @@ class LaunchDocument:
 
     @property
     def is_read(self) -> bool:
-        """Whether the text is well-formed YAML."""
+        """True if the text is well-formed YAML."""
         return self.source is not None and self.source.root is not None
 
     @cached_property

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ZeCompletion:
-    """One proposal: ``insert`` replaces ``span``. ``is_key`` is true for keys, false for values."""
+    """A proposal: ``insert`` replaces ``span``. ``is_key`` is true for keys, false for values."""
 
     label: str
     insert: str

@@ -104,7 +104,7 @@ class HeldArgument:
 
     @property
     def is_value(self) -> bool:
-        """Whether it is the argument itself or a pointer to it, not a property of it."""
+        """True if it is the argument itself or a pointer to it, not a property of it."""
         return self.index >= 0 and self.kind in _HELD
 
 

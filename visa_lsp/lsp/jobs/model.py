@@ -33,7 +33,7 @@ class Stop:
 
     @property
     def asked(self) -> bool:
-        """Whether the work is to end."""
+        """True if the work is to end."""
         with self._lock:
             return self._asked
 

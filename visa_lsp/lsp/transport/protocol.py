@@ -74,12 +74,12 @@ class Protocol(LanguageServerProtocol):
 
     @property
     def ending(self) -> bool:
-        """Whether the client has asked for the end."""
+        """True if the client has asked for the end."""
         return self._shutdown
 
     @property
     def answering(self) -> bool:
-        """Whether a request of the client waits for its answer."""
+        """True if a request of the client waits for its answer."""
         # The library keeps what notifications have left behind, too.
         return any(not future.done() for ident, future in self._request_futures.items() if ident not in self._asked)
 

@@ -64,7 +64,7 @@ class NullArg:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueArg:
-    """One value, or a vector, passed by value. If not ``typed``, its type is that of the parameter."""
+    """A value, or a vector, passed by value. If not ``typed``, its type is that of the parameter."""
 
     array: Array
     typed: bool = True
@@ -134,7 +134,7 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LaunchConfig:
-    """One launch. ``args`` go by OpenCL index (a tuple) or by ``.input`` or surface name (a mapping)."""
+    """A launch. ``args`` go by OpenCL index (a tuple) or by ``.input`` or surface name (a mapping)."""
 
     kernel: str | None = None
     groups: Triple = (1, 1, 1)

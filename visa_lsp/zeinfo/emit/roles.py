@@ -89,7 +89,7 @@ def roles_of(payload: Payload, flow: InputUse, end: int) -> Roles:
 
 
 class _PayloadReader:
-    """One walk over the payload."""
+    """A walk over the payload."""
 
     def __init__(self, payload: Payload, flow: InputUse, end: int) -> None:
         self.payload = payload
