@@ -65,7 +65,7 @@ def main(rounds: int) -> None:
 
 
 def corpus(room: Path, rounds: int) -> None:
-    """All texts of the corpus that have an object: one process of ours, one finalizer per text."""
+    """Check all texts of the corpus that have an object: one process of ours, one finalizer per text."""
     paths = sorted(p for p in CORPUS.glob("dev/[A-Z]*/*.visaasm") if p.with_suffix(".isa").exists())
     if not paths or PEER is None:
         print("no corpus or no finalizer: the corpus is left out")
@@ -95,7 +95,7 @@ def corpus(room: Path, rounds: int) -> None:
 
 
 def unchanged(room: Path, rounds: int) -> None:
-    """All texts of the corpus, without a cache, with one that is empty, and once more."""
+    """Check all texts of the corpus: without a cache, with an empty one, with a filled one."""
     paths = sorted(CORPUS.rglob("*.visaasm"))
     words = product("check", "--exit-zero", "--jobs", "1", *map(str, paths))
 

@@ -25,7 +25,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Definition(NamedTuple):
-    """Something that one has to read: a function, the fields of a class, a constant."""
+    """A definition on the path: a function, the fields of a class, a constant."""
 
     module: str
     name: str

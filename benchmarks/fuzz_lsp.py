@@ -86,7 +86,7 @@ class Wire:
         self._reader.start()
 
     def send(self, message: Any) -> None:
-        """One message, or the bytes of one."""
+        """Send a message, or the bytes of one."""
         body = message if isinstance(message, bytes) else json.dumps(message).encode()
         assert self.process.stdin is not None
         self.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
@@ -353,7 +353,7 @@ class Fuzz:
         )
 
     def piece(self, text: str) -> str:
-        """Return something to write."""
+        """Return a text to type."""
         lines = text.split("\n")
         line = self.draw.choice(lines)
         # A lone return ends a line; one beside a newline, before or behind it, makes or breaks an end of two characters.

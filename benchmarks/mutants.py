@@ -32,7 +32,7 @@ _WANTED = 0.96
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the finalizer says: ``rejected`` is None where it says nothing."""
+    """The finalizer's verdict: ``rejected`` is None where it gives none."""
 
     rejected: bool | None
     message: str

@@ -57,7 +57,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Spilled:
-    """Of a kernel that spills: the share of five variables of ours that are spilled, and of all variables.
+    """Spilled registers of a kernel: the share of five variables of ours that are spilled, and of all variables.
 
     ``largest``: the first five of ``stats``, the largest of the peak. ``longest``: those of the peak that take most rows for
     most lines. ``peak`` and ``any``: what five at random would have, of the peak, of all that are live somewhere.

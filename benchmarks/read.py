@@ -1,4 +1,4 @@
-"""How well pseudo-code says what programs do: launches that it computes alike, what it expresses, how short it is.
+"""The quality of pseudo-code: launches that it computes alike, instructions that it expresses, its length.
 
 Each launch of the corpus runs twice: as it is, and by the evaluator from its pseudo-code; buffers, printed text and faults are compared.
 Texts are the same corpus's, and with ``--texts`` all texts of its folder ``dev`` too. A kernel counts as free of ``goto`` where no line

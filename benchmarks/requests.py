@@ -158,7 +158,7 @@ class Text:
         )
 
     def edit(self) -> None:
-        """One change by hand at a random place, or the undoing of the last one that broke something."""
+        """Make one change at a random place, or undo the last one that broke something."""
         if self.undo is not None:
             at, behind, old = self.undo
             self.undo = None

@@ -249,7 +249,7 @@ def measured(folder: Path, repeats: int, chosen: list[Job], *, quick: bool) -> N
 
 
 def growth(folder: Path, repeats: int) -> None:
-    """Twice and four times the threads, and the same with two threads of this machine."""
+    """Measure twice and four times the threads, and the same with two threads of this machine."""
     rows: list[list[object]] = []
     for name in ("saxpy", "mandelbrot"):
         first = 0.0

@@ -21,7 +21,7 @@ ALL_RULES: Final = "ALL"
 
 
 class Severity(Enum):
-    """How much a finding matters. Only ``ERROR`` stops the assembler."""
+    """The severity of a finding. Only ``ERROR`` stops the assembler."""
 
     ERROR = "error"
     WARNING = "warning"

@@ -86,7 +86,7 @@ class LaunchTest(pytest.Item):
         return super().repr_failure(excinfo, *args, **more)
 
     def reportinfo(self) -> tuple[os.PathLike[str], int | None, str]:
-        """Return where the test stands, and what it is called."""
+        """Return the file and the name of the test."""
         return self.path, 0, f"launch {self.name}"
 
 

@@ -74,7 +74,7 @@ class Hosts(Target):
         return f"{case.text}\n// {case.host} {case.platform}, edits {case.edits!r}\n".encode("utf-8", "surrogatepass")
 
     def attempt(self, case: HostCase, draw: random.Random) -> str:
-        """Return everything that a host goes through."""
+        """Run every operation on a host text."""
         host = HostText.of(case.text, case.host, platform_named(case.platform) if case.platform else None)
         _asked(host, draw)
         for start, end, new in case.edits:

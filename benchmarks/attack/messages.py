@@ -64,7 +64,7 @@ _PIECES: Final = (
 
 
 class Record(logging.Handler):
-    """What was logged as an error."""
+    """The errors that were logged."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
@@ -117,7 +117,7 @@ class Conversation:
         self.ask("textDocument/diagnostic", {"textDocument": {"uri": URI}})
 
     def one(self) -> None:
-        """One message more."""
+        """Send one more message."""
         pick = self.draw
         kind = pick.random()
         if kind < 0.4:
@@ -304,7 +304,7 @@ class Messages(Target):
 
 
 def different(mine: str | None, others: str | None) -> str:
-    """Where two texts part."""
+    """Return the first place where two texts differ."""
     if mine is None or others is None:
         return f"{mine if mine is None else len(mine)} and {others if others is None else len(others)}"
     at = next((i for i, (a, b) in enumerate(zip(mine, others, strict=False)) if a != b), min(len(mine), len(others)))

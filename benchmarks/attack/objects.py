@@ -314,14 +314,14 @@ def first_difference(one: str, other: str) -> str:
 
 
 def code_place(data: bytes) -> range | None:
-    """Where the instructions of the first kernel lie."""
+    """Return the place of the first kernel's instructions."""
     found = summary(data).kernels[0]
     end = found.offset + found.size
     return range(end - found.code_size, end) if found.code_size else None
 
 
 def damaged(draw: random.Random, data: bytearray, other: bytes, places: range | None = None) -> None:
-    """One change, anywhere or at one of these places."""
+    """Change one byte or field, anywhere or at one of these places."""
     at = draw.randrange(len(data)) if data else 0
     if places is not None and data:
         at = min(draw.choice(places), len(data) - 1)

@@ -1,4 +1,4 @@
-"""What is odd in a text: damage by token, line and character, and lines that nobody writes.
+"""Odd texts: damage by token, line and character, and lines that no compiler prints.
 
 Each oddity takes a text and gives another. Judges nothing.
 """

@@ -113,7 +113,7 @@ class Processes(Target):
             process.communicate()
 
     def _left(self, case: Ended, process: subprocess.Popen[bytes], temporary: Path, said: Path, mark: str) -> str:
-        """Return how the command ended. Raises Wrong where anything of it is left."""
+        """Return the exit of the command. Raises Wrong where anything of it is left."""
         try:
             printed = process.communicate(timeout=_END)[0] or b""
         except subprocess.TimeoutExpired:

@@ -99,7 +99,7 @@ class Programs(Target):
 
 
 def _told_by(report: RunReport) -> str:
-    """Who has told the report of a watched run."""
+    """Return the engines behind the report of a watched run."""
     if not report.replayed_groups:
         return "compiled code" if report.engine == "jit" else "the interpreter alone"
     return "both engines" if report.engine == "jit" else "the interpreter, which replayed all groups"

@@ -92,7 +92,7 @@ class Texts(Target):
         return f"{case.text}\n// platform {case.platform}, edits {case.edits!r}\n".encode("utf-8", "surrogatepass")
 
     def attempt(self, case: Case, draw: random.Random) -> str:
-        """Return everything that a text goes through."""
+        """Run every operation on a text."""
         text, platform = case.text, case.platform
         analysis = Analysis.of(text, platform)
         if analysis.document.text != text:
@@ -138,7 +138,7 @@ def _told(finding: Diagnostic) -> str:
 
 
 def in_range(text: str, found: Iterable[Diagnostic]) -> None:
-    """Every place of a finding is in the text, and every fix can be applied."""
+    """Check that each finding lies in the text and that each fix can be applied."""
     for finding in found:
         spans = [finding.span, *(e.span for fix in finding.fixes for e in fix.edits)]
         spans += [r.span for r in finding.related if not r.path]
@@ -272,7 +272,7 @@ _EVERYWHERE: Final = (
 
 
 def features(analysis: Analysis, draw: random.Random) -> None:
-    """Everything that an editor asks, at some places and of the whole; answers stay in the text."""
+    """Run every editor request, at some places and for the whole text; check that answers stay in the text."""
     document = analysis.document
     size = len(document)
     for feature in _EVERYWHERE:

@@ -133,7 +133,7 @@ class Builder:
         self.op(mnemonic, label=self.label(name))
 
     def ieee(self) -> None:
-        """The prologue that compilers write: IEEE float mode."""
+        """Add the prologue that compilers write: IEEE float mode."""
         control = General(14, 0, 0, Region(None, None, 1))
         self.op("mov", "M1_NM,1", dst=control, src0=imm(IEEE, ty.UD))
 

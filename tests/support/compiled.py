@@ -21,7 +21,7 @@ def everywhere() -> None:
 
 
 def machine_class():
-    """What can stand where a test makes a machine."""
+    """Return the class of machines for a test, interpreted or compiled."""
     from visa_lsp.sim import machine
     from visa_lsp.sim.jit import machine as compiled
     from visa_lsp.sim.jit import state

@@ -1,4 +1,4 @@
-"""What the tests are run on: texts, objects, programs, faulty texts and one-instruction forms, wherever they lie.
+"""The inputs of the tests: texts, objects, programs, faulty texts and one-instruction forms, wherever they lie.
 
 ``tests/own`` is the project's own corpus and always there. A larger one beside the repository (``../shared/corpus``, or
 where ``VISA_LSP_CORPUS`` says) has the same layout and only adds to it; tests do not know where a file comes from. With
@@ -35,7 +35,7 @@ def leave_out_own() -> None:
 
 
 def files(*patterns: str) -> list[Path]:
-    """What matches, the project's own first."""
+    """Return the matching files, the project's own first."""
     return [path for root in ROOTS for path in sorted({p for pattern in patterns for p in root.glob(pattern)})]
 
 

@@ -25,7 +25,7 @@ class Refused(Exception):  # noqa: N818 - it says what the adapter has done
 
 
 class _Client:
-    """What both kinds of clients do. ``to`` and ``back`` are pipes to and from an adapter."""
+    """The part that both kinds of clients share. ``to`` and ``back`` are pipes to and from an adapter."""
 
     def __init__(self, to: IO[bytes], back: IO[bytes]) -> None:
         self._to, self._back = to, back
@@ -143,7 +143,7 @@ class _Client:
         return self.ask("stackTrace", threadId=thread)["stackFrames"][0]
 
     def value(self, expression: str, **more: Any) -> str:
-        """What an expression gives."""
+        """Return the value of an expression."""
         return self.ask("evaluate", expression=expression, **more)["result"]
 
     def scope(self, name: str, frame: int | None = None) -> dict[str, Body]:
@@ -201,7 +201,7 @@ class Client(_Client):
         return self.process.wait(timeout=WAIT)
 
     def said(self) -> str:
-        """What the process has written to its standard error; one that has not ended is made to."""
+        """Return the standard error of the process, after ending it if it still runs."""
         self.process.kill()
         assert self.process.stderr is not None
         return self.process.stderr.read().decode()

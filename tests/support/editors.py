@@ -1,4 +1,4 @@
-"""Which real editors this machine has, and how a headless Neovim is run with a script."""
+"""The real editors of this machine, and scripts in a headless Neovim."""
 
 from __future__ import annotations
 

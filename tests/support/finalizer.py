@@ -29,7 +29,7 @@ LISTS = (FieldKind.RAWS, FieldKind.LABELS, FieldKind.VECTORS)
 
 
 def missing() -> str:
-    """Why there is no compiler or finalizer here; empty when there are both."""
+    """Return why compiler or finalizer is missing here; empty when both are present."""
     if shutil.which("ocloc") and shutil.which("GenX_IR"):
         return ""
     return "ocloc or GenX_IR is not installed: apt-get install libigc-tools intel-opencl-icd"
@@ -82,7 +82,7 @@ def printed_by_the_finalizer(folder: Path, data: bytes, platform: str) -> str:
 
 
 def operands(inst: Inst) -> int:
-    """How many items the truncating writer counts: the operands and words of the record, without size and predicate."""
+    """Return the number of items that the truncating writer counts: the operands and words of the record, without size and predicate."""
     count = 0
     for field, value in zip(inst.row.fields, inst.values, strict=True):
         if not field.stored or field.kind in (FieldKind.EXEC, FieldKind.PREDICATE):

@@ -1,4 +1,4 @@
-"""Which module of the package imports which, read off the sources, and the loops in that."""
+"""The imports between modules of the package, read off the sources, and their loops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tests of the server over stdio share: the command that starts it, a real kernel in a folder, places in a text."""
+"""Common parts of tests of the server over stdio: the command that starts it, a real kernel in a folder, places in a text."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ class Servers:
 
 
 def capabilities_of(name: str, encoding: str = "") -> types.ClientCapabilities:
-    """What a client can do, and the unit of columns that it wants, if any."""
+    """Return the capabilities of a client, with the unit of columns that it prefers, if any."""
     found = client_capabilities(name)
     if encoding:
         found.general = found.general or types.GeneralClientCapabilities()
@@ -223,7 +223,7 @@ async def servers():
 
 @pytest.fixture
 async def client(servers):
-    """A client that can what VS Code can; its server is that of other tests too."""
+    """Yield a client with the capabilities of VS Code, on the server that tests share."""
     async with servers.client() as client:
         yield client
 

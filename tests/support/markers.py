@@ -98,7 +98,7 @@ def findings(block: str, platform: str | None = None, extra: tuple[str, ...] = (
 
 
 def differences(marked: str, platform: str | None = None, extra: tuple[str, ...] = ()) -> list[str]:
-    """How the findings about a marked block differ from its markers: nothing when they agree."""
+    """Return the differences between the findings about a marked block and its markers; empty when they agree."""
     block, expected = strip(marked)
     found = findings(block, platform, extra)
     report = []

@@ -46,14 +46,14 @@ def _context():
 
 
 def missing() -> str:
-    """Why there is no oracle here; empty when there is one."""
+    """Return why the oracle is missing here; empty when it is present."""
     context = _context()
     return context if isinstance(context, str) else ""
 
 
 @contextmanager
 def standard_output():
-    """What is written to file descriptor 1 meanwhile: a function that gives the text afterwards."""
+    """Capture file descriptor 1; yield a function that returns the text afterwards."""
     flush = ctypes.CDLL(None).fflush
     sys.stdout.flush()
     flush(None)

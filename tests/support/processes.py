@@ -1,4 +1,4 @@
-"""What tests of processes share: waiting for one to end, and for what it says."""
+"""Common parts of tests of processes: waiting for their end and for their output."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ _CUT = ", ...]"
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a plain run says of one instruction: who, where, what was left in the registers, and its line of the trace."""
+    """An instruction of a plain run: its thread, its place, the registers after it, and its line of the trace."""
 
     key: ThreadKey
     depth: int
@@ -156,7 +156,7 @@ def _operand(cells: FrameCells, done: Done, touch: Touch, told: str) -> bool:
 
 
 def _region(cells: FrameCells, done: Done, name: str, told: str) -> None:
-    """A destination by the region that its line writes; what no trace shows as it lies has no such region."""
+    """Compare the traced values of a destination with the region that its line writes, if it writes a plain one."""
     written = re.search(rf"{re.escape(name)}\(\d+,\d+\)<\d+>", done.line)
     if written is not None:
         words = told.removesuffix(", ...").split(", ")

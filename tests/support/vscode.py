@@ -1,4 +1,4 @@
-"""Where the VS Code of the tests is, the .vsix made from a copy of the extension, and how the scripts are run."""
+"""VS Code for tests: its place, a .vsix built from a copy of the extension, and running scripts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PROGRAM = Path(sys.executable).with_name("visa-lsp")
 
 
 def missing() -> str:
-    """Why VS Code cannot be driven here; empty where it can."""
+    """Return why VS Code cannot be driven here; empty where it can."""
     if not INSTALLED or not (Path(INSTALLED) / "bin" / "node").exists():
         return "no VS Code (tests/editors/vscode/install.sh DIR, then VISA_LSP_TEST_VSCODE=DIR)"
     if CHROMIUM is None:

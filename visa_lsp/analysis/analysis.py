@@ -44,7 +44,7 @@ def _as_compiled(document: Document, platform: Platform | None) -> Platform | No
 
 
 class KeptFindings:
-    """What is known of the findings of a text, by platform."""
+    """The findings of a text that are kept between snapshots, by platform."""
 
     def __init__(self) -> None:
         self._states: dict[Platform | None, TextFindings] = {}

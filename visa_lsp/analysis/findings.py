@@ -53,7 +53,7 @@ class Change(NamedTuple):
     shift: int = 0
 
     def moved(self, offset: int) -> int | None:
-        """Return where a line of the chunk that went stands in the one that came; None where it does not."""
+        """Return the offset in the new chunk of a line of the old one; None where it is gone."""
         if self.chunk is None or self.head <= offset < self.behind:
             return None
         return offset + self.shift if offset >= self.head else offset
@@ -68,7 +68,7 @@ class Finding(Struct, frozen=True):
 
     @property
     def order(self) -> tuple[int, int, int, int, str]:
-        """What findings of one chunk are put in order by."""
+        """The sort key of findings within a chunk."""
         spot = self.spots[0]
         return self.anchors[0].offset, spot.column, spot.down, spot.end_column, self.judged.code
 
@@ -182,7 +182,7 @@ class ChunkLines(Struct):
 
     @property
     def subjects(self) -> frozenset[Subject]:
-        """What the findings of these lines depend on, and the names that are missing in them."""
+        """The subjects on which the findings of these lines depend, and the names missing in them."""
         if self._subjects is None:
             kept = [kept.subjects for kept in self.kept.values()]
             self._subjects = frozenset().union(*kept, *map(names_in, self.missing.values()))
@@ -190,7 +190,7 @@ class ChunkLines(Struct):
 
     @property
     def needs(self) -> frozenset[Dependency]:
-        """What findings depend on besides other lines."""
+        """The dependencies of findings besides other lines."""
         if self._needs is None:
             self._needs = frozenset().union(*[kept.needs for kept in self.kept.values()])
         return self._needs
@@ -213,12 +213,12 @@ class ChunkLines(Struct):
         return self._shown
 
     def subjects_of(self, offset: int) -> frozenset[Subject]:
-        """Return what depends on a line."""
+        """Return the subjects that depend on a line."""
         kept = self.kept.get(offset)
         return frozenset(names_in(self.missing.get(offset, ()))).union(kept.subjects if kept is not None else ())
 
     def forget(self, offset: int) -> frozenset[Subject]:
-        """Drop a line; what depends on it."""
+        """Drop a line; return the subjects that depend on it."""
         subjects = self.subjects_of(offset)
         self.alone.discard(offset)
         self.missing.pop(offset, None)

@@ -44,7 +44,7 @@ ALONE: Final[Verdict] = (-1,)  # each line of the class is judged by itself
 
 
 class Verdicts:
-    """What is known of the classes of one kind of body: (platform, dialect, directive, attributes that any line depends on)."""
+    """The verdicts on line classes of one kind of body: (platform, dialect, directive, attributes that any line depends on)."""
 
     __slots__ = ("_asked", "clean", "decls", "key", "others")
 
@@ -104,7 +104,7 @@ def with_values(line_class: str, code: str, readers: re.Pattern[str]) -> str:
 
 
 class SelectedLines(Document):
-    """Some lines of a document, at their places: what binder and rules see when only those lines matter."""
+    """Selected lines of a document, at their places: the view of binder and rules when only these matter."""
 
     def __init__(self, document: Document, lines: Sequence[int]) -> None:
         super().__init__(document.chunks, document.session)

@@ -269,7 +269,7 @@ class Names:
             tokens[name] = token
 
     def _token(self, name: str, rest: str, match: re.Match[str] | None, base_token: str | None) -> str:
-        """Return what a name is declared as."""
+        """Return the token of a declaration of a name."""
         definition = rest
         if match is not None:
             base = match.group(1)
@@ -280,7 +280,7 @@ class Names:
         return class_token(definition + self.inputs.get(name, ""))
 
     def _whole(self, name: str, declared: str) -> str:
-        """Return what a name means altogether; ``declared`` is empty where no declaration has it."""
+        """Return the whole meaning of a name; ``declared`` is empty for an undeclared one."""
         setting, labels = self.setting, self._label_count.get(name, 0)
         said = setting.directives
         if declared == SINGLE or labels > 1 or any(name in some for some in (self.scoped, said.functions, said.broken)):
@@ -401,13 +401,13 @@ class Names:
 
 
 def _said(specials: Sequence[str]) -> str:
-    """Return what the directives say of attributes that only some lines depend on."""
+    """Return the directives of attributes that matter to some lines only."""
     sets = rule_sets()
     return "".join([f"\x0b{text}" for text in specials if sets.attributes.match(text) and not sets.common.match(text)])
 
 
 def _inputs_in(specials: Sequence[str]) -> dict[str, str]:
-    """Return what input directives say of the variables that they name."""
+    """Return the input directives of each variable that they name."""
     found: dict[str, str] = {}
     for text in specials:
         match = INPUT.match(text)

@@ -84,7 +84,7 @@ class Outline:
 
     @property
     def is_clean(self) -> bool:
-        """True if it is known that there is nothing to say of the outline by itself."""
+        """True if the outline by itself is known to have no findings."""
         return self.key == self._clean_key
 
     def note_clean(self) -> None:
@@ -187,7 +187,7 @@ class Outline:
     def _class_of(
         self, kind: object, versions: tuple[str, ...], names: Names, behind: tuple[str, ...], order: tuple[str, ...]
     ) -> object:
-        """Return what rules may ask of the outline: each declared name as its number and what it is declared as.
+        """Return the part of the outline that rules read: each declared name as its number and its declaration.
 
         None for one that is too long to be kept. The name of a kernel matters to other bodies alone, but for its length.
         """
@@ -213,7 +213,7 @@ def _is_code(line: str) -> bool:
 
 
 def _beginning(chunks: Sequence[Chunk]) -> set[Place]:
-    """Return where a body without a directive begins: at the first statement that can stand in one only."""
+    """Return the place where a body without a directive begins: the first statement that only a body can have."""
     for index, chunk in enumerate(chunks):
         for offset, code in enumerate(codes_in(chunk)):
             if isinstance(statement_of(code), _INSIDE) or function_in(code) is not None:

@@ -1,4 +1,4 @@
-"""What the engine has to know of the rules, derived from what each of them declares: the one place that goes through them."""
+"""The engine's view of the rules, derived from the declarations of each: the one place that goes through them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAME_PROBLEMS: Final = frozenset({MISSING_NAME, MISSING_LABEL})
 
 
 class WholeBody(dict["Instruction", tuple[RuleSubject, ...]]):
-    """What findings depend on that are about all instructions of a row; rows are asked about when they are met."""
+    """The dependencies of findings about all instructions of a row; a row is looked up when one is met."""
 
     def __init__(self, rules: Iterable[Check]) -> None:
         super().__init__()
@@ -79,6 +79,6 @@ def rule_sets() -> RuleSets:
 
 
 def _directives_of(attributes: Iterable[str]) -> re.Pattern[str]:
-    """Return what finds the directives of some attributes."""
+    """Return the pattern that finds directives with any of these attributes."""
     names = "|".join(sorted(map(re.escape, attributes))) or "(?!)"
     return re.compile(rf"\s*\.kernel_attr\s+(?:{names})(?![A-Za-z0-9_])")

@@ -1,4 +1,4 @@
-"""Which names of a body with braces do not mean the same everywhere in it: only their lines need a look one by one.
+"""The names of a body with braces whose meaning differs within it: only their lines need a look one by one.
 
 A brace matters to a name only if a scope that ends declares it, and if it is named outside of that scope or declared
 twice. Everything else means what it would mean without braces. A scope that never ends takes nothing away.

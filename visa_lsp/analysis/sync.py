@@ -41,7 +41,7 @@ class Changes(NamedTuple):
 
 
 def ends_of(body: Body) -> Ends:
-    """Return where the body begins, the last declaration before all code, the first line of code, and the last one."""
+    """Return the body's first line, the last declaration before all code, the first line of code, and the last one."""
     outline = body.outline
     return outline.start, max(outline.leading, default=None), outline.first_code, outline.end
 
@@ -115,7 +115,7 @@ def _spellings(names: Iterable[str]) -> Iterator[Dependency]:
 
 
 def _change_of(known: Sequence[tuple[Chunk, ChunkLines]], added: Sequence[Chunk]) -> Change:
-    """Return what became of the chunks that went; it has a new chunk where that is an edited old one."""
+    """Return the change of the replaced chunks, with the new chunk where one was edited into it."""
     gone = frozenset(id(chunk) for chunk, _ in known)
     if len(known) != 1 or len(added) != 1:
         return Change(gone)

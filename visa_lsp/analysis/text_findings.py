@@ -52,7 +52,7 @@ _GROUP_CHUNKS: Final = 16
 
 
 class TextFindings:
-    """What is known of one text under one platform; goes from any snapshot of it to any other."""
+    """The findings of a text under one platform; can be moved from any snapshot to any other."""
 
     def __init__(self, platform: Platform | None) -> None:
         self.platform = platform
@@ -132,7 +132,7 @@ class TextFindings:
         self._bodies = bodies
 
     def _of_text(self, document: Document, setup: Setup) -> list[Diagnostic]:
-        """Return what rules of scope TEXT tell."""
+        """Return the findings of rules of scope TEXT."""
         first = _first_statement(document)
         openings = [body.directives.opening or body.start(document) is None for body in self._bodies]
         if len(named := [opening for opening in openings if isinstance(opening, str)]) == 1:
@@ -153,7 +153,7 @@ class TextFindings:
         return found
 
     def _left_out(self, document: Document) -> Iterator[Diagnostic]:
-        """Yield what is said of lines that are not looked at because there are too many."""
+        """Yield a finding for the lines beyond the limit, which are not checked."""
         lines = [body.line(document, body.cut) for body in self._bodies if body.cut is not None]
         if self._end is not None:
             lines.append(document.line_of(self._end))
@@ -198,7 +198,7 @@ def _classify(body: Body, setup: Setup, todo: Todo) -> set[Subject]:
 
 
 def _dialect_key(versions: tuple[str, ...]) -> object:
-    """Return what the version of a text means for its lines: whether it is of the newest dialect."""
+    """Return the version's effect on lines: whether the text is of the newest dialect."""
     if len(versions) != 1:
         return versions
     statement = statement_of(versions[0])

@@ -118,7 +118,7 @@ def _matched(a: ComparedBody, b: ComparedBody, items_a: Sequence[Item], items_b:
         return Matching(items_a, items_b, completed(a, b, renaming), equal, changed, moved)
 
     def explained(match: Matching) -> tuple[int, int]:
-        """Return how much of two bodies a matching explains: equal lines of code and declarations, and moved lines."""
+        """Return the amount of two bodies that a matching explains: equal lines of code and declarations, and moved lines."""
         unsaid = len(match.equal) + agreeing(a.kernel, b.kernel, match.renaming)
         return unsaid, sum(run.length for run in match.moved)
 

@@ -105,7 +105,7 @@ class AsmBlock(Struct, frozen=True, dict=True):
 
     @cached_property
     def text(self) -> str:
-        """What the strings say; a sign stands for each part that is not known."""
+        """The text of the strings, with a sign for each unknown part."""
         return "".join(p.text for p in self.pieces)
 
     @property

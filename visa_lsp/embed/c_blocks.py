@@ -189,7 +189,7 @@ def _template(around: Surroundings, tokens: Iterable[HostToken]) -> Iterator[Str
 
 
 def _macro_text(around: Surroundings, name: str) -> str | None:
-    """Return what a macro without parameters stands for if it is nothing but strings; one level, no further macros."""
+    """Return the text of a macro without parameters that consists of strings; macros in it are not expanded."""
     text = around.names.macros.get(name)
     if text is None:
         return None

@@ -32,7 +32,7 @@ class CType(Struct, frozen=True):
     pointer: str = "uq"
 
     def pointed(self) -> CType | None:
-        """Return what a pointer or an array of this type has; an element of a vector; None for anything else."""
+        """Return the type of an element of a pointer, an array or a vector; None for any other type."""
         if self.depth:
             # Where the pointers in memory lead to is not written down with the first one.
             return CType(self.visa, self.count, self.depth - 1, self.pointer if self.depth == 1 else "")
@@ -233,7 +233,7 @@ def _is_unary(text: str) -> bool:
 
 
 def _closes(text: str, at: int) -> int:
-    """Return where the bracket at an offset is closed; -1 where it is not."""
+    """Return the offset that closes the bracket at an offset; -1 where it stays open."""
     depth = 0
     for place in range(at, len(text)):
         if text[place] in "([":

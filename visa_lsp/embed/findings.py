@@ -53,7 +53,7 @@ _MAX_CHARS_BEFORE, _MAX_LINE_CHARS, _MAX_LINES = (
 
 
 def findings(host: HostText, extra: Collection[str] = ()) -> tuple[Diagnostic, ...]:
-    """Return what is to be shown of a host text, suppressions in its comments and in its strings applied, in text order."""
+    """Return the findings of a host text in text order, without those suppressed in its comments and strings."""
     if not host.units:
         return ()
     placed = [d for d in (_placed(host, d) for d in _true(host, visible(host.analysis, extra))) if d is not None]
@@ -99,7 +99,7 @@ def _in_every_choice(host: HostText, number: int, finding: Diagnostic) -> bool:
 
 
 def _found_with(unit: Unit, choice: int, platform: Platform | None) -> frozenset[tuple[str, Span]]:
-    """Return what is found in one body when another choice stands for what is not known."""
+    """Return the findings in a unit with another choice for its unknown parts."""
     other = unit_of(unit.source, choice)
     analysis = Analysis.of(HEADER + other.text, platform.name if platform is not None else None)
     spans = ((d.code, other.map.host_span(d.span.shifted(-len(HEADER)))) for d in analysis.full_diagnostics)

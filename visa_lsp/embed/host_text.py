@@ -105,7 +105,7 @@ class HostText:
         return HostText(self.host, document, self.platform, found, self._next_analysis(found))
 
     def _typed(self, before: Scan, change: HostChange) -> Scan | None:
-        """Return what there is if the change lies inside of a string and is no more than that: the same with this change."""
+        """Return the scan with this change if it lies within one string; None for any other change."""
         number = bisect_right(self._bases, change.span.start) - 1
         if number < 0 or not (self.host is Host.PYTHON or self.placed[number].is_alone):
             return None
@@ -117,7 +117,7 @@ class HostText:
         return replace(before, placed=tuple(placed), comments=tuple(map(change.moved, self.comments)))
 
     def _moved(self, before: Scan, change: HostChange, document: Document) -> Scan | None:
-        """Return what there is if the change touches nothing that vISA depends on: the same, moved."""
+        """Return the scan, moved, if the change touches nothing that vISA depends on."""
         if not (_is_balanced(change.old) and _is_balanced(change.new)):
             return None
         # A string is a part of another one only where strings stand alone; in a function the whole function counts.
@@ -136,7 +136,7 @@ class HostText:
         return replace(before, placed=placed, comments=tuple(map(change.moved, self.comments)))
 
     def _with_one_function(self, before: Scan, change: HostChange, document: Document) -> Scan | None:
-        """Return what there is if the change lies inside of one function, which is read again."""
+        """Return the scan with one function read again if the change lies within it."""
         at = [n for n, p in enumerate(self.placed) if p.zone.start < change.span.start < p.zone.end]
         if len(at) != 1 or before.names is None:
             return None
@@ -179,15 +179,15 @@ class HostText:
         return min(bisect_right(self._starts, offset) - 1, len(self.units) - 1)
 
     def base_of(self, number: int) -> int:
-        """Return where a unit begins in the host."""
+        """Return the offset of a unit in the host."""
         return self._bases[number]
 
     def moved_by(self, unit: Unit) -> int:
-        """Return how far a unit has moved in the host since its blocks were read."""
+        """Return the distance that a unit has moved in the host since its blocks were read."""
         return next(p.base - p.unit.base for p in self.placed if p.unit is unit)
 
     def start_of(self, number: int) -> int:
-        """Return where a unit begins in the vISA text."""
+        """Return the offset of a unit in the vISA text."""
         return self._starts[number]
 
     def host_span(self, span: Span) -> Span | None:
@@ -244,7 +244,7 @@ class HostText:
         return number >= 0 and self.units[number].map.unbroken(span.shifted(-self._starts[number]))
 
     def declaration(self, unit: Unit, name: str, offset: int) -> Span | None:
-        """Return where a C variable is declared that holds at an offset of a unit, as its blocks count; None where it is not in sight."""
+        """Return the declaration of a C variable visible at an offset of a unit; None without one."""
         around = self._around
         if around is None:
             return None
@@ -262,7 +262,7 @@ class HostText:
 
 
 def _same_units(old: tuple[Unit, ...], new: tuple[Unit, ...]) -> tuple[int, int]:
-    """Return how many units at the head and at the tail say the same, none counted twice."""
+    """Return the numbers of equal units at the head and at the tail, none counted twice."""
     most = min(len(old), len(new))
     head = tail = 0
     while head < most and (old[head] is new[head] or old[head].text == new[head].text):

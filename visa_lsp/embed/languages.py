@@ -143,7 +143,7 @@ def language(host: Host) -> Language:
 
 
 def _grammar(host: Host) -> object:
-    """Return what a grammar's package gives to tree-sitter."""
+    """Return the language object of a grammar's package."""
     match host:
         case Host.C:
             import tree_sitter_c
@@ -171,7 +171,7 @@ class Readable(NamedTuple):
     in_place: bool = True
 
     def without_text(self) -> Readable:
-        """Return what else is known of it."""
+        """Return the same without the text."""
         return self._replace(text="")
 
 

@@ -1,4 +1,4 @@
-"""What the string literals of C, C++ and Python stand for, piece by piece with its place in the host.
+"""The values of string literals of C, C++ and Python, in pieces with their places in the host.
 
 It knows escapes, prefixes, raw strings and line splices, and nothing of what the strings say.
 Invariant: pieces are in the order of the host and do not overlap; a piece that is exact is spelt as it reads.
@@ -86,7 +86,7 @@ def _escaped(text: str, span: Span) -> Iterator[StringPiece]:
 
 
 def _value(escape: re.Match[str]) -> str:
-    """Return what an escape stands for; nothing for a line splice."""
+    """Return the value of an escape; empty for a line splice."""
     kind, digits = escape.lastgroup, escape.group(escape.lastgroup or 0)
     if kind == "splice":
         return ""

@@ -60,7 +60,7 @@ def outer_names(text: str, root: Node) -> OuterNames:
 
 
 def places_of(text: str, word: str) -> Iterator[int]:
-    """Yield where some characters stand, whatever stands around them."""
+    """Yield the offsets of these characters, in any surroundings."""
     at = text.find(word)
     while at >= 0:
         yield at

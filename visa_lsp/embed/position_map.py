@@ -38,14 +38,14 @@ class PositionMap:
         self._hosts = [s.host.start for s in self.segments]
 
     def to_host(self, offset: int) -> int | None:
-        """Return where the character at an offset of the text begins in the host; None where the host has no such character."""
+        """Return the start, in the host, of the character at an offset of the text; None where the host does not have it."""
         segment = self.segment_at(offset)
         if segment is None:
             return None
         return segment.host.start + (offset - segment.text.start if segment.exact else 0)
 
     def end_in_host(self, offset: int) -> int | None:
-        """Return where, in the host, the character before an offset of the text ends."""
+        """Return the end, in the host, of the character before an offset of the text."""
         segment = self.segment_at(offset - 1)
         if segment is None:
             return None

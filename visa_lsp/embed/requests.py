@@ -1,4 +1,4 @@
-"""What an editor asks about a place in a host text: asked of the features for vISA, and taken back to the host.
+"""Editor requests about a place in a host text, answered by the features for vISA and mapped back to the host.
 
 One layer for all requests: an offset of the host becomes one of the vISA text, spans and words of the answer become those of the
 host. Nothing is worked out here that a feature knows. Outside of vISA strings every answer is none.
@@ -88,7 +88,7 @@ def _operand_page(name: OperandName) -> str:
 
 
 def definition(host: HostText, offset: int) -> tuple[Target, ...]:
-    """Return where the name at an offset is declared: in the strings; of an operand, where the statement has it, and in C."""
+    """Return the declarations of the name at an offset: in the strings; for an operand, in the statement and in C."""
     known = operand_at(host, offset)
     if known is not None:
         return tuple(_of_operand(host, *known))
@@ -248,7 +248,7 @@ def tokens(host: HostText, encoding: Encoding) -> Piece:
 
 
 def folds(host: HostText) -> tuple[Fold, ...]:
-    """Return what can be folded: each statement of several lines, and what can be folded in a vISA text."""
+    """Return the folding ranges: each statement of several lines, and those of the vISA text."""
     found: set[tuple[int, int]] = set()
     for number, unit in enumerate(host.units):
         for block in unit.source.blocks:

@@ -71,7 +71,7 @@ class BlockOperand(Struct, frozen=True):
         return self.buffer_elements > self.lanes * self.elements
 
     def by_lane(self, values: list[Any]) -> list[Any]:
-        """Return what a buffer holds: a list for each lane, or the value itself where a lane has one."""
+        """Return the content of a buffer: a list for each lane, or the value itself where a lane has one."""
         rows = [values[n * self.lanes : (n + 1) * self.lanes] for n in range(self.elements)]
         return list(rows[0]) if self.elements == 1 else [list(of_lane) for of_lane in zip(*rows, strict=True)]
 
@@ -117,7 +117,7 @@ def runnable_block(host: HostText, number: int, called: str) -> RunnableBlock:
 
 
 def _width(host: HostText, number: int) -> int:
-    """Return how many lanes run: what the function says, else what the widest instruction of the block needs."""
+    """Return the number of lanes: the function's width, else the width of the block's widest instruction."""
     found = blocks_of(host)
     if not 0 <= number < len(found):
         return _WIDTHS[0]
@@ -204,7 +204,7 @@ def _moves(operand: BlockOperand, *, store: bool) -> Iterator[str]:
 
 
 def _contents(operand: BlockOperand) -> dict[str, Any]:
-    """Return what a buffer begins with: an operand that is read counts up, so that lanes can be told apart."""
+    """Return the initial content of a buffer: an operand that is read counts up, so that lanes differ."""
     shape = [operand.elements, operand.lanes] if operand.elements > 1 else [operand.lanes]
     if operand.is_padded:
         shape = [operand.buffer_elements]

@@ -59,7 +59,7 @@ class PlacedUnit(Struct, frozen=True):
 
 
 class Scan(Struct, frozen=True):
-    """What a host text has in it; ``marked`` where a comment may mark a string. ``tree`` is the text's, ``names`` hold in all of it."""
+    """The vISA content of a host text; ``marked`` where a comment may mark a string. ``tree`` is the text's, ``names`` hold in all of it."""
 
     placed: tuple[PlacedUnit, ...] = ()
     comments: tuple[Span, ...] = ()
@@ -69,7 +69,7 @@ class Scan(Struct, frozen=True):
 
 
 class Before(NamedTuple):
-    """What a text was before an edit, and what was read in it; its tree stands already where the text is now."""
+    """A text before an edit, and the blocks read in it; its tree stands already where the text is now."""
 
     text: str
     scan: Scan
@@ -198,7 +198,7 @@ def _unknown(block: AsmBlock) -> tuple[KnownType, ...]:
 
 
 def _known(around: Surroundings, block: AsmBlock, operand: Operand) -> KnownType:
-    """Return what the host tells of an operand."""
+    """Return the type and value of an operand as the host declares them."""
     if operand.kind.isdigit() and int(operand.kind) < operand.number:
         return _known(around, block, block.operands[int(operand.kind)])
     if operand.is_immediate:

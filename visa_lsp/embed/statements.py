@@ -67,7 +67,7 @@ def _place(host: HostText, operand: Operand, span: Span) -> Span:
 
 
 def _wrong(block: AsmBlock, operand: Operand, known: KnownType) -> str:
-    """Return why a constraint is wrong; empty where it is right."""
+    """Return the reason why a constraint is wrong; empty where it is right."""
     constraint = operand.constraint
     if not constraint:
         return ""

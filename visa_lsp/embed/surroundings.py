@@ -1,4 +1,4 @@
-"""What stands around the strings of a C-like text: comments, functions, macros, declarations, widths of sub-groups.
+"""The surroundings of strings in a C-like text: comments, functions, macros, declarations, widths of sub-groups.
 
 The tree is asked at the places of keywords, so that the rest of a long text costs nothing; with a text that has mistakes it is what
 the tree still says. It judges nothing. Invariant: every span lies in the text; functions are in the order of their starts.
@@ -75,7 +75,7 @@ class Keyword(NamedTuple):
 
 
 class Surroundings:
-    """What stands around asm statements and around comments that speak to this program, in one text.
+    """The surroundings of asm statements and of comments addressed to this program, in one text.
 
     ``tree`` is the text's, if there is one already; ``outer`` are the names of a text that this one is a part of.
     """
@@ -138,7 +138,7 @@ class Surroundings:
         return self._numbers[place]
 
     def _span(self, node: Node) -> Span:
-        """Return where a node stands in the text; the parser may have been given more."""
+        """Return the span of a node in the text; the parser may have been given more."""
         return Span(node.start_byte, min(node.end_byte, len(self.text)))
 
     @cached_property

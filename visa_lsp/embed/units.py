@@ -75,7 +75,7 @@ class OperandName(Struct, frozen=True):
 
 
 class UnitSource(Struct, frozen=True):
-    """What a unit is made of: a name, a width (0: not known), blocks, and for each of them what is known of its operands."""
+    """The parts of a unit: a name, a width (0: not known), blocks, and the known facts of the operands of each."""
 
     name: str
     width: int
@@ -236,7 +236,7 @@ class _UnitMaker:
         yield from _slice(block.pieces, starts, at, starts[-1])
 
     def _operand(self, number: int, block: AsmBlock, hit: re.Match[str]) -> str | None:
-        """Return what stands in the text for an operand of the template; None where it is none."""
+        """Return the text for an operand of the template; None where it is not an operand."""
         if hit["double"]:
             return hit["double"]
         if hit["unique"]:

@@ -189,7 +189,7 @@ class _StringWriter:
         return None
 
     def _with_its_string(self, part: Span) -> Span:
-        """Return what goes with a part: of a string that nothing is left of, the string and what parts it from the one before."""
+        """Return the span to remove with a part: of a string left empty, the string and its separator from the one before."""
         for before, literal in pairwise(self._literals):
             whole = literal.span.shifted(self._by)
             inside = self._text[whole.start : whole.end]

@@ -1,4 +1,4 @@
-"""Which files are made from the code, by an explicit list, and how they are compared and written.
+"""The files generated from the code, in an explicit list; comparing and writing them.
 
 A module of the list has ``made(root)``: the texts of its files by their names in the repository. A file that is made in part is
 read first, and what surrounds that part stays. None is the text of a file that should not be there.

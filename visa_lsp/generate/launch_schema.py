@@ -108,7 +108,7 @@ def _computed(name: str) -> str:
 
 
 def _without_expressions(table: LaunchTable) -> Schema:
-    """Return what a file without a sweep must keep besides: a number is a number."""
+    """Return the schema of a file without a sweep: numbers may not be expressions."""
     found = {row.name: inner for row in table.keys if (inner := _computed_value(row))}
     return {"properties": found} if found else {}
 

@@ -64,7 +64,7 @@ def _stored(row: Instruction) -> list[Field]:
 
 
 def _outline(field: Field) -> str:
-    """Return what fields of one group have in common."""
+    """Return the common outline of the fields of one group."""
     return f"{_item(field)} {field.const is not None} {field.const_mask}"
 
 
@@ -79,7 +79,7 @@ def _constant(field: Field) -> str:
 
 
 def _varying(rows: Iterable[Instruction]) -> list[bool]:
-    """Of each field, whether the rows of a group have different constants there."""
+    """Return for each field whether the rows of a group have different constants there."""
     return [len({field.const for field in fields}) > 1 for fields in zip(*map(_stored, rows), strict=True)]
 
 

@@ -112,7 +112,7 @@ _DIFFERENCES: Final = (
 
 
 def refused(table: InstructionTable) -> Iterator[str]:
-    """Yield what the finalizer of 2026 refuses of forms that the table has, with where and how."""
+    """Yield the forms of the table that the finalizer of 2026 refuses, with place and reason."""
     found: dict[str, dict[str, None]] = {}
     for row in table.rows:
         for refusal in row.refusals:

@@ -143,7 +143,7 @@ class Effect(Struct, frozen=True):
 
 
 class Unmodelled(Struct, frozen=True):
-    """No meaning in software (motion estimation, fixed-function messages): the reason, in words for the user."""
+    """The reason, in words for the user, why a row has no meaning in software (motion estimation, fixed-function messages)."""
 
     reason: str
 

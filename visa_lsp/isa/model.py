@@ -571,7 +571,7 @@ class Instruction(Struct, frozen=True, eq=False):
 
     @property
     def key(self) -> tuple[str, int | None, tuple[tuple[str, int], ...]]:
-        """What tells rows apart: mnemonic, opcode and constant fields."""
+        """The identity of a row: mnemonic, opcode and constant fields."""
         return (self.mnemonic, self.opcode, tuple((f.name, f.const) for f in self.fields if f.const is not None))
 
     def has_field(self, name: str) -> bool:

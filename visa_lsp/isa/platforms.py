@@ -18,7 +18,7 @@ EFFICIENT64B_SINCE: Final = 350  # the generation of the first platform that has
 
 
 class ThreadNumber(Struct, frozen=True):
-    """Where the hardware thread's number lies in ``%sr0`` (element 0) and ``%msg0``.
+    """The place of the hardware thread's number in ``%sr0`` (element 0) and ``%msg0``.
 
     ``fields`` are (bits, place of the lowest), the lowest bits of the number first; the bits between them stay zero, and
     kernels squeeze them out. Each execution unit runs ``threads`` threads, which may leave codes of the first field unused.
@@ -31,7 +31,7 @@ class ThreadNumber(Struct, frozen=True):
 
     @property
     def codes(self) -> int:
-        """How many numbers the fields can tell apart."""
+        """The number of values that the fields can hold."""
         return 1 << sum(bits for bits, _ in self.fields)
 
     def slot(self, thread: int) -> int:
@@ -211,7 +211,7 @@ def compiled_with(platform: Platform, *, efficient64b: bool) -> Platform:
 
 
 def address_registers(platform: Platform | None) -> int:
-    """Return how many address registers there are at most."""
+    """Return the largest number of address registers."""
     return 32 if platform is not None and platform.generation >= 350 else 16
 
 

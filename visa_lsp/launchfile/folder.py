@@ -41,7 +41,7 @@ class LaunchFolder:
         return self.trusted or not name.startswith(("\\\\", "//"))
 
     def missing(self, name: str) -> str:
-        """Return why the file of a name cannot be read; empty if it can."""
+        """Return the reason why the file of a name cannot be read; empty if it can."""
         path = self.path(name)
         if is_regular(path) or self.beside.opened(path) is not None:
             return ""

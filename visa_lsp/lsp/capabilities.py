@@ -1,4 +1,4 @@
-"""What the server answers to ``initialize``: what follows from its handlers (``offered``), with the options of some.
+"""The server's answer to ``initialize``: the features of its handlers (``offered``), with options.
 
 The answer follows from a few words of the client and from nothing else, so it can be given before the server is loaded
 (``greeting``), and is what the loaded server gives. Loads no library. Invariant: every method that is offered here has a

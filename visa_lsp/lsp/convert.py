@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Text(Protocol):
-    """What is needed of a document: its lines, and offsets from and to (line, column) in code points."""
+    """The part of a document that conversion needs: its lines, and offsets from and to (line, column) in code points."""
 
     def line_text(self, line: int) -> str:
         """Give a line without its end."""

@@ -92,7 +92,7 @@ class Files:
                     return
 
     def stamp(self, path: Path) -> Stamp | None:
-        """Return what tells states of a file apart; None where it is no regular file, cannot be read, or is too long."""
+        """Return the stamp of a file's state; None where it is not a regular file, cannot be read, or is too long."""
         try:
             found = path.stat()
         except (OSError, ValueError):
@@ -110,7 +110,7 @@ class Files:
 
     @staticmethod
     def changed(path: Path) -> Stamp | None:
-        """Return what tells states of a file or a folder apart; None where there is none."""
+        """Return the stamp of the state of a file or folder; None where it does not exist."""
         try:
             found = path.stat()
         except (OSError, ValueError):
@@ -130,7 +130,7 @@ class Files:
         self._kept.setdefault(uri, {})[key] = (stamp, of, fact)
 
     def kept(self, key: Key[T], uri: str, stamp: Stamp | None, of: object) -> T | None:
-        """Return what was remembered; None if the file, or ``of``, is another now."""
+        """Return the remembered value; None if the file, or ``of``, has changed."""
         known = self._kept.get(uri, {}).get(key)
         if known is None or known[0] != stamp or known[1] != of:
             return None

@@ -115,7 +115,7 @@ def chosen_element(given: GivenNumbers, size: int, natural: str) -> str:
 
 
 def misfit(given: GivenNumbers, size: int, natural: str, who: str) -> str:
-    """Return why numbers do not fit a parameter of ``size`` bytes with ``natural`` elements, if that is known.
+    """Return the reason why numbers do not fit a parameter of ``size`` bytes with ``natural`` elements, if that is known.
 
     Empty where they fit. ``who`` names the argument in the message.
     """

@@ -251,7 +251,7 @@ def compile_lane(site: Site, expr: Expr) -> Op:
 
 
 def lane_plan(site: Site, expr: Expr, sources: list[Any], dst: Any) -> tuple[list[Fetch], Compute, Convert]:
-    """How to fetch the sources of an expression, compute it, and convert it for a destination that is no predicate."""
+    """Return the plan that fetches the sources of an expression, computes it, and converts it for a destination (not a predicate)."""
     exec_type = values.execution_type(site.operand_type(s) for s in sources)
     if expr.word in words.ON_BITS and (exec_type.is_float or site.operand_type(dst).is_float):
         return _on_bits(site, expr, sources[0], dst)

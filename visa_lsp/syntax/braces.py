@@ -44,7 +44,7 @@ def _span(at: int) -> Span:
 
 
 def _closing(code: str, start: int) -> list[int]:
-    """Return where the braces stand that end the line and close what was not opened in it, from ``start`` on."""
+    """Return the places, from ``start`` on, of the braces that end the line and close scopes opened before it."""
     depth = 0
     found: list[int] = []
     for sign in _SIGN.finditer(code, start):

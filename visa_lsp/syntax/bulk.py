@@ -90,7 +90,7 @@ def declares(code: str) -> bool:
 
 
 class Facts(Struct):
-    """What a block says by itself. ``decls`` and ``properties`` go together; ``specials`` are all other directives.
+    """The facts that a block has by itself. ``decls`` and ``properties`` go together; ``specials`` are all other directives.
 
     ``braced`` blocks may have braces on the lines of statements: nothing here tells what these lines are.
     ``strange`` blocks hold characters or lengths that bulk work does not answer for: their lines are judged one by one.
@@ -171,14 +171,14 @@ def opens_body(specials: Sequence[tuple[int, str]]) -> bool:
 
 
 def nth_line(code: str, number: int, at: int = 0) -> int:
-    """Return where a line of ``code`` starts, counted from the one that starts at ``at``. No line is made: all are twice the text."""
+    """Return the start of a line of ``code``, counted from the one that starts at ``at``. No line is made: all are twice the text."""
     for _ in range(number):
         at = code.find("\n", at) + 1
     return at
 
 
 def bodies_of(text: str) -> list[int]:
-    """Return where lines begin that look as if they opened a kernel or function of its own; the first line is left out."""
+    """Return the starts of lines that look like the head of a kernel or function, without the first line."""
     return [match.start() + 1 for match in _BODY_LINE.finditer(text)]
 
 

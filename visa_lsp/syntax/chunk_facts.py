@@ -122,12 +122,12 @@ def forget_chunks() -> None:
 
 
 def alias_in(rest: str) -> re.Match[str] | None:
-    """Return where a declaration says what it is an alias of; group 1 is the base's name."""
+    """Return the match of a declaration's alias; group 1 is the base's name."""
     return ALIAS.search(rest) if "alias" in rest else None
 
 
 def base_of(rest: str) -> str | None:
-    """Return what a declaration is an alias of."""
+    """Return the base of a declaration's alias."""
     match = alias_in(rest)
     return match.group(1) if match else None
 

@@ -35,7 +35,7 @@ def split_lines(text: str) -> list[str]:
 
 
 class Origin(NamedTuple):
-    """What a chunk was edited out of: its first ``head`` and last ``tail`` lines are those of ``base``.
+    """The earlier chunk of an edited one: its first ``head`` and last ``tail`` lines are those of ``base``.
 
     ``start`` and ``rest`` are the same in characters: where the lines between begin, and how many there are behind them.
     """
@@ -52,7 +52,7 @@ class Origin(NamedTuple):
 
 
 class Chunk:
-    """Some consecutive lines as one text. ``marked`` ones may have a suppression in them.
+    """Consecutive lines as one text. ``marked`` ones may have a suppression in them.
 
     ``starred`` ones may have comments or statements of more than one line; where ``goes_on``, a line may end within a
     statement, which is read as one only where ``joins``.
@@ -108,7 +108,7 @@ class Chunk:
 
     @property
     def swallowed(self) -> bool:
-        """True if everything in it is inside of one comment."""
+        """True if it lies within one comment."""
         return self.opens_in_block and not self.starred
 
     def codes(self) -> list[str]:
@@ -197,7 +197,7 @@ def codes_in(chunk: Chunk) -> Sequence[str]:
 # The lines of a frame are asked for with every edit.
 @lru_cache(maxsize=512)
 def line_in(chunk: Chunk, number: int) -> tuple[int, str]:
-    """Return where a line of a chunk begins in its text, and the line without its end."""
+    """Return the start of a line in the text of its chunk, and the line without its end."""
     start = line_start_in(chunk, number)
     end = chunk.text.find("\n", start)
     return start, chunk.text[start : end if end >= 0 else None].rstrip("\r")
@@ -220,7 +220,7 @@ def first_line_of(chunk: Chunk, number: int) -> int:
 
 
 def line_start_in(chunk: Chunk, number: int) -> int:
-    """Return where a line of a chunk begins in its text.
+    """Return the start of a line in the text of its chunk.
 
     Lines are about as long as each other: a few guesses come near it, where splitting would make every line a string.
     """

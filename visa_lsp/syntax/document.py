@@ -91,7 +91,7 @@ class Document:
         return Document(_all_chunks(text))
 
     def changed_since(self, chunks: Sequence[Chunk]) -> tuple[int, int]:
-        """Return how many chunks at the head and at the tail are those of another document with these chunks."""
+        """Return the numbers of chunks at the head and at the tail shared with another document's chunks."""
         known = self._changed
         return known[1:] if known is not None and known[0] is chunks else common(chunks, self.chunks)
 
@@ -105,7 +105,7 @@ class Document:
 
     @cached_property
     def marked(self) -> int:
-        """How many chunks may have a suppression in them."""
+        """The number of chunks that may have a suppression in them."""
         return sum(chunk.marked for chunk in self.chunks)
 
     @property
@@ -297,7 +297,7 @@ class Document:
 
 
 def same_head(old: Sequence[object], new: Sequence[object]) -> int:
-    """Return how many members at the head of two lists are the same."""
+    """Return the number of equal members at the head of two lists."""
     most = step = min(len(old), len(new))
     head = 0
     while step:
@@ -311,7 +311,7 @@ def same_head(old: Sequence[object], new: Sequence[object]) -> int:
 
 
 def same_tail(old: Sequence[object], new: Sequence[object], most: int) -> int:
-    """Return how many members at the tail of two lists are the same; at most so many."""
+    """Return the number of equal members at the tail of two lists, at most ``most``."""
     tail, step = 0, most
     while step:
         if old[len(old) - tail - step : len(old) - tail] == new[len(new) - tail - step : len(new) - tail]:
@@ -323,7 +323,7 @@ def same_tail(old: Sequence[object], new: Sequence[object], most: int) -> int:
 
 
 def common(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]:
-    """Return how many members at the head and at the tail of two lists are the same."""
+    """Return the numbers of equal members at the head and at the tail of two lists."""
     head = same_head(old, new)
     return head, same_tail(old, new, min(len(old), len(new)) - head)
 

@@ -114,7 +114,7 @@ def is_general(statement: tree.Statement, texts: list[str], ends: list[int]) -> 
 
 @lru_cache(maxsize=4096)
 def _compiled(code: str, constants: int) -> Callable[..., Builder]:
-    """Return what makes a builder of its constants. The code has indices and distances only: many shapes share it."""
+    """Return the function that makes a builder from its constants. The code has indices and distances only: many shapes share it."""
     names = ", ".join(f"c{number}" for number in range(constants))
     made: dict[str, Callable[..., Builder]] = {}
     exec(f"def make({names}):\n return lambda t, e: {code}", _CLASSES, made)  # noqa: S102 - nothing of a text is in it

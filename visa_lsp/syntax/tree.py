@@ -209,7 +209,7 @@ Operand = Ref | IndirectRef | AddressOfRef | Literal | Group | Quoted | AddressR
 
 
 class SyntaxProblem(Struct, frozen=True):
-    """What a line lacks, with a ready message (lower case, no full stop)."""
+    """A syntax problem of a line, with its message (lower case, no full stop)."""
 
     message: str
     span: Span

@@ -1,4 +1,4 @@
-"""Whether, and where, a text has a word: with a bit for each word, so that most chunks need not be searched.
+"""Search for words in a text, with a bit for each word, so that most chunks need not be searched.
 
 A word is a run of letters, digits and the other signs that names are made of; ``%`` before it belongs to the name and
 not to the word. Invariant: a word that the bits deny is not in the text.

@@ -118,7 +118,7 @@ def placed_layout(
 
 
 def layout_of(item: YamlItem, text: KernelText, grf: Registers) -> PayloadLayout:
-    """Return where a kernel's payload lies, for the SIMD width of its text."""
+    """Return the layout of a kernel's payload, for the SIMD width of its text."""
     env = child(item, "execution_env")
     said = number(env, "simd_size") or 1
     per_thread = [

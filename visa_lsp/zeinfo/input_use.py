@@ -219,7 +219,7 @@ def _is_slm(inst: Inst) -> bool:
 
 
 def _coordinates(inst: Inst) -> int:
-    """Return how many coordinates a typed message gives; 0 where its operands do not tell."""
+    """Return the number of coordinates of a typed message; 0 where its operands leave it open."""
     if "u" in inst.row.index:
         return sum(_variable(inst.get(key)) is not None for key in ("u", "v", "r"))
     payload = inst.get("payload")

@@ -43,7 +43,7 @@ class YamlSource:
 
     @cached_property
     def index(self) -> LineIndex:
-        """Where the lines start."""
+        """The starts of the lines."""
         return LineIndex(self.text)
 
     def offset(self, line: int, column: int) -> int:

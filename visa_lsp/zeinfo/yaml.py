@@ -72,7 +72,7 @@ class YamlItem(Struct, frozen=True, gc=False):
 
     @property
     def kind(self) -> str:
-        """What the value is, in words for messages."""
+        """The kind of the value, in words for messages."""
         match self.value:
             case dict():
                 return "a map"

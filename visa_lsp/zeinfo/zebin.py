@@ -167,7 +167,7 @@ class Zebin:
         return tuple(s.name.removeprefix(".text.") for s in self.sections if s.name.startswith(".text."))
 
     def data_symbols(self) -> dict[str, tuple[str, int, int]]:
-        """Return where each data symbol lies: its section, offset and size."""
+        """Return the place of each data symbol: its section, offset and size."""
         found = {}
         for symbol in self.symbols:
             if 0 <= symbol.section < len(self.sections) and symbol.name:

@@ -151,7 +151,7 @@ def madw(state: State, inst) -> None:
 
 
 def add3o(state: State, inst) -> None:
-    """A sum, and in the predicate in front whether it did not fit the destination."""
+    """Add three sources; the predicate in front becomes true where the sum does not fit the destination."""
     operands, dst = sources_of(inst), inst.get("dst")
     on = state.enabled(inst, predicate=False)
     low, high = limits(state.type_name(dst))
@@ -162,7 +162,7 @@ def add3o(state: State, inst) -> None:
 
 
 def bfn(state: State, inst) -> None:
-    """Every bit looked up in a table of eight."""
+    """Look each bit up in a table of eight."""
     table, dst = inst.get("func"), state.type_name(inst.get("dst"))
     operands = sources_of(inst)
     exec_kind = execution_type(kinds_of(state, operands))

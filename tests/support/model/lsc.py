@@ -42,7 +42,7 @@ def addresses(state: State, inst, lanes: int, base: int) -> list[int]:
 
 
 def numbers_of(inst, *, quad: bool) -> list[int]:
-    """Which elements behind an address move."""
+    """Return the numbers of the elements behind an address that move."""
     if quad:
         return [c for c in range(4) if inst.get("chmask") >> c & 1]
     return list(range(codes.ELEMS_VALUE[inst.get("elems")]))

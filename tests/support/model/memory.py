@@ -18,7 +18,7 @@ SLM_TAG = 0x0FFF_FFFF  # what of a pointer into shared local memory is an offset
 
 
 class Space:
-    """Where a message goes: ``find`` gives the bytes and the offset that hold an access, or None."""
+    """The target of a message: ``find`` gives the bytes and the offset that hold an access, or None."""
 
     def __init__(self, state: State, value: int | None) -> None:
         """``value`` is a surface's (binding table index, -1 slm, -2 scratch); None is the flat address space."""
@@ -48,7 +48,7 @@ class Space:
         return bytes(size) if place is None else bytes(place[0][place[1] : place[1] + size])
 
     def write(self, address: int, data: bytes) -> None:
-        """One element; dropped outside."""
+        """Write one element; drop it outside."""
         place = self.find(address, len(data))
         if place is not None:
             place[0][place[1] : place[1] + len(data)] = data

@@ -78,13 +78,13 @@ def _cells(
 
 
 def _scaled(state: State, inst) -> tuple[list[int], list[bool], int]:
-    """Where the lanes of a gather or scatter with a scale are, which are on, and the bytes that move."""
+    """Return the addresses, the enabled lanes and the size of a gather or scatter with a scale."""
     on = state.enabled(inst)
     return offsets(state, inst, "off", len(on), flat=False), on, 1 << inst.get("n")
 
 
 def _plain(state: State, inst) -> tuple[list[int], list[bool], int]:
-    """Return the same of those without: a mask of their own, and offsets in elements."""
+    """Return the same of a message without a scale: a mask of their own, and offsets in elements."""
     control: ExecControl = inst.get("n")
     lanes, size = control.exec_size, 1 << inst.get("eltsize")
     on = [control.no_mask or bool(state.emask >> control.mask_offset + i & 1) for i in range(lanes)]

@@ -1,4 +1,4 @@
-"""Which function models which row: the model's own dispatch over the meanings that rows name."""
+"""The model function of each row: the model's own dispatch over the meanings that rows name."""
 
 from __future__ import annotations
 

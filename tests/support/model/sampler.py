@@ -100,7 +100,7 @@ class Message:
         return found if image.integer else [rounded(Fraction(v), "f") for v in found]
 
     def store(self, lane: int, values: list, chosen: list[int], *, ulp: int = 0) -> None:
-        """The chosen channels in the destination's type, each in registers of its own."""
+        """Store the chosen channels in the destination's type, each in its own registers."""
         dst = self.inst.get("dst")
         kind = self.state.kernel.variable_type(dst.var).name
         row = -(-len(self.on) * SIZES[kind] // self.state.grf) * self.state.grf
@@ -120,7 +120,7 @@ class Message:
             self.state.poke(self.inst, dst, k * row + lane * SIZES[kind], data, seen, ulp=ulp, zeros=True)
 
     def null_mask(self, count: int) -> None:
-        """One more register, where it is asked for: no page is null."""
+        """Write one more register if the message requests it: no page is null."""
         dst = self.inst.get("dst")
         if self.op & 0x100 and any(self.on):
             kind = self.state.kernel.variable_type(dst.var).name
@@ -226,7 +226,7 @@ def sample(state: State, inst) -> None:
 
 
 def load(state: State, inst) -> None:
-    """The texel at integer coordinates."""
+    """Load the texel at integer coordinates."""
     message = Message(state, inst)
     for lane, on in enumerate(message.on):
         if not on:
@@ -241,7 +241,7 @@ def load(state: State, inst) -> None:
 
 
 def sample4(state: State, inst) -> None:
-    """One channel of the four texels of a bilinear filter: lower left, lower right, upper right, upper left."""
+    """Load one channel of the four texels of a bilinear filter: lower left, lower right, upper right, upper left."""
     message = Message(state, inst)
     channel = inst.get("chan") & 3
     for lane, on in enumerate(message.on):

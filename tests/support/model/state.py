@@ -24,7 +24,7 @@ WHOLE = ExecControl(1, 0, no_mask=True)  # what a message without a parenthesis 
 
 @dataclass
 class Surface:
-    """What a surface variable stands for: bytes, and for images their shape."""
+    """The memory behind a surface variable: bytes, and the shape of an image."""
 
     data: bytearray
     base: int = 0  # address in the flat space
@@ -33,7 +33,7 @@ class Surface:
 
 @dataclass
 class Expected:
-    """How a variable is compared: element type, units in the last place, signs of zero, bytes that mean nothing."""
+    """The comparison of a variable: element type, units in the last place, signs of zero, bytes that mean nothing."""
 
     kind: str
     ulp: int = 0
@@ -99,7 +99,7 @@ class State:
         return "uw" if isinstance(operand, Address) else "ud"
 
     def origin(self, operand) -> tuple[int, int]:
-        """Where a general operand begins: variable and byte."""
+        """Return the variable and byte where a general operand begins."""
         var, offset = self.locate(operand.var)
         return var, offset + operand.row * self.grf + operand.col * SIZES[self.type_name(operand)]
 
@@ -216,7 +216,7 @@ class State:
             self.wrote(var, kind, inst, **how)
 
     def undefine(self, operand: RawOperand, offset: int, size: int) -> None:
-        """The documents leave these bytes of a raw destination open."""
+        """Mark bytes of a raw destination that the documents leave open."""
         place = self.raw(operand)
         if place is not None:
             known = self.expected.setdefault(place[0], Expected("ub"))

@@ -54,7 +54,7 @@ class Texels:
         return [*found, 0, 0, 0, 1][:4] if self.channels == 4 else [*found, *[0, 0, 0, 1][len(found) :]]
 
     def write(self, at: int, channel: int, raw: bytes) -> None:
-        """One channel from the dword of a register, converted to the format."""
+        """Write one channel from the dword of a register, converted to the format."""
         if channel >= self.channels:
             return
         size = SIZES[self.kind]
@@ -131,7 +131,7 @@ def _typed(data: str, *, write: bool, newer: bool, alpha: bool = False, status: 
 
 
 def load_status(state: State, inst) -> None:
-    """One bit per lane: whether its pixel is there."""
+    """Write one bit per lane: set if its pixel exists."""
     on = state.enabled(inst)
     _, kind, texels = _texels(state, inst, newer=True)
     bits = sum(

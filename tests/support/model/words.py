@@ -97,7 +97,7 @@ class Ints:
         return value - (1 << self.bits) if self.signed and value >> self.bits - 1 else value
 
     def first(self, rest: str) -> int:
-        """Where the first other digit stands, from the top."""
+        """Return the place of the first other digit, from the top."""
         return self.bits - len(rest) if rest else 0xFFFFFFFF
 
     def extract(self, width: int, offset: int, a: int) -> int:

@@ -41,7 +41,7 @@ class _Mentions:
         self._counts: Counter[str] | None = None
 
     def count(self, ctx: CheckContext, name: str) -> int:
-        """Return how often a name occurs in the text, comments included; one pass counts all words."""
+        """Return the number of occurrences of a name in the text, comments included; one pass counts all words."""
         if self._counts is None:
             self._counts = Counter(_WORD.findall(ctx.document.text))
         return self._counts[name]

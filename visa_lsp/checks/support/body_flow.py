@@ -50,7 +50,7 @@ def steps_of_body(body: Body, grf_bytes: int | None = None) -> list[Step]:
 
 
 def storage_of_body(body: Body, grf_bytes: int | None = None) -> Storage:
-    """Return where the general variables of a body lie, in rows of its platform or of ``grf_bytes``."""
+    """Return the storage of a body's general variables, in rows of its platform or of ``grf_bytes``."""
     declared: dict[int, tuple[int, int]] = {}
     aliases: dict[int, tuple[int, int]] = {}
     for symbol in body.symbols:

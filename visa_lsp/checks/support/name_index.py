@@ -89,7 +89,7 @@ class NameIndex:
 
     @cached_property
     def likeness(self) -> Callable[[str, Iterable[str]], str | None]:
-        """How a misspelt word is looked for."""
+        """The key by which a misspelt word is looked up."""
         labels = [label.name for label in self._body.labels.values() if label.place]
         plain = sum([not spelling(name).number for name in (*self.by_name, *labels)])
         return nearest if plain <= MAX_PLAIN_NAMES else same_letters

@@ -33,7 +33,7 @@ class Data(Struct, frozen=True):
     transposed: bool
 
     def registers(self, lanes: int, grf: int) -> int:
-        """Return how many registers the message moves."""
+        """Return the number of registers that the message moves."""
         if self.transposed:
             return max(1, self.size * self.elements // grf)
         return self.elements * max(1, self.size * lanes // grf)

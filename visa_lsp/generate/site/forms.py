@@ -109,7 +109,7 @@ def _record(assembled: Assembled) -> bytes | None:
 
 
 def _carried_out(kernel: Kernel, platform: str) -> tuple[CellChange, ...]:
-    """Return what one thread of 16 lanes changes, from registers and buffers that count their elements.
+    """Return the changes of one thread of 16 lanes, starting with registers and buffers that count their elements.
 
     Raises KernelFault for a form that cannot be carried out by itself, which no page should show.
     """
@@ -153,7 +153,7 @@ def _of_floats(instruction: Inst, kernel: Kernel) -> bool:
 
 
 def _values(kernel: Kernel, variable: int, count: int, stride: int) -> list[float]:
-    """Return what stands in a variable before: different numbers for each, so that what comes of them tells what was read."""
+    """Return the initial values of a variable: different for each, so that a result shows which one was read."""
     declared = kernel.variable(variable)
     assert declared is not None
     first = variable - predefined.FIRST_VARIABLE + 1
@@ -176,7 +176,7 @@ def _cells(frame: Frame, kernel: Kernel, variable: int) -> Any:
 
 
 def _state(frame: Frame, kernel: Kernel, buffers: list[Buffer], dwords: str) -> dict[str, str]:
-    """Everything that an instruction can change, by name, as it is shown."""
+    """Return everything that an instruction can change, by name, as shown."""
     numbers = range(predefined.FIRST_VARIABLE, predefined.FIRST_VARIABLE + len(kernel.variables))
     state = {kernel.variable_name(number): _shown(_cells(frame, kernel, number).tolist()) for number in numbers}
     for number, entry in enumerate(kernel.predicates):

@@ -110,7 +110,7 @@ def packed(tokens: Iterable[tuple[int, int, int, int]]) -> bytes:
 
 
 def unpacked(line: bytes) -> Iterator[tuple[int, int, int, int]]:
-    """Yield what ``packed`` was made of."""
+    """Yield the tokens behind ``packed``."""
     numbers = [0, *map(int, line.split(b","))]
     column = 0
     for at in range(1, len(numbers), 5):
@@ -126,7 +126,7 @@ def chunk_lines(analysis: Analysis, at: int, inside: range | None = None) -> lis
 
 
 def some_lines(analysis: Analysis, at: int, most: int | None = None, inside: range | None = None) -> list[bytes] | None:
-    """Return what ``chunk_lines`` does; None where more than ``most`` keys are new: that many lines are bound then."""
+    """Return the result of ``chunk_lines``; None where more than ``most`` keys are new, after binding that many lines."""
     index = index_of(analysis.document)
     part = index.parts[at]
     wanted = range(part.chunk.count) if inside is None else inside

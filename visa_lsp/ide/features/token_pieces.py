@@ -83,7 +83,7 @@ def _same_meaning(index: Index, at: int, piece: Piece, signs: Signs) -> bool:
 
 
 def pieces_of(document: Document) -> Pieces:
-    """Return what is kept of a text and all that it was edited out of."""
+    """Return the pieces kept for a text and its earlier snapshots."""
     return document.session.part(Pieces)
 
 

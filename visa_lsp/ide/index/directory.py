@@ -1,4 +1,4 @@
-"""Where the names of a text are declared, name by name, kept up by what an edit takes and gives.
+"""The declarations of a text by name, updated with each edit.
 
 A chunk has to be taken apart once before its names can be looked up. Each question does that for a few chunks and looks
 through the names of those that are left, so that the first question about a long text waits for no more than the tenth.
@@ -24,7 +24,7 @@ _AT_ONCE: Final = 4
 
 
 class Directory:
-    """Which chunks declare a name, or an alias of it; goes from any snapshot of a text to any other."""
+    """The chunks that declare a name, or an alias of it; can be moved from any snapshot of a text to any other."""
 
     def __init__(self) -> None:
         self.index: Index | None = None

@@ -1,4 +1,4 @@
-"""What is worked out of one chunk and kept with it, each fact under a key of its own type.
+"""Facts computed from one chunk and kept with it, each under a key of its own type.
 
 The module that works a fact out declares its key and says there what is kept and why it stays right; nobody else uses it.
 A chunk never changes and an edit replaces it together with its memo, so that what follows from the chunk alone needs no

@@ -1,4 +1,4 @@
-"""Where things stand in a long text, read off its chunks without binding: bodies, declarations, labels, mentions.
+"""The places in a long text, read off its chunks without binding: bodies, declarations, labels, mentions.
 
 What is known of a chunk is kept from one snapshot to the next, so that after an edit only the touched chunks are read
 again. It judges nothing; ``focus`` binds the few lines that it names. Invariant: an index belongs to one snapshot.
@@ -38,7 +38,7 @@ _HEAD: Final = re.compile(r'\s*(\.[a-z_]+)\s*(?:"([^"]*)"|(\S+))?')
 
 
 class PartNaming(NamedTuple):
-    """Everything in a chunk that decides what a name of the body is; ``signs`` None where nothing is declared."""
+    """The part of a chunk that decides the meaning of names of the body; ``signs`` is None without declarations."""
 
     labels: tuple[str, ...]
     signs: dict[str, str] | None
@@ -47,7 +47,7 @@ class PartNaming(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class ChunkIndex:
-    """What is known of one chunk. ``decls`` gives the line in the chunk and the rest of each declaration.
+    """The facts of one chunk. ``decls`` gives the line in the chunk and the rest of each declaration.
 
     ``memo`` is for what others work out of the chunk: each under its own key.
     """
@@ -171,7 +171,7 @@ class BodyChunks:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How much there is in a body."""
+    """The numbers of items in a body."""
 
     instructions: int
     variables: int
@@ -302,7 +302,7 @@ class Index:
                 yield line, match.group(1)
 
     def counts(self, group: BodyChunks) -> Counts:
-        """Return how much there is in a body."""
+        """Return the counts of a body."""
         parts = self.parts[group.first : group.end]
         return Counts(
             sum(part.instructions for part in parts),
@@ -372,10 +372,10 @@ def index_of(document: Document) -> Index:
 
 
 def sign_of(name: str, letter: str) -> str:
-    """Return what stands for a declared name in the key of a line; a word that means something else in places keeps itself."""
+    """Return the sign of a declared name in the key of a line; a word whose meaning differs in places is its own sign."""
     return f"\x01{letter}{name if name in special_words() else ''}\x02{len(name)};"
 
 
 def words_of(code: str) -> set[str]:
-    """Everything in a line that may be a name."""
+    """Return all words of a line that may be names."""
     return set(_WORD.findall(code))

@@ -1,4 +1,4 @@
-"""What stands under a cursor: the token, its statement, its instruction and body, and the symbol that it names.
+"""The text under a cursor: the token, its statement, its instruction and body, and the symbol that it names.
 
 The one place where an offset of the text becomes something with a meaning; every editor feature starts here.
 Knows no protocol. Invariant: a cursor just behind a token's last character still points at it.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class TokenKind(Enum):
-    """What a token is."""
+    """The kind of a token."""
 
     MNEMONIC = "mnemonic"
     MODIFIER = "modifier"
@@ -162,7 +162,7 @@ def _body(node: tree.BodyDirective) -> Iterator[Token]:
 
 
 def mnemonic_words(bound: Bound | None) -> int:
-    """Return how many of the dotted words are the mnemonic."""
+    """Return the number of the dotted words that make up the mnemonic."""
     row = bound.row if bound else None
     return 1 + row.mnemonic.count(".") if row else 1
 

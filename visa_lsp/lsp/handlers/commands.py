@@ -452,7 +452,7 @@ async def on_run_all(ls: VisaServer, arguments: list[Any], token: Any) -> Result
 
 
 def _batch(arguments: list[Any]) -> tuple[list[str], float | None, str | int | None, dict[str, Any]]:
-    """Return what ``visa.runAll`` is given: launch files, seconds for each, where answers are told, the options of each run."""
+    """Return the arguments of ``visa.runAll``: launch files, seconds for each, the token for answers, the options of each run."""
     value = _json(arguments[0] if arguments else None)
     options = dict(value) if isinstance(value, dict) else {}
     uris, seconds, partial = (options.pop(key, None) for key in ("uris", "timeout", "partialResultToken"))

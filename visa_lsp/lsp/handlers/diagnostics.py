@@ -46,7 +46,7 @@ Value = dict[str, Any]
 
 
 class FrozenHeap:
-    """Whether the objects made to open a text have been taken out of later garbage collections."""
+    """The exemption of objects made to open a text from later garbage collections."""
 
     def __init__(self) -> None:
         self.done = False

@@ -181,7 +181,7 @@ def definition(ls: VisaServer, uri: str, info: InfoDocument | LaunchDocument, of
 
 
 def place_in_info(ls: VisaServer, opened: OpenDocument, offset: int) -> types.Location | None:
-    """Return where the ze_info beside a text speaks of the input, or the kernel, at an offset of the text."""
+    """Return the place, in the ze_info beside a text, of the input or kernel at an offset of the text."""
     kernel = kernel_at(opened.analysis, offset)
     path = ls.files.path_of(opened.key)
     if kernel is None or path is None:
@@ -210,7 +210,7 @@ def _plain(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Inputs:
-    """What the inputs of a kernel hold: by the lines that declare them and a state of the document that tells it."""
+    """The contents of a kernel's inputs, for the lines that declare them and a state of the ze_info document."""
 
     header: tuple[str, ...]
     path: Path | None
@@ -225,7 +225,7 @@ _INPUTS: Final = Key[dict[str, _Inputs]]("inputs")
 def inputs_beside(
     ls: VisaServer, opened: OpenDocument, kernel: str
 ) -> tuple[Mapping[str, tuple[HeldArgument, ...]], str]:
-    """Return what the inputs of a kernel hold by the ze_info beside its text, and that document's name; nothing without one.
+    """Return the contents of a kernel's inputs by the ze_info beside its text, and that document's name; empty without one.
 
     It is looked for again when the folder, that document or the lines of the inputs have changed.
     """
@@ -248,7 +248,7 @@ def inputs_beside(
 
 
 def _state(ls: VisaServer, path: Path | None) -> object:
-    """Return what tells states of a document apart, open or not; without one, those of the open documents that may become it."""
+    """Return the stamp of a document's state, open or not; without one, the stamps of open documents that may become it."""
     if path is None:
         return tuple(d.serial for d in ls.documents if d.language is Language.ZEINFO)
     opened = ls.documents.get(ls.files.uri_of(path))
@@ -256,7 +256,7 @@ def _state(ls: VisaServer, path: Path | None) -> object:
 
 
 def input_labels(ls: VisaServer, opened: OpenDocument) -> Callable[[str], dict[str, str]]:
-    """For a kernel, by the variables of its inputs: what stands beside their lines. The first kernels of many are told of."""
+    """Return the labels beside the lines of inputs, by variable, for the first kernels of a text."""
     known: dict[str, dict[str, str]] = {}
 
     def of(kernel: str) -> dict[str, str]:
@@ -268,7 +268,7 @@ def input_labels(ls: VisaServer, opened: OpenDocument) -> Callable[[str], dict[s
 
 
 def input_pages(ls: VisaServer, opened: OpenDocument, kernel: str) -> dict[str, str]:
-    """By the variables of a kernel's inputs: a line of Markdown for hover, with the value of the last run."""
+    """Return a line of Markdown for hover by variable of a kernel's inputs, with the value of the last run."""
     kept = ls.runs.get(opened.key)
     values = kept[1].variables if kept is not None and kept[1].kernel == kernel else {}
     return pages(*inputs_beside(ls, opened, kernel), values)
@@ -282,7 +282,7 @@ def arguments_beside(ls: VisaServer, opened: OpenDocument, kernel: str) -> dict[
 def completion_items(
     ls: VisaServer, opened: OpenDocument, info: InfoDocument | LaunchDocument, offset: int
 ) -> types.CompletionList:
-    """Return what may be typed at an offset of a ze_info document."""
+    """Return the completion items at an offset of a ze_info document."""
     document = opened.analysis.document
     items = [
         types.CompletionItem(

@@ -38,7 +38,7 @@ Locations = types.Location | list[types.Location] | list[types.LocationLink]
 
 
 class AtPosition(Protocol):
-    """What all requests about a place have."""
+    """The common parameters of requests about a place."""
 
     text_document: types.TextDocumentIdentifier
     position: types.Position

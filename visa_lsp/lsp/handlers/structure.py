@@ -106,7 +106,7 @@ def _listed(entries: Iterable[OutlineEntry], document: Text, columns: Columns) -
 
 
 def _columns(ls: VisaServer, document: Document) -> Columns:
-    """From a line and a column to the client's column; None where both are the same in the whole text."""
+    """Return a function from line and column to the client's column; None where both are equal in the whole text."""
     if ls.encoding == "utf-32" or all(chunk.text.isascii() for chunk in document.chunks):
         return None
     return lambda line, column: units(document.line_text(line)[:column], ls.encoding)

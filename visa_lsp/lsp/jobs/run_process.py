@@ -110,7 +110,7 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
 
 
 class _LaunchMissing(ValueError):  # noqa: N818 - an answer in words
-    """There is no launch file."""
+    """The error that a launch file is missing."""
 
 
 def _launch_path(source: Path | None, options: dict[str, Any]) -> Path | None:

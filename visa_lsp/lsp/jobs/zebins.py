@@ -1,4 +1,4 @@
-"""What an editor shows of a zebin: its lists, its ze_info, and its vISA as text.
+"""The views of a zebin in an editor: its lists, its ze_info, and its vISA as text.
 
 Invariant: a part that cannot be read is told as such; the other parts are there all the same.
 """

@@ -23,7 +23,7 @@ _DIGITS: Final = 20
 
 
 class Inflow:
-    """What can be read from a stream. ``ended`` is true once the other side has closed it.
+    """The input side of a stream. ``ended`` is true once the other side has closed it.
 
     ``read`` gives some bytes, at most as many as it is told, and none at the end; ``fd`` is for a loop that can be told when
     it has some, None where it cannot.

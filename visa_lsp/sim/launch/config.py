@@ -95,7 +95,7 @@ class ImageArg:
 
 @dataclass(frozen=True, slots=True)
 class SamplerArg:
-    """How coordinates become texels. ``address``: none, clamp_to_edge, clamp, repeat, mirrored_repeat."""
+    """A sampler: the rules from coordinates to texels. ``address``: none, clamp_to_edge, clamp, repeat, mirrored_repeat."""
 
     address: str = "none"
     filter: str = "nearest"

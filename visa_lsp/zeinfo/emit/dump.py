@@ -213,7 +213,7 @@ class DumpArguments:
                 )
 
     def _structs(self, indexes: Sequence[int], many: int) -> list[int]:
-        """Return which values are structs: the others fit the plain inputs, in order."""
+        """Return the values that are structs: the others fit the plain inputs, in order."""
         plain = self.roles.values
         choices = [
             [indexes[i] for i in places]
@@ -242,7 +242,7 @@ class DumpArguments:
         return self.said.images.get(index) or self.hints[index].image_type or "image_2d"
 
     def _table(self, images: Sequence[int]) -> Surfaces:
-        """Return which surfaces are images."""
+        """Return the surfaces that are images."""
         if self._bindless() or not images:
             return Surfaces(0, {})
         found = surfaces(self.flow, len(self.roles.pointers), {i: self._type(i) for i in images}, self.said.access)
@@ -377,7 +377,7 @@ _KINDS: Final = ("local", "buffer", "value", "image", "sampler")
 
 
 def _constants_of(order: Sequence[int]) -> int:
-    """Return how many pointers at the end of the payload must be ``__constant`` for this order of the source."""
+    """Return the number of pointers at the payload's end that must be ``__constant`` for this order of the source."""
     count = len(order)
     return next(m for m in range(count + 1) if [p for p in order if p < count - m] == list(range(count - m)))
 

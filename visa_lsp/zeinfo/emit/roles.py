@@ -293,7 +293,7 @@ def _order(count: int, many: int, places: Sequence[int]) -> list[int]:
 
 
 def _read_only(roles: Roles, flow: InputUse, images: int) -> int:
-    """Return how many pointers at the end of the payload are never written through."""
+    """Return the number of pointers at the payload's end that are never written through."""
     found = 0
     for position in range(len(roles.pointers) - 1, -1, -1):
         root = flow.root(roles.pointers[position].id)
