@@ -1,6 +1,6 @@
-"""The changelog from its fragments: ``python .ci/changes.py VERSION DATE``, or ``--draft`` to see what would stand there.
+"""The changelog from its fragments: ``python .ci/changes.py VERSION DATE``, or ``--draft`` to see what would be there.
 
-Fragments are files ``docs/changes/NAME.KIND.md``; what stands below the heading of the version to come, ``## VERSION (unreleased)``,
+Fragments are files ``docs/changes/NAME.KIND.md``; text below the heading of the next version, ``## VERSION (unreleased)``,
 stays, and fragments go behind the last line of their kind. Knows nothing of versions but how they are written.
 Invariant: no line of the changelog is lost.
 """

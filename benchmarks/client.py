@@ -1,6 +1,6 @@
 """A language client reduced to what a measurement needs: the real server over stdio, one message at a time.
 
-The server's CPU time is read from the system, its answers' bytes are parsed only where the benchmark asks for them.
+The server's CPU time is read from the system, its answers' bytes are parsed only where the benchmark requests them.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 Takes COUNT kernels of the corpus (40). In each one instruction is changed: another opcode, operand or number, or it is left
 out, drawn until a plain run of both texts, without ``compare-runs``, leaves other buffers. Then ``compare-runs`` has to say
-that they differ, at a point where a plain run of both differs as well, which is no larger than the first one, and name the
+that they differ, at a point where a plain run of both differs as well, not larger than the first one, and name the
 first store that differs. Copies with other names, another order of declarations and other blanks must do the same at
 every point. Without launch files: at the grid that is made up for the kernel. Exit 1 where one of them is not so.
 """

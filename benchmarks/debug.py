@@ -1,6 +1,6 @@
 """The response times of the debugger over stdio, and the cost of a breakpoint that is not hit.
 
-A stop until the variables of a kernel with 4,000 of them are there; a step until it stands; eleven thousand instructions and eleven
+A stop until the variables of a kernel with 4,000 of them are there; a step until the run has stopped; eleven thousand instructions and eleven
 million back; an interpreted run with and without a breakpoint on a line that is never reached, and with a condition that is never
 true. Usage: python -m benchmarks.debug [ROUNDS]
 """

@@ -1,9 +1,9 @@
 """The amount of code between an edit and its findings: files and lines, from imports and calls.
 
-It begins where a snapshot is asked for its findings and follows every call within ``visa_lsp/analysis``. A name that is
+It begins where a snapshot's findings are requested, and follows every call within ``visa_lsp/analysis``. A name that is
 called as a function is that of the module or of what it imports; a name behind a point is every method or property of that
 name in the room, whatever it is called on: rather too much than too little. What is counted of a definition are all of its
-lines that are not blank, docstrings and comments included; of a class what is no method, and the methods that are reached.
+lines that are not blank, docstrings and comments included; of a class what is not a method, and the methods that are reached.
 What is asked of the rooms below, and of what keeps verdicts on disk, is to be known by what it says, not by how it is made.
 Usage: python -m benchmarks.edit_path [--names]
 """
@@ -99,7 +99,7 @@ class Room:
             found.append(self.top[module, definition.name.split(".")[0]])
         nodes = [definition.node]
         if isinstance(definition.node, ast.ClassDef):
-            # What is made is initialised; what a class calls elsewhere is reached where that is asked for.
+            # What is made is initialised; what a class calls elsewhere is reached where that is requested.
             nodes = [n for n in definition.node.body if not isinstance(n, Function)]
             found += [
                 d for d in self.methods["__init__"] if d.module == module and d.name.startswith(f"{definition.name}.")

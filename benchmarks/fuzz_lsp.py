@@ -1,7 +1,7 @@
 """Random messages against a real server: ``python -m benchmarks.fuzz_lsp [--count 10000] [--seed N]``.
 
 Valid and invalid requests, notifications and answers in random order, in a workspace with FIFOs, devices, links, folders and
-files that are no texts, and files that nobody may read. Each request has to be answered exactly once, the server must not
+files that are not texts, and files that nobody may read. Each request has to be answered exactly once, the server must not
 die, and its findings at the end must be those of a fresh server that is given the same texts.
 Exit status 0 when all of that holds.
 """
@@ -249,7 +249,7 @@ class Fuzz:
             (folder / "z.zeinfo.yaml").as_uri(),
             *((folder / name).as_uri() for name in HOSTS),
         ]
-        # What a workspace has beside texts: asked about, never opened.
+        # What a workspace has beside texts: queried, never opened.
         self.strange = [path.as_uri() for path in sorted(folder.rglob("*")) if path.suffix and path.parent.name != "up"]
 
     def request(self, method: Any, params: Any, *, broken: bool = False) -> None:

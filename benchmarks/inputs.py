@@ -75,7 +75,7 @@ def kernel(lines: int, seed: int = 1) -> str:
         keep = max(1, (lines - len(head) - len(attributes)) // 2)
         code = [line for line in code[:keep] if not any(label in line for label in labels)]
         used = set(_NAME.findall("\n".join([*code, *attributes])))
-        # Backwards: what a variable is an alias of stands before it.
+        # Backwards: the base of an alias is declared before it.
         for line in reversed(decls):
             if line.split()[1] in used:
                 used.update(_NAME.findall(line))

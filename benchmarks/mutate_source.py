@@ -1,6 +1,6 @@
 """Mutate the package in many places, and count which mutants the tests of a tier notice.
 
-One copy of the repository holds all mutants. Each mutated expression stands in it as ``(mutant if is_on(7) else original)``, and
+One copy of the repository holds all mutants. Each mutated expression is in it as ``(mutant if is_on(7) else original)``, and
 ``VISA_LSP_MUTANT=7`` in the environment turns the seventh on, in every process that a test starts too. A first run with none turned on
 records which test reaches which mutant. Each mutant then gets only the tests that reach it, the quickest first, until one fails.
 

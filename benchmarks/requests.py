@@ -2,7 +2,7 @@
 
 A real server over stdio and a text of real kernels with some faults planted in it. Every round edits the text first, at
 a random place: a word in a comment, a new line, a declaration, an operand, or the undoing of one of these; then the
-findings are pulled, as editors do, and the request is asked about another random place. So no answer can be given
+findings are pulled, as editors do, and the request is sent for another random place. So no answer can be given
 twice. *ms* is what a client waits from its first byte out to the last byte in, *CPU* what the server's process spent
 meanwhile; p95 is over all rounds, the first one included, which is shown by itself too.
 Every request that the server says it answers is asked; those that are not are named with the reason.
@@ -57,7 +57,7 @@ OTHER = (
     "workspace/symbol", "workspace/symbol: nothing fits", "workspace/diagnostic", "completionItem/resolve",
     "codeLens/resolve", "callHierarchy/incomingCalls", "callHierarchy/outgoingCalls", "workspace/executeCommand",
 )  # fmt: skip
-# The requests behind each capability; what is not asked stands under its reason.
+# The requests behind each capability; requests that are left out are under the reason.
 PROVIDERS = {
     "hoverProvider": "hover", "signatureHelpProvider": "signatureHelp", "declarationProvider": "declaration",
     "definitionProvider": "definition", "typeDefinitionProvider": "typeDefinition",

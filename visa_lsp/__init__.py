@@ -1,6 +1,6 @@
 """visa-lsp: language server, assembler, disassembler and simulator for vISA.
 
-The names of the Python interface are loaded when they are first asked for: the command line loads none of them.
+The names of the Python interface are loaded at the first use: the command line loads none of them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Child processes and temporary folders that do not outlive this process, whatever ends it.
 
-A child that runs our own code calls ``end_with_parent``. A program of others cannot, and a folder is no process: a *keeper*, a small
+A child that runs our own code calls ``end_with_parent``. A program of others cannot, and a folder is not a process: a *keeper*, a small
 process in a session of its own, hears of both through a pipe, and ends and removes what it knows of when that pipe ends. Knows nothing of
 what children do. Invariant: whatever the keeper is to end or remove, it hears of before, or as soon as, it exists.
 """
@@ -98,7 +98,7 @@ def _watch(parent: int) -> None:
 
 @contextlib.contextmanager
 def temporary_folder(prefix: str = "visa-lsp-") -> Iterator[Path]:
-    """Make a folder that only this user can enter, and that is gone afterwards, also where this process is killed."""
+    """Make a folder that only this user can enter, and that is removed afterwards, even if this process is killed."""
     folder = Path(tempfile.gettempdir()).resolve() / f"{prefix}{os.urandom(8).hex()}"
     with _kept(f"folder {os.fsencode(folder).hex()}"):
         folder.mkdir(mode=0o700)

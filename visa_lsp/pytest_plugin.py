@@ -1,6 +1,6 @@
 """Launch files as tests of pytest: each ``*.launch.yaml`` is one item, which fails as ``visa-lsp run`` does.
 
-Nothing is collected unless ``--visa`` or ``visa_launches = true`` asks for it. Loads nothing before a launch runs, for pytest
+Nothing is collected unless ``--visa`` or ``visa_launches = true`` requests it. Loads nothing before a launch runs, for pytest
 loads this module at every start.
 """
 
@@ -32,7 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Collect a launch file, where that is asked for."""
+    """Collect a launch file, where that is requested."""
     config = parent.config
     if not file_path.name.endswith(_ENDINGS) or not (config.getoption("visa") or config.getini("visa_launches")):
         return None

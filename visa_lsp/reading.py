@@ -1,6 +1,6 @@
 """Bounded reading of untrusted files; files not named by the user must be regular.
 
-Two kinds of files are told apart. One that was *named* on a command line may be anything that gives bytes, such as the
+Two kinds of files are distinguished. One that was *named* on a command line may be anything that gives bytes, such as the
 pipe of a shell's ``<(...)``. One that was *found* (below a folder, beside another file, by a name inside a file) has to be
 a regular file: reading a FIFO there would wait for ever, and a device may have no end.
 Invariant: every failure is an ``OSError`` with words for a message; no more than the bound is ever read.

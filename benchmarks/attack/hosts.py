@@ -1,4 +1,4 @@
-"""Texts of other languages with vISA in their strings: found, judged, asked about at any place, edited, formatted, written back."""
+"""Texts of other languages with vISA in their strings: found, judged, queried at any place, edited, formatted, written back."""
 
 from __future__ import annotations
 

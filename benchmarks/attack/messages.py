@@ -73,7 +73,7 @@ class Record(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Keep one line of it."""
         error = record.exc_info[1] if record.exc_info else None
-        # What is no message, or none of the protocol's, is logged as that; everything else is a bug.
+        # Malformed messages, and messages outside the protocol, are logged as such; everything else is a bug.
         if record.name.startswith("pygls") and record.getMessage().startswith("Unable to deserialize"):
             return
         if isinstance(error, ValueError | RecursionError) and record.getMessage() == "a message cannot be handled":

@@ -219,7 +219,7 @@ def named(kernel: Kernel, platform: Platform) -> list[str]:
 
 
 def variables_in_order(body: Kernel) -> bool:
-    """Return whether variables stand in the pool in the order of their numbers: so they are declared, and get these again."""
+    """Return whether the pool has variables in the order of their numbers: declared in this order, they get the same numbers."""
     for kind in (body.variables, body.addresses, body.predicates, body.samplers, body.surfaces):
         names = [variable.name_index for variable in kind]
         if names != sorted(names):

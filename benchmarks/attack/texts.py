@@ -1,4 +1,4 @@
-"""Texts: checked on both ways and after edits, assembled, read back, formatted, asked about at any place."""
+"""Texts: checked on both ways and after edits, assembled, read back, formatted, queried at any place."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def assembled(text: str, platform: str | None) -> str:
         raise Wrong(f"our own text is refused: {said[:2]}")
     if second.data == first.data:
         return "assembled"
-    # A declaration or an attribute behind code stands in front of it in our text, and so do its names in the pool.
+    # Our text puts a declaration or an attribute behind code in front of it, and its names in the pool likewise.
     if encode(_with_wide_numbers(decode(first.data))) == encode(_with_wide_numbers(decode(second.data))):
         return "assembled, a number that was a text in four bytes"
     again = module_text(decode(second.data), platform_named(platform) if platform else None)
@@ -206,7 +206,7 @@ def _is_short_number(body: Kernel, attribute: Attribute) -> bool:
 
 
 def _late(text: str) -> bool:
-    """Return whether a declaration stands behind an attribute, a label or an instruction of its body."""
+    """Return whether a declaration is behind an attribute, a label or an instruction of its body."""
     stage = 0  # 1 behind an attribute, 2 behind code
     for line in text.replace("\r", "\n").split("\n"):
         word = line.strip().lstrip("{").strip()
@@ -225,7 +225,7 @@ def _late(text: str) -> bool:
 
 
 def without_errors(analysis: Analysis) -> str:
-    """Return the text without the lines where errors stand; a few times, since what follows from them comes to light then."""
+    """Return the text without the lines where errors are; a few times, since their consequences show up then."""
     for _ in range(4):
         bad = {analysis.document.position(d.span.start)[0] for d in analysis.diagnostics if d.severity.value == "error"}
         if not bad:

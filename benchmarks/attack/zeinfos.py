@@ -1,4 +1,4 @@
-"""ze_info documents with something odd in them: checked alone and against a text, asked about, read for a launch."""
+"""ze_info documents with something odd in them: checked alone and against a text, queried, read for a launch."""
 
 from __future__ import annotations
 

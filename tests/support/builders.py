@@ -190,7 +190,7 @@ def dispatch(builder, *, buffers=(), lanes=0xFFFF, threads=1, groups=(1, 1, 1), 
 def final(builder, initial=None, **more):
     """Run one thread and give its registers: a function from variable to array.
 
-    ``initial`` maps variables to arrays that stand in them at the start.
+    ``initial`` maps variables to their initial arrays.
     """
     from visa_lsp.sim.machine import Machine
 

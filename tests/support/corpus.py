@@ -84,7 +84,7 @@ def read(path: Path) -> str:
 
 @dataclass(frozen=True)
 class Form:
-    """A row of ``forms.tsv`` on one platform; ``root`` is the corpus that it is of, whose template it stands in."""
+    """A row of ``forms.tsv`` on one platform; ``root`` is the corpus that it is of, whose template it is in."""
 
     text: str
     platform: str

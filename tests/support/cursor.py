@@ -1,4 +1,4 @@
-"""Marked sources: ``^`` is the cursor; it is no token of the language, so it may stand anywhere."""
+"""Marked sources: ``^`` is the cursor; it is not a token of the language, so it may be anywhere."""
 
 from __future__ import annotations
 

@@ -207,7 +207,7 @@ class Client(_Client):
         return self.process.stderr.read().decode()
 
 
-# A session ends its process when its client is gone; here that process has other tests to do.
+# A session ends its process when its client has disconnected; here that process has other tests to do.
 session._leave_soon = lambda: None
 
 
@@ -222,7 +222,7 @@ class ClientHere(_Client):
         super().__init__(self._mine.makefile("wb"), self._mine.makefile("rb"))
 
     def _serve(self) -> None:
-        gone = contextlib.suppress(OSError)  # a peer that is gone takes nothing any more
+        gone = contextlib.suppress(OSError)  # a disconnected peer takes nothing any more
         with self._its as its, gone, its.makefile("rb", buffering=0) as source, its.makefile("wb") as target:
             try:
                 session.DebugSession(source, target, open_launch, __version__).serve()

@@ -32,7 +32,7 @@ SLIPS = {
 
 @dataclass(frozen=True)
 class Fault:
-    """A slip: its kind, the host with it, and where the changed token stands there."""
+    """A slip: its kind, the host with it, and the place of the changed token in it."""
 
     kind: str
     text: str

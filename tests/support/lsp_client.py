@@ -119,7 +119,7 @@ def plain(value: object):
 
 
 async def no_process_left(client) -> bool:
-    """Return whether the server's processes for runs are gone, waited for."""
+    """Wait for the server's processes for runs to end; return whether they have."""
     server = client._server.pid
     end = time.monotonic() + 60
     while time.monotonic() < end:
@@ -180,7 +180,7 @@ class SharedClient(LanguageClient):
 
 
 class Servers:
-    """Servers by what their clients can do: each is started when a test first asks for it, and is there for all tests."""
+    """Servers by what their clients can do: each is started when a test first requests it, and is there for all tests."""
 
     def __init__(self) -> None:
         self._clients: dict[tuple[str, str], SharedClient] = {}

@@ -1,7 +1,7 @@
 """Texts that carry the findings which they expect, and the comparison with the findings there are.
 
 A comment line underlines the line above it: ``// ^^^^ error[slug]: part of the message``. ``// <^^`` moves the carets to
-the first column, where they could not stand otherwise. Knows nothing of any rule.
+the first column, where they could not be otherwise. Knows nothing of any rule.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ def patiently(holds: Callable[[], bool]) -> bool:
 
 
 def is_alive(number: int) -> bool:
-    """Return whether a process runs; one that has ended and that nobody has asked about does not."""
+    """Return whether a process runs; an ended one that was not waited for yet (a zombie) does not."""
     try:
         os.kill(number, 0)
         about = Path(f"/proc/{number}/stat").read_text()

@@ -27,7 +27,7 @@ _MADE = {"glossary.md"}
 
 
 def sentences() -> Iterator[tuple[str, str]]:
-    """(where it stands, the text without what is code in it)."""
+    """Yield (place, text without its code)."""
     for row in TABLE.rows:
         yield row.mnemonic, " ".join([row.summary, row.detail, *row.pitfalls])
         yield row.mnemonic, " ".join([s.doc for s in row.slots] + [m.doc for m in row.modifiers])

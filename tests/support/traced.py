@@ -1,6 +1,6 @@
 """A plain run kept instruction by instruction, and what the debugger shows held against it.
 
-What a line of ``run --trace`` says is found again by the names that a user of the debugger would ask for. Where a variable
+What a line of ``run --trace`` says is found again by the names that a user of the debugger would request. Where a variable
 lies is taken from the machine that ran, not from the debugger.
 """
 

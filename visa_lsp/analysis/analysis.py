@@ -1,8 +1,8 @@
-"""One snapshot of a text with everything that is known of it, each part made when it is first asked for.
+"""One snapshot of a text with all derived facts, each part made at its first use.
 
 An ``Analysis`` never changes; an edit makes a new one from ``document.edit``. It does no input or output, but for one
 switch: with ``VISA_LSP_VERIFY=1`` in the environment findings are compared with the full path's, for fuzzers and tests.
-The rules are loaded where findings are asked for: of a text that is known to have none, nobody does.
+The rules are loaded where findings are requested: of a text that is known to have none, nobody does.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class Change(NamedTuple):
     shift: int = 0
 
     def moved(self, offset: int) -> int | None:
-        """Return the offset in the new chunk of a line of the old one; None where it is gone."""
+        """Return the offset in the new chunk of a line of the old one; None for a removed one."""
         if self.chunk is None or self.head <= offset < self.behind:
             return None
         return offset + self.shift if offset >= self.head else offset
@@ -101,7 +101,7 @@ class Finding(Struct, frozen=True):
         return Finding(judged, tuple(anchors), tuple(spots))
 
     def moved(self, change: Change) -> Finding | None:
-        """Return the finding behind a change of chunks; None where one of its lines is gone."""
+        """Return the finding behind a change of chunks; None where one of its lines is removed."""
         if not any(id(anchor.chunk) in change.gone for anchor in self.anchors):
             return self
         anchors = []

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 NAME: Final = re.compile(r"(?<![A-Za-z0-9_])%?[A-Za-z_$@?][A-Za-z0-9_$@?-]*")
 _SIGNS: Final = re.compile(r"[$@?-]")
 _COUPLED: Final = frozenset({UNKNOWN, SINGLE})
-# Where an input stands matters to no other line, only that it stands somewhere.
+# The place of an input matters to no other line; only its presence does.
 _PLACED: Final = re.compile(r"offset=[0-9]{1,4}\s+size=[0-9]{1,4}\s*")
 
 
@@ -38,7 +38,7 @@ _PLACED: Final = re.compile(r"offset=[0-9]{1,4}\s+size=[0-9]{1,4}\s*")
 def names_of(code: str) -> frozenset[str]:
     """Return the names in a line. Kept, because it is called when a line is judged and when its findings are kept."""
     found = NAME.findall(code) if len(code) <= MAX_LINE else []
-    # Of a name with other signs in it a directive takes what stands before them.
+    # Of a name with other signs in it a directive takes the part before them.
     more = _SIGNS.sub(" ", " ".join(found)).split() if _SIGNS.search(code) else ()
     return frozenset(found).union(more)
 

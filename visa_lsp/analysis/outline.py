@@ -1,8 +1,8 @@
-"""The outline of a kernel or function: the lines that rules about the body as a whole ask for, whatever else is judged.
+"""The outline of a kernel or function: the lines that rules about the body as a whole read.
 
 Its directives, its first instruction, and the last ones of each part. An outline that had no findings by itself is clean
 in every body that has the same one, in any text of this process.
-Invariant: while ``key`` stays, so do the findings about the outline, up to where its lines stand.
+Invariant: while ``key`` stays, so do the findings about the outline, up to the places of its lines.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Outline:
         self.first_code: Place | None = None  # that, or the first subroutine
         self.last_code: list[Place] = []  # the last instruction and the labels behind it
         self.end: Place | None = None  # the last instruction, label or subroutine
-        # The last declarations before all code, of which one is the last that is no second.
+        # The last declarations before all code, at least one of which is not a second declaration of its name.
         self.leading: list[Place] = []
         self.shaping: list[Place] = []  # the lines that other lines depend on
         self._codes: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ class Outline:
         self._clean_key: object = None
 
     def follow(self, change: Change) -> None:
-        """Move the findings along with a change of chunks; all are given up where one of their lines is gone."""
+        """Move the findings along with a change of chunks; all are given up where one of their lines is removed."""
         moved = [(at, finding.moved(change)) for at, finding in self.findings or ()]
         found = [(at, finding) for at, finding in moved if finding is not None]
         if len(found) < len(moved):
@@ -129,7 +129,7 @@ class Outline:
         self.places = sorted(places | beginning | first)
         opened = self.directives.opening is not None
         self.start = self.directives.places[0][:2] if opened else min(beginning, default=None)
-        # Whether there are several parts shows in where the first instruction stands.
+        # The place of the first instruction shows whether there are several parts.
         self.shaping = sorted(self.directives.shaping | beginning | (first if self.directives.parts else set()))
         codes = tuple([codes_in(chunks[index])[offset] for index, offset in self.places])
         if codes != self._codes:
@@ -222,7 +222,7 @@ def _beginning(chunks: Sequence[Chunk]) -> set[Place]:
 
 
 def _last_code(chunks: Sequence[Chunk], index: int, offset: int, first: int) -> Iterator[Place]:
-    """Yield the statements from a place backwards to the first that is no label and no mark."""
+    """Yield the statements from a place backwards to the first that is neither a label nor a mark."""
     while index >= first:
         if index < len(chunks) and facts_in(chunks[index]).has_code:
             split = instructions_in(chunks[index])

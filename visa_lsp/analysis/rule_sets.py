@@ -40,7 +40,7 @@ class RuleSets(NamedTuple):
 
     ``about_names`` tell of nothing but missing names. ``whole_body`` has what rules of scope BODY depend on, by row.
     ``value_readers`` finds the mnemonics of rows that a rule reads the values of; None where no rule does. ``attributes``
-    finds the directives of those attributes that rules about lines ask for, or binding does; ``common`` those that any line
+    finds the directives of attributes that rules about lines, or binding, read; ``common`` those that any line
     may depend on, and not only lines with one of ``attribute_words``.
     """
 

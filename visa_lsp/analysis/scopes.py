@@ -109,7 +109,7 @@ def _declared(body: ScopedBody, region: Region, declaring: Sequence[int]) -> set
 
 
 def _named_outside(body: ScopedBody, region: Region, names: set[str], named: Mapping[int, set[str]]) -> set[str]:
-    """Return those of the names of a scope that stand somewhere outside of it; ``named`` gives those of each chunk."""
+    """Return the names of a scope that occur outside of it; ``named`` gives the names in each chunk."""
     (first, head), (last, tail) = region
     found = set[str]().union(*[names & some for index, some in named.items() if not first <= index <= last])
     for index, outside in ((first, slice(0, head + 1)), (last, slice(tail + 2, None))):

@@ -181,7 +181,7 @@ def _put_aside(body: Body, known: Sequence[tuple[Chunk, ChunkLines]], added: ran
 
 
 def _take_back(body: Body, todo: Todo) -> set[int]:
-    """Take back what is known of chunks that are no comment any more; return which they are."""
+    """Drop the facts of chunks that no longer lie in a comment; return these chunks."""
     woken = set[int]()
     for index in list(todo) if body.dormant.lines else ():
         found = body.dormant.lines.pop(id(body.chunks[index]), None)

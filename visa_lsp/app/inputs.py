@@ -89,7 +89,7 @@ def foreign(name: str, data: bytes) -> str:
 
     ``data`` may be only the start. A file is OpenCL C by its name or its first kernel, unless it starts like vISA.
     """
-    # Loaded by what works on a text in any case; not by what only asks for a platform's name.
+    # Imported here because commands that only need a platform's name do not load it.
     import re
 
     head = data[:_HEAD]

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import VectorOperand
 
 Reader: TypeAlias = Callable[[bytes, int, list[Value]], tuple[Value, int]]
-# A reader of what may stand in a list.
+# A reader of what may be in a list.
 ItemReader: TypeAlias = Callable[[bytes, int, list[Value]], tuple[ListItem, int]]
 
 WIDE_TYPES: Final = frozenset(t.code for t in (DF, Q, UQ))

@@ -1,7 +1,7 @@
 """One block as a vISA text of its own, to be opened, judged and changed where it is readable.
 
-Operands are variables with names of their own; what the host knows of them stands above the block, what closes the body below. Two
-comments mark where the block begins and ends: only what stands between them is the user's.
+Operands are variables with names of their own; their declarations are above the block, the end of the body below. Two
+comments mark where the block begins and ends: only the text between them is the user's.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class BlockRefused(ValueError):  # noqa: N818 - it says what cannot be done
 
 
 class BlockText(Struct, frozen=True):
-    """A block as a text: its number in the host, where it stands there, the text, where in the text the user's part is.
+    """A block as a text: its number and place in the host, the text, the place of the user's part in the text.
 
     ``names`` has, by name in the text, what the strings call each operand.
     """
@@ -117,7 +117,7 @@ def _operand_words(unit: Unit, line: str) -> str:
 
 
 def _from_other_blocks(unit: Unit, block: AsmBlock, lines: list[str]) -> Iterator[str]:
-    """Yield the declarations of the function's other blocks that this one uses: those with names that it uses, as they stand."""
+    """Yield the declarations of the function's other blocks that this one uses: those with names that it uses, unchanged."""
     used = set(_WORD.findall("\n".join(lines)))
     own = {found[1] for line in lines if (found := _DECLARES.match(line))}
     if len(unit.source.blocks) < 2:
@@ -155,7 +155,7 @@ def _variable(operand: Operand) -> str:
 
 
 def user_part(text: str) -> str:
-    """Return the text between the marks. Raises BlockRefused where they are gone."""
+    """Return the text between the marks. Raises BlockRefused where the marks are missing."""
     text = text.replace("\r\n", "\n")
     start, end = text.find(BEGINS), text.rfind(ENDS)
     if start < 0 or end < start:

@@ -1,4 +1,4 @@
-"""Blocks of vISA as they stand in a host: the template's pieces, the operands, the function around them.
+"""Blocks of vISA as they are in a host: the template's pieces, the operands, the function around them.
 
 Values only, and the one question whether a block is vISA at all: inline assembly of other processors looks the same.
 """
@@ -24,7 +24,7 @@ _EXECUTES: Final = re.compile(r"\(\s*M[1-8](?:_NM)?\s*,\s*\d+\s*\)|\.decl\s+\S+\
 _LABEL: Final = re.compile(r"\s*[A-Za-z_]\w*:\s*")
 _FIRST: Final = re.compile(r"[\s{]*(?:\([^()\n]*\)\s*)?([A-Za-z_]\w*)")
 _BEGINS: Final = re.compile(r"(?m)^[ \t{]*(?:\([^()\n]*\)\s*)?([A-Za-z_]\w*(?:\.\w+)?)")
-# The first words of mnemonics: behind them may stand more, with dots.
+# The first words of mnemonics: more words may follow, with dots.
 _HEADS: Final = frozenset(name.partition(".")[0] for name in TABLE.mnemonics)
 _MODIFIERS: Final = "=+&%"
 GENERAL: Final = "rw"
@@ -35,7 +35,7 @@ _PTX: Final = re.compile(
     r"(?:^|[;{}])\s*(?:@!?%?\w+\s+)?(?:\.reg\s+\.\w+|[a-z]\w*(?:(?:\.|::)\w+)+)\s[^;\n]*;[ \t]*(?:[\n}{/]|\Z|[a-z@.])",
     re.MULTILINE,
 )
-# An operand that stands alone: no region, offset or shape of the template's own belongs to it.
+# An operand by itself: no region, offset or shape of the template's own belongs to it.
 _ALONE: Final = r"(?<![\w\[<.:,%$]){}(?![\w(.:<\[\]{{])"
 
 
@@ -48,7 +48,7 @@ class Compiler(Enum):
 
 
 class Operand(Struct, frozen=True):
-    """An operand of a block: its number, its name in brackets, its constraint, the C expression and where that stands.
+    """An operand of a block: its number, its name in brackets, its constraint, the C expression and its place.
 
     ``constraint`` is None where it is not known.
     """
@@ -77,7 +77,7 @@ class Operand(Struct, frozen=True):
 
 
 class StringLiteral(Struct, frozen=True):
-    """A string literal: where it stands with its quotes, whether it is raw, its quote."""
+    """A string literal: its place with the quotes, whether it is raw, its quote."""
 
     span: Span
     raw: bool
@@ -132,7 +132,7 @@ class AsmBlock(Struct, frozen=True, dict=True):
 
     @cached_property
     def has_whole_operands(self) -> bool:
-        """True if operands stand where a whole one belongs, as only the vector compiler has them, and nowhere else."""
+        """True if operands are where a whole one belongs, as only the vector compiler has them, and nowhere else."""
         used = [o for o in self.operands if o.kind in _WHOLE]
         names = [rf"[%$](?:{o.number}(?!\d)" + (rf"|\[{re.escape(o.name)}\])" if o.name else ")") for o in used]
         alone = [len(re.findall(_ALONE.format(name), self.text)) for name in names]

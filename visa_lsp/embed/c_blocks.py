@@ -63,7 +63,7 @@ def blocks_in(around: Surroundings, but: Container[int] = ()) -> list[AsmBlock]:
     for marked in _marked(around, tuple(found), but):
         at = bisect_right(starts, marked.span.start) - 1
         if at >= 0 and marked.span.start < found[at].span.end:
-            # The mark stands before an asm statement: it says what that is.
+            # A mark before an asm statement declares the kind of its assembly.
             found[at] = replace(found[at], asked=True)
         else:
             found.append(marked)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class CType(Struct, frozen=True):
     """A type of C: a scalar's vISA type, how many of them a lane has, how many pointers lead to it.
 
-    ``pointer`` is the vISA type of the outermost pointer, empty where it is not known; of what is no pointer, that of a
+    ``pointer`` is the vISA type of the outermost pointer, empty where it is not known; for other types, that of a
     pointer to it.
     """
 
@@ -218,7 +218,7 @@ def _path(text: str, variable: Callable[[str], CType | None]) -> CType | None:
 
 
 def _is_unary(text: str) -> bool:
-    """Return whether what stands behind a cast belongs to it as a whole: a name, a call, something in brackets."""
+    """Return whether a cast applies to everything behind it: a name, a call, a bracketed expression."""
     text = text.strip().lstrip("&*-~").lstrip()
     if text.startswith("("):
         return _closes(text, 0) == len(text) - 1

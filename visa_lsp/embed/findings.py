@@ -3,7 +3,7 @@
 The one engine finds them in the text that the blocks make; here they are taken back to the host. What only the host knows is no
 finding: a rule about the flow between blocks is silent, and where a type or a number is not known, only what holds for every
 choice is told.
-Invariant: a finding that is shown stands in a string of the host, and so do all its fixes.
+Invariant: each reported finding lies in a string of the host, and so do all its fixes.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def _suppressions(host: HostText) -> Iterator[Suppression]:
     for comment in host.comments:
         at = comment.start
         before = text[max(0, at - _MAX_CHARS_BEFORE) : at]
-        # Behind code that is further away than anyone writes a comment, a comment stands behind code.
+        # A comment that far to the right is taken to be behind code.
         blank = before[before.rfind("\n") + 1 :].isspace() or before[-1:] in ("\n", "")
         alone = blank and ("\n" in before or len(before) == at)
         at -= len(before) - len(before.rstrip(" \t"))  # the blanks before a comment go with it

@@ -1,4 +1,4 @@
-"""Formatting of blocks: the words of each line one blank apart, inside of the strings as they stand.
+"""Formatting of blocks: the words of each line one blank apart, inside of the strings, which stay.
 
 Only blanks between words change. Quotes, escapes, line ends, indentation and the places of comments belong to the host's layout
 and stay. Blanks that two strings share, or that a line splice is among, stay too.

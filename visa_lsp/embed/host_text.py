@@ -1,6 +1,6 @@
 """A host text as one snapshot: its blocks, the one vISA text made of them, its analysis, and the way between both.
 
-All bodies stand in one text, so that an edit of the host is an edit of that text and goes through the one engine. A snapshot
+All bodies are in one text, so that an edit of the host is an edit of that text and goes through the one engine. A snapshot
 never changes; ``edited`` makes the next one: away from vISA bodies only move, inside of a function that function is read again,
 and for whatever reaches further the host is, by what its tree says is different.
 Invariant: the snapshot after an edit says what a fresh one of the same host text says, so far as the host has no mistake
@@ -46,7 +46,7 @@ _NAMES: Final = re.compile(r"^\s*#|typedef|using", re.MULTILINE)
 _BRACKET: Final = {")": "(", "]": "[", "}": "{"}
 _ENDS: Final = re.compile(r"[;}]")
 _MAX_HEAD_CHARS: Final = 2000  # characters: no head of a function is longer
-_MAX_EDIT_LINES: Final = 40  # an edit of more lines is no typing
+_MAX_EDIT_LINES: Final = 40  # an edit of more lines is not typing
 
 
 class HostText:
@@ -120,7 +120,7 @@ class HostText:
         """Return the scan, moved, if the change touches nothing that vISA depends on."""
         if not (_is_balanced(change.old) and _is_balanced(change.new)):
             return None
-        # A string is a part of another one only where strings stand alone; in a function the whole function counts.
+        # A string can be a part of another one only outside of functions; within one the whole function counts.
         alone = self.host is Host.PYTHON or self._scan.marked or any(p.inner.start == p.inner.end for p in self.placed)
         if _is_loud(self.document, change.span, quotes=alone) or _is_loud(document, change.now, quotes=alone):
             return None
@@ -191,7 +191,7 @@ class HostText:
         return self._starts[number]
 
     def host_span(self, span: Span) -> Span | None:
-        """Return the part of the host that a span of the vISA text comes from; None for what stands in no string."""
+        """Return the part of the host that a span of the vISA text comes from; None for a span outside of strings."""
         number = self.unit_at(span.start)
         if number < 0:
             return None

@@ -1,4 +1,4 @@
-"""The tree of a host text that follows the text: an edit only moves what stands behind it, and the next parse reads what is different.
+"""The tree of a host text that follows the text: an edit only moves the nodes behind it, and the next parse reads the difference.
 
 It knows the parser and nothing of what is in the tree. Invariant: the tree that ``parsed`` gives is the one of a fresh parse as long as
 the text has no mistake; around a mistake a parser that has seen the text before may find its way differently.

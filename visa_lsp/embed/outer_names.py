@@ -1,4 +1,4 @@
-"""Names that hold in a whole C-like text: macros that may stand between strings, and types that are called otherwise.
+"""Names that hold in a whole C-like text: macros that may be between strings, and types that are called otherwise.
 
 Scopes are of no account to it: of two declarations of a name the later one counts. It does not look into what a macro stands for.
 """
@@ -28,7 +28,7 @@ MACRO: Final = re.compile(r"#[ \t]*define\s+(?P<name>\w+)(?P<parameters>\([^()]*
 class OuterNames(Struct, frozen=True):
     """Names, with what they stand for.
 
-    ``types``: as it is written, without pointers and arrays; ``macros``: what stands behind the head, None for one with parameters.
+    ``types``: as written, without pointers and arrays; ``macros``: the text behind the head, None for one with parameters.
     """
 
     types: dict[str, str]
@@ -77,7 +77,7 @@ def _take_type(text: str, node: Node, types: dict[str, str]) -> None:
 
 
 def _parameters(text: str, node: Node) -> str:
-    """Return the names of the parameters of a template that a name belongs to, in brackets; empty for what is no template."""
+    """Return the parameter names of the template that a name belongs to, in brackets; empty without a template."""
     around = node.parent
     given = around.child_by_field_name("parameters") if around is not None else None
     if given is None or around is None or around.type != "template_declaration":

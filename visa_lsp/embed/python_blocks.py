@@ -49,7 +49,7 @@ class PythonText:
         for node in nodes:
             if not self.strings or node.start_byte >= self.strings[-1].end_byte:
                 self.strings.append(node)
-        # In a text that is broken like that, strings that stand together are not looked for.
+        # Adjacent strings are not searched in a text that is broken like that.
         looked = ("rw" in text or _TAKES_ASSEMBLY in text) and not is_hard(tree.root_node)
         nodes_by_kind = nodes_of(tree.root_node, Host.PYTHON, _KINDS) if looked else {}
         self._calls = sorted(nodes_by_kind.get("call", ()), key=lambda n: n.start_byte)
@@ -210,7 +210,7 @@ class PythonText:
 
 
 def _flat(node: Node) -> Iterator[Node]:
-    """Yield the literals of a string that may be put together of several, and what else stands between them."""
+    """Yield the literals of a (possibly concatenated) string, and other nodes between them."""
     waiting, passed = [node], 0
     while waiting and passed < 10_000:
         part = waiting.pop()
@@ -222,7 +222,7 @@ def _flat(node: Node) -> Iterator[Node]:
 
 
 def _is_in_sight(assignment: Node, use: Node) -> bool:
-    """Return whether an assignment stands in a function around a use of its name, or in none."""
+    """Return whether an assignment is in a function around a use of its name, or in none."""
     around: Node | None = assignment.parent
     for _ in range(_MAX_DEPTH):
         if around is None or around.type == "module":

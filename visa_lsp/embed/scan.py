@@ -69,7 +69,7 @@ class Scan(Struct, frozen=True):
 
 
 class Before(NamedTuple):
-    """A text before an edit, and the blocks read in it; its tree stands already where the text is now."""
+    """A text before an edit, and the blocks read in it; its tree already has the places of the new text."""
 
     text: str
     scan: Scan

@@ -49,7 +49,7 @@ _FOR_VECTORS: Final = re.compile(r"\besimd\b|#[ \t]*include\s*[<\"]cm/")
 
 
 class Function(Struct, frozen=True):
-    """A function or a macro: blocks in it share labels and declarations. ``body`` is what stands behind its head."""
+    """A function or a macro: blocks in it share labels and declarations. ``body`` is the text behind its head."""
 
     name: str
     span: Span
@@ -181,7 +181,7 @@ class Surroundings:
         return _OF_VECTORS.search(self.text) is not None or _FOR_VECTORS.search(self.text) is not None
 
     def width(self, number: int, offset: int) -> int:
-        """Return the sub-group's width that attributes of a function, or of a lambda in it, ask for before an offset; else 0."""
+        """Return the sub-group's width set by attributes of a function, or of a lambda in it, before an offset; else 0."""
         if number < 0:
             return 0
         if number not in self._widths:
@@ -247,7 +247,7 @@ class Surroundings:
         written = (before[0] if before else "") + self.text[
             node.start_byte : min(first.start_byte, node.start_byte + 200)
         ]
-        # An attribute that makes a vector may stand before, where the tree has blanks.
+        # A vector attribute may precede it, where the tree has blanks.
         ahead = _VECTOR_BEFORE.search(self.text, max(0, node.start_byte - _MAX_ATTRIBUTE_CHARS), node.start_byte)
         written = (ahead[0] if ahead else "") + written
         out = []

@@ -57,7 +57,7 @@ UNIQUE: Final = "unique"  # the key of the number that `%=` stands for, among th
 class KnownType(NamedTuple):
     """The known facts about an operand: its vISA type and the elements that a lane has, or empty; its value, if a number.
 
-    ``varies``: where a number is wanted stands what is known only when the kernel runs.
+    ``varies``: a number that is known only when the kernel runs.
     """
 
     type: str = ""
@@ -86,7 +86,7 @@ class UnitSource(Struct, frozen=True):
 class Unit(Struct, frozen=True, dict=True):
     """A body of the text. ``base`` is where the first block begins in the host; spans count from there.
 
-    ``written`` has, by the words of this program that stand in the text for something else, what the host writes there.
+    ``written`` maps the placeholders in the text to the host's own words.
     ``open`` tells that something in it is not known, and ``broken`` that there are lines which are not.
     """
 
@@ -135,7 +135,7 @@ class Unit(Struct, frozen=True, dict=True):
 
     @cached_property
     def _ours(self) -> re.Pattern[str]:
-        # An operand may stand inside of a word; of those that begin alike the longest is meant.
+        # An operand may be inside of a word; of those that begin alike the longest is meant.
         return re.compile("|".join(map(re.escape, sorted(self.written, key=len, reverse=True))))
 
 
@@ -250,7 +250,7 @@ class _UnitMaker:
         if operand is None:
             if not block.asked or block.operands or len(called) > 6:
                 return None
-            # Of a string that stands alone nothing tells the operands but their use.
+            # The operands of a string by itself are known by their use only.
             numbered = int(called) if called.isdigit() else len(self._names)
             operand = Operand(numbered, "" if called.isdigit() else called, None, "", block.span, written=True)
         before = block.text[block.text.rfind("\n", 0, hit.start()) + 1 : hit.start()]
@@ -307,6 +307,6 @@ def _slice(pieces: tuple[StringPiece, ...], starts: list[int], start: int, end: 
 
 
 def _cut(piece: StringPiece, start: int, end: int) -> StringPiece:
-    """Return a part of a piece; that of a piece that is not exact stands where the whole does."""
+    """Return a part of a piece; of a piece that is not exact, it has the place of the whole."""
     host = Span(start, end).shifted(piece.host.start) if piece.exact else piece.host
     return StringPiece(piece.text[start:end], host, piece.exact)

@@ -86,7 +86,7 @@ class _StringWriter:
         while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
             tail += 1
         some, others = old[head : len(old) - tail], new[head : len(new) - tail]
-        # Lines of the text and of the unit differ in what stands above the block.
+        # Text and unit differ in the number of lines above the block.
         starts = [self._first_line()]
         for line in old:
             starts.append(starts[-1] + len(line) + 1)

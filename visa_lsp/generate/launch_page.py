@@ -67,7 +67,7 @@ def _table(table: LaunchTable) -> Iterator[str]:
     yield ""
 
 
-# Words that every table would repeat: those of types and platforms stand in the sentence about them.
+# Words that every table would repeat: those of types and platforms are in the sentence about them.
 _LISTED: Final = ("dtype", "platform")
 
 

@@ -1,6 +1,6 @@
 """The second half of ``docs/instructions.md``: the records that instructions have in an object, and the codes of their words.
 
-Derived from the rows alone. ``docs/format.md`` says what the letters mean; no fact about an instruction stands here.
+Derived from the rows alone. ``docs/format.md`` explains the letters; this module holds no facts about instructions.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """``docs/instructions.md``: which instruction is read, written and run, derived from the table and the rooms' registries.
 
-No fact about an instruction stands here.
+This module holds no facts about instructions.
 """
 
 from __future__ import annotations

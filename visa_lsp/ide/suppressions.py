@@ -1,6 +1,6 @@
 """Suppression comments, and the findings of an analysis that they do not suppress.
 
-``// visa: ignore[V101]`` silences its own line, and the next one where it stands alone on its line;
+``// visa: ignore[V101]`` silences its own line, and the next one where it has the line for itself;
 ``ignore-next-line`` silences the next line, ``ignore-file`` the whole text. A selector is a code, the head of one, or a
 slug; without brackets all findings are silenced. The command line and the server both show exactly ``visible(analysis)``.
 """

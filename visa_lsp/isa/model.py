@@ -192,8 +192,8 @@ class Slot(Struct, frozen=True, eq=False):
     lane_bytes: int = 0  # RAW: what a lane moves of it, where that is certain; with ``per_channel`` for each letter
     per_channel: bool = False
     hexadecimal: bool = False  # INTEGER: text 4.2 has it in hexadecimal only
-    length: bool = False  # INTEGER: the number stands behind a slash, as the length of the register before it
-    # SURFACE: numbers of predefined surfaces that cannot stand here, with the platforms on which the finalizer says so.
+    length: bool = False  # INTEGER: a number behind a slash, the length of the register before it
+    # SURFACE: numbers of predefined surfaces that are refused here, with the platforms on which the finalizer refuses them.
     barred: Mapping[int, frozenset[str]] | None = None
     doc: str = ""  # a phrase: "lowest dword address"
 
@@ -222,7 +222,7 @@ class Modifier(Struct, frozen=True, eq=False):
     optional: bool = False
     default: int = 0
     mask: int = -1
-    behind: bool = False  # WORD: it stands behind the parenthesis of the execution size
+    behind: bool = False  # WORD: it follows the parenthesis of the execution size
     fold: bool = False  # WORD: the case of letters does not matter
     seed_words: frozenset[str] = frozenset()  # words that only the seed's text has (upper-case relations)
     # A field that is not stored: the field and its bit where other writers of objects say the word.

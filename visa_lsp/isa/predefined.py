@@ -221,7 +221,7 @@ IMPLICIT_INPUTS: Final[dict[int, ImplicitInput]] = {
     16: _PSEUDO,
 }
 
-# Provenances of reserved registers, which are no arguments; 5 is what assemblers write for every name of an implicit input.
+# Provenances of reserved registers, which are not arguments; 5 is what assemblers write for every name of an implicit input.
 RESERVED_PROVENANCES: Final = frozenset({4, 5, 16})
 
 # The string pool of every kernel starts with these, behind the kernel's own name.

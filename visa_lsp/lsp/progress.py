@@ -1,4 +1,4 @@
-"""Work that takes long: its progress, its partial results, and letting other messages in while it goes on.
+"""Work that takes long: its progress, its partial results, and letting other messages in while it continues.
 
 Progress is shown with the token that a request brings, or with one of ours where the client can make them.
 """

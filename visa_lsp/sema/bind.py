@@ -58,7 +58,7 @@ def bind(document: Document, platform: Platform | None = None, table: Instructio
     chosen = platform or platform_named(DEFAULT_PLATFORM)
     assert chosen is not None
     binder = Binder(chosen, table)
-    # A version may stand below lines of the text that it is about: it is the first statement, or a finding says so.
+    # A version may be below lines of the text that it is about: it is the first statement, or a finding says so.
     binder.ctx.newest = is_newest(statement for _, statement in document.statements())
     for line, statement in document.statements():
         binder.statement(line, statement)
@@ -270,7 +270,7 @@ class Binder:
             ctx.problem("missing-property", node.name.span, name=symbol.name, prop="num_elts")
             symbol.unsized = True
         else:
-            # What the tool writes as it stands, though it makes no sense: states and addresses of none, surfaces of fewer.
+            # The tool writes these unchanged, though they make no sense: states and addresses of none, surfaces of fewer.
             least = None if symbol.kind is SymbolKind.SURFACE else 0 if symbol.kind in _MAY_BE_EMPTY else 1
             count = ctx.number(node.num_elts, least, None, "element count")
             if count is not None and count < 1:

@@ -164,7 +164,7 @@ def _address(ctx: BindingPass, slot: Slot, node: tree.AddressRef, values: dict[s
     _set(values, immscale=scale, immoffset=offset)
     values[slot.name] = register
     if slot.shape is Shape.LSC_ADDRESS_STRIDED:
-        # Without a pitch it depends on the data shape, which may stand behind: `default_pitch` fills it in.
+        # Without a pitch it depends on the data shape, which may follow: `default_pitch` fills it in.
         values["pitch"] = _scalar(ctx, node.items[1].base) if len(node.items) > 1 else None
     extra = node.items[2:] if slot.shape is Shape.LSC_ADDRESS_STRIDED else node.items[1:]
     for more in extra:

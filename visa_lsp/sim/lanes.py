@@ -370,7 +370,7 @@ def _float_plan(site: Site, expr: Expr, exec_type: ty.DataType, sources: list[An
 def predicate_logic(site: Site, expr: Expr, dst: PredicateOperand, sources: list[Any]) -> Op:
     """Return an op for logic on whole predicates, from the mask offset on (seed 004 "Predicate Operands").
 
-    Raises KernelFault where a source is no predicate, or the word has no meaning for one.
+    Raises KernelFault where a source is not a predicate, or the word has no meaning for one.
     """
     if not all(isinstance(s, PredicateOperand) for s in sources) or expr.word not in words.LANE_BOOL_WORDS:
         raise site.fault("a predicate is written from predicates only")

@@ -58,5 +58,5 @@ def _closing(code: str, start: int) -> list[int]:
     behind = len(code)
     while found and not code[found[-1] + 1 : behind].strip():
         behind = found.pop()
-    # Some of those at the end belong to the statement: what closes a scope stands behind them.
+    # Some of the braces at the end belong to the statement: those that close a scope follow.
     return [at for at in range(behind, len(code)) if code[at] == "}"]

@@ -225,7 +225,7 @@ def _version(node: Node) -> tree.Version:
     if number is None:
         errors.insert(0, tree.SyntaxProblem("a version is two numbers: `.version 4.1`", node_span(node)))
         return tree.Version(None, None, node_span(node), tuple(errors[:1]))
-    # Blanks may stand around the point; a number may be as long as the line.
+    # Blanks may be around the point; a number may be as long as the line.
     major, minor = (int(part) for part in number.text.split("."))
     return tree.Version(major, minor, node_span(node), tuple(errors))
 

@@ -55,7 +55,7 @@ def need_word(node: Node | None) -> tree.Word:
 def unquote(text: str) -> str:
     """Return the value of a quoted string, escapes resolved; a missing closing quote is forgiven.
 
-    A number in an escape is a byte. What is no UTF-8 then stands as in a file: as ``surrogateescape`` has it.
+    A number in an escape is a byte. Bytes that are not UTF-8 become the characters of ``surrogateescape``, as in a file.
     """
 
     def one(match: re.Match[str]) -> str:

@@ -33,7 +33,7 @@ _DIRECTIVE: Final = re.compile(rf"\n{_BLANK}*+(?:\.(?!{_MARK})|[{{}}])[^\n]*")
 _DECL: Final = re.compile(
     rf"\n{_BLANK}*+(?:\{{{_BLANK}*+)*+\.decl{_BLANK}++([%A-Za-z_$@?][A-Za-z0-9_$@?-]*+)[^\S\n]++([^\n]*)"
 )
-# A directive that is no declaration.
+# A directive that is not a declaration.
 _SPECIAL: Final = re.compile(
     rf"\n{_BLANK}*+(?:\.(?!{_MARK}|decl{_BLANK}++[%A-Za-z_$@?][A-Za-z0-9_$@?-]*+[^\S\n])|[{{}}])[^\n]*"
 )
@@ -45,7 +45,7 @@ _BRACED: Final = re.compile(
 )
 _BODY: Final = re.compile(rf"{_BLANK}*\.(?:kernel|global_function)(?![A-Za-z0-9_])")
 _BODY_LINE: Final = re.compile(rf"\n{_BLANK}*\.(?:kernel|global_function)(?![A-Za-z0-9_])")
-# The first character of a name or number that is looked at, and what may stand before it: any ASCII blank or sign but a
+# The first character of a name or number that is looked at, and what may be before it: any ASCII blank or sign but a
 # point, a colon and `%`. In this order, for a pattern that begins with a set of characters is searched for quickly.
 _FIRST: Final = r"[A-Za-z_0-9](?<=[\x00-\x20!\"#&'()*+,/;<=>?@\[\\\]^`{|}~$\-].)"
 _VALUE: Final = rf"(?<=0)[xX][0-9a-fA-F]{{3,}}+(?=:)|(?<={re.escape(LINE_MARK)} [0-9])[0-9]*+"
@@ -135,7 +135,7 @@ def facts_of(code: str) -> Facts:
     if has_code and decls:
         first = re.compile(r"\S").search(rest)
         assert first is not None
-        # Directives are gone from ``rest``, so that only a declaration behind its first line of code is out of order.
+        # Directives are removed from ``rest``, so that only a declaration behind its first line of code is out of order.
         mixed = _DECL.search(code, nth_line(code, rest.count("\n", 0, first.start()))) is not None
     narrow = all(map(NARROW_NAME.fullmatch, decls)) and all(map(NARROW_NAME.fullmatch, labels))
     strange = not plain and _CONTROL.search(code) is not None
@@ -225,5 +225,5 @@ def label_offsets(code: str) -> list[tuple[int, str]]:
 
 @lru_cache(maxsize=8192)
 def statement_of(code: str) -> Statement | None:
-    """``parse_line`` for lines that are asked for again and again; statements know nothing of where they stand."""
+    """``parse_line`` for lines that are parsed often; statements do not know their place."""
     return parse_line(code)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from visa_lsp.syntax.chunks import Chunk
 
 ALIAS: Final = re.compile(r"alias\s*=?\s*[<(]\s*(%?[A-Za-z_][A-Za-z0-9_]*)")
-# An input directive, with the variable and what stands behind it.
+# An input directive, with the variable and the text behind it.
 INPUT: Final = re.compile(r"\s*\.(?:input|parameter|implicit[A-Za-z0-9_$@?-]*)\s+(%?[A-Za-z_][A-Za-z0-9_]*)\s*(.*)")
 # A directive that begins a subroutine, with its name.
 FUNCTION: Final = re.compile(rf'\s*{re.escape(SUBROUTINE)}(?![A-Za-z0-9_])\s*"?([^"\s]*)')
@@ -95,7 +95,7 @@ def decl_lines(chunk: Chunk) -> Sequence[int]:
     many = len(facts.decls)
     if many in (0, chunk.count):
         return range(many)
-    # Most often they stand as compilers write them.
+    # Most have the compilers' spelling.
     code = code_in(chunk)
     others = {line for line, _ in facts.specials}
     plain = [i for i, line in enumerate(code.split("\n")[1:]) if line.startswith(".decl ") and i not in others]

@@ -190,11 +190,11 @@ def code_in(chunk: Chunk) -> str:
 
 @lru_cache(maxsize=64)
 def codes_in(chunk: Chunk) -> Sequence[str]:
-    """``Chunk.codes`` for chunks that are asked for again and again."""
+    """``Chunk.codes`` for chunks that are requested often."""
     return chunk.codes()
 
 
-# The lines of a frame are asked for with every edit.
+# The lines of a frame are requested with every edit.
 @lru_cache(maxsize=512)
 def line_in(chunk: Chunk, number: int) -> tuple[int, str]:
     """Return the start of a line in the text of its chunk, and the line without its end."""
@@ -210,7 +210,7 @@ def single_code(chunk: Chunk, number: int) -> str:
 
 
 def first_line_of(chunk: Chunk, number: int) -> int:
-    """Return the line that the statement of a line begins in: another one where it goes on from line to line."""
+    """Return the line that the statement of a line begins in: another one where it continues from line to line."""
     if not chunk.goes_on:
         return number
     codes, first = codes_in(chunk), number

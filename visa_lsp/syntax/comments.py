@@ -58,7 +58,7 @@ def goes_on(text: str, in_block: bool) -> bool:
 def strip_all(text: str, in_block: bool) -> list[str]:
     """Return the lines of a text as ``strip`` gives them; those that go on in the next are one, with blank lines behind it."""
     codes: list[str] = []
-    first, start, size = 0, 0, 0  # the line that goes on, where it begins, and where this one does
+    first, start, size = 0, 0, 0  # the line that continues, where it begins, and where this one does
     goes_on = False
     for number, raw in enumerate(text.split("\n")):
         line = raw.rstrip("\r")

@@ -78,7 +78,7 @@ class Document:
     def __init__(self, chunks: Sequence[Chunk], session: Session | None = None) -> None:
         self.chunks = chunks
         self.session = session or Session()
-        # (first line, the line behind, lines) of the chunk that was asked for last: questions come in the order of the text.
+        # (first line, the line behind, lines) of the chunk that was requested last: questions come in the order of the text.
         self._last_codes: tuple[int, int, Sequence[str]] = (0, 0, ())
         self._single_codes: dict[int, str] = {}
         self._last_chunk = -1
@@ -149,7 +149,7 @@ class Document:
                 self._last_chunk, self._single = at, 0
             self._single += 1
             if self._single <= _FEW and not (chunk.starred or chunk.opens_in_block):
-                # Of most chunks no more than a line or two are ever asked for.
+                # Of most chunks no more than a line or two are ever requested.
                 if len(self._single_codes) >= _KEPT:
                     self._single_codes.clear()
                 known = self._single_codes[line] = single_code(chunk, inside)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from visa_lsp.syntax.statement_cache import StatementCache
 
 MAX_LINE: Final = 20_000
-# Every number of a text stands in one line: its length, and with it the cost of a conversion, is bounded by the line's.
+# Every number of a text is in one line: its length, and with it the cost of a conversion, is bounded by the line's.
 if 0 < sys.get_int_max_str_digits() < MAX_LINE:
     sys.set_int_max_str_digits(MAX_LINE)
 MAX_SHAPES: Final = 20_000
@@ -249,14 +249,14 @@ def _nesting(code: str) -> int:
         elif ch == "?":
             depth += 1
         elif not ch.isspace():
-            # What signs stand before has come.
+            # The operand of these signs is complete.
             depth, signs = depth - signs, 0
         deepest = max(deepest, depth)
     return deepest
 
 
 def _refused(code: str, message: str) -> tree.Statement:
-    """Return a line that is not read. One that opens a body still does: what stands below it belongs to no other one."""
+    """Return a line that is not read. One that opens a body still does, so that lines below it do not belong to the body before."""
     start = len(code) - len(code.lstrip())
     span = Span(start, len(code))
     problems = (tree.SyntaxProblem(message, span),)

@@ -30,9 +30,9 @@ _HEAD: Final = re.compile(
     r"\s*(?:\(\s*!?\s*(%?[A-Za-z_][A-Za-z0-9_]*)[^()]*\)\s*)?[A-Za-z_.][A-Za-z0-9_.]*(?:<[^>]*>)*"
 )
 # Group 1: a type or shape behind a colon, 2: an execution mask, 3: a name, 4: a float, 5: hex, 6: decimal, 7: a name with
-# a percent sign, which may not stand wherever a name may: no label has one. Everything else that matches is kept as it
-# stands: strings, property words, address models and the ``r`` of an indirect operand. What none of them begins with is
-# told first: most characters are signs and blanks.
+# a percent sign, which labels do not have. Everything else that matches is kept as it
+# is: strings, property words, address models and the ``r`` of an indirect operand. Characters that begin none of them are
+# listed first, because most characters are signs and blanks.
 _TOKEN: Final = re.compile(
     r'(?=["%:A-Za-z0-9_])(?:'
     r'"(?:\\.|[^"\\])*"?|:\s*(?:([A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*)|[A-Za-z0-9_.]+)|[A-Za-z_]+\s*=\s*(?:(?:2GRF|2_GRF|32word|64word)\b|[A-Za-z_%$@?][^\s,<>{}]*)?'
@@ -43,7 +43,7 @@ _TOKEN: Final = re.compile(
     r"|(0[xX][0-9a-fA-F]+)(?![A-Za-z0-9_])|([0-9]+)(?![A-Za-z0-9_])"
     r"|(%[A-Za-z_][A-Za-z0-9_]*))"
 )
-# A declaration up to its name, which is one token: what stands behind names is the same again and again.
+# A declaration up to its name is one token, because few different texts follow names.
 DECLARED: Final = re.compile(r"\s*\.(?:decl|input)[ \t]+(?!M[0-9])([A-Za-z_][A-Za-z0-9_]*)(?=[ \t]+[A-Za-z])")
 _PLACEHOLDER: Final = ("", "\x07", "\x06", "\x01", "\x02", "\x03", "\x04", "\x08")
 # A line that has one of these itself has no shape.
@@ -133,7 +133,7 @@ class _Writer:
         self.constants: list[object] = []
 
     def node(self, node: object) -> str:
-        """Return the code for a tree, a tuple of trees or a plain value; what no payload stands before is a constant."""
+        """Return the code for a tree, a tuple of trees or a plain value; a part without payload before it is a constant."""
         known = len(self.constants)
         self._depth += 1
         if self._depth > _DEEPEST:

@@ -1,7 +1,7 @@
 """Statements on disk, by the shape of their line: a new process need not build the grammar to parse such a line.
 
 Under a shape stand the line that was read and its tree. A tree is data: numbers, texts, and lists that name a class of
-``syntax/tree.py`` by its place there; nothing of the file is executed, and what does not fit is no entry.
+``syntax/tree.py`` by its place there; nothing of the file is executed, and entries that do not fit are ignored.
 Invariant: an entry is only what ``Parser.full`` gave for its line, by the same grammar and the same modules.
 """
 
@@ -73,7 +73,7 @@ class StatementCache:
         self._kept = kept
 
     def get(self, key: str) -> tuple[str, tree.Statement] | None:
-        """Return the line that stands under this key, with its statement."""
+        """Return the line and the statement under this key."""
         match self._kept.get(key):
             case [str(text), list(value)]:
                 with contextlib.suppress(Unfit, TypeError, RecursionError):

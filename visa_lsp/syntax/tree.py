@@ -93,7 +93,7 @@ Expr = Number | Float | Unary | Binary | Conditional | SizeOf | Builtin
 
 
 class RegionText(Struct, frozen=True):
-    """``<v;w,h>``, ``<w,h>`` or ``<h>``: the numbers that stand there. ``form`` is 3, 2 or 1.
+    """``<v;w,h>``, ``<w,h>`` or ``<h>``: the numbers in it. ``form`` is 3, 2 or 1.
 
     ``vert`` is None and ``form`` 3 for the seed's ``<;w,h>``.
     """
@@ -196,7 +196,7 @@ class AddressRef(Struct, frozen=True):
 
 
 class Junk(Struct, frozen=True):
-    """Text that is no operand."""
+    """Text that is not an operand."""
 
     text: str
     span: Span
@@ -330,7 +330,7 @@ class Version(Struct, frozen=True):
     braces: Braces | None = None
 
 
-# Directives that writing code depends on. What they are stands in the instruction table, which readers of text do not ask.
+# Directives that writing code depends on. The instruction table, which readers of text do not use, defines them.
 SUBROUTINE: Final = ".function"
 FILE_MARK: Final = ".file"
 LINE_MARK: Final = ".loc"

@@ -30,7 +30,7 @@ class Needle(NamedTuple):
 
 
 def needle(name: str) -> Needle:
-    """Return a name prepared for the search; of one that is no word, its words are looked for."""
+    """Return a name prepared for the search; a name of several words is searched by its words."""
     words = name.translate(_APART).split() if name.isascii() else []
     return Needle(name, tuple((at >> 3, 1 << (at & 7)) for at in (hash(word) % _BITS for word in words)))
 

@@ -39,7 +39,7 @@ def disagreements(
 ) -> tuple[Disagreement, ...]:
     """Compare a document with kernels; a kernel that the document lacks is reported at its text.
 
-    A document may speak of kernels that are in other texts: that is no disagreement.
+    A document may describe kernels of other texts: that is not a disagreement.
     """
     kernels = {word_of(k, "name"): k for k in entries(source.root, "kernels")}
     found: list[Disagreement] = []

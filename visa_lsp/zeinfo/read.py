@@ -42,7 +42,7 @@ class ZeInfoError(Exception):
 def read(text: str) -> list[KernelInfo]:
     """Give the kernels of a ze_info text, in its order.
 
-    Raises ZeInfoError, with line and column from 1, where the text is no YAML or its values are no ze_info.
+    Raises ZeInfoError, with line and column from 1, where the text is not YAML or its values are not ze_info.
     """
     try:
         root = load_plain(text) or load(text)

@@ -157,7 +157,7 @@ class Zebin:
         )
 
     def lacks_code(self, kernel: str) -> bool:
-        """Return whether a kernel of the ze_info has no native code here, though its zebin is no mere parcel of vISA."""
+        """Return whether a kernel of the ze_info has no native code here, though its zebin does not consist of vISA alone."""
         codes = self.kernels
         return kernel not in codes and bool(codes or not self.visa)
 
@@ -183,7 +183,7 @@ def is_elf(data: bytes) -> bool:
 
 
 def read_zebin(data: bytes) -> Zebin:
-    """Read a zebin from its bytes. Raises ZebinError where they are no ELF file, or a damaged one."""
+    """Read a zebin from its bytes. Raises ZebinError where they are not an ELF file, or a damaged one."""
     if not is_elf(data):
         raise ZebinError("not an ELF file: the first bytes are not 7f 45 4c 46")
     from elftools.elf.elffile import ELFFile

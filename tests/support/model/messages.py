@@ -176,7 +176,7 @@ def serve(
             data[at : at + size] = updated(word, old, first, second)
             if float_kind(word, size):
                 state.floats[id(data), at] = float_kind(word, size)
-        # Of a result that is no number only that is said.
+        # Of a result that is not a number, the documents state only that.
         state.poke(inst, dst, i * cell, old.ljust(cell, b"\0"), float_kind(word, size) or "ub")
 
 

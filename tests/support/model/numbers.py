@@ -69,7 +69,7 @@ def encode(value: float, kind: str) -> bytes:
 
 
 def is_special(value: Fraction | float) -> bool:
-    """Return an infinity, a NaN or a zero with a sign: what is no plain fraction."""
+    """Return an infinity, a NaN or a zero with a sign: what is not a plain fraction."""
     return isinstance(value, float) and (not math.isfinite(value) or value == 0)
 
 

@@ -24,7 +24,7 @@ ADDRESSES = 0x1000  # what a function's address is here; the simulator may have 
 
 @dataclass
 class Frame:
-    """An activation: its body and state, where it stands, and the subroutine returns that are open."""
+    """An activation: its body and state, where it is, and the subroutine returns that are open."""
 
     state: State
     code: tuple

@@ -35,7 +35,7 @@ RULE = rule("V128", "unused-variable", HINT, __doc__)
 
 
 class _Mentions:
-    """The number of times that each word stands in a text."""
+    """The number of occurrences of each word in a text."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] | None = None

@@ -195,7 +195,7 @@ def _shown(values: list[Any]) -> str:
 
 
 class Seen(NamedTuple):
-    """A line of a text: where it stands, from the top of the repository, and how it is written."""
+    """A line of a text: its place, from the top of the repository, and its text."""
 
     path: str
     line: str

@@ -1,7 +1,7 @@
 """The semantic tokens of a whole text in pieces of one chunk each, kept from one snapshot to the next.
 
 A piece is text already, as an answer holds it, and counts lines from its own chunk; only its first number depends on
-what stands before it. Invariant: a kept piece is what its chunk gives today (``tests/ide/test_kept_answers.py``): it is
+what is before it. Invariant: a kept piece is what its chunk gives today (``tests/ide/test_kept_answers.py``): it is
 dropped when the chunk changes, and when a name in it is declared as something else.
 """
 
@@ -75,7 +75,7 @@ class Pieces:
 
 
 def _same_meaning(index: Index, at: int, piece: Piece, signs: Signs) -> bool:
-    """Return whether a piece stands although some names of its body are declared as something else now."""
+    """Return whether a piece stays valid although declarations of its body have changed."""
     if any(may_have(index.document.chunks[at], needle(name)) for name in signs.changed_since(piece.naming)):
         return False
     piece.naming = signs.naming
@@ -128,7 +128,7 @@ def recoded(line: bytes, text: str, encoding: Encoding) -> bytes:
 def lines_of(analysis: Analysis, first: int, last: int, encoding: Encoding) -> Piece:
     """Return the tokens of lines ``first`` to ``last`` as one piece that counts from line 0."""
     document = analysis.document
-    last = min(last, document.line_count - 1)  # a client may ask for any range
+    last = min(last, document.line_count - 1)  # a client may request any range
     found: list[bytes] = [b""] * max(0, last + 1 - first)
     by_line: dict[int, list[tuple[int, int, int, int]]] = {}
     for token in semantic_tokens(analysis, first, last):

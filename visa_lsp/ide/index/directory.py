@@ -34,7 +34,7 @@ class Directory:
         self._left: dict[int, ChunkIndex] = {}
 
     def update(self, index: Index) -> None:
-        """Take out the chunks that are gone and take in some of those that are new."""
+        """Take out the removed chunks and take in some of the new ones."""
         if self.index is not index:
             now = {id(part): part for part in index.parts if part.facts.decls}
             for key in self._parts.keys() - now.keys():

@@ -62,7 +62,7 @@ class Focus(Analysis):
 
 
 class LastFocus:
-    """The lines of a snapshot that were asked for last, bound."""
+    """The bound lines of the last request to a snapshot."""
 
     def __init__(self) -> None:
         # What was cut, and its lines.
@@ -95,12 +95,12 @@ def focus(
     groups = {index.group_at(line).first: index.group_at(line) for line in wanted}
     home = index.group_at(min(wanted))
     asked = set(names)
-    # A line that only mentions a name needs no declarations of its others: what it does with the name stands in its row.
+    # A line that only mentions a name needs no declarations of its other names: its row says how it uses the name.
     used = {word for line in wanted for word in words_of(document.code(line))}
     cut = family_cut = False
     if asked:
         asked = _synonyms(analysis, asked)
-        # Declarations are no uses, and come in below: a base may have more aliases than lines are looked at.
+        # Declarations are not uses, and follow below: a base may have more aliases than lines are looked at.
         found = index.mentions([home], asked, most, declarations=most is None)
         cut = most is not None and len(found) > most
         wanted.update(found[:most])
@@ -158,7 +158,7 @@ def focus_at(
         return analysis
     spot = spot_at(alone, offset) if uses else None
     if spot is None or spot.token.kind not in _NAMES:
-        # A mnemonic or a directive may be in every line: its other places are never asked for.
+        # A mnemonic or a directive may be in every line: its other places are never requested.
         return alone
     return focus(analysis, [line], word_at(document.line_text(line), column), family=family, most=most)
 

@@ -55,7 +55,7 @@ class Signs(dict[str, str]):
 
 
 class LastKeys:
-    """The keys of the chunk that was asked for last."""
+    """The keys of the chunk that was requested last."""
 
     def __init__(self) -> None:
         self.at = -1
@@ -76,7 +76,7 @@ def keys_of(analysis: Analysis, at: int) -> list[str] | None:
     taken for those of keys.
     """
     index = index_of(analysis.document)
-    # Those of the chunk that was asked for last: who looks at a chunk in steps asks again at each.
+    # The keys of the last chunk are kept because callers read a chunk in steps.
     last = index.views.part(LastKeys)
     if last.at != at:
         last.at, last.keys = at, _keys(index, at)
@@ -104,7 +104,7 @@ def signs_at(index: Index, at: int) -> Signs:
 
 
 class LastSigns:
-    """The signs of all bodies of a text, as they were asked for last."""
+    """The signs of all bodies of a text, as requested last."""
 
     def __init__(self) -> None:
         self.signs: list[Signs] = []

@@ -195,7 +195,7 @@ class Index:
 
     @cached_property
     def groups(self) -> tuple[BodyChunks, ...]:
-        """The bodies of the text, with what stands before the first one."""
+        """The bodies of the text, with the part before the first one."""
         document = self.document
         starts = [i for i, part in enumerate(self.parts) if i == 0 or part.facts.opens_body]
         found = []
@@ -251,7 +251,7 @@ class Index:
         return self.groups[max(at, 0)]
 
     def directives(self, group: BodyChunks) -> Iterator[tuple[int, str]]:
-        """(line, text) of every directive of a body that is no declaration."""
+        """(line, text) of every directive of a body that is not a declaration."""
         for at in range(group.first, group.end):
             base = self.document.line_of(at)
             for offset, text in self.parts[at].facts.specials:
@@ -350,14 +350,14 @@ class Index:
 
 
 class LastIndex:
-    """The index that was asked for last, of any snapshot of a text."""
+    """The index that was requested last, of any snapshot of a text."""
 
     def __init__(self) -> None:
         self.index: Index | None = None
 
 
 def index_of(document: Document) -> Index:
-    """Return the index of a snapshot; the last one asked for is kept."""
+    """Return the index of a snapshot; the last one requested is kept."""
     last = document.session.part(LastIndex)
     known = last.index
     if known is not None and known.document is document:

@@ -55,7 +55,7 @@ def symbol_of(body: Body, line: int, token: Token) -> Symbol | None:
 
 
 def name_span(analysis: Analysis, place: Place) -> Span:
-    """Return the place of a name in offsets of the text, without the quotes that it may stand in."""
+    """Return the place of a name in offsets of the text, without any quotes around it."""
     span = analysis.document.span(place.line, place.span)
     quoted = analysis.document.line_text(place.line)[place.span.start : place.span.start + 1] == '"'
     return type(span)(span.start + 1, span.end - 1) if quoted else span

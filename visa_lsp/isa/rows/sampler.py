@@ -6,7 +6,7 @@ for the meaning; CISA.l and CISA.y for what only text 4.2 has.
 One row per mnemonic, and one per way of writing it, told apart by their dialects:
 
 * text 4.1: ``aoffimmi sampler surface dst payload..``; the operation is the field ``op``.
-* text 4.2: a second destination stands between dst and payload, ``%null.0`` in all that was seen; the field is ``op42``.
+* text 4.2: a second destination is between dst and payload, ``%null.0`` in all that was seen; the field is ``op42``.
   Its record is that of 4.1, which comes first and therefore is what objects decode to; only a null pair can be encoded.
   A state may be one element of a general variable, ``V(0,0)<0;1,0>[0]``: the number in brackets counts states.
 * text 4.2, bindless: sampler and surface are general variables with 64-bit pointers; the field is ``op64``, no record.

@@ -2,7 +2,7 @@
 
 The text that a client shows is a document like any other, under a URI of its own; the server keeps nothing of it. What was changed
 comes back as edits of the host, which the client applies: a block that has changed there meanwhile is not written over. What knows
-blocks is loaded by who is asked for one: most sessions have none.
+blocks is loaded by the first request for one, because most sessions have none.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ def _number(options: dict[str, str], name: str) -> int | None:
 
 
 def _at(ls: VisaServer, opened: OpenDocument, host: HostText, options: dict[str, str]) -> int:
-    """Return the number of the block at a place; of one line the first that stands there."""
+    """Return the number of the block at a place; the first of several on the line."""
     line, character = _number(options, "line"), _number(options, "character")
     if line is None:
         raise BadArgument("the object has neither `block` nor `line`")

@@ -249,7 +249,7 @@ async def on_diff(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
     """Compare a text or an object (``uri``) with another one (``other``), open documents or else files.
 
     The answer has ``kernels`` as ``visa-lsp diff --format json`` has them, ``a`` and ``b``, the texts of both with the names of the
-    first, and ``rows``, the pairs of lines that stand beside each other.
+    first, and ``rows``, the pairs of lines that are beside each other.
     """
 
     def prepare() -> Callable[[], Result]:
@@ -588,7 +588,7 @@ async def on_compile(ls: VisaServer, arguments: list[Any], token: Any) -> Result
 async def on_check_with_compiler(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
     """Compile an OpenCL source as it is open, and tell what the compiler says, at the columns of the client.
 
-    What it says against inline assembly stands at the line of the string. A cancelled request ends the compiler.
+    Findings about inline assembly lie at the line of the string. A cancelled request ends the compiler.
     """
     stop = Stop()
     texts: list[Document] = []

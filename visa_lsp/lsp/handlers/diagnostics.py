@@ -59,7 +59,7 @@ def register(server: VisaServer) -> None:
 
 
 def pulls(ls: VisaServer) -> bool:
-    """Return whether the client asks for findings itself."""
+    """Return whether the client requests findings itself."""
     text = ls.client_capabilities.text_document
     return text is not None and text.diagnostic is not None
 
@@ -179,7 +179,7 @@ def _items_of_open(ls: VisaServer, opened: OpenDocument) -> list[Value]:
 def _published(ls: VisaServer, uri: str, version: int | None, items: list[Value]) -> None:
     """Send findings."""
     number = b"" if version is None else b', "version": %d' % version
-    # The version stands in front, where a client may look for it before it reads the rest.
+    # The version is in front, where a client may look for it before it reads the rest.
     head = b'{"uri": %b%b, "diagnostics": ' % (encoded(uri), number)
     _tell(ls, types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, [head, encoded(items), b"}"])
 
@@ -325,7 +325,7 @@ async def pull(ls: VisaServer, params: types.DocumentDiagnosticParams) -> Any:
 
 async def pull_workspace(ls: VisaServer, params: types.WorkspaceDiagnosticParams) -> Encoded:
     """Answer with the findings of every text of the folders; piece by piece where the client takes pieces."""
-    # The library reads what stands there as texts, whatever it is.
+    # The library reads any value there as text.
     before = {p.uri: p.value for p in params.previous_result_ids if isinstance(p.uri, str)}
     token = params.partial_result_token
     reports: list[Value] = []

@@ -52,7 +52,7 @@ _SYMBOL: Final = {
 
 
 class PlainText:
-    """A text that is no vISA, as far as conversion of positions needs it."""
+    """A text that is not vISA, as far as conversion of positions needs it."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -76,7 +76,7 @@ class PlainText:
 
 
 class LastInfo:
-    """A ze_info document with its texts, as they were when it was asked for."""
+    """A ze_info document with its texts, as they were when it was requested."""
 
     def __init__(self) -> None:
         # The document's serial and its texts, each with what tells its state.
@@ -108,7 +108,7 @@ def _launch_of(ls: VisaServer, opened: OpenDocument) -> LaunchDocument:
     from visa_lsp.launchfile.folder import LaunchFolder
 
     path = ls.files.path_of(opened.key)
-    # A file of others may name files of other machines: none is asked for unless the user runs it.
+    # The text may name files of other machines: they are not opened unless the user runs it.
     folder = LaunchFolder(Path(path), trusted=False, beside=ls.files.beside) if path is not None else None
     return LaunchDocument(opened.analysis.document.text, folder)
 

@@ -1,4 +1,4 @@
-"""Requests about what stands under the cursor: hover, definition, type definition, references, highlights.
+"""Requests about what is under the cursor: hover, definition, type definition, references, highlights.
 
 Each converts, asks ``ide``, converts back.
 """

@@ -107,7 +107,7 @@ async def instructions_of(ls: VisaServer, path: str, line: int | None, work: Wor
 
 
 def _is(ls: VisaServer, uri: str, file: str, path: str) -> bool:
-    """Return whether the file that a text names is the one asked for."""
+    """Return whether the file that a text names is the one requested."""
     found = ls.files.existing_near(uri, names_of(file))
     there = ls.files.path_of(found) if found is not None else None
     try:

@@ -147,7 +147,7 @@ def did_change_configuration(ls: VisaServer, params: types.DidChangeConfiguratio
         _configure(ls, _read(ls, params.settings, None), {})
         if not ls.files.roots:
             return
-        # What is sent is of no folder in particular: what each of them has for itself is asked for.
+        # The settings that the client sends belong to no folder: those of each folder are requested.
     import asyncio
 
     task = asyncio.get_running_loop().create_task(ask_settings(ls))

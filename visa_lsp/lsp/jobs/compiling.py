@@ -1,6 +1,6 @@
 """OpenCL C compiled for the language server: the texts of its kernels, their figures, and what the compiler says.
 
-Starts the compiler, so that the server asks for it in trusted workspaces only. Writes nothing. Invariant: what is wrong with
+Starts the compiler, so that the server requests it in trusted workspaces only. Writes nothing. Invariant: what is wrong with
 the source, the compiler or an option is an answer.
 """
 

@@ -149,7 +149,7 @@ def _program(read: LaunchFile, options: dict[str, Any]) -> tuple[str | None, Pat
 
 
 def _report(report: RunReport, head: int, *, whole: bool = False) -> Result:
-    """Return a run as JSON values: those of ``visa-lsp run --format json``, with work items in words, and where asked for the buffers as they are."""
+    """Return a run as JSON values: those of ``visa-lsp run --format json``, with work items in words, and where requested the buffers as they are."""
     from visa_lsp.app.launch.printing import report_values
     from visa_lsp.sim.faults import items_text
 

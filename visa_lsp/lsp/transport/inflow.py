@@ -1,6 +1,6 @@
 """A stream's messages, read with and without waiting, so that a loop can be told when there is something to read.
 
-What was read and is no whole message is held. Loads nothing but the interpreter's own modules: the first message is read
+An incomplete message is held. Loads nothing but the interpreter's own modules: the first message is read
 before the server is loaded. Invariant: messages are given out in the order in which they came, each once.
 """
 

@@ -74,7 +74,7 @@ class Protocol(LanguageServerProtocol):
 
     @property
     def ending(self) -> bool:
-        """True if the client has asked for the end."""
+        """True if the client has requested the end."""
         return self._shutdown
 
     @property
@@ -346,7 +346,7 @@ class Protocol(LanguageServerProtocol):
 
 
 def _wrong_token(params: Any) -> str | None:
-    """Return the first token of some parameters that can be none: the library takes whatever stands there."""
+    """Return the first token of some parameters that can be none: the library accepts any value there."""
     if not isinstance(params, dict):
         return None
     for name in ("workDoneToken", "partialResultToken", "token"):

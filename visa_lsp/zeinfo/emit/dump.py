@@ -268,7 +268,7 @@ class DumpArguments:
             slot = handles.pop(0) if handles else None
             self.out.sampler(index, slot, slot.name if slot else f"arg{index}")
         self._inline_samplers()
-        # Handles stand in the order of the payload; the code takes them in that of the source.
+        # Handles are in the order of the payload; the code takes them in that of the source.
         handles.sort(key=lambda slot: slot.id)
         for index in images:
             type_ = self._type(index)

@@ -2,7 +2,7 @@
 
 Measured on 900 kernels of two compilers (ze_info 1.20 and 1.73, seven devices), and on kernels made for the purpose:
 
-* the payload stands in the order header, ``__local`` pointers, ``__global`` pointers, ``__constant`` pointers, values, structs
+* the payload has the order header, ``__local`` pointers, ``__global`` pointers, ``__constant`` pointers, values, structs
   by value, base addresses (private memory, constants, globals, printf), buffer offsets, ``work_dimensions``, ``group_count``,
   ``global_size``, ``local_size``, ``enqueued_local_size``, facts of images, samplers' snap flags, handles of samplers and images;
 * pointers are ``uq`` and, in shared local memory, ``ud``; values are never of these types;
@@ -199,7 +199,7 @@ class _PayloadReader:
             return False
         if self.roles.bases or self.roles.sizes or self.roles.offsets or self.roles.facts:
             return False
-        # Without base addresses, the pieces are as many as stand before the last that cannot be an offset.
+        # Without base addresses, the pieces end at the last that cannot be an offset.
         odd = [
             i for i, s in enumerate(rest) if not self.is_explicit(s) and s.type not in ("d", "uq", "ud") and s.size <= 8
         ]
