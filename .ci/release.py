@@ -151,7 +151,7 @@ def environment(program: Path, extra: str, package: Path, place: Path) -> tuple[
     run(own, "diff", "saxpy.visaasm", "again.visaasm", folder=folder, **outside)
     held = set(run(python, "-c", _HELD).split())
     if "numpy" in held:
-        # Without checks nothing but the engine's own name tells who has run such a small launch.
+        # Without checks only the engine's name shows that a small launch was compiled.
         for options in ((), ("--checks", "none")):
             said = run(own, "run", "mandelbrot.visaasm", *options, folder=folder, **outside)
             engine = "jit" if options and "llvmlite" in held else "interp"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _SERVER = [sys.executable, "-c", "from visa_lsp.cli.main import main; raise SystemExit(main())"]
 URI = "file:///benchmark.visaasm"
-_HEAD = 200  # characters of a message in which its method and the version of a text stand
+_HEAD = 200  # characters of a message that have its method and the version of the text
 
 
 _ECHO = """
@@ -106,7 +106,7 @@ class Client:
         return self._out.read(size)
 
     def request(self, method: str, params: object) -> Any:
-        """Ask, and wait for the answer; messages between are dropped."""
+        """Send a request and wait for the answer; drop other messages."""
         self._next += 1
         self._send({"id": self._next, "method": method, "params": params})
         while True:

@@ -4,7 +4,7 @@ It begins where a snapshot's findings are requested, and follows every call with
 called as a function is that of the module or of what it imports; a name behind a point is every method or property of that
 name in the room, whatever it is called on: rather too much than too little. What is counted of a definition are all of its
 lines that are not blank, docstrings and comments included; of a class what is not a method, and the methods that are reached.
-What is asked of the rooms below, and of what keeps verdicts on disk, is to be known by what it says, not by how it is made.
+Calls of the rooms below, and of the cache on disk, are not followed: their docstrings must suffice.
 Usage: python -m benchmarks.edit_path [--names]
 """
 

@@ -104,7 +104,7 @@ def _typed(snapshot: HostText, words: str, new: str) -> list[float]:
 
 def _typed_in_visa(text: str) -> list[float]:
     analysis = Analysis.of(text)
-    analysis.diagnostics  # noqa: B018 - a keystroke comes after the text was judged
+    analysis.diagnostics  # noqa: B018 - judges the text before the keystroke
     at = text.index("mul (M1, 16)", len(text) // 2) + 3
     times = []
 

@@ -1,7 +1,7 @@
 """Random messages against a real server: ``python -m benchmarks.fuzz_lsp [--count 10000] [--seed N]``.
 
 Valid and invalid requests, notifications and answers in random order, in a workspace with FIFOs, devices, links, folders and
-files that are not texts, and files that nobody may read. Each request has to be answered exactly once, the server must not
+files that are not texts, and unreadable files. Each request has to be answered exactly once, the server must not
 die, and its findings at the end must be those of a fresh server that is given the same texts.
 Exit status 0 when all of that holds.
 """
@@ -29,7 +29,7 @@ from visa_lsp.analysis.analysis import VERIFY
 ROOT = Path(__file__).parents[1]
 SERVER = [sys.executable, "-m", "visa_lsp.cli.serve"]
 _PATIENCE = 300.0
-# Every look at a text is compared with a full one: a difference is an error that the log tells.
+# Every incremental answer is compared with a full one: a difference is an error in the log.
 _VERIFYING = {**os.environ, VERIFY: "1"}
 # The largest number that the protocol has; beyond it a message is invalid and changes nothing.
 _MAX_INT32 = 2**31 - 1
@@ -253,7 +253,7 @@ class Fuzz:
         self.strange = [path.as_uri() for path in sorted(folder.rglob("*")) if path.suffix and path.parent.name != "up"]
 
     def request(self, method: Any, params: Any, *, broken: bool = False) -> None:
-        """Ask something, with an id of its own."""
+        """Send a request with its own id."""
         self.number += 1
         ident: Any = self.draw.choice((self.number, f"r{self.number}"))
         message = {"jsonrpc": "2.0", "id": ident, "method": method, "params": params}
@@ -383,7 +383,7 @@ class Fuzz:
         return {"start": first, "end": last}
 
     def at_place(self, uri: str) -> None:
-        """Ask about a place."""
+        """Send a request about a place."""
         text = self.texts.get(uri, (0, SMALL_TEXT))[1]
         where = self.place(text)
         if self.draw.random() < 0.05:
@@ -395,7 +395,7 @@ class Fuzz:
         self.request(self.draw.choice(AT_PLACE), params, broken=self.draw.random() < 0.03)
 
     def whole(self, uri: str) -> None:
-        """Ask about a text or a range."""
+        """Send a request about a text or a range."""
         text = self.texts.get(uri, (0, SMALL_TEXT))[1]
         params = {
             "textDocument": {"uri": uri}, "range": self.range(text), "previousResultId": str(self.draw.randrange(50)),

@@ -1,7 +1,8 @@
 """From an edit of a text to its machine code over the server: ``python -m benchmarks.gen [--lines 2000] [--rounds 20]``.
 
-A real server over stdio, a text of real kernels, and the real finalizer. Every round edits an operand and asks ``visa.gen``
-for what a view beside the text shows. *wall* is what a client waits from the first byte of the edit to the last of the
+A real server over stdio, a text of real kernels, and the real finalizer. Every round edits an operand and requests
+``visa.gen``, as a view beside the text does. *wall* is what a client waits from the first byte of the edit to the last
+of the
 answer. *tool* is what the finalizer's two runs (machine code, and meanwhile the pressure) take for the same text without
 us, side by side as we run them. *ours* is the CPU time of the server's process for all that the edit makes it do, findings
 included, in hundredths of a second. Other work on the machine spoils walls; CPU time it leaves nearly as it is.

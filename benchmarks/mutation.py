@@ -52,7 +52,7 @@ _DIRECTIVE_VALUES = {
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """A real line: ``head`` stands before it, ``tail`` behind; ``needs`` are indexes of declarations in the head."""
+    """A real line: ``head`` is the text before it, ``tail`` behind; ``needs`` are indexes of declarations in the head."""
 
     platform: str
     head: tuple[str, ...]

@@ -89,7 +89,7 @@ def _run(*command: str) -> str:
 
 
 def _devices(tool: str) -> Iterator[tuple[str, str]]:
-    """Yield every device of the compiler's help: known, and with the platform that text and zebin tell."""
+    """Yield every device of the compiler's help: known, with the platform of text and zebin."""
     match = _NAMES.search(_run(tool, "compile", "--help"))
     names = re.findall(r"[\w-]+", match[1].partition("ip version")[0]) if match is not None else []
     with TemporaryDirectory() as room:

@@ -5,7 +5,7 @@ a random place: a word in a comment, a new line, a declaration, an operand, or t
 findings are pulled, as editors do, and the request is sent for another random place. So no answer can be given
 twice. *ms* is what a client waits from its first byte out to the last byte in, *CPU* what the server's process spent
 meanwhile; p95 is over all rounds, the first one included, which is shown by itself too.
-Every request that the server says it answers is asked; those that are not are named with the reason.
+Every request that the server offers is sent; those left out are listed with the reason.
 Exit status 1 where the p95 of what a client waits is over the limit that it is to keep.
 """
 

@@ -262,7 +262,7 @@ def growth(folder: Path, repeats: int) -> None:
     table("growth", ["", "ms", "to the first", "--threads 2 ms", "gain"], rows)
     rows, whole = [], next(job for job in jobs() if job.kernel == "nbody")
     for bodies in (1024, 2048, 4096):
-        # Each thread goes round so often.
+        # The number of rounds of each thread.
         job = replace(whole, args=tuple(("int32", bodies) if arg == ("int32", 4096) else arg for arg in whole.args))
         found = ours(job, folder, repeats, "none")
         rows.append([f"{job.kernel}, each thread {bodies} rounds", found.instructions / 1e6, found.run * 1e3, found.run / found.instructions * 1e9])  # fmt: skip

@@ -1,9 +1,10 @@
 """All sources of the corpus, compiled for three devices: ``python -m benchmarks.sources [--run]``.
 
-Each program's texts are compared with those of the corpus, which the same release of the compiler printed. A text of another
-SIMD size than the program's ze_info tells is one that the compiler threw away; there ours is the one that is in the program.
+Each program's texts are compared with those of the corpus, which the same release of the compiler printed. A text of
+another SIMD size than the program's ze_info was discarded by the compiler; there ours is the one that is in the
+program.
 With ``--run`` each kernel is run besides, once, as a launch is made up for it where there is no launch file. What a
-kernel does with made-up arguments may be wrong; that it is loaded, launched and comes to an end is what is counted.
+kernel does with made-up arguments may be wrong; the benchmark counts kernels that load, launch and end.
 Exit status 1 where a source is not compiled, a text differs otherwise, or a kernel cannot be run.
 """
 

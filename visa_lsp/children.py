@@ -1,8 +1,8 @@
 """Child processes and temporary folders that do not outlive this process, whatever ends it.
 
 A child that runs our own code calls ``end_with_parent``. A program of others cannot, and a folder is not a process: a *keeper*, a small
-process in a session of its own, hears of both through a pipe, and ends and removes what it knows of when that pipe ends. Knows nothing of
-what children do. Invariant: whatever the keeper is to end or remove, it hears of before, or as soon as, it exists.
+process in a session of its own, learns both through a pipe, and ends and removes them when that pipe ends. Knows nothing of
+what children do. Invariant: the keeper learns the name of a process or folder before, or as soon as, it exists.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def _kept(what: str) -> Iterator[None]:
 
 
 class _Keeper:
-    """The process that remains for a moment when this one has ended; begun with the first thing that it hears of."""
+    """The process that remains for a moment when this one has ended; started with the first process or folder."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None

@@ -52,7 +52,7 @@ def _contents(files: Iterable[Path], package: Path) -> Iterator[bytes]:
 
 
 def _modules(folder: Path | os.DirEntry[str]) -> Iterator[os.DirEntry[str]]:
-    """Yield the modules below a folder; what tells of a file comes with the folder's listing, as far as the system has it there."""
+    """Yield the modules below a folder; the facts of a file are taken from the folder's listing if possible."""
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir():

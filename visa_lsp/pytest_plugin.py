@@ -53,7 +53,7 @@ class LaunchTest(pytest.Item):
 
     def __init__(self, **known: Any) -> None:
         super().__init__(**known)
-        self.funcargs: dict[str, object] = {}  # none; other plugins, such as pytest-lsp, ask every item for them
+        self.funcargs: dict[str, object] = {}  # none; other plugins, such as pytest-lsp, read them from every item
 
     def runtest(self) -> None:
         """Run it; raises LaunchFailure with what ``visa-lsp run`` prints."""

@@ -211,7 +211,7 @@ def named(kernel: Kernel, platform: Platform) -> list[str]:
     out = []
     for inst in kernel.instructions:
         pairs = zip(inst.row.fields, inst.values, strict=True)
-        # The class of what a lifetime names stands in another field: its number alone tells nothing.
+        # The class of a lifetime's variable is in another field: its number alone is ambiguous.
         out.append(
             " ".join([inst.row.mnemonic, *(said(v, f.kind) for f, v in pairs if f.kind is not FieldKind.VARIABLE)])
         )
@@ -257,7 +257,7 @@ def _unnumbered(inst: Inst, numbers: bool) -> Inst:
 
 
 def numbered_by_mention(body: Kernel) -> bool:
-    """Return whether labels and strings have the numbers that the assembler gives: each string as it comes in the text."""
+    """Return whether labels and strings have the numbers of the assembler, in the order of the text."""
     predefined = len(pool_prefix(body.name))
     found = declared_names(body)
     labels: dict[int, None] = {}

@@ -31,9 +31,9 @@ COMMANDS: Final = (
     "", "dap",
 )  # fmt: skip
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL)
-_READER_LEAVES: Final = 0  # in the place of a signal: nobody reads standard output any more
+_READER_LEAVES: Final = 0  # in the place of a signal: standard output is closed
 _LATEST: Final = 1.5  # seconds from the start to the signal
-_END: Final = 30.0  # seconds until a command ends that was asked to; its children get as many
+_END: Final = 30.0  # seconds that a command may take to end; its children get as many
 _PROGRAM: Final = (sys.executable, "-c", "from visa_lsp.cli.entry import program; program()")
 _MARK: Final = "VISA_LSP_ATTACKED"
 

@@ -1,7 +1,7 @@
 """Random programs on both engines: what they leave in memory, count and report has to be the same.
 
 Each program runs interpreted and compiled; some as well with checkers, and some with groups side by side, which leave the same
-memory. Most are compiled at the cheapest level, for time; a part at the level that users get. What was covered is told at the end.
+memory. Most are compiled at the cheapest level, for time; a part at the level that users get. The coverage is printed at the end.
 """
 
 from __future__ import annotations

@@ -173,7 +173,7 @@ def assembled(text: str, platform: str | None) -> str:
     again = module_text(decode(second.data), platform_named(platform) if platform else None)
     if again == printed and _late(text):
         return "assembled, names in another order"
-    # Objects do not tell an address of a variable from its value; it is printed in bytes, which have no column past a row.
+    # Objects do not distinguish a variable's address from its value; it is printed in bytes, which have no column past a row.
     if again == printed and any(d.code == "V306" for d in first.diagnostics):
         return "assembled, a column past its register"
     # The assembler stores an empty string as the first of the pool, the body's name, which is printed then.

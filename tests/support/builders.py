@@ -163,7 +163,7 @@ def pred(var, *, inverse=False, combine=None) -> Predicate:
 
 
 def dispatch(builder, *, buffers=(), lanes=0xFFFF, threads=1, groups=(1, 1, 1), slm=0, functions=(), budget=1_000_000):
-    """Return a dispatch of a built kernel; buffer i stands at binding table index i."""
+    """Return a dispatch of a built kernel; buffer i has binding table index i."""
     memory = Memory()
     surfaces = {}
     for i, data in enumerate(buffers):

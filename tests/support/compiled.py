@@ -29,7 +29,7 @@ def machine_class():
     interpreter = machine.Machine
 
     class Machine(compiled.CompiledMachine):
-        """Compiled where nobody listens; listeners hear of instructions, which only the interpreter tells."""
+        """Compiled without listeners: listeners need single instructions, which only the interpreter reports."""
 
         to_the_end = True
 

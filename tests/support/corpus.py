@@ -112,7 +112,7 @@ def forms() -> list[Form]:
 
 
 def framed(form: str, root: Path = OWN) -> tuple[str, range]:
-    """Return a form inside the template that the oracle ran it in, and the lines it stands on."""
+    """Return a form inside the template of the oracle, and its lines there."""
     template = OWN / "template.visaasm.part" if root == OWN else root / "forms" / "template.visaasm.part"
     head = template.read_text(encoding="utf-8").rstrip("\n").split("\n")
     lines = [f"    {line}" for line in form.split("\\n")]

@@ -128,13 +128,13 @@ class _Client:
         self.ask("configurationDone")
 
     def stop(self) -> Body:
-        """Wait until the run stands still."""
+        """Wait until the run has stopped."""
         found = self.event("stopped", "terminated")
         assert found["event"] == "stopped", found
         return found
 
     def go(self, command: str, thread: int = 1, **more: Any) -> Body:
-        """Move the run and wait until it stands still, or is over (the event is then ``exited``)."""
+        """Move the run and wait until it has stopped, or is over (the event is then ``exited``)."""
         self.ask(command, threadId=thread, **more)
         return self.event("stopped", "exited")
 
@@ -153,7 +153,7 @@ class _Client:
         return {v["name"]: v for v in self.ask("variables", variablesReference=scopes[name])["variables"]}
 
     def output(self) -> str:
-        """Return all that the console has been told so far."""
+        """Return the console's output so far."""
         return "".join(event["body"]["output"] for event in self.events if event["event"] == "output")
 
     def keep_all(self) -> list[Body]:

@@ -57,7 +57,7 @@ twice:
 
 
 def opened(program, **arguments):
-    """Return the debugger of a launch request, and what its console has been told."""
+    """Return the debugger of a launch request, and its console output."""
     said: list[str] = []
     launched = open_launch({"program": str(program), **arguments}, said.append)
     launched.debugger.focus = launched.focus

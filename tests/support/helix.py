@@ -57,7 +57,7 @@ class Terminal:
         """Type keys by their names, ``Enter`` or ``g``."""
         for name in names:
             self._tmux("send-keys", name)
-            time.sleep(0.05)  # a lone Escape is told from the start of another key by the time behind it
+            time.sleep(0.05)  # a lone Escape differs from the start of another key by the pause after it
 
     def text(self, words: str) -> None:
         """Type a text as it is."""

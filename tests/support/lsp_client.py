@@ -90,7 +90,8 @@ REFRESHES = (
 
 
 def answering(client):
-    """Return a client that answers what real ones answer; ``client.registered`` and ``client.refreshed`` keep what was asked."""
+    """Return a client that answers what real ones answer; ``client.registered`` and ``client.refreshed`` record the
+    server's requests."""
     client.registered, client.refreshed = [], []
 
     @client.feature(types.CLIENT_REGISTER_CAPABILITY)
@@ -150,7 +151,7 @@ class SharedClient(LanguageClient):
 
     @property
     def alive(self) -> bool:
-        """True if the server can be asked."""
+        """True if the server takes requests."""
         return self.error is None and self._server.returncode is None
 
     async def tidy(self) -> None:
@@ -160,7 +161,7 @@ class SharedClient(LanguageClient):
             kept.update(first)
         for uri in tuple(self._documents):
             self.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
-        await command(self, "visa.explain", "mov")  # what is said about the closing has come before the answer
+        await command(self, "visa.explain", "mov")  # the messages about the closing precede the answer
         for said in (self.refreshed, self.diagnostics, self.messages, self.shown_documents, self.progress_reports):
             said.clear()
 

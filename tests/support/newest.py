@@ -145,7 +145,7 @@ def whole_text(form: str, device: str) -> str:
 
 
 def for_device(text: str, device: str) -> str:
-    """Return a text with the build option by which the compiler tells the dialect of a device."""
+    """Return a text with the build option by which the compiler states the dialect of a device."""
     return f'{text}//Build option: "-enableEfficient64b"\n' if device in EFFICIENT else text
 
 

@@ -14,7 +14,7 @@ _PATIENCE = 60.0  # seconds: far more than anything takes, on a busy machine too
 
 
 def patiently(holds: Callable[[], bool]) -> bool:
-    """Return whether something comes to hold."""
+    """Return whether a condition becomes true within the time."""
     end = time.monotonic() + _PATIENCE
     while not holds():
         if time.monotonic() > end:

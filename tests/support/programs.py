@@ -1,4 +1,4 @@
-"""Strategies for whole programs: every value comes from a row of the table, so that a new row is generated unasked.
+"""Strategies for whole programs: every value comes from a row of the table, so that a new row is covered at once.
 
 A program is a kernel with fixed declarations and drawn instructions. Labels are defined first and strings are numbered
 in the order of their use, as an assembler would number them.

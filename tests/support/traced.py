@@ -112,7 +112,7 @@ def registers(frame: Frame) -> bytes:
 
 
 def compared(cells: FrameCells, done: Done) -> int:
-    """Assert that the debugger shows what a trace told of an instruction behind it; how many operands were told."""
+    """Assert that the debugger shows the traced values behind an instruction; return the number of operands."""
     told = done.told
     if not told:
         return 0

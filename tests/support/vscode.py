@@ -33,7 +33,7 @@ def missing() -> str:
 
 
 def environment() -> dict[str, str]:
-    """Return the environment of the scripts: the installed node goes first."""
+    """Return the environment of the scripts: the installed node is first on the path."""
     path = f"{INSTALLED}/bin:{os.environ.get('PATH', '')}"
     return {**os.environ, "PATH": path, "VISA_LSP_TEST_CHROMIUM": str(CHROMIUM), "PYTHON": sys.executable}
 
@@ -94,7 +94,7 @@ CUT = ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "cut"]
 
 @dataclass
 class Window:
-    """A VS Code and a browser in which scripts run one behind the other, each with a page of its own; begun when the first one comes.
+    """A VS Code and a browser in which scripts run one behind the other, each with a page of its own; started for the first one.
 
     Without a program the server is not there yet. ``cut``: without a network.
     """
@@ -121,7 +121,8 @@ class Window:
     def run(self, script: str, *words: object) -> list[dict[str, Any]]:
         """Run a script with its arguments and give the JSON lines that it printed; they are printed here too.
 
-        A script that fails is tried once more, in a new window: on a busy machine a key may come before the window has the focus.
+        A script that fails is tried once more, in a new window: on a busy machine a key may arrive before the window
+        has the focus.
         """
         for _ in range(2):
             lines = self._play([script, *map(str, words)])

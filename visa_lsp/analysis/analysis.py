@@ -2,7 +2,7 @@
 
 An ``Analysis`` never changes; an edit makes a new one from ``document.edit``. It does no input or output, but for one
 switch: with ``VISA_LSP_VERIFY=1`` in the environment findings are compared with the full path's, for fuzzers and tests.
-The rules are loaded where findings are requested: of a text that is known to have none, nobody does.
+The rules are loaded where findings are requested, because a text known to have none never needs them.
 """
 
 from __future__ import annotations

@@ -34,8 +34,8 @@ def function_in(text: str) -> str | None:
 class Directives:
     """The directives of a body that are not declarations, and what they say of it.
 
-    ``shaping`` are those that other lines depend on; inputs, which some do, are not among them. ``irregular`` ones are none
-    that the body knows: only the grammar tells what they say, be it that ``broken`` names are declared.
+    ``shaping`` are those that other lines depend on; inputs, which some do, are not among them. ``irregular`` ones need
+    the grammar to be read, as do the declarations of ``broken`` names.
     """
 
     __slots__ = (

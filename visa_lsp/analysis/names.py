@@ -73,7 +73,7 @@ class Names:
         self.pattern = TOKEN
         self._label_count: Counter[str] = Counter()
         self._aliases: dict[str, list[str]] = {}
-        # Names by their spelling; None until a missing one asks what it may have meant.
+        # Names by their spelling; None until a missing name needs a suggestion.
         self._spellings: dict[Spelling, set[str]] | None = None
         self._plain: dict[str, None] = {}  # those of them without a number
         self._facts: list[Facts] = []
@@ -195,7 +195,7 @@ class Names:
         return self._retokened(changed) if changed else changed
 
     def _relabelled(self, added: list[Facts], gone: list[Facts]) -> set[str]:
-        """Count the labels; those that came or went."""
+        """Count the labels; return the new and removed ones."""
         if len(added) == len(gone) == 1 and added[0].labels == gone[0].labels:
             return set()
         came, went = Counter(n for f in added for n in f.labels), Counter(n for f in gone for n in f.labels)
@@ -297,7 +297,7 @@ class Names:
         return facts.properties[facts.decls.index(name)]
 
     def _differences(self, added: list[Facts], gone: list[Facts]) -> set[str]:
-        """Bring ``decl`` up to date; the names whose declaration went, came or moved."""
+        """Bring ``decl`` up to date; return the names whose declaration was removed, added or moved."""
         old, new = [n for f in gone for n in f.decls], [n for f in added for n in f.decls]
         if not old and not new:
             return set()
@@ -312,7 +312,7 @@ class Names:
         before = [self._homes.pop(id(f)) for f in gone if f.decls]
         ours, declaring = set(before), [f for f in added if f.decls]
         if len(before) == len(declaring) == 1:
-            # The names that stay in a chunk which was edited have not to be told one by one.
+            # Names that stay in an edited chunk need no update one by one.
             before[0].facts = declaring[0]
             self._homes[id(declaring[0])] = before[0]
         else:

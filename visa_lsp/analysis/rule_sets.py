@@ -1,4 +1,4 @@
-"""The engine's view of the rules, derived from the declarations of each: the one place that goes through them."""
+"""The engine's view of the rules, derived from the declarations of each: the one place that visits them all."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class WholeBody(dict["Instruction", tuple[RuleSubject, ...]]):
 class RuleSets(NamedTuple):
     """Rules by what they look at, by name.
 
-    ``about_names`` tell of nothing but missing names. ``whole_body`` has what rules of scope BODY depend on, by row.
+    ``about_names`` report missing names only. ``whole_body`` has what rules of scope BODY depend on, by row.
     ``value_readers`` finds the mnemonics of rows that a rule reads the values of; None where no rule does. ``attributes``
     finds the directives of attributes that rules about lines, or binding, read; ``common`` those that any line
     may depend on, and not only lines with one of ``attribute_words``.

@@ -148,7 +148,7 @@ def _stale_ends(before: Ends, ends: Ends, change: Change, splice: Splice) -> set
 
 
 def _stale_directives(gone: Sequence[Chunk], added: Sequence[Chunk]) -> set[Dependency]:
-    """Return the names in directives that came or went, and the need for braces where those are others."""
+    """Return the names in added or removed directives, and the need for braces where these changed."""
     texts = [[text for f in map(facts_in, chunks) for _, text in f.specials] for chunks in (gone, added)]
     went, came = map(Counter, texts)
     # A declaration that is broken declares its name all the same.

@@ -1,7 +1,7 @@
 """The findings of a text, kept from one snapshot to the next, so that an edit costs what it touches.
 
 ``update_body`` brings a body up to its snapshot: the chunks in (``sync``), lines sorted (``classify``), then judged (``judge``).
-Invariant: it leaves the same findings whatever snapshots came before.
+Invariant: it leaves the same findings for any earlier snapshots.
 
 ``TextFindings.update`` gives exactly what the full path gives, but binds and checks only lines that may have a finding and
 are not known, with the declarations that they need. Model and words: the README beside.
@@ -86,7 +86,7 @@ class TextFindings:
         return Findings(document, parts, [*self._of_text(document, setup), *self._left_out(document)])
 
     def _whole(self, document: Document) -> Findings:
-        """Return all findings by the full path: with braces on the lines of statements, lines are not told by their classes.
+        """Return all findings by the full path: with braces on the lines of statements, lines are not judged by classes.
 
         What is known of bodies is given up; the next text without such braces is looked at as one that was just opened.
         """

@@ -130,7 +130,7 @@ def _connect(address: str) -> Client:
     def connect() -> None:
         try:
             answers.put(Client(address, timeout=_CONNECT, set_as_default=False))
-        except Exception as error:  # noqa: BLE001 - told below
+        except Exception as error:  # noqa: BLE001 - reported below
             answers.put(error)
 
     threading.Thread(target=connect, daemon=True).start()

@@ -116,7 +116,7 @@ class Readers:
         return read
 
     def message_reader(self, mode_at: int, *, with_header: bool) -> Reader:
-        """Return the reader of message operands: the mode word, field ``mode_at``, tells which ones are there."""
+        """Return the reader of message operands: the mode word, field ``mode_at``, selects the present ones."""
 
         def read(code: bytes, at: int, values: list[Value]) -> tuple[Value, int]:
             items: list[ListItem] = []

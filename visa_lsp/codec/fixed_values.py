@@ -120,7 +120,7 @@ def _unsaid(row: Instruction) -> list[tuple[int, Check]]:
 
 
 def _unsaid_bits(row: Instruction) -> list[tuple[int, Check]]:
-    """Return the checks of numbers of which the row fixes a part of the bits and the text gives none of the others."""
+    """Return the checks of numbers whose bits the row fixes in part, without bits from the text."""
     said = {name for slot in row.slots for name in slot.name.split(",")} | {m.field for m in row.modifiers} | {"prop"}
     return [
         (index, _always(index, field.const, hidden=field.hidden))

@@ -93,7 +93,7 @@ def _refusal(inst: Inst, plan: _Plan) -> CodecError:
             message = f"{value} does not fit"
         if message:
             return CodecError(message, None, field.name, inst.line)
-    raise AssertionError(inst)  # it was written before this was asked
+    raise AssertionError(inst)  # it was written before this call
 
 
 def _lists(row: Instruction) -> tuple[tuple[int, int], ...]:

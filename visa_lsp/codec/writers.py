@@ -56,7 +56,7 @@ def write_operand(value: Value) -> bytes:
         word = _regions.get(value.region)
         if word is None:
             word = _regions[value.region] = _region(value.region)
-        # What an enumeration's member stands for goes through Python.
+        # The value of an enumeration's member is a slow property.
         tag = 0 if value.modifier is OperandModifier.NONE else value.modifier.value << 3
         return _GENERAL.pack(tag, value.var, value.row & 0xFF, value.col & 0xFF, word)
     match value:

@@ -1,6 +1,6 @@
 """The alignment of two sequences of numbers, in order.
 
-Items that occur once in both are anchors, of which the longest ordered chain counts; between anchors the shortest edit
+Items that occur once in both are anchors, and the longest ordered chain of them counts; between anchors the shortest edit
 is searched (Myers, "An O(ND) Difference Algorithm"). Where that takes more than ``_MAX_EDITS`` edits, the stretch has
 no pairs but those at its ends: time and memory are bounded, and the result is correct but not minimal.
 """

@@ -89,7 +89,7 @@ class DebugSession:
     # ---- the loop
 
     def serve(self) -> None:
-        """Handle requests until the client disconnects or goes away."""
+        """Handle requests until the client disconnects or ends."""
         threading.Thread(target=self._read, daemon=True).start()
         threading.Thread(target=self._leave_unread, daemon=True).start()
         while not self.over:

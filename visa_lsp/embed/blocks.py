@@ -125,7 +125,7 @@ class AsmBlock(Struct, frozen=True, dict=True):
 
     @property
     def is_of_vectors(self) -> bool:
-        """True if the block is the vector compiler's, as far as can be told."""
+        """True if the block is the vector compiler's, as far as the text shows."""
         if self.compiler is Compiler.EITHER:
             return any(o.kind == "cr" for o in self.operands) or self.has_whole_operands
         return self.compiler is Compiler.VECTOR

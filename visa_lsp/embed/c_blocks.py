@@ -81,7 +81,7 @@ def _tokens(text: str, start: int, end: int, *, directives: bool) -> Iterator[Ho
     """Yield the tokens of a part of the text; of a conditional, those of its first branch."""
     at = start
     branches: list[tuple[bool, bool]] = []  # of each open conditional: is a branch taken, is this one read
-    fresh = False  # whether nothing but blanks stands before this token in its line
+    fresh = False  # whether this token has only blanks before it in its line
     while at < end:
         hit = _TOKEN.match(text, at, end)
         if hit is None:
@@ -230,7 +230,7 @@ def _operand(text: str, tokens: list[HostToken], number: int, *, written: bool) 
             constraint += "".join(p.text for p in c_pieces(text, Span(tokens[at].start, tokens[at].end)))
             at += 1
         if at < len(words) and words[at] != "(":
-            constraint = None  # a macro goes on with it
+            constraint = None  # a macro continues with it
             at = next((i for i in range(at, len(words)) if words[i] == "("), len(words))
     else:
         at = next((i for i in range(at, len(words)) if words[i] == "("), len(words))

@@ -1,4 +1,4 @@
-"""Lines of vISA as a compiler has them, with variables of its own for operands, found in the strings that they come from.
+"""Lines of vISA as a compiler has them, with variables of its own for operands, found in the strings of their source.
 
 Knows the blocks of a host and no compiler.
 """

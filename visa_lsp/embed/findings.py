@@ -1,8 +1,8 @@
 """The findings of the vISA in a host text, at their places in the host.
 
-The one engine finds them in the text that the blocks make; here they are taken back to the host. What only the host knows is no
-finding: a rule about the flow between blocks is silent, and where a type or a number is not known, only what holds for every
-choice is told.
+The one engine finds them in the text that the blocks make; here they are taken back to the host. Findings do not depend
+on facts that only the host knows: a rule about the flow between blocks is silent, and with an unknown type or number,
+only findings that hold for every choice are reported.
 Invariant: each reported finding lies in a string of the host, and so do all its fixes.
 """
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.text import Span
 
-# Between two blocks stands code of the host: what is read, written and reached there is not seen.
+# Between two blocks is code of the host, whose reads, writes and jumps are unknown.
 _OF_FLOW: Final = frozenset(
     {
         "missing-return", "unreachable-code", "goto-without-join", "never-read", "never-written", "unused-variable",
@@ -39,7 +39,7 @@ _OF_FLOW: Final = frozenset(
 )  # fmt: skip
 # A line that is known in part may declare a name, define a label, open a brace.
 _OF_OTHER_LINES: Final = frozenset({"undeclared-name", "missing-label", "unmatched-brace", "unclosed-comment"})
-# The compiler puts bodies into one another: a name may come from any of them.
+# The compiler inlines bodies into one another: a name may belong to any of them.
 _OF_OTHER_BODIES: Final = {
     "undeclared-name": re.compile(r"\.decl\s+([^\s]+)"),
     "missing-label": re.compile(r"(?m)^\s*([A-Za-z_][\w$@?]*):"),

@@ -23,7 +23,7 @@ _WITHOUT: Final = str.maketrans("", "", _BLANK)
 
 
 def format_blocks(host: HostText, within: Span) -> tuple[Edit, ...]:
-    """Return the edits of the host that bring into shape what vISA lines have within a span of it, in text order."""
+    """Return the edits of the host that format the vISA lines within a span of it, in text order."""
     visa = host.analysis.document
     found: list[Edit] = []
     for number, unit in enumerate(host.units):
@@ -39,7 +39,7 @@ def format_blocks(host: HostText, within: Span) -> tuple[Edit, ...]:
                 continue  # a sign that is a blank to some and not to others
             for edit in _blanks(at, old, new):
                 if edit.span.end == at + len(old) and host.host_span(Span(edit.span.end, edit.span.end + 1)) is None:
-                    continue  # behind the last line stand the blanks before a closing quote
+                    continue  # behind the last line are the blanks before a closing quote
                 placed = host.edits((edit,))
                 if placed is not None and within.start <= placed[0].span.start and placed[0].span.end <= within.end:
                     found += placed

@@ -191,7 +191,7 @@ class HostText:
         return self._starts[number]
 
     def host_span(self, span: Span) -> Span | None:
-        """Return the part of the host that a span of the vISA text comes from; None for a span outside of strings."""
+        """Return the part of the host behind a span of the vISA text; None for a span outside of strings."""
         number = self.unit_at(span.start)
         if number < 0:
             return None
@@ -239,7 +239,7 @@ class HostText:
         return Edit(span.shifted(self.base_of(number)), written) if written is not None else None
 
     def is_unbroken(self, span: Span) -> bool:
-        """Return whether the part of the host that a span comes from has nothing in it but what the span has."""
+        """Return whether the part of the host behind a span consists of exactly the span's text."""
         number = self.unit_at(span.start)
         return number >= 0 and self.units[number].map.unbroken(span.shifted(-self._starts[number]))
 

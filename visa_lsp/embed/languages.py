@@ -162,7 +162,7 @@ def _grammar(host: Host) -> object:
 class Readable(NamedTuple):
     """A text as the parser of a language is given it: a byte for each code point.
 
-    ``added`` stands behind the text. ``in_place`` is whether an edit changes it nowhere else than in the text.
+    ``added`` follows the text. ``in_place`` is whether an edit changes it nowhere else than in the text.
     """
 
     text: str

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class StringPiece(Struct, frozen=True):
-    """A part of what a string stands for; ``exact`` where it is spelt as it reads."""
+    """A part of a string's value; ``exact`` where it is spelt as it reads."""
 
     text: str
     host: Span

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _MAX_CHILDREN: Final = 2000
 
-# The types of nodes that are wanted, each with the name of the list that it goes into.
+# The types of nodes that are wanted, each with the name of the list that collects it.
 Kinds = tuple[tuple[str, str], ...]
 
 

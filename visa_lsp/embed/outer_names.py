@@ -1,6 +1,6 @@
 """Names that hold in a whole C-like text: macros that may be between strings, and types that are called otherwise.
 
-Scopes are of no account to it: of two declarations of a name the later one counts. It does not look into what a macro stands for.
+Scopes are of no account to it: of two declarations of a name the later one counts. It does not look into the text of a macro.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MACRO: Final = re.compile(r"#[ \t]*define\s+(?P<name>\w+)(?P<parameters>\([^()]*
 
 
 class OuterNames(Struct, frozen=True):
-    """Names, with what they stand for.
+    """Names, with their meanings.
 
     ``types``: as written, without pointers and arrays; ``macros``: the text behind the head, None for one with parameters.
     """

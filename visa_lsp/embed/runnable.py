@@ -37,7 +37,7 @@ _WORD: Final = re.compile(r"\w+")
 
 
 class BlockOperand(Struct, frozen=True):
-    """An operand of a block that runs: what the strings call it, its variable, the buffer that stands for it.
+    """An operand of a block that runs: its name in the strings, its variable, its buffer.
 
     It has ``elements`` for each of ``lanes``. ``read``: the block begins with what the buffer holds; ``written``: the buffer ends
     with what the block leaves.

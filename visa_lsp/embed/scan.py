@@ -216,7 +216,7 @@ def _known(around: Surroundings, block: AsmBlock, operand: Operand) -> KnownType
 
 
 def _varies(around: Surroundings, block: AsmBlock, operand: Operand) -> bool:
-    """Return whether an expression is a variable that begins with something read from memory or asked of the work item."""
+    """Return whether an expression is a variable whose initial value is read from memory or from a work-item function."""
     name = operand.expression.strip()
     declared = around.declaration(name, block.function, operand.span.start) if name.isidentifier() else None
     return declared is not None and _VARIES.match(around.text, declared.span.end) is not None

@@ -1,7 +1,8 @@
 """The surroundings of strings in a C-like text: comments, functions, macros, declarations, widths of sub-groups.
 
-The tree is asked at the places of keywords, so that the rest of a long text costs nothing; with a text that has mistakes it is what
-the tree still says. It judges nothing. Invariant: every span lies in the text; functions are in the order of their starts.
+Only the nodes at keywords are visited, so that the rest of a long text costs nothing; in a text with mistakes the
+remaining tree is used. It judges nothing. Invariant: every span lies in the text; functions are in the order of their
+starts.
 """
 
 from __future__ import annotations
@@ -242,7 +243,7 @@ class Surroundings:
         kind, first = node.child_by_field_name("type"), node.child_by_field_name("declarator")
         if kind is None or first is None:
             return []
-        # Words before the type count: which memory a pointer goes to is one of them, and the grammar does not see it.
+        # Words before the type count: a pointer's memory is one of them, and the grammar does not see it.
         before = _BEFORE.search(self.text, max(0, node.start_byte - _MAX_CHARS_BEFORE), node.start_byte)
         written = (before[0] if before else "") + self.text[
             node.start_byte : min(first.start_byte, node.start_byte + 200)

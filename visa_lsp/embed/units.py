@@ -87,7 +87,7 @@ class Unit(Struct, frozen=True, dict=True):
     """A body of the text. ``base`` is where the first block begins in the host; spans count from there.
 
     ``written`` maps the placeholders in the text to the host's own words.
-    ``open`` tells that something in it is not known, and ``broken`` that there are lines which are not.
+    ``open`` is true if a part of it is unknown, ``broken`` if whole lines are.
     """
 
     source: UnitSource
@@ -108,7 +108,7 @@ class Unit(Struct, frozen=True, dict=True):
 
     @cached_property
     def by_choice(self) -> dict[str, list[frozenset[tuple[str, Span]]]]:
-        """By platform: what is found in the body, by code and place, for every choice but the first; filled when asked."""
+        """By platform: the findings in the body, by code and place, for every choice but the first; filled at the first use."""
         return {}
 
     @cached_property
@@ -140,7 +140,7 @@ class Unit(Struct, frozen=True, dict=True):
 
 
 def unit_of(source: UnitSource, choice: int = 0, names: Mapping[str, str] | None = None) -> Unit:
-    """Return the body made of some blocks of one function; ``choice`` says which of ``CHOICES`` stands for what is not known.
+    """Return the body made of some blocks of one function; ``choice`` selects one of ``CHOICES`` for the unknown parts.
 
     ``names`` has other names for operands, by those that they would have.
     """
@@ -258,7 +258,7 @@ class _UnitMaker:
         return self._text_of(number, block, operand, hit[0], first=first)
 
     def _named(self, number: int, key: object, written: str) -> str:
-        """Return the word of this program that stands for something in a block."""
+        """Return the placeholder for a part of a block."""
         name = f"__asm{number}_{key}"
         name = self._called.get(name, name)
         self._written.setdefault(name, written)

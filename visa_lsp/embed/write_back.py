@@ -29,7 +29,7 @@ _GAP: Final = re.compile(r"(?:\s|\\\r?\n)*")
 _MAX_COMPARED_LINES: Final = (
     400  # lines: of longer blocks only what lies between the first and the last difference is compared
 )
-_MAX_BLOCKS_MOVED: Final = 50  # blocks that may have come before one, or gone, since it was opened
+_MAX_BLOCKS_MOVED: Final = 50  # blocks that may have been added or removed before one since it was opened
 
 
 def edits_of(host: HostText, number: int, called: str, before: str, text: str) -> tuple[Edit, ...]:
@@ -52,7 +52,7 @@ def edits_of(host: HostText, number: int, called: str, before: str, text: str) -
 
 
 def _meant(host: HostText, number: int, called: str, lines: str) -> BlockText:
-    """Return the block with these lines: the one of that number, else the only one near it; others may have come before it."""
+    """Return the block with these lines: the one of that number, else the only one near it."""
     for other in (number, *(number + by * sign for by in range(1, _MAX_BLOCKS_MOVED) for sign in (1, -1))):
         if 0 <= other < len(blocks_of(host)):
             known = block_text(host, other, called)
@@ -103,7 +103,7 @@ class _StringWriter:
         return at
 
     def _lines(self, old: list[str], starts: list[int], gone: tuple[int, int], new: list[str]) -> Iterator[Edit]:
-        """Yield some lines in the place of others: as many as both have become one another, the rest goes or comes behind them."""
+        """Yield the replacement of lines: pairs as long as both sides have lines, then the removed or added rest."""
         first, end = gone
         both = min(end - first, len(new))
         for n in range(both):
@@ -132,7 +132,7 @@ class _StringWriter:
         yield from self._written(Span(start + head, start + len(old) - tail), new[head : len(new) - tail])
 
     def _written(self, span: Span, new: str) -> Iterator[Edit]:
-        """Yield the edits that put something in the place of a part of the unit's text; what stands for a whole is changed as one."""
+        """Yield the edits that replace a part of the unit's text; a placeholder is replaced as a whole."""
         for segment in self._unit.map.segments:
             whole = segment.text
             if not segment.exact and whole.start < span.start < whole.end:
@@ -154,7 +154,7 @@ class _StringWriter:
             yield Edit(self._with_its_string(part) if not text else part, text)
 
     def _parts(self, span: Span) -> Iterator[Span]:
-        """Yield the parts of the host that a part of the unit's text comes from; of a place the one that it is at."""
+        """Yield the parts of the host behind a part of the unit's text; for an empty part, the one at its place."""
         shift = self._by + self._unit.base
         found = self._unit.map
         if span.start >= span.end:

@@ -181,7 +181,7 @@ def _shape(row: Instruction, name: str) -> tuple[bool, bool]:
 
 
 def _raw(value: RawOperand, storage: Storage, count: int | None) -> tuple[int, int, int]:
-    """Return key, possible and certain bytes of a raw operand of which a message moves ``count``."""
+    """Return key, possible and certain bytes of a raw operand; the message moves ``count`` bytes of it."""
     key, room = _root(value.var, storage)
     here = storage.general.get(value.var)
     if here is None or value.var == 0:

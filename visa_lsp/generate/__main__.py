@@ -1,8 +1,8 @@
 """Everything in the repository that is made from the code, made anew: ``python -m visa_lsp.generate [--check]``.
 
 Writes the files that are not as the code has them, and names them; with ``--check`` it writes nothing, and the exit status
-is 1 if there are any. What scripts make with tools from elsewhere is no part of it: the corpus (``tests/own/make.py``) and the
-pictures (``tests/editors/vscode/screenshots``). Golden texts of tests are no part of it either: those are read before they are kept.
+is 1 if there are any. Files made with outside tools are not part of it: the corpus (``tests/own/make.py``) and the
+pictures (``tests/editors/vscode/screenshots``). Nor are golden texts of tests, which are read before they are kept.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The JSON schema of launch files, made from their table of keys: for editors and tools that know YAML and nothing of vISA.
 
-It refuses what can be told without looking at files, at the kernel, or at two places at once. One file in ``docs``, the
+It refuses mistakes visible without looking at files, at the kernel, or at two places at once. One file in ``docs``, the
 same one in the extension.
 """
 
@@ -38,7 +38,7 @@ def _sizes(low: int) -> Schema:
 
 
 _TEXT: Final[Schema] = {"type": ["string", "number", "boolean"]}
-# What stands for each type of ``VALUES``; words are their lists, and numbers may be nested.
+# The schema of each type of ``VALUES``; words are lists of the words, and numbers may be nested.
 _TYPES: Final[dict[str, Schema]] = {
     "text": _TEXT,
     "file": _TEXT,

@@ -1,6 +1,6 @@
 """The TextMate grammar of the VS Code extension, made from the instruction table.
 
-Colours words by shape only; what a name means is told by semantic tokens.
+Colours words by shape only; the meaning of a name is left to semantic tokens.
 """
 
 from __future__ import annotations

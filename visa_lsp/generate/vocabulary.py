@@ -25,7 +25,7 @@ def longest_first(words: Iterable[str]) -> list[str]:
 
 
 def mnemonics(table: InstructionTable, *, control: bool) -> list[str]:
-    """Return the mnemonics that say where control goes and who waits, or all others."""
+    """Return the mnemonics of control flow and waiting, or all others."""
     rows = (row for row in table.rows if not row.opens_label)
     return longest_first(row.mnemonic for row in rows if (row.family in _CONTROL) == control)
 

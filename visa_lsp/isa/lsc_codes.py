@@ -163,7 +163,7 @@ CACHE_PAIRS_XE2: Final[dict[str, tuple[str, ...]]] = CACHE_PAIRS | {
 
 
 def _triples(pairs: str, *others: str) -> tuple[str, ...]:
-    """Return triples; those with default L2 stand for those with L3 uncached in its place."""
+    """Return triples; those with default L2 also serve for those with L3 uncached."""
     triples = (*pairs.split(), *others)
     short = [f"{l1}.df.{l2}" for l1, l2, l3 in (triple.split(".") for triple in triples) if l3 == "uc"]
     return tuple(dict.fromkeys([*triples, *short]))

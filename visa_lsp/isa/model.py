@@ -48,7 +48,7 @@ class FieldKind(Enum):
     LABEL = "label"  # UW label number                value: int
     STRING16 = "strw"  # UW string pool index         value: int
     STRING32 = "strd"  # UD string pool index         value: int
-    VARIABLE = "var"  # UD number of a variable       value: int (its class stands in another field)
+    VARIABLE = "var"  # UD number of a variable       value: int (its class is in another field)
     EXEC_CODE = "code"  # UB lanes 8:0 16:1 1:2 | mask << 4   value: ExecControl
     EXEC_LOG2 = "log2"  # UB log2 of the parenthesis  value: ExecControl (its mask is not stored)
     COUNT = "count"  # UB length of the list field    value: int
@@ -374,7 +374,7 @@ class Trait(Flag):
     SCALAR = auto()  # one lane reads its vector operands; the parenthesis counts blocks, or there is none
     OWN_REGIONS = auto()  # the regions of its operands are ignored
     OWN_SHAPE = auto()  # its operands are not one element per lane
-    COPIES = auto()  # what it reads goes unchanged to where it writes
+    COPIES = auto()  # it copies its source unchanged to its destination
     COMPARES = auto()
     PRODUCT = auto()  # a product of its first two sources is part of the result
     SUM = auto()
@@ -557,8 +557,8 @@ class Instruction(Struct, frozen=True, eq=False):
     pitfalls: tuple[str, ...] = ()
     doc_page: str | None = None  # file stem under documentation/visa/instructions of intel-graphics-compiler
     seed: str | None = "003"
-    marks_source: Mark | None = None  # not an instruction, but where the following ones come from
-    # The parameters of a sampler message in the order of its payload. ``a+b`` stand in one operand.
+    marks_source: Mark | None = None  # not an instruction, but the source line of the following ones
+    # The parameters of a sampler message in the order of its payload. ``a+b`` share one operand.
     parameters: tuple[str, ...] = ()
     half_parameters: tuple[str, ...] = ()  # those of a payload of 16 bits, where these are others
     # Words of other assemblers and of C that say the same, with what to write where another mnemonic is not enough.

@@ -286,7 +286,7 @@ class _LaunchReader(ArrayChecks):
         try:
             formula = read_formula(item.value, ARRAYS)
             if alone and not is_comparison(formula):
-                raise FormulaError("expected a comparison, such as y == 2 * x, or the key arg")  # noqa: TRY301 - told as the others
+                raise FormulaError("expected a comparison, such as y == 2 * x, or the key arg")  # noqa: TRY301 - reported like the others
             self._names_are_known(formula)
         except FormulaError as error:
             self.add(rules.EXPRESSION, item, str(error))

@@ -40,10 +40,10 @@ CHECK_WITH_COMPILER: Final = "visa.checkWithCompiler"
 LAUNCH_TEMPLATE: Final = "visa.launchTemplate"
 # A lens carries this command; the client shows the list that ``textDocument/references`` gives.
 SHOW_REFERENCES: Final = "visa.showReferences"
-# A client that tells the line of its cursor gets hints for that line: ``{uri, line}``.
+# A client that sends the line of its cursor gets hints for that line: ``{uri, line}``.
 DID_CHANGE_CURSOR: Final = "visa/didChangeCursor"
 
-# What no handler tells: options, and requests that are offered only with some.
+# Options, and requests that are offered only with some; handlers do not imply them.
 _OPTIONS: Final[dict[str, Any]] = {
     "completionProvider": {"triggerCharacters": [".", "(", "<", ":", "%", "=", "{"], "resolveProvider": True},
     "signatureHelpProvider": {"triggerCharacters": [" ", "("], "retriggerCharacters": [" ", ","]},

@@ -1,7 +1,7 @@
 """Between the protocol's positions and ours: lines and columns in the client's units, offsets in code points.
 
-No other module makes offsets of a client's positions. Invariant: a position outside the text means the nearest place in it, as the protocol
-asks.
+No other module makes offsets of a client's positions. Invariant: a position outside the text means the nearest place in it, as
+the protocol requires.
 """
 
 from __future__ import annotations

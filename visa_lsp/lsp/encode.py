@@ -59,7 +59,7 @@ def finding_value(
 
 
 def finding_values(found: Findings, view: FindingView) -> list[Value]:
-    """Return the same of all findings of a long text, whose anchors tell the lines without a search."""
+    """Return the same of all findings of a long text, whose anchors give the lines without a search."""
     values = [
         _anchored(found, finding, view)
         for _, findings in found.parts

@@ -1,7 +1,7 @@
 """The files of the open folders: which there are, and what is in them, kept until they change.
 
-Besides it only commands read files: those that they are given. A document that is open counts as the editor has it. Invariant: what is
-given for a file belongs to the bytes that its time and size stand for.
+Besides it only commands read files: those that they are given. A document that is open counts as the editor has it. Invariant:
+the value for a file belongs to the bytes with its current time and size.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ class Files:
         bases: Sequence[Path | None] = folders or (None,)
         for folder, name in ((folder, name) for folder in bases for name in candidates):
             if name.startswith(("\\\\", "//")):
-                continue  # another machine's: asking for it would already tell that machine who asks
+                continue  # another machine's: opening it would already send the user's name to that machine
             path = Path(name)
             if not path.is_absolute():
                 if folder is None:

@@ -37,7 +37,7 @@ class Work:
         self._last_report = 0.0
 
     async def step(self, words: str = "", done: int = 0, of: int = 0) -> None:
-        """Give way when a slice of time is used up, and tell how far the work is."""
+        """Give way when a slice of time is used up, and report the progress."""
         now = time.monotonic()
         if now - self._slice < _SLICE:
             return
@@ -84,7 +84,7 @@ async def working(
 
 
 def _cancelling(task: asyncio.Task[Any] | None) -> Future[None]:
-    """Return a future whose cancelling, which is how pygls tells it, cancels a task."""
+    """Return a future whose cancelling, pygls's signal, cancels a task."""
     waiting: Future[None] = Future()
     if task is not None:
         waiting.add_done_callback(lambda _: task.cancel())

@@ -47,7 +47,8 @@ class MachineCode:
     """Result of the finalizer for a document: figures and registers by kernel, or an error.
 
     ``answer`` is that of ``visa.gen``. It holds for the snapshot that it was made of alone, but for ``assumed``: the platform
-    that the text showed, where nobody named one. Finding it out takes longer than all else, and needs a text without errors.
+    that the text showed, unless a platform was named. Finding it out takes longer than all else, and needs a text
+    without errors.
     """
 
     def __init__(self, document: Document, answer: Mapping[str, Any], *, is_platform_named: bool) -> None:
@@ -157,7 +158,7 @@ class VisaServer(LanguageServer):
         self._rules.clear()
 
     def report_server_error(self, error: Exception, source: Any) -> None:
-        """Log what went wrong outside of a request; a message box for each would be of no help."""
+        """Log an error outside of a request; a message box for each would be of no help."""
         logger.error("%s: %s", getattr(source, "__name__", source), error)
 
 

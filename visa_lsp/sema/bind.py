@@ -83,7 +83,7 @@ class Binder:
         self.version: tuple[int, int] | None = None
         self.version_line = -1
         self.versions = 0
-        self.pending: Symbol | None = None  # the subroutine whose label line is still to come
+        self.pending: Symbol | None = None  # the subroutine whose label line follows
         self.counts: dict[SymbolKind, int] = {}
         self.named: dict[str, Body] = {}  # the first body of each name
 
@@ -132,7 +132,7 @@ class Binder:
             case tree.BodyDirective():
                 self._body(node)
             case tree.Scope():
-                # Behind the brace there may be what is no part of it.
+                # The line may go on behind the brace.
                 span = Span(node.span.start, node.span.start + 1)
                 (self._opened if node.opens else self._closed)(span)
             case tree.Version():

@@ -81,7 +81,7 @@ class InstructionTemplates:
         return True
 
     def _class_of(self, pieces: list[str], words: list[str]) -> str:
-        """Return the class of a line of these pieces, every other of which is a word; consumes the pieces."""
+        """Return the class of a line of these pieces, alternately a word and the text between; consumes the pieces."""
         ids = self._ids
         if len(ids) < len(self._names):
             for name in islice(reversed(self._names), len(self._names) - len(ids)):

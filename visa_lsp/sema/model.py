@@ -38,7 +38,7 @@ class SymbolKind(Enum):
     LABEL = "label"
     SUBROUTINE = "subroutine"
 
-    # By identity: that of Enum goes through Python, and every declaration is looked up by its kind.
+    # By identity, because Enum's own hash is slow and every declaration is looked up by its kind.
     __hash__ = object.__hash__
 
 

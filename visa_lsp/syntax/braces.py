@@ -1,7 +1,8 @@
 """Braces on the line of a statement: ``{ mov .. }`` is a statement in a scope that begins and ends on its line.
 
 The grammar reads one statement; what opens scopes before it and closes some behind it is taken off here, and the columns
-of the rest stay. Braces that belong to the statement (``attrs={..}``, the seed's ``{NoMask}``) are told by their other half.
+of the rest stay. Braces that belong to the statement (``attrs={..}``, the seed's ``{NoMask}``) are recognized by their
+other half.
 """
 
 from __future__ import annotations

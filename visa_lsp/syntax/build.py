@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from visa_lsp.syntax.nodes import Node
 
 
-# How many broken parts of one line are told of: a line of nothing but junk says no more with its thousandth.
+# The number of broken parts reported per line: in a line of junk, more would not help.
 _TOLD: Final = 8
 
 
@@ -99,7 +99,7 @@ def instruction(node: Node) -> tree.Instruction:
 def _add_operand(line: str, operands: list[tree.Operand], new: tree.Operand) -> None:
     """Append an operand; what touches junk without a blank is part of the same broken operand.
 
-    Of that only the span is told: to put its text together anew with each part would take the square of their number.
+    Only its span is reported, because building its text anew with each part would take quadratic time.
     """
     while operands and operands[-1].span.end == new.span.start:
         # Operands may follow each other without a blank: junk that could begin one is not glued to a sound operand.

@@ -85,14 +85,14 @@ def code_of(text: str, in_block: bool, *, joined: bool = False) -> str:
 
 
 def declares(code: str) -> bool:
-    """Return whether a line without its comment is a declaration that ``Facts`` tell of; others are for the grammar alone."""
+    """Return whether a line without its comment is a declaration listed in ``Facts``; others are left to the grammar."""
     return _DECL.match("\n" + code) is not None
 
 
 class Facts(Struct):
     """The facts that a block has by itself. ``decls`` and ``properties`` go together; ``specials`` are all other directives.
 
-    ``braced`` blocks may have braces on the lines of statements: nothing here tells what these lines are.
+    ``braced`` blocks may have braces on the lines of statements: the facts leave these lines open.
     ``strange`` blocks hold characters or lengths that bulk work does not answer for: their lines are judged one by one.
     """
 
@@ -198,7 +198,7 @@ def classes(code: str, tokens: Mapping[str, str], pattern: re.Pattern[str] = WOR
 
 
 def replaced(pieces: list[str], tokens: Mapping[str, str]) -> str:
-    """Return a text in pieces, every other of which is a word, with each word replaced by its token; uses up the pieces."""
+    """Return the text of pieces, alternately a word and the text between, with tokens for words; uses up the pieces."""
     pieces[1::2] = map(tokens.__getitem__, pieces[1::2])
     return "".join(pieces)
 

@@ -1,6 +1,6 @@
 """The facts of chunks, and their lines by kind: what is read off a chunk without looking at any other.
 
-Facts of an edited chunk are derived from those of the chunk that it was edited out of where its new lines alone can tell.
+Facts of an edited chunk are derived from those of the chunk that it was edited out of, if its new lines suffice.
 Invariant: derived facts equal those of a fresh look (``tests/syntax/test_derived_facts.py``).
 """
 
@@ -48,7 +48,7 @@ def facts_in(chunk: Chunk) -> Facts:
 
 
 def _derived(chunk: Chunk) -> Facts | None:
-    """Return the facts of a chunk of which some lines are others now; None where only a look at all of them can tell."""
+    """Return the facts of a chunk after a change of some lines; None where all lines must be read."""
     origin = chunk.origin
     if origin is None or not isinstance(origin.base.facts, Facts):
         return None

@@ -58,7 +58,7 @@ class Chunk:
     statement, which is read as one only where ``joins``.
 
     ``facts`` and ``words`` are kept here by the module that read them off the text, ``origin`` is what the chunk was
-    made of, until it is used, ``plain`` the chunk that it is when no comment comes in from above.
+    made of, until it is used, ``plain`` the chunk without a comment that continues from above.
     """
 
     __slots__ = (
@@ -222,7 +222,7 @@ def first_line_of(chunk: Chunk, number: int) -> int:
 def line_start_in(chunk: Chunk, number: int) -> int:
     """Return the start of a line in the text of its chunk.
 
-    Lines are about as long as each other: a few guesses come near it, where splitting would make every line a string.
+    Lines are about as long as each other: a few guesses find it, whereas splitting would make a string of every line.
     """
     text = chunk.text
     low = seen = 0  # a place, and how many newlines there are before it

@@ -3,7 +3,8 @@
 Only ``/* */`` crosses lines: one bit of state. ``//`` and ``/*`` inside a string are text. An unclosed ``/*`` at the
 end of a file is silently accepted by the real lexer.
 
-A statement goes on in the next line behind a backslash at the line's end, or where a comment that began in it ends. All of it is
+A statement continues in the next line behind a backslash at the line's end, or where a comment that began in it ends.
+All of it is
 the code of its first line, with blanks for what lies between, so that a place in it is as far from the line's start as in the text.
 """
 

@@ -1,7 +1,7 @@
 """An immutable text with its statements: chunks of lines, so that an edit costs what it touches.
 
-A chunk holds nothing absolute: lines, statements, the block-comment state it was entered with. Where a chunk starts
-comes from a prefix sum. ``edit`` gives a new document that shares every untouched chunk with the old one; the result
+A chunk holds nothing absolute: lines, statements, the block-comment state it was entered with. The start of a chunk is
+a prefix sum. ``edit`` gives a new document that shares every untouched chunk with the old one; the result
 equals a fresh parse of the new text (tests/syntax/test_document.py replays random edits).
 """
 
@@ -78,7 +78,7 @@ class Document:
     def __init__(self, chunks: Sequence[Chunk], session: Session | None = None) -> None:
         self.chunks = chunks
         self.session = session or Session()
-        # (first line, the line behind, lines) of the chunk that was requested last: questions come in the order of the text.
+        # (first line, the line behind, lines) of the chunk that was requested last: callers read in the order of the text.
         self._last_codes: tuple[int, int, Sequence[str]] = (0, 0, ())
         self._single_codes: dict[int, str] = {}
         self._last_chunk = -1
@@ -224,7 +224,7 @@ class Document:
         return self._first_lines[chunk] + inside, rest - (text.rfind("\n", 0, rest) + 1)
 
     def line_at(self, offset: int) -> int:
-        """Return the line of an offset: where a statement goes on in the next line, the one that it begins in."""
+        """Return the line of an offset; for a statement of several lines, its first."""
         line = self.position(offset)[0]
         chunk, inside = self._locate(line)
         return line - inside + first_line_of(self.chunks[chunk], inside)
@@ -276,7 +276,7 @@ class Document:
             moved.append(chunks[same].entered(in_block))
             in_block = moved[-1].closes_in_block
             same += 1
-        # A copy and a splice: every other way goes through all chunks more than once.
+        # A copy and a splice, because any other way visits all chunks more than once.
         spliced = list(chunks)
         spliced[first:same] = [*fresh, *moved]
         document = Document(spliced, self.session)

@@ -1,4 +1,4 @@
-"""One line to one statement. The grammar decides; shapes that it has seen are filled without asking it again.
+"""One line to one statement. The grammar decides; known shapes are filled without it.
 
 Never fails: a line that the grammar cannot read is an ``Unknown`` statement with an error, whatever its bytes. Depth
 and length are bounded so that hostile input costs time linear in its size.
@@ -57,8 +57,9 @@ _EXACT: Final = "\x05"
 class Parser:
     """The parser with its shape cache. One per process is enough; tests make fresh ones.
 
-    ``cache``, on disk, is asked before the grammar and is given what the grammar said. Most shapes are met once or twice:
-    a builder of statements is made for a shape when its third line comes, or its first where the cache has one.
+    ``cache``, on disk, is searched before the grammar is used, and stores the grammar's results. Most shapes are met
+    once or twice:
+    a builder of statements is made for a shape at its third line, or its first where the cache has one.
     """
 
     def __init__(self, cache: StatementCache | None = None) -> None:
@@ -172,7 +173,7 @@ class Parser:
                 self.cache.put(_EXACT + code, code, statement)
 
     def _recalled(self, shape: str, code: str) -> bool:
-        """Learn from a line that was met before, here or by another process; False when that tells nothing."""
+        """Learn from a line that was met before, here or by another process; False when that does not decide it."""
         if shape not in self._builders and shape in self._met:
             self._times[shape] = self._times.get(shape, 1) + 1
             if self._times[shape] < _WORTH:
@@ -203,7 +204,7 @@ class Parser:
             return False
         if len(self._builders) >= MAX_SHAPES:
             self._builders.clear()
-        # What comes from a file may be anything.
+        # The content of a file may be anything.
         with contextlib.suppress(NotGeneral, TypeError, AttributeError, ValueError):
             self._builders[shape] = template(statement, texts, ends)
             return True

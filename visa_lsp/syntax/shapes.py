@@ -1,7 +1,7 @@
 """Shapes: lines that differ only in names and numbers are parsed once.
 
 Design: the names and numbers of a line (its *payload*) are replaced by placeholders; what is left is the shape. The
-first line of a shape goes through the grammar; its tree becomes a template: one expression, compiled, that builds the
+first line of a shape is parsed by the grammar; its tree becomes a template: one expression, compiled, that builds the
 tree of any further line from that line's payload. Price: the payload patterns must agree with the grammar's lexical classes.
 Confidence: a template is kept only if every payload token is exactly one name or number leaf of the tree and the
 template rebuilds that very tree; ``tests/syntax/test_shapes.py`` compares with the full parse on real and damaged

@@ -1,6 +1,6 @@
 """Statements on disk, by the shape of their line: a new process need not build the grammar to parse such a line.
 
-Under a shape stand the line that was read and its tree. A tree is data: numbers, texts, and lists that name a class of
+A shape maps to the line that was read and its tree. A tree is data: numbers, texts, and lists that name a class of
 ``syntax/tree.py`` by its place there; nothing of the file is executed, and entries that do not fit are ignored.
 Invariant: an entry is only what ``Parser.full`` gave for its line, by the same grammar and the same modules.
 """

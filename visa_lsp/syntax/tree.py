@@ -146,7 +146,7 @@ class AddressOfRef(Struct, frozen=True):
 
 
 class Literal(Struct, frozen=True):
-    """``0x10:ud``, ``1.5:f``, ``(1+2):d``; a bare number has no ``suffix``, a ``length`` stands behind a slash."""
+    """``0x10:ud``, ``1.5:f``, ``(1+2):d``; a bare number has no ``suffix``, a ``length`` follows a slash."""
 
     value: Expr
     suffix: Word | None
@@ -155,7 +155,7 @@ class Literal(Struct, frozen=True):
 
 
 class Group(Struct, frozen=True):
-    """``(a, b)`` standing as an operand: a pair of numbers, a list of labels, a surface with its index."""
+    """``(a, b)`` as an operand: a pair of numbers, a list of labels, a surface with its index."""
 
     items: tuple[Operand, ...]
     span: Span

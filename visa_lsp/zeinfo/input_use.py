@@ -53,7 +53,7 @@ class Surface(Struct):
 
     typed: bool = False
     sampled: bool = False
-    coordinates: int = 0  # 0: not told
+    coordinates: int = 0  # 0: unknown
     written: bool = False
     origins: set[int] = member(default_factory=set)  # of the addresses in it
 

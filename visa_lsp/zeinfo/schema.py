@@ -104,7 +104,7 @@ class SchemaWord:
 
 @dataclass(frozen=True, slots=True)
 class SchemaTable:
-    """The keys of one kind of map. ``unique`` is the key that tells the entries of a list of them apart."""
+    """The keys of one kind of map. ``unique`` is the key that distinguishes the entries of a list of them."""
 
     name: str
     doc: str

@@ -1,7 +1,7 @@
 """Zebins read: the ELF file that the GPU's runtime loads, with ze_info, code, data, symbols, relocations and notes.
 
 The only module that knows pyelftools, which is imported when a zebin is read. Judges nothing. Invariant: bytes that are
-no zebin end in a ``ZebinError``, and no size is believed before the bytes are there.
+not a zebin end in a ``ZebinError``, and no size is believed before the bytes are there.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ class Lane:
         return first
 
     def taken(self, frame: Frame, inst) -> bool:
-        """Return whether this lane goes where an instruction sends its lanes. One lane of execution size moves all."""
+        """Return whether this lane takes the jump of an instruction. One lane of execution size moves all."""
         control, pred = inst.get("exec"), inst.get("pred")
         size, at = control.exec_size, control.mask_offset
         if size > 1 and not at <= self.lane < at + size:

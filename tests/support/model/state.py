@@ -2,7 +2,7 @@
 
 Takes resolved instructions (``program.model``) and the table's rows; everything that an operand means is written here
 from the seeds' pseudo-code. A state runs one thread. It also keeps what a test has to know of a destination: of which
-type its elements are, how near a float has to come, and which of its bytes the documents leave undefined.
+type its elements are, the tolerance of a float, and the bytes that the documents leave undefined.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ class State:
         return -int(value) if operand.__class__ is General and operand.modifier.name == "NEG" else int(value)
 
     def put(self, inst: Inst, operand, lane_bytes: dict[int, bytes], lanes: int, **how) -> None:
-        """Write elements of some lanes of a destination; ``how`` says how near they have to come."""
+        """Write elements of some lanes of a destination; ``how`` has the tolerance."""
         if isinstance(operand, General) and operand.var == 0:
             return
         places = self.places(operand, lanes)

@@ -221,7 +221,7 @@ def _frc(a):
 
 
 def _by_mp(function, infinite=None):
-    """Return a function of the library on exact values; what it cannot say about infinities stands in ``infinite``."""
+    """Return a function of the library on exact values; its results for infinities are in ``infinite``."""
 
     def body(*values):
         if _nan(*values):

@@ -52,7 +52,7 @@ def collect(
             found = [path]
             inputs.named.add(path)
         for file in found:
-            key = file if file in ("", STDIN) else os.path.abspath(file)  # noqa: PTH100 - resolves ".." without asking links
+            key = file if file in ("", STDIN) else os.path.abspath(file)  # noqa: PTH100 - resolves ".." without following links
             if key not in seen:
                 seen.add(key)
                 inputs.files.append(file)

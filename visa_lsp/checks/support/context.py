@@ -69,7 +69,7 @@ class CheckContext(Struct, frozen=True):
         """Return the instructions of a body with what they read and write."""
         known = self._steps.get(id(body))
         if known is None:
-            from visa_lsp.checks.support.body_flow import steps_of_body  # no rule that is always on asks
+            from visa_lsp.checks.support.body_flow import steps_of_body  # no rule that is always on needs it
 
             known = self._steps[id(body)] = steps_of_body(body)
         return known

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from visa_lsp.sim.registers import Frame
 
 FOLDER: Final = "tests/own"
-MORE: Final = "docs/site/forms.txt"  # what the finalizer that judges the corpus does not know, or nobody compiles
+MORE: Final = "docs/site/forms.txt"  # forms that the corpus's finalizer does not know, or that no compiler prints
 _OLD, _NEW = (".version 4.1\n", ".version 4.2\n")
-# Texts and platforms, one of which has the form.
+# Texts and platforms; one of them has the form.
 _TRIED: Final = (
     *((_OLD, name) for name in ("TGLLP", "DG2", "BDW", "PVCXT")),
     *((_NEW, name) for name in ("DG2", "BMG", "PTL", "CRI")),

@@ -132,7 +132,8 @@ def has_marks(document: Document) -> bool:
 def names_of(file: str) -> tuple[str, ...]:
     """Return the possible local names of a source: the full path, then its last parts, the longest first.
 
-    A text may come from another folder or machine: ``/build/src/a.cl`` is ``src/a.cl`` in a local folder, or ``a.cl``.
+    A text may have been made in another folder or on another machine: ``/build/src/a.cl`` is ``src/a.cl`` in a local
+    folder, or ``a.cl``.
     """
     parts = [part for part in file.replace("\\", "/").split("/") if part not in ("", ".", "..")][-_MAX_PATH_PARTS:]
     return tuple(dict.fromkeys((file, *("/".join(parts[at:]) for at in range(len(parts))))))

@@ -3,7 +3,7 @@
 A chunk has to be taken apart once before its names can be looked up. Each question does that for a few chunks and looks
 through the names of those that are left, so that the first question about a long text waits for no more than the tenth.
 It knows chunks by what is known of them, and no lines. Invariant: after ``update`` its answers are those of that
-snapshot, whatever snapshots came before and however many chunks are left.
+snapshot, for any earlier snapshots and any number of pending chunks.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ _NAMES: Final = frozenset({TokenKind.VARIABLE, TokenKind.LABEL, TokenKind.FUNCTI
 class Focus(Analysis):
     """An analysis that was bound already.
 
-    ``cut`` where not every mention of the asked names was looked at, ``family_cut`` where not every one of their aliases.
+    ``cut`` if some mentions of the requested names were left out, ``family_cut`` if some of their aliases were.
     """
 
     def __init__(

@@ -91,7 +91,7 @@ def _keys(index: Index, at: int) -> list[str] | None:
 
 
 def version_of(index: Index) -> str:
-    """Return the line that tells the version of a text."""
+    """Return the line with the version of a text."""
     return index.version
 
 

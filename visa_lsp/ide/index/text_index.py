@@ -189,7 +189,7 @@ class Index:
 
     @cached_property
     def version(self) -> str:
-        """The line that tells the version of the text; empty without one."""
+        """The line with the version of the text; empty without one."""
         texts = (text for part in self.parts for _, text in part.facts.specials)
         return next((text for text in texts if text.lstrip().startswith(".version")), "")
 
@@ -222,7 +222,7 @@ class Index:
 
     @cached_property
     def braced(self) -> bool:
-        """True if braces stand on the lines of statements: then what directives and scopes there are takes the parser."""
+        """True if lines of statements have braces: then only the parser can find directives and scopes."""
         return any(part.facts.braced for part in self.parts)
 
     def braces(self, group: BodyChunks) -> Iterator[tuple[int, bool]]:

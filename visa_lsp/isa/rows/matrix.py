@@ -10,7 +10,7 @@ from visa_lsp.isa.platforms import MATRIX, since, until
 from visa_lsp.isa.rows.shapes import NEWEST_ONLY, G, raw
 from visa_lsp.isa.types import BF, HF, SCALAR_TYPES, UB, UD, F
 
-# The first nine and tf32 are in objects; bf8, hf8 and e2m1 came later.
+# The first nine and tf32 are in objects; bf8, hf8 and e2m1 are later.
 PRECISIONS: Final = {
     "u2": 3, "s2": 4, "u4": 5, "s4": 6, "u8": 7, "s8": 8, "bf": 9, "hf": 10, "tf32": 12,
     "u1": 1, "s1": 2, "bf8": 11, "hf8": 14, "e2m1": 15,

@@ -1,7 +1,8 @@
 """Blocks of vISA in other languages as texts of their own: opened, written back, run.
 
-The text that a client shows is a document like any other, under a URI of its own; the server keeps nothing of it. What was changed
-comes back as edits of the host, which the client applies: a block that has changed there meanwhile is not written over. What knows
+The text that a client shows is a document like any other, under a URI of its own; the server keeps nothing of it. Changes
+are returned as edits of the host, which the client applies: a block that has changed there meanwhile is not written
+over. What knows
 blocks is loaded by the first request for one, because most sessions have none.
 """
 

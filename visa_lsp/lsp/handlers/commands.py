@@ -327,7 +327,7 @@ async def on_run(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
 
 
 class MadeRun(NamedTuple):
-    """A text that is made for a run, its launch as an object with the keys of a launch file, how many values of a buffer are told."""
+    """A text made for a run, its launch as an object, the number of values to report of a buffer."""
 
     text: str
     launch: dict[str, Any]
@@ -533,7 +533,7 @@ def _listed(values: list[Any]) -> str:
 
 
 async def on_gen(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
-    """Give the machine code of a text by the finalizer, line by line; lens and hover tell of it from then on.
+    """Give the machine code of a text by the finalizer, line by line; lens and hover show it from then on.
 
     A cancelled request ends the finalizer.
     """
@@ -586,7 +586,7 @@ async def on_compile(ls: VisaServer, arguments: list[Any], token: Any) -> Result
 
 
 async def on_check_with_compiler(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
-    """Compile an OpenCL source as it is open, and tell what the compiler says, at the columns of the client.
+    """Compile an OpenCL source as open in the editor, and return the compiler's findings in columns of the client.
 
     Findings about inline assembly lie at the line of the string. A cancelled request ends the compiler.
     """
@@ -618,7 +618,7 @@ def _span_of(document: Document, finding: dict[str, int]) -> Span:
 
 
 async def on_launch_template(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
-    """Give the text of a launch file to fill in, with what ze_info tells of the arguments, or filled in by ``quick``."""
+    """Give the text of a launch file to fill in, with the arguments by ze_info, or filled in by ``quick``."""
 
     def prepare() -> Callable[[], Result]:
         named = options_of(arguments)
@@ -680,7 +680,7 @@ async def on_instructions_of(ls: VisaServer, arguments: list[Any], token: Any) -
     """Give the instructions that were made from a source file, or from one line of it; lines count from 0.
 
     ``lines`` has an object for each line: ``line``, the number of its ``instructions`` and their ``locations``. ``cut``
-    tells that there were too many to list.
+    is true if there were too many to list.
     """
     try:
         path, line = _source_line(ls, arguments)

@@ -210,7 +210,7 @@ def _freeze_heap(analysis: Analysis) -> None:
     frozen = analysis.document.session.part(FrozenHeap)
     if not frozen.done:
         frozen.done = True
-        # The first edit of a declaration asks which chunks have its name in them.
+        # The first edit of a declaration searches the chunks for its name.
         for chunk in analysis.document.chunks if analysis.document.line_count >= SHORT_TEXT else ():
             learn_words(chunk)
         gc.collect(0)
@@ -368,7 +368,7 @@ def _open_reports(ls: VisaServer, before: dict[str, str]) -> Iterable[Value]:
             yield _report(opened.key, opened.version, result_id, items)
 
 
-# What is told of a file that is not open: of a state of the file, its settings and its platform, as the number of the
+# The findings of a file that is not open: for a state of the file, its settings and its platform, as the number of the
 # report has them.
 _REPORT: Final = Key[list[Value]]("report")
 

@@ -109,7 +109,7 @@ async def on_outgoing(
 
 @guarded
 async def on_selection_range(ls: VisaServer, params: types.SelectionRangeParams) -> list[types.SelectionRange] | None:
-    """Give for each place the ranges around it; one for each place, as the protocol asks."""
+    """Give for each place the ranges around it; one for each place, as the protocol requires."""
     opened = ls.opened(params.text_document)
     if opened is None:
         return None

@@ -1,6 +1,6 @@
 """ze_info documents and launch files: what belongs to them is found here, and what ``ide`` says of them is converted.
 
-No handlers of its own: a method has one handler, which asks here for documents of these languages.
+It registers no handlers: a method has one handler, which calls this module for documents of these languages.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class LastInfo:
     """A ze_info document with its texts, as they were when it was requested."""
 
     def __init__(self) -> None:
-        # The document's serial and its texts, each with what tells its state.
+        # The document's serial and its texts, each with the stamp of its state.
         self.key: tuple[int, tuple[tuple[str, int], ...]] = (0, ())
         self.info: InfoDocument | None = None
 

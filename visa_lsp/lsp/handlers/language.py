@@ -1,6 +1,6 @@
 """Requests about what is under the cursor: hover, definition, type definition, references, highlights.
 
-Each converts, asks ``ide``, converts back.
+Each converts, calls ``ide``, converts back.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Between a text and the source that it was compiled from: from an instruction to its line, and from a line to its instructions.
 
 Looks for the files that texts name: as they are named, then below the text's folder and those above it, up to an open one.
-Nothing is asked of another machine. Invariant: a source's line leads to a text exactly where that text leads to the file.
+Files of other machines are not opened. Invariant: a source's line leads to a text exactly where that text leads to the file.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def excerpt(ls: VisaServer, uri: str, source: SourceLine) -> str:
 
 
 async def instructions_of(ls: VisaServer, path: str, line: int | None, work: Work) -> Result:
-    """Return the instructions of open texts and of texts in the open folders that come from a source file, by its lines from 0."""
+    """Return the instructions of open texts and of texts in the open folders made from a source file, by its lines from 0."""
     counts: dict[int, int] = {}
     places: dict[int, list[dict[str, Any]]] = {}
     listed, looked = 0, 0

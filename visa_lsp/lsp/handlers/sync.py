@@ -111,7 +111,7 @@ async def ask_settings(ls: VisaServer) -> None:
         logger.warning("the client sent no settings: %s", error)
         return
     if not isinstance(values, (list, tuple)) or not values or ls.settings_told != told:
-        return  # what the client has told meanwhile is newer than its answer
+        return  # the client's later notification is newer than its answer
     whole = _read(ls, values[0], None)
     folders = {
         root: _read(ls, value, None) for root, value in zip(roots, values[1:], strict=False) if value is not None

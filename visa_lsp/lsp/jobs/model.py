@@ -17,7 +17,7 @@ RunJob = tuple[str | None, str | None, dict[str, Any], float | None]
 
 
 class Stop:
-    """Asks work on another thread to end; asked before the work has begun, it is ended at once."""
+    """Ends work on another thread; work that has not begun yet ends at once."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

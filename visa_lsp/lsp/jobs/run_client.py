@@ -30,9 +30,10 @@ def stats_in_subprocess(text: str | None, path: str | None, options: dict[str, A
 
 
 def run_all_in_subprocess(jobs: Sequence[RunJob], stop: Stop, tell: Callable[[int, Result], None]) -> Result:
-    """Run one job after another in one other process; ``tell`` hears each answer, which has the ``process``, with its number.
+    """Run one job after another in one other process.
 
-    After a job that did not come to its end the rest go on in a new process; once ``stop`` has ended one, none is begun.
+    ``tell`` is called with the number and the answer of each, which names its ``process``. After an unfinished job the rest
+    continue in a new process; once ``stop`` has ended one, none is begun.
     """
     processes: list[int] = []
     with RunProcess(stop) as process:

@@ -1,6 +1,6 @@
 """The views of a zebin in an editor: its lists, its ze_info, and its vISA as text.
 
-Invariant: a part that cannot be read is told as such; the other parts are there all the same.
+Invariant: an unreadable part is reported as such and leaves the other parts intact.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Loading takes several times as long as an editor should wait. The answer follows from the message alone
 (``capabilities``): it is sent at once, and the server, once there, gets the message too and knows that it is answered.
-Everything that came behind the message waits in the pipe. Loads nothing but the interpreter's own modules.
+Everything behind the message waits in the pipe. Loads nothing but the interpreter's own modules.
 Invariant: an ``initialize`` that is not as the protocol has it is left to the server.
 """
 

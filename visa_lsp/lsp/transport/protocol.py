@@ -1,7 +1,7 @@
-"""The wire's manners: every request is answered exactly once, whatever it holds and whenever it comes.
+"""JSON-RPC validation: every request is answered exactly once.
 
-pygls drops what it cannot read and what comes at the wrong time; here such requests get an error. Large answers that are
-JSON values (``Raw``) or JSON text (``Encoded``) already pass by its converter. Invariant: no message ends the server but ``exit``.
+pygls drops messages that it cannot read and those at the wrong time; here such requests get an error. Large answers that are
+JSON values (``Raw``) or JSON text (``Encoded``) bypass its converter. Invariant: no message ends the server but ``exit``.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Protocol(LanguageServerProtocol):
         self.answered: int | str | None = None
         self.encoding: Encoding = "utf-16"
         self.heard = time.monotonic()
-        # Takes an edit as it comes, without the library's way from JSON to values and through its handlers.
+        # Handles an edit directly, without the library's conversion from JSON to values and its handlers.
         self.on_change: Callable[[str, int, list[Change]], None] | None = None
 
     @property
@@ -83,7 +83,7 @@ class Protocol(LanguageServerProtocol):
         # The library keeps what notifications have left behind, too.
         return any(not future.done() for ident, future in self._request_futures.items() if ident not in self._asked)
 
-    # ---- what comes in ----
+    # ---- incoming ----
 
     def structure_message(self, data: dict[str, Any]) -> Any:
         """Leave each JSON object as it is: a whole message is looked at in ``handle_message``."""
@@ -230,7 +230,7 @@ class Protocol(LanguageServerProtocol):
             value["verbose"] = f"Params: {params!r}"[:10_000]
         self._send_data({"jsonrpc": self.VERSION, "method": types.LOG_TRACE, "params": value})
 
-    # ---- what goes out ----
+    # ---- outgoing ----
 
     def send_request(
         self,

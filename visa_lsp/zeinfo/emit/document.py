@@ -1,7 +1,8 @@
 """``emit``: a valid ze_info document for kernels that were written by hand, or dumped without one.
 
-Where arguments lie comes from the ``.input``s, what the machine needs from attributes and code, and what an argument is
-from its name, its type, or a hint per argument (a launch file's). In a text written by hand the names that mean something
+The places of arguments are read from the ``.input``s, the machine's requirements from attributes and code, and the kind
+of an argument from its name, its type, or a hint per argument (a launch file's). In a text written by hand the names
+that mean something
 are those that ``run`` fills by itself; a compiler's dump is read by ``dump``. Invariant: a payload that ze_info cannot
 describe is an ``EmitError`` with the input at fault, and whatever is guessed is a ``Doubt``.
 """

@@ -73,7 +73,7 @@ class DumpArguments:
     def _guessed(self, named: Mapping[str, ArgumentHint] | None) -> list[ArgumentHint]:
         """Return hints from the text: used arguments by their numbers, the others in the order of the payload.
 
-        ``named`` is what is told of some by name.
+        ``named`` has the given facts of arguments by name.
         """
         roles = self.roles
         found: list[tuple[InputSlot | None, ArgumentHint]] = [(s, ArgumentHint("local")) for s in roles.locals]

@@ -25,7 +25,7 @@ COORDINATES: Final = {
     "image_2d_array": 3,
     "image_3d": 3,
 }
-# Types that a text and a launch file cannot tell apart.
+# Types that a text and a launch file cannot distinguish.
 TWINS: Final = {"image_1d": "image_buffer", "image_2d": "image_1d_array", "image_3d": "image_2d_array"}
 _MAX_CHOICES: Final = 2000
 _ORDER: Final = ("image_1d", "image_buffer", "image_2d", "image_1d_array", "image_2d_array", "image_3d")

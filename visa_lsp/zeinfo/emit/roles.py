@@ -12,7 +12,7 @@ Measured on 900 kernels of two compilers (ze_info 1.20 and 1.73, seven devices),
   through the binding table only;
 * the binding table has images first, then buffers in the order of the payload.
 
-Knows inputs and what the code does with them, no ze_info. Invariant: a role that these rules leave open comes with a doubt.
+Knows inputs and what the code does with them, no ze_info. Invariant: a role that these rules leave open has a doubt.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ class _PayloadReader:
     def _dword(self, slot: InputSlot) -> None:
         roles = self.roles
         before = [*roles.offsets, *roles.facts]
-        # Offsets are the last that is added, but stand before the sizes and the facts of images.
+        # Offsets are added last, but precede the sizes and the facts of images.
         if roles.sizes or roles.facts or (before and slot.id < before[-1].id) or not self.flow.surfaces:
             roles.facts.append(slot)
         elif len(roles.offsets) < len(roles.pointers):
@@ -225,8 +225,8 @@ def orders(
 ) -> list[list[int]]:
     """Return the orders that the pointers may have in the source, the likeliest first: each lists numbers into ``roles.pointers``.
 
-    The last pointers of the payload may be ``__constant``, and then stand anywhere among the ``__global`` ones, which keep
-    their order. ``constants`` are the arguments among the pointers that are known to be ``__constant``.
+    The last pointers of the payload may be ``__constant``, and then have any places among the ``__global`` ones, which
+    keep their order. ``constants`` are the arguments among the pointers that are known to be ``__constant``.
     """
     count = len(roles.pointers)
     if count <= 1 or (constants is not None and not constants):
