@@ -212,7 +212,7 @@ def main() -> int:
     parser.add_argument("step", nargs="*", metavar="STEP", help="all by default")
     steps = parser.parse_args().step or [*STEPS]
     if unknown := [name for name in steps if name not in STEPS]:
-        parser.error(f"{unknown[0]!r} is no step (known: {', '.join(STEPS)})")
+        parser.error(f"{unknown[0]!r} is not a step (known: {', '.join(STEPS)})")
     for name in steps:
         print(f"== {name}", flush=True)
         STEPS[name]()

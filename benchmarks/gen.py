@@ -65,7 +65,7 @@ def _rounds(text: str, tool: str, rounds: int, platform: str) -> tuple[list[floa
     with Client() as client:
         client.initialize()
         client.open(text)
-        _ask(client, platform)  # what is loaded with the first answer is no part of a later one
+        _ask(client, platform)  # the first answer loads modules that later ones have
         before = client.bytes_in
         for number in range(rounds):
             at = places[number * 7 % len(places)]

@@ -140,7 +140,7 @@ class Objects(Target):
             body.string(a.name_index) not in KERNEL_ATTRIBUTES for body in module.bodies for a in body.attributes
         )
         if module_text(again, platform) != text and unknown:
-            return "an attribute that nobody knows, and whose value asm does not keep"
+            return "an unknown attribute, whose value asm does not keep"
         if module_text(again, platform) != text and ".divS" in text:
             return "a word that asm does not keep"
         if module_text(again, platform) != text:

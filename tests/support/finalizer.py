@@ -29,7 +29,7 @@ LISTS = (FieldKind.RAWS, FieldKind.LABELS, FieldKind.VECTORS)
 
 
 def missing() -> str:
-    """Return why compiler or finalizer is missing here; empty when both are present."""
+    """Return the reason why compiler or finalizer cannot run here; empty when both can."""
     if shutil.which("ocloc") and shutil.which("GenX_IR"):
         return ""
     return "ocloc or GenX_IR is not installed: apt-get install libigc-tools intel-opencl-icd"

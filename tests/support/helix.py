@@ -24,7 +24,7 @@ def helix() -> str | None:
 
 
 def missing() -> str:
-    """Return why Helix cannot be driven here; empty where it can."""
+    """Return the reason why Helix cannot be driven here; empty where it can."""
     if helix() is None:
         return "no helix (Debian 13: apt-get install hx; before: tests/editors/helix/install.sh DIR, VISA_LSP_TEST_HELIX=DIR/hx)"
     return "" if shutil.which("tmux") else "no tmux to show helix in (apt-get install tmux)"
@@ -64,7 +64,7 @@ class Terminal:
         self._tmux("send-keys", "-l", words)
 
     def screen(self) -> str:
-        """The text of the screen."""
+        """Return the text of the screen."""
         return self._tmux("capture-pane", "-p")
 
     def ended(self) -> bool:

@@ -46,7 +46,7 @@ def _context():
 
 
 def missing() -> str:
-    """Return why the oracle is missing here; empty when it is present."""
+    """Return the reason why the oracle cannot run here; empty when it can."""
     context = _context()
     return context if isinstance(context, str) else ""
 

@@ -1,4 +1,4 @@
-"""The tiers of the tests: default, full and editors, told apart by the markers `full` and `editors`.
+"""The tiers of the tests: default, full and editors, distinguished by the markers `full` and `editors`.
 
 The tests marked `corpus` have more cases where a larger corpus lies beside the repository; `--beside` runs those cases alone.
 """

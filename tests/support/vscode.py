@@ -24,7 +24,7 @@ PROGRAM = Path(sys.executable).with_name("visa-lsp")
 
 
 def missing() -> str:
-    """Return why VS Code cannot be driven here; empty where it can."""
+    """Return the reason why VS Code cannot be driven here; empty where it can."""
     if not INSTALLED or not (Path(INSTALLED) / "bin" / "node").exists():
         return "no VS Code (tests/editors/vscode/install.sh DIR, then VISA_LSP_TEST_VSCODE=DIR)"
     if CHROMIUM is None:

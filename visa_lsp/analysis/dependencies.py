@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class RuleSubject(Struct, frozen=True):
-    """The lines of which a rule reports the first; without a ``key``, all instructions of the rule."""
+    """The lines for which a rule reports only the first; without a ``key``, all instructions of the rule."""
 
     rule: str
     key: str | None = None

@@ -66,7 +66,7 @@ class Outline:
         self.first_code: Place | None = None  # that, or the first subroutine
         self.last_code: list[Place] = []  # the last instruction and the labels behind it
         self.end: Place | None = None  # the last instruction, label or subroutine
-        # The last declarations before all code, at least one of which is not a second declaration of its name.
+        # The last declarations before all code, back to one that is not a second declaration of its name.
         self.leading: list[Place] = []
         self.shaping: list[Place] = []  # the lines that other lines depend on
         self._codes: tuple[str, ...] = ()

@@ -540,7 +540,7 @@ def _write_launch_file(
         files = write_launch(job.launch, proposal, report)
         note = f"written: {', '.join(map(str, files))}"
     else:
-        note = f"{job.launch} is not written: the run has faults, so its results are no expectations"
+        note = f"{job.launch} is not written: the run has faults, so its results cannot serve as expectations"
     return launch, replace(report, notes=(*report.notes, note)), launch_text(proposal)
 
 

@@ -63,8 +63,7 @@ class Points:
         return [self.shown(session, entry) for entry in entries]
 
     def rebuild(self, session: DebugSession, told: tuple[str, str | int] | None = None) -> None:
-        """Rebuild the debugger's breakpoints from the lists, and send changes of all but ``told``, which the answer
-        has."""
+        """Rebuild the debugger's breakpoints from the lists, and send all changes but ``told``, which the answer has."""
         if session.launched is None or session.runs_through:
             return
         debugger = session.debugger

@@ -67,7 +67,7 @@ class BlockOperand(Struct, frozen=True):
 
     @property
     def is_padded(self) -> bool:
-        """True if the buffer has elements that are none of the operand's: they are loaded, so that storing them is no fault."""
+        """True if the buffer has elements outside the operand: they are loaded, so that storing them is not a fault."""
         return self.buffer_elements > self.lanes * self.elements
 
     def by_lane(self, values: list[Any]) -> list[Any]:
@@ -149,7 +149,7 @@ def _refuse_what_is_unknown(known: BlockText) -> None:
             raise BlockRefused(f"the block is not run: `{name.written}` shares its register with operand {kind}")
         if name.operand.constraint is not None and not kind.startswith(GENERAL):
             raise BlockRefused(
-                f"the block is not run: `{name.written}` has the constraint `{kind}`, which is no general variable"
+                f"the block is not run: `{name.written}` has the constraint `{kind}`, expected one of a general variable"
             )
         if not unit.is_typed(name):
             expression = f" ({' '.join(name.operand.expression.split())})" if name.operand.expression else ""

@@ -21,7 +21,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a file is stale")
     args = parser.parse_args()
     if not (ROOT / "docs" / "rules").is_dir():
-        parser.error(f"{ROOT} is no clone of the repository")
+        parser.error(f"{ROOT} is not a clone of the repository")
     found = stale()
     for name, text in found.items():
         if args.check:

@@ -85,7 +85,7 @@ VARIABLES: Final[tuple[PredefinedVariable, ...]] = (
         True,
         True,
         False,
-        "The timestamp register: element 0 low half, 1 high half, 2 bit 0 tells of a context switch since the last read, 4 bits 0-9 pause the thread for about that many cycles (ICLLP and later). Seed 000 calls it %tm.",
+        "The timestamp register: element 0 low half, 1 high half, 2 bit 0 is set by a context switch since the last read, 4 bits 0-9 pause the thread for about that many cycles (ICLLP and later). Seed 000 calls it %tm.",
         {4: ALL - {"PVC", "PVCXT"}},
     ),
     PredefinedVariable(

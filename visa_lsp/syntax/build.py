@@ -115,7 +115,7 @@ def _add_operand(line: str, operands: list[tree.Operand], new: tree.Operand) -> 
 def _no_operand(text: str) -> str:
     name = re.match(r"(?:\([^()]*\))?(%?[A-Za-z_][A-Za-z0-9_]*)\s*[(<]", text)
     form = f"; a general operand reads `{name.group(1)}(0,0)<1;1,0>`" if name else ""
-    return f"`{text}` is no operand{form}"
+    return f"`{text}` is not an operand{form}"
 
 
 def _label(node: Node) -> tree.Label:
@@ -162,7 +162,7 @@ def _decl(node: Node) -> tree.Decl:
             case "v_name":
                 v_name = need_word(inner[0])
             case "junk":
-                errors.append(tree.SyntaxProblem(f"`{part.text}` is no property of a declaration", node_span(part)))
+                errors.append(tree.SyntaxProblem(f"`{part.text}` is not a property of a declaration", node_span(part)))
     name = child_of(node, "name")
     if name is None:
         errors.insert(0, tree.SyntaxProblem("a declaration needs a name: `.decl V1 v_type=G ..`", node_span(node)))
@@ -188,7 +188,7 @@ def _input(node: Node) -> tree.InputDecl:
             continue
         part = item.parts[0]
         if part.name == "junk":
-            errors.append(tree.SyntaxProblem(f"`{part.text}` is no property of an input", node_span(part)))
+            errors.append(tree.SyntaxProblem(f"`{part.text}` is not a property of an input", node_span(part)))
         else:
             values[part.name] = expression(part.parts[0])
     name = child_of(node, "pname")

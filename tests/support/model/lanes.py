@@ -46,7 +46,7 @@ def converted(value, kind: str, into: str, modes):
 
 
 def lane_sources(state: State, operands, exec_kind: str, lanes: int, *, flush: bool = True, on=None) -> list[list]:
-    """For each lane the values of all sources: converted, modified, denormals flushed as the modes say.
+    """Return the values of all sources for each lane: converted, modified, denormals flushed as the modes say.
 
     Lanes that are not ``on`` have no values; without it all lanes have.
     """
@@ -199,7 +199,7 @@ def _cancels(result, parts) -> bool:
 
 
 def _leave_open(state: State, operand, lanes_: list[int], lanes: int) -> None:
-    """Nothing is said about these lanes of a destination."""
+    """Leave these lanes of a destination unspecified."""
     size = SIZES[state.type_name(operand)]
     places = state.places(operand, lanes)
     for i in lanes_:

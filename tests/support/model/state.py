@@ -73,7 +73,7 @@ class State:
         self.flat: list[Surface] = []
         self.header = [0] * 8  # r0
         self.expected: dict[int, Expected] = {}
-        self.floats: dict[tuple[int, int], str] = {}  # float numbers in memory: which bytes, where, of which type
+        self.floats: dict[tuple[int, int], str] = {}  # float numbers in memory: bytes, place, type
 
     # ---- variables
 

@@ -48,7 +48,7 @@ class _Finding(Struct, frozen=True, array_like=True):
 
 
 class KeptVerdicts:
-    """The verdicts in a folder. ``asked`` counts the lookups, ``found`` the hits."""
+    """The verdicts in a folder. ``asked`` and ``found`` count lookups and hits."""
 
     def __init__(self, folder: Path, name: str) -> None:
         mark = f"visa-lsp checked {sys.version_info[:3]} {digest()}"

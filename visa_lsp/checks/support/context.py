@@ -40,7 +40,7 @@ class CheckContext(Struct, frozen=True):
     _declared: dict[int, list[Symbol]] = field(default_factory=dict)
     _steps: dict[int, list[Step]] = field(default_factory=dict)
     views: Session = field(default_factory=Session)  # what others work out of the text: each its own part
-    # Subjects of which only the first line is reported, by line: with its rule and body, each line that requested it.
+    # Subjects reported at their first line only, by line: with its rule and body, each line that requested it.
     subjects: dict[int, set[tuple[str, str]]] = field(default_factory=dict)
     _firsts: dict[tuple[int, str, str], int] = field(default_factory=dict)
 

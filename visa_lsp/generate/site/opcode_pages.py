@@ -113,7 +113,7 @@ def _carried_out(form: OpcodeForm) -> Iterator[str]:
     else:
         yield f"is sound on {form.platform}, as text 4.2; no object has it."
     if form.changes:
-        yield f"Carried out, it makes of what stands before what stands behind. {_STATE}"
+        yield f"The table shows the state before and behind the instruction. {_STATE}"
         table = ["| | before | after |", "| --- | --- | --- |"]
         yield "\n".join([*table, *(f"| `{name}` | {before} | {after} |" for name, before, after in form.changes)])
     else:

@@ -80,7 +80,7 @@ class ChunkIndex:
 
     @property
     def naming(self) -> PartNaming:
-        """Everything in the chunk that decides what a name of the body is."""
+        """The part of the chunk that decides the meaning of the body's names."""
         if self._naming is None:
             specials = tuple([text for _, text in self.facts.specials])
             self._naming = PartNaming(self.facts.labels, self.signs if self.facts.decls else None, specials)

@@ -354,7 +354,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
     lane_row(
         "line", 0x0A, "arith", INT | _F, 2, Effect("line"),
         "Line equation p * u + q.",
-        "src0 is a vector of four scalars, of which p is the first and q the last; src1 gives u lane by lane. The result"
+        "src0 is a vector of four scalars, p is the first of them and q the last; src1 gives u lane by lane. The result"
         " is p * u + q.",
         slots=(dst(INT | _F), src(0, INT | _F, G, "four scalars: p, unused, unused, q"), src(1, INT | _F, doc="u")),
         pitfalls=("src0's region must be scalar: both strides 0.",),

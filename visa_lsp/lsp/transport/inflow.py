@@ -101,7 +101,7 @@ def _too_long(size: int) -> None:
 
 
 def inflow_of(stream: BinaryIO) -> Inflow:
-    """Return a stream of which nothing has been read yet, as an ``Inflow``; with its descriptor where a loop may watch that."""
+    """Return an unread stream as an ``Inflow``; with its descriptor where a loop may watch that."""
     if os.name == "posix":
         try:
             fd = stream.fileno()

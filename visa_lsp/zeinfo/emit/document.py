@@ -159,7 +159,7 @@ class _Kernel:
             return said if said is not None else told
         pointers = {e.id for e in self.kernel.arguments if self._is_local(e.offset)}
         if not pointers:
-            return _DEFAULT_SLM_BYTES  # all that a group can have: more than enough is no harm
+            return _DEFAULT_SLM_BYTES  # all that a group can have: a larger number is harmless
         flow = InputUse(self.kernel)
         roots = {flow.root(id_) for id_ in pointers}
         if roots <= flow.read and all(origins & roots for origins in flow.slm):
