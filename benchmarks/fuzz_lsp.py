@@ -34,7 +34,7 @@ _VERIFYING = {**os.environ, VERIFY: "1"}
 # The largest number that the protocol has; beyond it a message is invalid and changes nothing.
 _MAX_INT32 = 2**31 - 1
 
-SMALL_TEXT = """.version 4.1
+VALID_TEXT = """.version 4.1
 .kernel "k"
 .decl V32 v_type=G type=d num_elts=16 align=GRF
 .decl V33 v_type=G type=f num_elts=16 align=GRF alias=<V32, 0>
@@ -196,12 +196,12 @@ GARBAGE: tuple[Any, ...] = (
 )
 
 
-_HUGE_FILE_BYTES = 20 << 30
+_SPARSE_FILE_BYTES = 20 << 30
 
 
 def strange_files(folder: Path) -> None:
     """Fill a workspace with files that are not texts under the names of texts; the FIFOs have no writer."""
-    (folder / "good.visaasm").write_text(SMALL_TEXT)
+    (folder / "good.visaasm").write_text(VALID_TEXT)
     (folder / "sub").mkdir()
     for name in (
         "pipe.visaasm",
@@ -221,14 +221,14 @@ def strange_files(folder: Path) -> None:
     (folder / "sub" / "up").symlink_to(folder)
     (folder / "folder.visaasm").mkdir()
     with (folder / "huge.visaasm").open("wb") as file:
-        file.truncate(_HUGE_FILE_BYTES)
+        file.truncate(_SPARSE_FILE_BYTES)
     with (folder / "huge.isa").open("wb") as file:
         file.write(b"CISA\4\1")
-        file.truncate(_HUGE_FILE_BYTES)
-    (folder / "secret.visaasm").write_text(SMALL_TEXT)
+        file.truncate(_SPARSE_FILE_BYTES)
+    (folder / "secret.visaasm").write_text(VALID_TEXT)
     (folder / "secret.visaasm").chmod(0)
     (folder / "bytes.visaasm").write_bytes(bytes(range(256)) * 40)
-    (folder / "returns.visaasm").write_bytes(SMALL_TEXT.replace("\n", "\r").encode())
+    (folder / "returns.visaasm").write_bytes(VALID_TEXT.replace("\n", "\r").encode())
 
 
 class Fuzz:
@@ -239,7 +239,7 @@ class Fuzz:
         self.texts: dict[str, tuple[int, str]] = {}
         self.wanted: set[str] = set()
         self.number = 0
-        self.sources = [SMALL_TEXT]
+        self.sources = [VALID_TEXT]
         for path in sorted(CORPUS.glob("dev/*/*.visaasm"))[:400]:
             text = path.read_text(encoding="utf-8")
             if text.count("\n") < 700:
@@ -323,7 +323,7 @@ class Fuzz:
 
     def open(self, uri: str) -> None:
         """Open a document, perhaps again."""
-        text = self.draw.choice(self.sources) if self.draw.random() < 0.6 else SMALL_TEXT
+        text = self.draw.choice(self.sources) if self.draw.random() < 0.6 else VALID_TEXT
         language = language_of(uri)
         if language in HOSTS.values():
             text = HOST
@@ -345,7 +345,7 @@ class Fuzz:
             text = apply(text, change)
             changes.append(change)
         if len(text) > 200_000:
-            text = SMALL_TEXT
+            text = VALID_TEXT
             changes.append({"text": text})
         self.texts[uri] = (version + 1, text)
         self.notify(
@@ -384,7 +384,7 @@ class Fuzz:
 
     def at_place(self, uri: str) -> None:
         """Send a request about a place."""
-        text = self.texts.get(uri, (0, SMALL_TEXT))[1]
+        text = self.texts.get(uri, (0, VALID_TEXT))[1]
         where = self.place(text)
         if self.draw.random() < 0.05:
             uri = self.draw.choice(self.strange)
@@ -396,7 +396,7 @@ class Fuzz:
 
     def whole(self, uri: str) -> None:
         """Send a request about a text or a range."""
-        text = self.texts.get(uri, (0, SMALL_TEXT))[1]
+        text = self.texts.get(uri, (0, VALID_TEXT))[1]
         params = {
             "textDocument": {"uri": uri}, "range": self.range(text), "previousResultId": str(self.draw.randrange(50)),
             "context": {"diagnostics": [], "frameId": 0, "stoppedLocation": self.range(text)},

@@ -19,7 +19,7 @@ from vscode import environment, missing
 
 from visa_lsp.app.settings import TYPES
 from visa_lsp.cli.main import COMMANDS
-from visa_lsp.generate.site.forms import MORE, forms
+from visa_lsp.generate.site.forms import EXTRA_FORMS, forms
 from visa_lsp.generate.site.opcode_pages import FOLDER, page_name
 from visa_lsp.generate.site.pages import pages
 from visa_lsp.isa.model import Dialect
@@ -78,7 +78,7 @@ def test_what_a_form_changes_is_what_arithmetic_says():
 
 
 def test_every_form_of_the_site_is_used():
-    lines = (ROOT / MORE).read_text(encoding="utf-8").splitlines()[1:]
+    lines = (ROOT / EXTRA_FORMS).read_text(encoding="utf-8").splitlines()[1:]
     assert set(lines) <= {form.line for form in forms(ROOT).values()}
 
 

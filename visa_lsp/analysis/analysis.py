@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from visa_lsp.sema.model import BoundModule
 
 # Shorter texts are bound and checked whole: that costs a few milliseconds.
-SHORT_TEXT: Final = 60
+CLASSIFIED_FROM_LINES: Final = 60
 VERIFY: Final = "VISA_LSP_VERIFY"
 # The comment in which a compiler leaves its options: behind the text, as a rule.
 _OPTIONS: Final = "//Build option:"
@@ -99,7 +99,7 @@ class Analysis:
 
         Long texts go the incremental path, which gives the same as ``full_diagnostics``.
         """
-        return self.full_diagnostics if self.document.line_count < SHORT_TEXT else self.findings.all
+        return self.full_diagnostics if self.document.line_count < CLASSIFIED_FROM_LINES else self.findings.all
 
     @cached_property
     def full_diagnostics(self) -> tuple[Diagnostic, ...]:

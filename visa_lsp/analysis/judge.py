@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from visa_lsp.analysis.line_classes import Judged
 
 # From so many new classes on it is worth while to look at what other processes found.
-_MANY_CLASSES: Final = 64
+_DISK_LOOKUP_CLASSES: Final = 64
 # The second pass is for lines that depend on what the first has found; the bound only guards against a loop.
 _PASSES: Final = 6
 _ALONE, _KEPT = attrgetter("alone"), attrgetter("kept")
@@ -39,7 +39,7 @@ _ALONE, _KEPT = attrgetter("alone"), attrgetter("kept")
 def judge_pending(body: Body, setup: Setup, group: Iterable[int], *, limit_reached: bool) -> set[Subject]:
     """Have the classes judged that lines of some chunks wait for, unless a limit is reached; return stale subjects."""
     pending, stale = representatives(body, group), set[Subject]()
-    if len(pending) > _MANY_CLASSES and body.verdicts.ask_store():
+    if len(pending) > _DISK_LOOKUP_CLASSES and body.verdicts.ask_store():
         stale |= settle(body, group)
         pending = representatives(body, group)
     if pending and not limit_reached and len(pending) <= setup.classes_left:

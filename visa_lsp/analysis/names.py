@@ -18,7 +18,7 @@ from visa_lsp.analysis.setting import Setting
 from visa_lsp.analysis.tokens import LABEL, LATE, SINGLE, UNKNOWN, Tokens, class_token
 from visa_lsp.checks.support.name_index import MAX_PLAIN_NAMES, Spelling, is_likened, spelling
 from visa_lsp.sema.special_words import special_words
-from visa_lsp.syntax.bulk import NARROW_NAME, PLAIN_NAME, TOKEN, WIDE_TOKEN, Facts
+from visa_lsp.syntax.bulk import LETTERS_TOKEN, NARROW_NAME, PLAIN_NAME, TOKEN, Facts
 from visa_lsp.syntax.chunk_facts import INPUT, alias_in, base_of
 from visa_lsp.syntax.document import same_head, same_tail
 from visa_lsp.syntax.parse import MAX_LINE
@@ -213,7 +213,7 @@ class Names:
         setting, said = self.setting, self.setting.directives
         self.inputs = inputs
         self.scoped = setting.scoped(declared_twice(facts)) if setting.scoped is not None else set()
-        self.pattern = WIDE_TOKEN if wide else TOKEN
+        self.pattern = LETTERS_TOKEN if wide else TOKEN
         self.said = _said(said.texts)
         words = {word: word + self.said for word in rule_sets().attribute_words}
         self.decl, self.tokens, self.redeclared, self.irregular = {}, Tokens(words), set(), set()

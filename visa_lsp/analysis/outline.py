@@ -35,8 +35,8 @@ _INSIDE: Final = (Instruction, Label, Decl, InputDecl, KernelAttr, Scope)
 _QUOTED: Final = re.compile(r'"[^"]*"')
 # Outlines of any body in this process that had no findings, and how many characters a kept one may have.
 _clean: set[object] = set()
-_MOST_CLEAN: Final = 1024
-_LONGEST: Final = 20_000
+_MAX_CLEAN_OUTLINES: Final = 1024
+_MAX_CLASS_CHARS: Final = 20_000
 
 
 def unnamed(opening: str) -> str:
@@ -91,7 +91,7 @@ class Outline:
         """Note that there is nothing to say of it."""
         self._clean_key = self.key
         if self._class is not None:
-            remember(_clean, self._class, _MOST_CLEAN)
+            remember(_clean, self._class, _MAX_CLEAN_OUTLINES)
 
     def place(self, chunks: Sequence[Chunk]) -> None:
         """Find the lines anew."""
@@ -191,7 +191,7 @@ class Outline:
 
         None for one that is too long to be kept. The name of a kernel matters to other bodies alone, but for its length.
         """
-        if sum(map(len, self._codes)) > _LONGEST:
+        if sum(map(len, self._codes)) > _MAX_CLASS_CHARS:
             return None
         numbers: dict[str, str] = {}
 

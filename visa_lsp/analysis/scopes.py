@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _NAME: Final = re.compile(r"%?[A-Za-z_][A-Za-z0-9_]*")
 # With more scopes than that, every name that one of them declares counts.
-_MANY: Final = 64
+_MAX_SCOPES: Final = 64
 Position = tuple[int, int]
 
 
@@ -66,10 +66,10 @@ def scoped_names(braces: Sequence[tuple[int, int, str]], body: ScopedBody, redec
         names = _declared(body, region, declaring)
         if names:
             declared.append((region, names))
-        if len(declared) > _MANY:
+        if len(declared) > _MAX_SCOPES:
             break
     found: set[str] = set()
-    if len(declared) > _MANY:
+    if len(declared) > _MAX_SCOPES:
         for region in _outermost(closed):
             found |= _declared(body, region, declaring)
     else:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 _TEXT_SCOPES = frozenset({Scope.TEXT})
 # What rules of scope TEXT found nothing in, in any text of this process.
 _clean_frames: set[object] = set()
-_MOST_FRAMES: Final = 64
+_MAX_CLEAN_FRAMES: Final = 64
 # Lines are classified by so many chunks at a time, so that a text of lines that are all different does not have all of them
 # in hand at once, and later chunks use the verdicts that earlier ones gave.
 _GROUP_CHUNKS: Final = 16
@@ -149,7 +149,7 @@ class TextFindings:
         found = [d for d in judged.findings if d.name in rule_sets().text]
         judged.forget()
         if not found:
-            remember(_clean_frames, frame, _MOST_FRAMES)
+            remember(_clean_frames, frame, _MAX_CLEAN_FRAMES)
         return found
 
     def _left_out(self, document: Document) -> Iterator[Diagnostic]:

@@ -40,7 +40,7 @@ Reader: TypeAlias = Callable[[bytes, int, list[Value]], tuple[Value, int]]
 # A reader of what may be in a list.
 ItemReader: TypeAlias = Callable[[bytes, int, list[Value]], tuple[ListItem, int]]
 
-WIDE_TYPES: Final = frozenset(t.code for t in (DF, Q, UQ))
+TYPES_OF_8_BYTES: Final = frozenset(t.code for t in (DF, Q, UQ))
 EXEC_CODES: Final = {0: 8, 1: 16, 2: 1}
 _MODIFIERS: Final = {modifier.value: modifier for modifier in OperandModifier}
 _COMBINES: Final = {combine.value: combine for combine in Combine}
@@ -151,7 +151,7 @@ class Readers:
         def read(code: bytes, at: int, _values: list[Value]) -> tuple[ListItem, int]:
             cls = code[at] & 7
             size = sizes[cls]
-            if cls == 5 and code[at + 1] & 15 in WIDE_TYPES:
+            if cls == 5 and code[at + 1] & 15 in TYPES_OF_8_BYTES:
                 size = 10
             chunk = code[at : at + size]
             operand = cache.get(chunk)

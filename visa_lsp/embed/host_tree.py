@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from visa_lsp.syntax.document import Document
 
 # Characters: a text up to here is parsed anew in some milliseconds, and is then what it is whatever was typed before.
-SMALL: Final = 50_000
+MAX_REPARSED_CHARS: Final = 50_000
 _NEAR: Final = 200
 
 
@@ -66,7 +66,7 @@ class HostTree(Struct, frozen=True):
 
     def parsed(self, text: str) -> HostTree:
         """Return the tree of the text as it is now."""
-        if len(text) <= SMALL:
+        if len(text) <= MAX_REPARSED_CHARS:
             return HostTree.of(text, self.host)
         read = readable(text, self.host)
         if not (read.in_place and self.read.in_place):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from visa_lsp.launchfile.values import Number
     from visa_lsp.zeinfo.yaml import YamlItem
 
-_SHORT: Final = re.compile(r"([fiu])(8|16|32|64)")
+_DTYPE_CODE: Final = re.compile(r"([fiu])(8|16|32|64)")
 _KINDS: Final = {"f": "float", "i": "int", "u": "uint"}
 _SOURCES: Final = ("init", "values", "npy", "random")
 _INITS: Final = words_of("Buffer", "init")
@@ -46,7 +46,7 @@ class ArrayChecks(Checks):
     def dtype(self, item: YamlItem) -> str | None:
         """Return the element type that an item names."""
         written = item.value if isinstance(item.value, str) else ""
-        short = _SHORT.fullmatch(written)
+        short = _DTYPE_CODE.fullmatch(written)
         meant = CL_TYPES.get(written) or (f"{_KINDS[short[1]]}{short[2]}" if short else "")
         return self.word(item, DTYPES, "dtype", meant if meant in DTYPES else "")
 

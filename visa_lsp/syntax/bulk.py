@@ -51,7 +51,7 @@ _FIRST: Final = r"[A-Za-z_0-9](?<=[\x00-\x20!\"#&'()*+,/;<=>?@\[\\\]^`{|}~$\-].)
 _VALUE: Final = rf"(?<=0)[xX][0-9a-fA-F]{{3,}}+(?=:)|(?<={re.escape(LINE_MARK)} [0-9])[0-9]*+"
 # Group 1 is what `classes` replaces: names with a digit in them, or every name; and immediates of three digits and more.
 TOKEN: Final = re.compile(f"({_FIRST}(?:(?<=[A-Za-z_])[A-Za-z_]*+[0-9][A-Za-z0-9_]*+|{_VALUE}))")
-WIDE_TOKEN: Final = re.compile(f"({_FIRST}(?:(?<=[A-Za-z_])[A-Za-z0-9_]*+|{_VALUE}))")
+LETTERS_TOKEN: Final = re.compile(f"({_FIRST}(?:(?<=[A-Za-z_])[A-Za-z0-9_]*+|{_VALUE}))")
 # Every name and number, as group 1.
 WORD: Final = re.compile(r"(%?[A-Za-z_$@?][A-Za-z0-9_$@?]*|[0-9][A-Za-z0-9_]*)")
 NARROW_NAME: Final = re.compile(r"[A-Za-z_]+[0-9][A-Za-z0-9_]*")
@@ -60,7 +60,7 @@ _CONTROL: Final = re.compile(r"[^\t\n\r -~]")
 _PLAIN: Final = bytes(range(0x20, 0x7F)) + b"\n"
 _NARROW_LINES: Final = re.compile(f"(?:{NARROW_NAME.pattern}\n)*+")
 # Lines longer than this are not treated in bulk: the parser refuses the longest ones by their length.
-_LONG: Final = 4000
+_MAX_BULK_LINE_CHARS: Final = 4000
 # The word of a declaration, its name and what is declared.
 _PARTS: Final = 3
 
@@ -139,7 +139,7 @@ def facts_of(code: str) -> Facts:
         mixed = _DECL.search(code, nth_line(code, rest.count("\n", 0, first.start()))) is not None
     narrow = all(map(NARROW_NAME.fullmatch, decls)) and all(map(NARROW_NAME.fullmatch, labels))
     strange = not plain and _CONTROL.search(code) is not None
-    strange = strange or (len(code) > _LONG and max(map(len, code.split("\n"))) > _LONG)
+    strange = strange or (len(code) > _MAX_BULK_LINE_CHARS and max(map(len, code.split("\n"))) > _MAX_BULK_LINE_CHARS)
     opens = opens_body(specials)
     scopes = scopes or braced
     return Facts(
@@ -153,7 +153,7 @@ def _only_declarations(code: str) -> Facts | None:
     if many < code.count("\n") - 1:
         return None
     lines = code.removesuffix("\n").split("\n")[1:]
-    if many != len(lines) or max(map(len, lines)) > _LONG:
+    if many != len(lines) or max(map(len, lines)) > _MAX_BULK_LINE_CHARS:
         return None
     parts = [line.split(None, 2) for line in lines]
     if min(map(len, parts)) < _PARTS:

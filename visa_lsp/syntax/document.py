@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 CHUNK_LINES: Final = 256
 BYTE_ORDER_MARK: Final = "\ufeff"
-_FEW: Final = 8
+_EDITED_CHUNKS: Final = 8
 _KEPT: Final = 256
 # Only in texts of at most so many lines a statement may go on in the next line. Where it does, chunks do not depend on how the
 # text came about: every edit makes all of them anew.
@@ -148,7 +148,7 @@ class Document:
             if at != self._last_chunk:
                 self._last_chunk, self._single = at, 0
             self._single += 1
-            if self._single <= _FEW and not (chunk.starred or chunk.opens_in_block):
+            if self._single <= _EDITED_CHUNKS and not (chunk.starred or chunk.opens_in_block):
                 # Of most chunks no more than a line or two are ever requested.
                 if len(self._single_codes) >= _KEPT:
                     self._single_codes.clear()
@@ -168,7 +168,7 @@ class Document:
             first = self._first_lines[number]
             behind = bisect_left(lines, self._first_lines[number + 1], at + 1)
             some = lines[at:behind]
-            codes = codes_in(self.chunks[number]) if len(some) > _FEW else None
+            codes = codes_in(self.chunks[number]) if len(some) > _EDITED_CHUNKS else None
             found.update([(line, self.code(line) if codes is None else codes[line - first]) for line in some])
             at = behind
         return found

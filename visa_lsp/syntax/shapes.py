@@ -50,7 +50,7 @@ _PLACEHOLDER: Final = ("", "\x07", "\x06", "\x01", "\x02", "\x03", "\x04", "\x08
 PLACEHOLDER: Final = re.compile("[\x01-\x08]")
 # Deeper trees and longer lines serve no other line: code has to be read by a parser as well, and that costs more.
 _DEEPEST: Final = 80
-_LONGEST: Final = 200
+_MAX_CACHED_CHARS: Final = 200
 _CLASSES: Final = {name: value for name, value in vars(tree).items() if not name.startswith("_")} | {"Span": Span}
 
 
@@ -92,7 +92,7 @@ class NotGeneral(Exception):  # noqa: N818
 
 def template(statement: tree.Statement, texts: list[str], ends: list[int]) -> Builder:
     """Return a builder of statements of this shape; NotGeneral where a payload token is not exactly one leaf, or there are many."""
-    if len(texts) > _LONGEST:
+    if len(texts) > _MAX_CACHED_CHARS:
         raise NotGeneral
     writer = _Writer(texts, ends)
     code = writer.node(statement)
@@ -109,7 +109,7 @@ def is_general(statement: tree.Statement, texts: list[str], ends: list[int]) -> 
         writer.node(statement)
     except NotGeneral:
         return False
-    return len(texts) <= _LONGEST and sorted(writer.used) == list(range(len(texts)))
+    return len(texts) <= _MAX_CACHED_CHARS and sorted(writer.used) == list(range(len(texts)))
 
 
 @lru_cache(maxsize=4096)

@@ -29,11 +29,11 @@ _NUMBER_OF: Final[dict[type[msgspec.Struct], int]] = {Span: 0, **{c: i for i, c 
 _CLASS_OF: Final[dict[int, type[msgspec.Struct]]] = {i: c for c, i in _NUMBER_OF.items()}
 _TUPLE: Final = -1
 _WIDEST: Final = 1 << 62
-_LONGEST: Final = 1000
+_MAX_LINE_CHARS: Final = 1000
 # The modules that an entry depends on: some are not loaded where all is known.
 _MAKERS: Final = ("build", "build_operands", "nodes", "parse", "shapes", "statement_cache", "tree")
 # Every command reads the file: 864 texts of 8 platforms leave 0.4 MB in it.
-_MOST: Final = 2 << 20
+_MAX_FILE_BYTES: Final = 2 << 20
 
 
 class Unfit(Exception):  # noqa: N818
@@ -84,7 +84,7 @@ class StatementCache:
 
     def put(self, key: str, text: str, statement: tree.Statement) -> None:
         """Add a line and its statement under a key, if they can be written."""
-        if len(text) <= _LONGEST:
+        if len(text) <= _MAX_LINE_CHARS:
             with contextlib.suppress(Unfit, RecursionError):
                 self._kept.put(key, [text, packed(statement)])
 
@@ -109,7 +109,7 @@ def statement_cache_of_user() -> StatementCache | None:
     """Return the cache of this user and this installation; None where nothing is kept on disk."""
     files = [Path(__file__).with_name(f"{name}.py") for name in _MAKERS]
     try:
-        kept = kept_for_user("shapes", [*files, grammar_path()], _MOST)
+        kept = kept_for_user("shapes", [*files, grammar_path()], _MAX_FILE_BYTES)
     except FileNotFoundError:
         return None  # the missing file is reported where the grammar is built
     return StatementCache(kept) if kept is not None else None

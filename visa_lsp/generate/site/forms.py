@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from visa_lsp.sim.registers import Frame
 
 FOLDER: Final = "tests/own"
-MORE: Final = "docs/site/forms.txt"  # forms that the corpus's finalizer does not know, or that no compiler prints
+EXTRA_FORMS: Final = (
+    "docs/site/forms.txt"  # forms that the corpus's finalizer does not know, or that no compiler prints
+)
 _OLD, _NEW = (".version 4.1\n", ".version 4.2\n")
 # Texts and platforms; one of them has the form.
 _TRIED: Final = (
@@ -80,7 +82,7 @@ def forms(root: Path) -> dict[str, OpcodeForm]:
     declarations = (folder / "template.visaasm.part").read_text(encoding="utf-8").splitlines(keepends=True)[1:-1]
     head = "".join(declarations)  # without the version, and the mark where the body begins
     found: dict[str, OpcodeForm] = {}
-    lines = (folder / "forms.txt").read_text(encoding="utf-8") + (root / MORE).read_text(encoding="utf-8")
+    lines = (folder / "forms.txt").read_text(encoding="utf-8") + (root / EXTRA_FORMS).read_text(encoding="utf-8")
     for line in lines.splitlines():
         # One that needs several lines, such as a branch and its label, says too little by its last line alone.
         if line and not line.startswith("#") and "\\n" not in line:

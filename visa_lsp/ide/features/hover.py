@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.features.live_ranges import live_words
 from visa_lsp.ide.features.source_lines import source_at
-from visa_lsp.ide.index.focus import MANY, focus_at
+from visa_lsp.ide.index.focus import MAX_BOUND_LINES, focus_at
 from visa_lsp.ide.index.token_at import TokenContext, spot_at
 from visa_lsp.ide.index.tokens import TokenKind
 from visa_lsp.ide.prose.literal import describe_literal, describe_number
@@ -94,7 +94,7 @@ def hover(
     ``arguments`` returns the contents of a kernel's inputs by variable, as Markdown; ``register`` the register of a variable
     of a body in machine code, empty where it is unknown.
     """
-    whole, analysis = analysis, focus_at(analysis, offset, uses=True, family=True, most=MANY)
+    whole, analysis = analysis, focus_at(analysis, offset, uses=True, family=True, most=MAX_BOUND_LINES)
     spot = spot_at(analysis, offset)
     if spot is None:
         return None

@@ -57,7 +57,7 @@ _CLASS: Final = {
     SymbolKind.SAMPLER: "handle",
     SymbolKind.SURFACE: "handle",
 }
-_MOST_KEYS: Final = 200_000
+_MAX_KEYS: Final = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ def _bound_lines(analysis: Analysis, at: int, chosen: Sequence[int]) -> dict[int
 
 def _packed_under(version: str) -> dict[str, bytes]:
     known = _packed.get(version)
-    if known is None or len(known) > _MOST_KEYS:
+    if known is None or len(known) > _MAX_KEYS:
         if len(_packed) > 16:
             _packed.clear()
         known = _packed[version] = {"": b""}

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # Shorter texts are bound whole.
 WHOLE: Final = 200
 # A question about a name that more lines mention is answered from the first of them, where that will do.
-MANY: Final = 600
+MAX_BOUND_LINES: Final = 600
 _NAMES: Final = frozenset({TokenKind.VARIABLE, TokenKind.LABEL, TokenKind.FUNCTION})
 
 

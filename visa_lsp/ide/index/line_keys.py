@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Naming = tuple[PartNaming, ...]
 
-_MOST_WORDS: Final = 400_000
+_MAX_KEY_WORDS: Final = 400_000
 
 
 class Signs(dict[str, str]):
@@ -49,7 +49,7 @@ class Signs(dict[str, str]):
         if len(word) > 2 and word[0].isdigit():
             kind = "\x03x" if word[1] in "xX" else "\x03d" if word.isdigit() else ""
             sign = f"{kind}\x02{len(word)};" if kind else word
-        if len(self) < _MOST_WORDS:
+        if len(self) < _MAX_KEY_WORDS:
             self[word] = sign
         return sign
 

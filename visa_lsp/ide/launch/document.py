@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from visa_lsp.zeinfo.source import YamlSource
     from visa_lsp.zeinfo.yaml import YamlItem
 
-_TOO_LONG_TO_CHECK: Final = "the launch file is too long to be checked while it is edited; `visa-lsp check` checks it"
+_LENGTH_MESSAGE: Final = "the launch file is too long to be checked while it is edited; `visa-lsp check` checks it"
 _NAMING: Final = re.compile(r"^(?:kernel|file|ze_info|zebin): *[^\s\[\]{}]+[ \t]*$", re.MULTILINE)
 _KERNEL: Final = r"^[ \t]*\.kernel[ \t]+\"?({})(?=[\"\s]|$)"
 
@@ -73,7 +73,7 @@ class LaunchDocument:
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """The findings of the file, in text order."""
         if self.source is None:
-            note = Diagnostic(rules.SYNTAX, Span(0, 1), _TOO_LONG_TO_CHECK, severity_override=Severity.INFORMATION)
+            note = Diagnostic(rules.SYNTAX, Span(0, 1), _LENGTH_MESSAGE, severity_override=Severity.INFORMATION)
             return (note,)
         return self.judged.diagnostics
 

@@ -29,7 +29,7 @@ from visa_lsp.isa.rows.shapes import (
     EVERY,
     IM,
     INT,
-    LONG,
+    INT64_TYPES,
     MIXED_BF,
     NEWEST_ONLY,
     A,
@@ -73,7 +73,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
             dst(ANY | {BOOL} | _NARROW, G | I | A),
             Slot(
                 "src0", Shape.VECTOR, Role.READ, G | I | IM | P | A | AO, ANY | {BOOL} | _NARROW,
-                doc="value, address, predicate or address of a variable", flag_result=INT - LONG,
+                doc="value, address, predicate or address of a variable", flag_result=INT - INT64_TYPES,
             ),
         ),
         (SAT,),

@@ -96,7 +96,7 @@ SAMPLER: Final = Slot("sampler", Shape.SAMPLER, Role.READ, doc="sampler variable
 _PACKED: Final = frozenset({V, UV, VF})
 _ARITHMETIC: Final = INT_TYPES | {F, DF, HF}
 LOGIC: Final = INT_TYPES | {V, UV}
-LONG: Final = frozenset({Q, UQ})
+INT64_TYPES: Final = frozenset({Q, UQ})
 
 
 def verified_types(
@@ -180,7 +180,7 @@ def lane_row(
 
 
 __all__ = [
-    "ANY", "AO", "CHANNELS", "COMPARED_BF", "EVERY", "FLOAT", "FLOATS_ONLY", "IM", "IMAGE", "INT", "LOGIC", "LONG", "MIXED_BF", "NEVER", "NEWEST_ONLY",
+    "ANY", "AO", "CHANNELS", "COMPARED_BF", "EVERY", "FLOAT", "FLOATS_ONLY", "IM", "IMAGE", "INT", "INT64_TYPES", "LOGIC", "MIXED_BF", "NEVER", "NEWEST_ONLY",
     "PURE_BF", "SAMPLER", "SEED_ONLY", "SURFACE", "A", "G", "I", "P", "dst", "label", "lane_row", "number", "raw", "src", "vec",
     "verified_types",
 ]  # fmt: skip

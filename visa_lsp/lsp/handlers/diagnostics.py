@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
 
-from visa_lsp.analysis.analysis import SHORT_TEXT
+from visa_lsp.analysis.analysis import CLASSIFIED_FROM_LINES
 from visa_lsp.ide.deferred import MAX_UNDEFERRED_LINES, deferred_found, keep_deferred
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.suppressions import visible
@@ -166,7 +166,7 @@ def _items_of_open(ls: VisaServer, opened: OpenDocument) -> list[Value]:
     analysis, rules = opened.analysis, ls.rules_for(opened.key)
     if (
         opened.language is Language.VISA
-        and analysis.document.line_count >= SHORT_TEXT
+        and analysis.document.line_count >= CLASSIFIED_FROM_LINES
         and not analysis.document.marked  # suppressions look at every finding
         and not (rules.extra and not _waits_for_deferred(ls, opened))
         and not (ls.files.path_of(opened.key) is None and _is_blank(analysis))
@@ -211,7 +211,7 @@ def _freeze_heap(analysis: Analysis) -> None:
     if not frozen.done:
         frozen.done = True
         # The first edit of a declaration searches the chunks for its name.
-        for chunk in analysis.document.chunks if analysis.document.line_count >= SHORT_TEXT else ():
+        for chunk in analysis.document.chunks if analysis.document.line_count >= CLASSIFIED_FROM_LINES else ():
             learn_words(chunk)
         gc.collect(0)
         gc.freeze()
