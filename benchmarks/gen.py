@@ -25,7 +25,7 @@ from benchmarks.client import URI, Client
 from benchmarks.inputs import kernel
 from benchmarks.measure import Machine
 from visa_lsp.syntax.document import Document
-from visa_lsp.toolchain.bodies import bodies_of, guarded_copy
+from visa_lsp.toolchain.bodies import bodies_of, make_guarded_copy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,7 +93,7 @@ def _ask(client: Client, platform: str) -> None:
 def _alone(text: str, tool: str) -> float:
     """Return milliseconds of the finalizer's two runs, side by side, on the copy that it is given."""
     codes = [code for chunk in Document.parse(text).chunks for code in chunk.codes()]
-    copy = guarded_copy(codes, bodies_of(codes)).text
+    copy = make_guarded_copy(codes, bodies_of(codes)).text
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
         for folder in (one, two):
             (Path(folder) / "text.visaasm").write_text(copy, encoding="utf-8")

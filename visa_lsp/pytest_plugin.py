@@ -74,7 +74,7 @@ class LaunchTest(pytest.Item):
             for point in first.sweep.points() if first.sweep is not None else [()]:
                 report = runner.run_launch(read_launch_file(self.path, point=point), options)
                 if not report.ok:
-                    name = " at ".join(word for word in (_shown(self.path), point_words(point)) if word)
+                    name = " at ".join(word for word in (_format_path(self.path), point_words(point)) if word)
                     raise LaunchFailure("\n".join(text_lines(Outcome(name, report))))
         except (runner.LaunchError, runner.TextProblems) as error:
             raise LaunchFailure(str(error)) from None
@@ -94,7 +94,7 @@ class LaunchFailure(Exception):  # noqa: N818 - a failed test, in the words of i
     """A launch that fails its test."""
 
 
-def _shown(path: Path) -> str:
+def _format_path(path: Path) -> str:
     """Return a path as one would type it."""
     try:
         return os.path.relpath(path)

@@ -47,7 +47,7 @@ class Programs(Target):
     def __init__(self) -> None:
         # Nothing is too small to be compiled, nothing is interpreted first, and no code is kept on disk.
         engine.WARM = machine.WARM = machine.SAMPLE_STEPS = 0
-        runner.kept_for_user = lambda *_: None
+        runner.open_for_user = lambda *_: None
         self.has: Counter[str] = Counter()  # programs with a kind of statement, a type, a platform
         self.runs: Counter[str] = Counter()
         self.executed: Counter[str] = Counter()  # instructions by mnemonic

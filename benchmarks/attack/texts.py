@@ -15,7 +15,7 @@ from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.app.assemble import assemble_text
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
-from visa_lsp.ide.features.call_hierarchy import callables, incoming, outgoing, prepare
+from visa_lsp.ide.features.call_hierarchy import callables, find_callees, find_callers, prepare
 from visa_lsp.ide.features.code_actions import code_actions, fix_all
 from visa_lsp.ide.features.code_lens import code_lenses
 from visa_lsp.ide.features.completion import complete
@@ -26,7 +26,7 @@ from visa_lsp.ide.features.folding import folding_ranges
 from visa_lsp.ide.features.formatting import format_on_type, format_text
 from visa_lsp.ide.features.hover import hover
 from visa_lsp.ide.features.inlay_hints import inlay_hints
-from visa_lsp.ide.features.linked_editing import linked_editing
+from visa_lsp.ide.features.linked_editing import find_linked_places
 from visa_lsp.ide.features.outline import outline
 from visa_lsp.ide.features.references import highlights, places, references
 from visa_lsp.ide.features.rename import RenameRefused, prepare_rename, rename
@@ -267,7 +267,7 @@ def formatted(analysis: Analysis) -> None:
 
 _EVERYWHERE: Final = (
     hover, complete, definition, implementation, type_definition, references, highlights, places, prepare_rename,
-    signature_help, linked_editing, selection_ranges,
+    signature_help, find_linked_places, selection_ranges,
 )  # fmt: skip
 
 
@@ -306,8 +306,8 @@ def features(analysis: Analysis, draw: random.Random) -> None:
         dot(document, flow)
         mermaid(document, flow)
     for one in callables(analysis)[:5]:
-        incoming(analysis, one)
-        outgoing(analysis, one)
+        find_callers(analysis, one)
+        find_callees(analysis, one)
     prepare(analysis, draw.randrange(size + 1))
     format_on_type(analysis, first, draw.choice(("\n", ":", "}")))
     found = analysis.diagnostics

@@ -13,7 +13,7 @@ from visa_lsp.embed.findings import findings
 from visa_lsp.embed.host_text import HostText
 from visa_lsp.embed.languages import Host
 from visa_lsp.ide.features.rename import RenameRefused
-from visa_lsp.ide.features.semantic_tokens import unpacked
+from visa_lsp.ide.features.semantic_tokens import unpack_tokens
 from visa_lsp.ide.features.token_legend import TYPES
 
 TEXT = """// é😀 before everything
@@ -179,7 +179,7 @@ def test_tokens_are_those_of_the_strings_and_of_nothing_else():
     assert ("%[sum]", "variable") in seen
     assert ("again", "label") in seen
     assert not {"kernel", "total", "__asm__"} & {word for word, _ in seen}
-    assert list(unpacked(b"0,1,2,3")) == [(0, 1, 2, 3)]
+    assert list(unpack_tokens(b"0,1,2,3")) == [(0, 1, 2, 3)]
 
 
 def test_statements_fold():

@@ -31,7 +31,7 @@ ODD = (
 async def test_another_process_finds_the_same(case):
     kind, platform = case
     text = {"plain": TEXT, "odd": ODD}[kind]
-    found = await deferred.deferred_findings_in_subprocess(Analysis.of(text, platform), EXTRA)
+    found = await deferred.find_in_subprocess(Analysis.of(text, platform), EXTRA)
     assert found == visible(Analysis.of(text, platform), EXTRA)
     assert found
 
@@ -46,7 +46,7 @@ async def test_who_is_cancelled_has_ended_the_process(monkeypatch):
             begun.set()
 
     monkeypatch.setattr(deferred, "JobProcess", Noted)
-    task = asyncio.ensure_future(deferred.deferred_findings_in_subprocess(Analysis.of(generated(3, 20_000)), EXTRA))
+    task = asyncio.ensure_future(deferred.find_in_subprocess(Analysis.of(generated(3, 20_000)), EXTRA))
     await begun.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -56,7 +56,7 @@ async def test_who_is_cancelled_has_ended_the_process(monkeypatch):
 
 async def test_a_process_that_fails_is_no_answer(monkeypatch):
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    assert await deferred.deferred_findings_in_subprocess(Analysis.of(TEXT), EXTRA) is None
+    assert await deferred.find_in_subprocess(Analysis.of(TEXT), EXTRA) is None
 
 
 async def test_they_are_published_after_the_first():

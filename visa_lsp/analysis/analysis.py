@@ -11,7 +11,7 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.isa.platforms import EFFICIENT64B_SINCE, compiled_with, platform_named
+from visa_lsp.isa.platforms import EFFICIENT64B_SINCE, platform_named, select_dialect
 from visa_lsp.sema.bind import bind
 from visa_lsp.syntax.document import Document
 from visa_lsp.syntax.session import Session
@@ -39,7 +39,7 @@ def _as_compiled(document: Document, platform: Platform | None) -> Platform | No
     for chunk in (*document.chunks[:-3:-1], document.chunks[0]):
         _, found, rest = chunk.text.rpartition(_OPTIONS)
         if found:
-            return compiled_with(platform, efficient64b=_EFFICIENT64B in rest.partition("\n")[0])
+            return select_dialect(platform, efficient64b=_EFFICIENT64B in rest.partition("\n")[0])
     return platform
 
 

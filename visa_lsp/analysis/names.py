@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.setting import Setting
 from visa_lsp.analysis.tokens import LABEL, LATE, SINGLE, UNKNOWN, Tokens, class_token
-from visa_lsp.checks.support.name_index import MAX_PLAIN_NAMES, Spelling, is_likened, spelling
+from visa_lsp.checks.support.name_index import MAX_PLAIN_NAMES, Spelling, is_likened, normalize_spelling
 from visa_lsp.sema.special_words import special_words
 from visa_lsp.syntax.bulk import LETTERS_TOKEN, NARROW_NAME, PLAIN_NAME, TOKEN, Facts
 from visa_lsp.syntax.chunk_facts import INPUT, alias_in, base_of
@@ -144,11 +144,11 @@ class Names:
         if known is None:
             known = self._spellings = {}
             for name in self.decl.keys() | self._label_count.keys():
-                known.setdefault(spelling(name), set()).add(name)
+                known.setdefault(normalize_spelling(name), set()).add(name)
             self._plain = dict.fromkeys(sorted([n for alike in known if not alike.number for n in known[alike]]))
         # With more of them none is suggested for being like the word.
         plain = islice(self._plain, MAX_PLAIN_NAMES + 1) if is_likened(word) else ()
-        return known.get(spelling(word), set()).union(plain)
+        return known.get(normalize_spelling(word), set()).union(plain)
 
     def with_label(self, names: set[str]) -> list[int]:
         """Return the chunks that define labels of some names."""
@@ -212,9 +212,9 @@ class Names:
     def _build(self, facts: list[Facts], inputs: dict[str, str], *, wide: bool) -> None:
         setting, said = self.setting, self.setting.directives
         self.inputs = inputs
-        self.scoped = setting.scoped(declared_twice(facts)) if setting.scoped is not None else set()
+        self.scoped = setting.scoped(find_duplicates(facts)) if setting.scoped is not None else set()
         self.pattern = LETTERS_TOKEN if wide else TOKEN
-        self.said = _said(said.texts)
+        self.said = _join_directives(said.texts)
         words = {word: word + self.said for word in rule_sets().attribute_words}
         self.decl, self.tokens, self.redeclared, self.irregular = {}, Tokens(words), set(), set()
         self._aliases, self._spellings = {}, None
@@ -392,15 +392,15 @@ class Names:
         if self._spellings is not None:
             for name in changed:
                 there = name in self.decl or name in self._label_count
-                alike = self._spellings.setdefault(spelling(name), set())
+                alike = self._spellings.setdefault(normalize_spelling(name), set())
                 (alike.add if there else alike.discard)(name)
-                if not spelling(name).number:
+                if not normalize_spelling(name).number:
                     self._plain.pop(name, None)
                     self._plain.update({name: None} if there else {})
         return {name for name in affected if name in changed or before[name] != dict.get(self.tokens, name)}
 
 
-def _said(specials: Sequence[str]) -> str:
+def _join_directives(specials: Sequence[str]) -> str:
     """Return the directives of attributes that matter to some lines only."""
     sets = rule_sets()
     return "".join([f"\x0b{text}" for text in specials if sets.attributes.match(text) and not sets.common.match(text)])
@@ -418,6 +418,6 @@ def _inputs_in(specials: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def declared_twice(facts: Iterable[Facts]) -> set[str]:
+def find_duplicates(facts: Iterable[Facts]) -> set[str]:
     """Return the names that are declared twice."""
     return {name for name, many in Counter([name for f in facts for name in f.decls]).items() if many > 1}

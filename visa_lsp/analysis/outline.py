@@ -39,7 +39,7 @@ _MAX_CLEAN_OUTLINES: Final = 1024
 _MAX_CLASS_CHARS: Final = 20_000
 
 
-def unnamed(opening: str) -> str:
+def hide_name(opening: str) -> str:
     """Return a line that opens a body, with the length of the name in its place: no other line depends on more of it."""
     return _QUOTED.sub(lambda match: f'"{len(match.group())}"', opening)
 
@@ -125,7 +125,7 @@ class Outline:
         coded = [index for index in range(first_chunk, len(chunks)) if facts_in(chunks[index]).has_code]
         starts = ((index, first_instruction(chunks[index])) for index in coded)
         first = set(islice((place for place in starts if place[1] >= 0), 1))
-        beginning = _beginning(chunks) if self.directives.opening is None else set[Place]()
+        beginning = _find_start(chunks) if self.directives.opening is None else set[Place]()
         self.places = sorted(places | beginning | first)
         opened = self.directives.opening is not None
         self.start = self.directives.places[0][:2] if opened else min(beginning, default=None)
@@ -203,7 +203,7 @@ class Outline:
 
         codes = list(self._codes)
         if self.directives.opening is not None:
-            codes[0] = unnamed(codes[0])
+            codes[0] = hide_name(codes[0])
         signs = tuple([NAME.sub(sign, code) for code in codes])
         return kind, versions, signs, tuple(map(numbers.get, behind)), tuple(map(numbers.get, order))
 
@@ -212,7 +212,7 @@ def _is_code(line: str) -> bool:
     return isinstance(statement_of(line.rstrip()), (Instruction, Label))
 
 
-def _beginning(chunks: Sequence[Chunk]) -> set[Place]:
+def _find_start(chunks: Sequence[Chunk]) -> set[Place]:
     """Return the place where a body without a directive begins: the first statement that only a body can have."""
     for index, chunk in enumerate(chunks):
         for offset, code in enumerate(codes_in(chunk)):

@@ -15,7 +15,7 @@ from visa_lsp.analysis.findings import Change, ChunkLines, Dormant
 from visa_lsp.analysis.names import NAME
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.setting import setting_of
-from visa_lsp.checks.support.name_index import spelling
+from visa_lsp.checks.support.name_index import normalize_spelling
 from visa_lsp.syntax.chunk_facts import facts_in
 from visa_lsp.syntax.words import AT_ONCE, chunks_with, learn_words, lines_with
 
@@ -108,7 +108,7 @@ def _all_lines(body: Body, stale: set[Dependency], unjudged: set[int]) -> Change
 def _spellings(names: Iterable[str]) -> Iterator[Dependency]:
     """Yield the needs that messages about missing names have for some names."""
     for name in names:
-        alike = spelling(name)
+        alike = normalize_spelling(name)
         yield alike
         if not alike.number:
             yield Need.UNNUMBERED

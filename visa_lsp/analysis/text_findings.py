@@ -20,7 +20,7 @@ from visa_lsp.analysis.dependencies import Subject
 from visa_lsp.analysis.findings import Findings
 from visa_lsp.analysis.judge import judge_lines, judge_pending, judge_with_outline
 from visa_lsp.analysis.line_classes import judge, verdicts_of
-from visa_lsp.analysis.outline import remember, unnamed
+from visa_lsp.analysis.outline import hide_name, remember
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.sync import Todo, advance, ends_of
 from visa_lsp.checks.rule import Scope
@@ -137,13 +137,15 @@ class TextFindings:
         openings = [body.directives.opening or body.start(document) is None for body in self._bodies]
         if len(named := [opening for opening in openings if isinstance(opening, str)]) == 1:
             # No other kernel can have its name: of that the length is left.
-            openings[openings.index(named[0])] = unnamed(named[0])
+            openings[openings.index(named[0])] = hide_name(named[0])
         open_comment = document.chunks[-1].closes_in_block
         statement = document.code(first).strip() if first >= 0 else ""
         frame = self.platform and self.platform.variant, setup.versions, tuple(openings), statement, open_comment
         if frame in _clean_frames:
             return []
-        some = self._bodies if len(self._bodies) <= BODIES else [*self._bodies[:2], *_repeated(self._bodies)]
+        some = (
+            self._bodies if len(self._bodies) <= BODIES else [*self._bodies[:2], *_find_repeated_bodies(self._bodies)]
+        )
         starts = [line for body in some if (line := body.start(document)) is not None]
         judged = judge(document, sorted({first, *setup.version_lines, *starts} - {-1}), self.platform, _TEXT_SCOPES)
         found = [d for d in judged.findings if d.name in rule_sets().text]
@@ -207,7 +209,7 @@ def _dialect_key(versions: tuple[str, ...]) -> object:
     return (statement.major, statement.minor) >= (4, 2)
 
 
-def _repeated(bodies: list[Body]) -> list[Body]:
+def _find_repeated_bodies(bodies: list[Body]) -> list[Body]:
     """Return the bodies whose name another one has as well; of many, the first."""
     names = [(body.directives.opening or "").partition(" ")[2].strip().strip('"') for body in bodies]
     many = Counter(names)

@@ -50,7 +50,7 @@ def material(given: Source) -> Material:
     return Material(given.encode("utf-8", "surrogateescape") if isinstance(given, str) else bytes(given))
 
 
-def known_platform(name: str | None) -> str | None:
+def find_platform(name: str | None) -> str | None:
     """Return the canonical name of a platform. Raises ValueError for an unknown one."""
     if name is None:
         return None

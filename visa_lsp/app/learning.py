@@ -29,8 +29,8 @@ def learning() -> Iterator[None]:
     if folder_of_user() is None:
         yield
         return
-    from visa_lsp.analysis.verdict_store import storing
-    from visa_lsp.syntax.statement_cache import cached_statements
+    from visa_lsp.analysis.verdict_store import use_store
+    from visa_lsp.syntax.statement_cache import use_cache_of_user
 
-    with cached_statements(), storing():
+    with use_cache_of_user(), use_store():
         yield

@@ -30,7 +30,7 @@ from visa_lsp.cli.cluster_options import add_cluster, cluster_of
 from visa_lsp.cli.common import whole_number
 from visa_lsp.cli.files import write_output
 from visa_lsp.cli.progress import Progress
-from visa_lsp.reading import MAX_OBJECT_BYTES, is_regular, opened_file
+from visa_lsp.reading import MAX_OBJECT_BYTES, is_regular, open_file
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -588,7 +588,7 @@ def _paths(name: str, args: Namespace) -> tuple[Path | None, Path]:
 
 def _refuse_foreign(path: Path) -> None:
     """Raise UserError for sources such as OpenCL C, which a launch file cannot make runnable."""
-    with contextlib.suppress(OSError), opened_file(path, MAX_OBJECT_BYTES) as (stream, _):
+    with contextlib.suppress(OSError), open_file(path, MAX_OBJECT_BYTES) as (stream, _):
         other = foreign(str(path), stream.read(1 << 16))
         if other:
             raise UserError(f"{path}: {other}")

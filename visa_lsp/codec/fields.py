@@ -91,10 +91,10 @@ class Readers:
         self.raw = self._raw()
         exec_byte = _exec_3_0 if version == (3, 0) else _exec
         self.by_kind: dict[FieldKind, Reader] = {
-            FieldKind.EXEC: _cached(1, exec_byte),
-            FieldKind.EXEC_CODE: _cached(1, _exec_code),
-            FieldKind.EXEC_LOG2: _cached(1, _exec_log2),
-            FieldKind.PREDICATE: _cached(2, _predicate),
+            FieldKind.EXEC: _cache_reader(1, exec_byte),
+            FieldKind.EXEC_CODE: _cache_reader(1, _exec_code),
+            FieldKind.EXEC_LOG2: _cache_reader(1, _exec_log2),
+            FieldKind.PREDICATE: _cache_reader(2, _predicate),
             FieldKind.VECTOR: self.vector,
             FieldKind.RAW: self.raw,
         }
@@ -178,7 +178,7 @@ def integer_reader(code: str) -> ItemReader:
     return read_byte if code == "B" else read
 
 
-def _cached(size: int, parse: Callable[[int], Value]) -> Reader:
+def _cache_reader(size: int, parse: Callable[[int], Value]) -> Reader:
     cache: dict[bytes, Value] = {}
 
     def read(code: bytes, at: int, _values: list[Value]) -> tuple[Value, int]:

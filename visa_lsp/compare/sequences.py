@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _MAX_EDITS: Final = 400
 
 
-def aligned(levels: Sequence[tuple[Sequence[int], Sequence[int]]]) -> list[tuple[int, int, int]]:
+def align_levels(levels: Sequence[tuple[Sequence[int], Sequence[int]]]) -> list[tuple[int, int, int]]:
     """Return pairs of equal items with their level; gaps of one level are aligned by the next."""
     if not levels:
         return []

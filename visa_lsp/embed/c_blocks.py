@@ -60,7 +60,7 @@ def blocks_in(around: Surroundings, but: Container[int] = ()) -> list[AsmBlock]:
         if block is not None:
             found.append(block)
     starts = [block.span.start for block in found]
-    for marked in _marked(around, tuple(found), but):
+    for marked in _find_marked_strings(around, tuple(found), but):
         at = bisect_right(starts, marked.span.start) - 1
         if at >= 0 and marked.span.start < found[at].span.end:
             # A mark before an asm statement declares the kind of its assembly.
@@ -239,7 +239,7 @@ def _operand(text: str, tokens: list[HostToken], number: int, *, written: bool) 
     return Operand(number, name, constraint, expression, Span(tokens[0].start, tokens[-1].end), written)
 
 
-def _marked(around: Surroundings, known: Sequence[AsmBlock], but: Container[int]) -> Iterator[AsmBlock]:
+def _find_marked_strings(around: Surroundings, known: Sequence[AsmBlock], but: Container[int]) -> Iterator[AsmBlock]:
     """Yield the strings behind comments that mark them."""
     text = around.text
     taken = iter(sorted(b.span for b in known))
@@ -261,13 +261,13 @@ def _marked(around: Surroundings, known: Sequence[AsmBlock], but: Container[int]
                 break
         if strings:
             pieces = tuple(
-                p for t in strings for piece in c_pieces(text, Span(t.start, t.end)) for p in _unformatted(piece)
+                p for t in strings for piece in c_pieces(text, Span(t.start, t.end)) for p in _split_format(piece)
             )
             span, literals = Span(strings[0].start, strings[-1].end), tuple(_literals(text, strings))
             yield AsmBlock(span, pieces, (), "%$", number, asked=True, literals=literals)
 
 
-def _unformatted(piece: StringPiece) -> Iterator[StringPiece]:
+def _split_format(piece: StringPiece) -> Iterator[StringPiece]:
     """Yield a piece of a string that a program may print with: what it fills in is not known."""
     if not piece.exact:
         yield piece

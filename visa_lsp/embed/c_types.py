@@ -107,7 +107,7 @@ def type_named(written: str, depth: int, host: Host, names: Mapping[str, str], *
         )
     given = _GIVEN.fullmatch(bare)
     if given is not None:
-        filled = _filled(names.get(given["name"], ""), given["given"]) if deep else None
+        filled = _fill_template(names.get(given["name"], ""), given["given"]) if deep else None
         found = type_named(filled, 0, host, names, deep=deep - 1) if filled else None
         return (
             CType(found.visa, found.count, depth + found.depth, pointer)
@@ -142,7 +142,7 @@ def _vector(base: CType, attribute: re.Match[str]) -> CType | None:
     return CType(base.visa, count) if 0 < count <= _MAX_ELEMENTS else None
 
 
-def _filled(template: str, given: str) -> str | None:
+def _fill_template(template: str, given: str) -> str | None:
     """Return a template of a type with these arguments for its parameters; None where they do not fit."""
     names = _OF_PARAMETERS.match(template)
     if names is None:

@@ -56,7 +56,7 @@ def findings(host: HostText, extra: Collection[str] = ()) -> tuple[Diagnostic, .
     """Return the findings of a host text in text order, without those suppressed in its comments and strings."""
     if not host.units:
         return ()
-    placed = [d for d in (_placed(host, d) for d in _true(host, visible(host.analysis, extra))) if d is not None]
+    placed = [d for d in (_place_finding(host, d) for d in _true(host, visible(host.analysis, extra))) if d is not None]
     placed += statement_findings(host)
     placed.sort(key=lambda d: (d.span, d.code))
     silencers = list(_suppressions(host))
@@ -94,11 +94,13 @@ def _in_every_choice(host: HostText, number: int, finding: Diagnostic) -> bool:
     name = host.platform.name if host.platform is not None else ""
     kept = unit.by_choice.get(name)
     if kept is None:
-        kept = unit.by_choice[name] = [_found_with(unit, choice, host.platform) for choice in range(1, len(CHOICES))]
+        kept = unit.by_choice[name] = [
+            _find_with_choice(unit, choice, host.platform) for choice in range(1, len(CHOICES))
+        ]
     return span is not None and all((finding.code, span) in found for found in kept)
 
 
-def _found_with(unit: Unit, choice: int, platform: Platform | None) -> frozenset[tuple[str, Span]]:
+def _find_with_choice(unit: Unit, choice: int, platform: Platform | None) -> frozenset[tuple[str, Span]]:
     """Return the findings in a unit with another choice for its unknown parts."""
     other = unit_of(unit.source, choice)
     analysis = Analysis.of(HEADER + other.text, platform.name if platform is not None else None)
@@ -109,7 +111,7 @@ def _found_with(unit: Unit, choice: int, platform: Platform | None) -> frozenset
 # ---- to the host ----
 
 
-def _placed(host: HostText, finding: Diagnostic) -> Diagnostic | None:
+def _place_finding(host: HostText, finding: Diagnostic) -> Diagnostic | None:
     """Return a finding at its place in the host; None where that is in no string."""
     span = host.host_span(finding.span)
     if span is None:

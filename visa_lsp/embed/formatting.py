@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.diagnostics import Edit
-from visa_lsp.ide.features.formatting import tidied
+from visa_lsp.ide.features.formatting import tidy_line
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def format_blocks(host: HostText, within: Span) -> tuple[Edit, ...]:
         for line in range(visa.position(start)[0], visa.position(start + len(unit.text) - 1)[0]):
             old = visa.line_text(line)
             at = visa.line_start(line)
-            new = tidied(old, visa.statement(line))
+            new = tidy_line(old, visa.statement(line))
             if old.translate(_WITHOUT) != new.translate(_WITHOUT):
                 continue  # a sign that is a blank to some and not to others
             for edit in _blanks(at, old, new):

@@ -21,10 +21,10 @@ from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.diagnostics import Edit
 from visa_lsp.embed.host_change import change_between, same_ends
 from visa_lsp.embed.languages import Host
-from visa_lsp.embed.literals import quoted
+from visa_lsp.embed.literals import quote_text
 from visa_lsp.embed.scan import Before, Scan, may_mark, scan, scan_function
 from visa_lsp.embed.surroundings import SPEAKS, Surroundings
-from visa_lsp.embed.typing_inside import typed_inside
+from visa_lsp.embed.typing_inside import apply_typing
 from visa_lsp.syntax.document import Document
 from visa_lsp.text import Span
 
@@ -109,7 +109,7 @@ class HostText:
         number = bisect_right(self._bases, change.span.start) - 1
         if number < 0 or not (self.host is Host.PYTHON or self.placed[number].is_alone):
             return None
-        made = typed_inside(self.placed[number], change)
+        made = apply_typing(self.placed[number], change)
         if made is None:
             return None
         placed = [p.moved(change.by) if p.zone.start >= change.span.end else p for p in self.placed]
@@ -235,7 +235,7 @@ class HostText:
         if block.signs:
             sign = block.signs[0]
             text = text.replace(sign, sign * 2)
-        written = quoted(unit.as_written(text), raw=literal.raw, quote=literal.quote)
+        written = quote_text(unit.as_written(text), raw=literal.raw, quote=literal.quote)
         return Edit(span.shifted(self.base_of(number)), written) if written is not None else None
 
     def is_unbroken(self, span: Span) -> bool:

@@ -42,7 +42,7 @@ def nodes_of(root: Node, host: Host, kinds: Kinds, within: Span | None = None) -
     return cursor.captures(root)
 
 
-def enclosing(root: Node, offsets: Iterable[int], types: Container[str]) -> Iterator[tuple[Node, ...]]:
+def find_enclosing(root: Node, offsets: Iterable[int], types: Container[str]) -> Iterator[tuple[Node, ...]]:
     """Return for each of the rising offsets the enclosing nodes of these types, the outermost first.
 
     One walk through the tree that goes down only where an offset is, and passes every node at most once.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from visa_lsp.embed.hidden_parts import VECTOR
-from visa_lsp.embed.nodes import enclosing
+from visa_lsp.embed.nodes import find_enclosing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +47,7 @@ def outer_names(text: str, root: Node) -> OuterNames:
     macros: dict[str, str | None] = {}
     offsets = sorted(at for word in _WORDS for at in places_of(text, word))
     last = -1
-    for around in enclosing(root, offsets, _TYPES | _MACROS):
+    for around in find_enclosing(root, offsets, _TYPES | _MACROS):
         node = around[-1] if around else None
         if node is None or node.start_byte == last:
             continue

@@ -33,7 +33,7 @@ class PositionMap:
     """Offsets of a text and of its host, by segments that overlap in neither and rise in both."""
 
     def __init__(self, segments: Iterable[Segment], *, joined: bool = False) -> None:
-        self.segments = tuple(segments if joined else _joined(segments))
+        self.segments = tuple(segments if joined else _join_segments(segments))
         self._texts = [s.text.start for s in self.segments]
         self._hosts = [s.host.start for s in self.segments]
 
@@ -116,7 +116,7 @@ class PositionMap:
         return self.segments[at]
 
 
-def _joined(segments: Iterable[Segment]) -> Iterable[Segment]:
+def _join_segments(segments: Iterable[Segment]) -> Iterable[Segment]:
     """Yield the segments without empty ones, neighbours that are exact made one."""
     last: Segment | None = None
     for segment in segments:

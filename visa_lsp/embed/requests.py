@@ -24,11 +24,11 @@ from visa_lsp.ide.features.references import places as of_places
 from visa_lsp.ide.features.rename import NAME, RenameRefused
 from visa_lsp.ide.features.rename import prepare_rename as of_prepare_rename
 from visa_lsp.ide.features.rename import rename as of_rename
-from visa_lsp.ide.features.semantic_tokens import packed, semantic_tokens
+from visa_lsp.ide.features.semantic_tokens import pack_tokens, semantic_tokens
 from visa_lsp.ide.features.signature import SignatureHelp
 from visa_lsp.ide.features.signature import signature_help as of_signature_help
 from visa_lsp.ide.features.token_legend import MODIFIERS, TYPES
-from visa_lsp.ide.features.token_pieces import Piece, joined, recoded
+from visa_lsp.ide.features.token_pieces import Piece, join_lines, recode_line
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -243,8 +243,8 @@ def tokens(host: HostText, encoding: Encoding) -> Piece:
         by_line.setdefault(line, []).append((column, span.end - span.start, TYPES.index(token.type), bits))
     lines = [b""] * (max(by_line, default=-1) + 1)
     for line, found in by_line.items():
-        lines[line] = recoded(packed(sorted(found)), text.line_text(line), encoding)
-    return joined(lines)
+        lines[line] = recode_line(pack_tokens(sorted(found)), text.line_text(line), encoding)
+    return join_lines(lines)
 
 
 def folds(host: HostText) -> tuple[Fold, ...]:

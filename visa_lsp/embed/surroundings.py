@@ -17,7 +17,7 @@ from msgspec import Struct
 from visa_lsp.embed.blocks import Compiler
 from visa_lsp.embed.hidden_parts import VECTOR, comments_of_macros
 from visa_lsp.embed.languages import Host, parse, readable
-from visa_lsp.embed.nodes import enclosing, nodes_of
+from visa_lsp.embed.nodes import find_enclosing, nodes_of
 from visa_lsp.embed.outer_names import MACRO, OuterNames, outer_names, places_of
 from visa_lsp.text import Span
 
@@ -107,7 +107,7 @@ class Surroundings:
             speaking = {hidden[at] for o in asked if (at := _part_at(hidden, o)) >= 0 and o not in words}
             asked = [o for o in asked if _part_at(hidden, o) < 0]
             self.comments.extend(speaking)
-        for offset, around in zip(asked, enclosing(self._root, asked, _SHAPES), strict=True):
+        for offset, around in zip(asked, find_enclosing(self._root, asked, _SHAPES), strict=True):
             function = -1
             for node in around:
                 if node.type not in _OPAQUE:

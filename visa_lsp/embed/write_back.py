@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.diagnostics import Edit
 from visa_lsp.embed.block_text import BlockRefused, block_text, blocks_of, user_part
-from visa_lsp.embed.literals import quoted
+from visa_lsp.embed.literals import quote_text
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def edits_of(host: HostText, number: int, called: str, before: str, text: str) -
 
     Raises BlockRefused where the block has changed in the host meanwhile, or a change cannot be said in its strings.
     """
-    known = _meant(host, number, called, user_part(before))
+    known = _find_block(host, number, called, user_part(before))
     wanted = user_part(text)
     edits = tuple(_StringWriter(host, known).edits(wanted))
     if not edits:
@@ -51,7 +51,7 @@ def edits_of(host: HostText, number: int, called: str, before: str, text: str) -
     return edits
 
 
-def _meant(host: HostText, number: int, called: str, lines: str) -> BlockText:
+def _find_block(host: HostText, number: int, called: str, lines: str) -> BlockText:
     """Return the block with these lines: the one of that number, else the only one near it."""
     for other in (number, *(number + by * sign for by in range(1, _MAX_BLOCKS_MOVED) for sign in (1, -1))):
         if 0 <= other < len(blocks_of(host)):
@@ -206,7 +206,7 @@ class _StringWriter:
         text = self._unit.parts_as_written(text)
         text = _WORD.sub(lambda word: self._known.names.get(word[0], word[0]), text)
         # Whether a raw string can say it is seen when the host is read again.
-        pieces = [quoted(line, raw=False, quote=literal.quote) or "" for line in text.split("\n")]
+        pieces = [quote_text(line, raw=False, quote=literal.quote) or "" for line in text.split("\n")]
         if literal.raw:
             return text
         if len(literal.quote) > 1:

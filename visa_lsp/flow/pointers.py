@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from visa_lsp.flow.steps import Step
 
 
-def pointed_at(steps: Sequence[Step]) -> dict[int, frozenset[int]]:
+def find_pointed_variables(steps: Sequence[Step]) -> dict[int, frozenset[int]]:
     """Return by step number the variables that the step's indirect operands may touch."""
     indirect = [number for number, step in enumerate(steps) if step.indirect_read or step.indirect_write]
     if not indirect:

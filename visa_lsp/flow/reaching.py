@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from visa_lsp.flow.divergence import divergent_blocks
-from visa_lsp.flow.masks import Atoms, BitFields, address_taken, killed, masks_of, reads_of
+from visa_lsp.flow.masks import Atoms, BitFields, address_taken, kill_bits, masks_of, reads_of
 from visa_lsp.flow.solve import solve
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Reaching:
             yield from self._taken.items()
 
     def _killed(self, step: Step, access: Access, block: int) -> int:
-        return killed(step, access, divergent=block in self._divergent)
+        return kill_bits(step, access, divergent=block in self._divergent)
 
     def _transfer(self, number: int) -> tuple[int, int]:
         """Return the definitions that a block generates, and those that it kills."""

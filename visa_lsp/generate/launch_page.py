@@ -82,6 +82,6 @@ def _takes(row: LaunchKey) -> str:
     return what + (", or `null`" if row.type.endswith("?") else "")
 
 
-def made(_: Path) -> dict[str, str]:
+def generate_files(_: Path) -> dict[str, str]:
     """Return the page of the product's table."""
     return {FILE: page()}

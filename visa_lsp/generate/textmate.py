@@ -134,6 +134,6 @@ def grammar_text(table: InstructionTable = TABLE) -> str:
     return json.dumps(grammar(table), indent=2) + "\n"
 
 
-def made(_root: Path) -> dict[str, str]:
+def generate_files(_root: Path) -> dict[str, str]:
     """Return the file of the extension."""
     return {"vscode-extension/syntaxes/visa.tmLanguage.json": grammar_text()}

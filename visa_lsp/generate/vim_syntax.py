@@ -107,6 +107,6 @@ def _keywords(table: InstructionTable, *, control: bool) -> str:
     return "\n".join([head, *(f"  \\ {line}" for line in textwrap.wrap(" ".join(words), _WIDTH - 4))])
 
 
-def made(_root: Path) -> dict[str, str]:
+def generate_files(_root: Path) -> dict[str, str]:
     """Return the file, among those for editors."""
     return {FILE: syntax()}

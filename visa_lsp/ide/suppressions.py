@@ -179,7 +179,7 @@ def visible(
     """
     silencers = suppressions(analysis.document)
     if found is None:
-        found = _found(analysis, extra) if extra else analysis.diagnostics
+        found = _find_all(analysis, extra) if extra else analysis.diagnostics
     found = tuple(found)
     if not silencers:
         return found
@@ -195,5 +195,5 @@ def silent_rules(platform: Platform | None, extra: Collection[str] = ()) -> list
     return silent
 
 
-def _found(analysis: Analysis, extra: Collection[str]) -> list[Diagnostic]:
+def _find_all(analysis: Analysis, extra: Collection[str]) -> list[Diagnostic]:
     return run_checks(CheckContext(analysis.document, analysis.bound, analysis.platform, analysis.dialect), extra)

@@ -205,7 +205,7 @@ def device_for(name: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def compiled_with(platform: Platform, *, efficient64b: bool) -> Platform:
+def select_dialect(platform: Platform, *, efficient64b: bool) -> Platform:
     """Return the platform for a text whose build options select or deselect Efficient64b."""
     return replace(platform, option=efficient64b)
 
@@ -245,20 +245,20 @@ def platform_of_product(family: int) -> Platform | None:
 ALL: Final = frozenset(p.name for p in PLATFORMS)
 
 
-def _called(name: str) -> Platform:
+def _find_platform(name: str) -> Platform:
     """Return the platform of this very name, else as ``platform_named``; KeyError where there is none."""
     return next((p for p in PLATFORMS if p.name == name), None) or _BY_NAME[_key(name)]
 
 
 def since(name: str) -> frozenset[str]:
     """Return the platforms from ``name`` on."""
-    first = _called(name).generation
+    first = _find_platform(name).generation
     return frozenset(p.name for p in PLATFORMS if p.generation >= first)
 
 
 def until(name: str) -> frozenset[str]:
     """Return the platforms up to and with ``name``."""
-    last = _called(name).generation
+    last = _find_platform(name).generation
     return frozenset(p.name for p in PLATFORMS if p.generation <= last)
 
 

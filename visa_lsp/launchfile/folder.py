@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.beside import Beside
 from visa_lsp.launchfile.npy import MAX_NPY_BYTES, NpyHeader, OtherTypeError, read_header
 from visa_lsp.program.elements import DTYPES
-from visa_lsp.reading import MAX_TEXT_BYTES, is_regular, opened_file, read_file
+from visa_lsp.reading import MAX_TEXT_BYTES, is_regular, open_file, read_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,7 +78,7 @@ class LaunchFolder:
         """Return the header of an array file. Raises ValueError with a line that names the file if it is invalid."""
         path = self.path(name)
         try:
-            with opened_file(path, MAX_NPY_BYTES) as (stream, about):
+            with open_file(path, MAX_NPY_BYTES) as (stream, about):
                 return read_header(stream, about.st_size)
         except OtherTypeError as error:
             raise ValueError(f"'{path}' holds {error}; known types: {', '.join(DTYPES)}") from None

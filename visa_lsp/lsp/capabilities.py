@@ -72,21 +72,21 @@ def initialize_result(params: object, version: str) -> dict[str, Any]:
         **OFFERED,
         **_OPTIONS,
         # The options may be given only to a client that knows them.
-        "renameProvider": {"prepareProvider": True} if _said(params, *_PREPARES) is True else True,
+        "renameProvider": {"prepareProvider": True} if _read_value(params, *_PREPARES) is True else True,
     }
     return {"capabilities": capabilities, "serverInfo": {"name": NAME, "version": version}}
 
 
 def position_encoding(params: object) -> Encoding:
     """Return the units to count columns in: the first that the client names and we know."""
-    named = _said(params, "capabilities", "general", "positionEncodings")
+    named = _read_value(params, "capabilities", "general", "positionEncodings")
     for name in named if isinstance(named, list) else ():
         if isinstance(name, str) and name in _ENCODINGS:
             return _ENCODINGS[name]
     return "utf-16"
 
 
-def _said(value: object, *path: str) -> object:
+def _read_value(value: object, *path: str) -> object:
     for key in path:
         if not isinstance(value, dict):
             return None

@@ -12,7 +12,7 @@ import pickle
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.ide.deferred import deferred_findings
+from visa_lsp.ide.deferred import compute_findings
 from visa_lsp.job_process import JobLost, JobProcess, answer_jobs
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _LESS_URGENT: Final = 10
 
 
-async def deferred_findings_in_subprocess(analysis: Analysis, extra: Collection[str]) -> tuple[Diagnostic, ...] | None:
+async def find_in_subprocess(analysis: Analysis, extra: Collection[str]) -> tuple[Diagnostic, ...] | None:
     """``visible(analysis, extra)``, found in a subprocess; None where that has failed.
 
     Raises OSError where no process can be started. Cancelling the call ends the process.
@@ -52,7 +52,7 @@ async def deferred_findings_in_subprocess(analysis: Analysis, extra: Collection[
 
 def _answer(job: bytes) -> bytes:
     text, platform, extra = pickle.loads(job)  # noqa: S301 - from the server that has started this process
-    return pickle.dumps(deferred_findings(Analysis.of(text, platform), extra))
+    return pickle.dumps(compute_findings(Analysis.of(text, platform), extra))
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ class Work:
 
 
 @asynccontextmanager
-async def working(
+async def show_progress(
     ls: VisaServer, title: str, token: types.ProgressToken | None = None, *, own: bool = False
 ) -> AsyncIterator[Work]:
     """Show that something is going on from here to the end of the block; with ``own`` also without a client's token.
@@ -73,7 +73,7 @@ async def working(
             token = None
     work = Work(ls, token)
     if token is not None:
-        ls.protocol.progress.tokens[token] = _cancelling(asyncio.current_task())
+        ls.protocol.progress.tokens[token] = _make_cancelling(asyncio.current_task())
     work._send(types.WorkDoneProgressBegin(title=title, cancellable=True))  # noqa: SLF001 - its own module
     try:
         yield work
@@ -83,7 +83,7 @@ async def working(
         work._send(types.WorkDoneProgressEnd())  # noqa: SLF001 - its own module
 
 
-def _cancelling(task: asyncio.Task[Any] | None) -> Future[None]:
+def _make_cancelling(task: asyncio.Task[Any] | None) -> Future[None]:
     """Return a future whose cancelling, pygls's signal, cancels a task."""
     waiting: Future[None] = Future()
     if task is not None:

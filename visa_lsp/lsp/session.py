@@ -162,7 +162,7 @@ class VisaServer(LanguageServer):
         logger.error("%s: %s", getattr(source, "__name__", source), error)
 
 
-def guarded(handler: Callable[[VisaServer, P], Awaitable[R | None]]) -> Callable[[VisaServer, P], Awaitable[R | None]]:
+def guard(handler: Callable[[VisaServer, P], Awaitable[R | None]]) -> Callable[[VisaServer, P], Awaitable[R | None]]:
     """Return a handler that answers nothing where it meets a bug of ours, and logs it."""
 
     @functools.wraps(handler)

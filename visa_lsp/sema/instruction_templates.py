@@ -19,7 +19,7 @@ from visa_lsp.program.model import Inst
 from visa_lsp.sema.instructions import instruction
 from visa_lsp.sema.model import Bound
 from visa_lsp.syntax import tree
-from visa_lsp.syntax.bulk import PLAIN_NAME, replaced
+from visa_lsp.syntax.bulk import PLAIN_NAME, replace_words
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class InstructionTemplates:
         if len(ids) < len(self._names):
             for name in islice(reversed(self._names), len(self._names) - len(ids)):
                 ids[name], self._tokens[name] = self._names[name].id, _token(self._names[name])
-        line_class = replaced(pieces, self._tokens)
+        line_class = replace_words(pieces, self._tokens)
         if len(set(words)) < len(words):
             used = [word for word in words if word in ids]
             if len(set(used)) < len(used):

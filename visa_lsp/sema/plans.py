@@ -141,7 +141,7 @@ def _default(field: Field) -> Value:
 
 
 @lru_cache(maxsize=512)
-def filled(row: Row, count: int) -> tuple[tuple[Slot, ...], tuple[Slot, ...]]:
+def fill_slots(row: Row, count: int) -> tuple[tuple[Slot, ...], tuple[Slot, ...]]:
     """Return the slots that this number of operands fills, in their order, and the slots left empty.
 
     Optional slots are filled only when there are more operands than the required slots behind them need.

@@ -18,7 +18,7 @@ _SIGN: Final = re.compile(r'"(?:\\.|[^"\\])*+"?|[{}]')
 _CLOSING: Final = re.compile(r"[\s}]*\Z")
 
 
-def taken_off(code: str) -> tuple[str, tree.Braces] | None:
+def strip_braces(code: str) -> tuple[str, tree.Braces] | None:
     """Return a line without the braces around its statement, and these; None for a line that has none, or is one brace alone.
 
     ``code`` has no comment and no blanks at its end.
@@ -29,7 +29,7 @@ def taken_off(code: str) -> tuple[str, tree.Braces] | None:
         start = code.rindex("{")
     elif head is None and code[-1] != "}":
         return None
-    closes = _closing(code, start) if code[-1] == "}" else []
+    closes = _find_closing_braces(code, start) if code[-1] == "}" else []
     if closes and not code[start : closes[0]].strip():
         # Of a line of nothing but braces the last one to open, or the first one to close, is the statement.
         closes = closes[1:]
@@ -44,7 +44,7 @@ def _span(at: int) -> Span:
     return Span(at, at + 1)
 
 
-def _closing(code: str, start: int) -> list[int]:
+def _find_closing_braces(code: str, start: int) -> list[int]:
     """Return the places, from ``start`` on, of the braces that end the line and close scopes opened before it."""
     depth = 0
     found: list[int] = []

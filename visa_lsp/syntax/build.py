@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.syntax import tree
 from visa_lsp.syntax.build_operands import (
+    build_quoted,
     child_of,
     execution,
     expression,
     need_word,
     node_span,
     operand,
-    quoted_text,
     unquote,
     word_at,
 )
@@ -50,7 +50,7 @@ def _predicate(node: Node) -> tree.PredicateText:
     )
 
 
-def _dotted_word(node: Node) -> tree.Word:
+def _build_dotted_word(node: Node) -> tree.Word:
     """Return a dotted word; a number in parentheses, ``.(7+7)``, stands for its value."""
     word = child_of(node, "dotted_word")
     assert word is not None
@@ -58,12 +58,12 @@ def _dotted_word(node: Node) -> tree.Word:
     if number is None:
         return need_word(word)
     try:
-        return tree.Word(str(evaluate(expression(number), _nothing, _nothing)), node_span(word))
+        return tree.Word(str(evaluate(expression(number), _build_nothing, _build_nothing)), node_span(word))
     except ExpressionError:
         return need_word(word)
 
 
-def _nothing(_name: str) -> None:
+def _build_nothing(_name: str) -> None:
     return None
 
 
@@ -79,7 +79,7 @@ def instruction(node: Node) -> tree.Instruction:
             case "mnemonic":
                 words.append(need_word(part))
             case "dotted":
-                words.append(_dotted_word(part))
+                words.append(_build_dotted_word(part))
             case "exec":
                 execute = execution(part)
             case "option":
@@ -211,7 +211,7 @@ def _kernel_attr(node: Node) -> tree.KernelAttr:
     inner = None if value_node is None or not value_node.parts else value_node.parts[0]
     if inner is not None:
         if inner.name == "string":
-            value = quoted_text(inner)
+            value = build_quoted(inner)
         else:
             value = expression(inner.parts[0]) if inner.name == "bare_end" else need_word(inner)
     if name is None:

@@ -194,10 +194,10 @@ def instruction_of(code: str) -> str:
 
 def classes(code: str, tokens: Mapping[str, str], pattern: re.Pattern[str] = WORD) -> list[str]:
     """Return the lines of a block with each word replaced by its token: lines that are equal then are of one class."""
-    return list(map(str.rstrip, replaced(pattern.split(code), tokens).split("\n")[1:]))
+    return list(map(str.rstrip, replace_words(pattern.split(code), tokens).split("\n")[1:]))
 
 
-def replaced(pieces: list[str], tokens: Mapping[str, str]) -> str:
+def replace_words(pieces: list[str], tokens: Mapping[str, str]) -> str:
     """Return the text of pieces, alternately a word and the text between, with tokens for words; uses up the pieces."""
     pieces[1::2] = map(tokens.__getitem__, pieces[1::2])
     return "".join(pieces)

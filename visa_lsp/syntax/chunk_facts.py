@@ -43,11 +43,11 @@ def facts_in(chunk: Chunk) -> Facts:
     """Return the facts of a chunk."""
     facts = chunk.facts
     if facts is None:
-        facts = chunk.facts = NOTHING if chunk.swallowed else _derived(chunk) or facts_of(code_in(chunk))
+        facts = chunk.facts = NOTHING if chunk.swallowed else _derive_facts(chunk) or facts_of(code_in(chunk))
     return facts
 
 
-def _derived(chunk: Chunk) -> Facts | None:
+def _derive_facts(chunk: Chunk) -> Facts | None:
     """Return the facts of a chunk after a change of some lines; None where all lines must be read."""
     origin = chunk.origin
     if origin is None or not isinstance(origin.base.facts, Facts):

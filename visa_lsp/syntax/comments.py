@@ -78,7 +78,7 @@ def strip_all(text: str, in_block: bool) -> list[str]:
     return codes
 
 
-def opening(line: str, in_block: bool) -> int | None:
+def find_open_comment(line: str, in_block: bool) -> int | None:
     """Return the column of the ``/*`` that is still open at the end of a line; None where none was opened in it."""
     skipped = line.find("*/") + 2 if in_block else 0
     if in_block and skipped < 2:

@@ -282,8 +282,8 @@ class Document:
         document = Document(spliced, self.session)
         document._changed = chunks, first, len(chunks) - same
         document.marked = self.marked + sum(c.marked for c in fresh) - sum(c.marked for c in chunks[first : last + 1])
-        document._first_lines = _spliced(self._first_lines, first, last + 1, [c.count for c in fresh])
-        document._first_offsets = _spliced(self._first_offsets, first, last + 1, [c.length for c in fresh])
+        document._first_lines = _splice_sums(self._first_lines, first, last + 1, [c.count for c in fresh])
+        document._first_offsets = _splice_sums(self._first_offsets, first, last + 1, [c.length for c in fresh])
         joins = document.line_count <= _JOINED
         if joins != chunks[0].joins or (joins and any(chunk.goes_on for chunk in (*chunks, *spliced))):
             return Document(_all_chunks(document.text), self.session)
@@ -328,7 +328,7 @@ def common(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]:
     return head, same_tail(old, new, min(len(old), len(new)) - head)
 
 
-def _spliced(sums: list[int], first: int, end: int, fresh: list[int]) -> list[int]:
+def _splice_sums(sums: list[int], first: int, end: int, fresh: list[int]) -> list[int]:
     """Prefix sums after the values ``[first, end)`` were replaced."""
     new = [*accumulate(fresh, initial=sums[first])]
     if new == sums[first : end + 1]:

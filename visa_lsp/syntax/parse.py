@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from visa_lsp.syntax import build, tree
-from visa_lsp.syntax.braces import taken_off
+from visa_lsp.syntax.braces import strip_braces
 from visa_lsp.syntax.shapes import DECLARED, PLACEHOLDER, NotGeneral, is_general, split, template
 from visa_lsp.text import Span
 
@@ -80,11 +80,11 @@ class Parser:
         if not code or code.isspace():
             return None
         if ("{" in code or "}" in code) and len(code) <= MAX_LINE:
-            found = taken_off(code)
+            found = strip_braces(code)
             if found is not None:
                 return self._in_scope(*found, self.line)
         if len(code) > MAX_LINE:
-            return _refused(code, f"this line has {len(code)} characters; at most {MAX_LINE} are read")
+            return _refuse_line(code, f"this line has {len(code)} characters; at most {MAX_LINE} are read")
         if not code.isprintable() and PLACEHOLDER.search(code):
             return self.full(code)
         declared = DECLARED.match(code)
@@ -213,26 +213,26 @@ class Parser:
     def full(self, code: str) -> tree.Statement:
         """Return the statement by the grammar alone: the authority that the shape cache must equal."""
         if "{" in code or "}" in code:
-            found = taken_off(code)
+            found = strip_braces(code)
             if found is not None:
                 return self._in_scope(*found, self.full)
-        if _nesting(code) > _MAX_NESTING:
-            return _refused(
+        if _measure_nesting(code) > _MAX_NESTING:
+            return _refuse_line(
                 code, f"this is nested deeper than {_MAX_NESTING}; parentheses count, and signs before signs"
             )
         # Loaded here: what a process reads is mostly in the cache.
         from visa_lsp.syntax import nodes
 
         self.full_parses += 1
-        statement = nodes.deeply(lambda: _of_node(nodes.parsed(code)))
-        return statement or _refused(code, "this is neither a directive, a label nor an instruction")
+        statement = nodes.deeply(lambda: _of_node(nodes.parse_node(code)))
+        return statement or _refuse_line(code, "this is neither a directive, a label nor an instruction")
 
 
 def _of_node(node: Node | None) -> tree.Statement | None:
     return None if node is None else build.statement(node)
 
 
-def _nesting(code: str) -> int:
+def _measure_nesting(code: str) -> int:
     """Depth of parentheses and of stacked unary operators: what the grammar recurses on; 0 where there are few of either."""
     if sum(map(code.count, _OPENING)) <= _MAX_NESTING or _FLAT.match(code) is not None:
         return 0
@@ -256,7 +256,7 @@ def _nesting(code: str) -> int:
     return deepest
 
 
-def _refused(code: str, message: str) -> tree.Statement:
+def _refuse_line(code: str, message: str) -> tree.Statement:
     """Return a line that is not read. One that opens a body still does, so that lines below it do not belong to the body before."""
     start = len(code) - len(code.lstrip())
     span = Span(start, len(code))

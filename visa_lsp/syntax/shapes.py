@@ -96,7 +96,7 @@ def template(statement: tree.Statement, texts: list[str], ends: list[int]) -> Bu
         raise NotGeneral
     writer = _Writer(texts, ends)
     code = writer.node(statement)
-    build = _compiled(code, len(writer.constants))(*writer.constants)
+    build = _compile_builder(code, len(writer.constants))(*writer.constants)
     if sorted(writer.used) != list(range(len(texts))) or build(texts, ends) != statement:
         raise NotGeneral
     return build
@@ -113,7 +113,7 @@ def is_general(statement: tree.Statement, texts: list[str], ends: list[int]) -> 
 
 
 @lru_cache(maxsize=4096)
-def _compiled(code: str, constants: int) -> Callable[..., Builder]:
+def _compile_builder(code: str, constants: int) -> Callable[..., Builder]:
     """Return the function that makes a builder from its constants. The code has indices and distances only: many shapes share it."""
     names = ", ".join(f"c{number}" for number in range(constants))
     made: dict[str, Callable[..., Builder]] = {}

@@ -17,7 +17,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.children import ended_with_us
+from visa_lsp.children import end_with_us
 from visa_lsp.reading import MIB
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def run_program(
         except (OSError, ValueError) as error:
             words = getattr(error, "strerror", None) or error
             raise ToolError(f"{command[0]}: cannot start: {words}") from None
-        with ended_with_us(process):
+        with end_with_us(process):
             try:
                 _limit(process.pid, seconds)
                 failure = _wait_for_end(process, folder, said, seconds, stop)

@@ -108,7 +108,7 @@ def kernel_disagreements(
     return found + min(placed, key=len)
 
 
-def placed_layout(
+def find_layout(
     source: ZeInfoSource, item: YamlItem, text: KernelText, platform: Registers | None = None
 ) -> PayloadLayout:
     """Return the payload layout of a kernel: that of the platform, else the one with the fewest disagreements."""

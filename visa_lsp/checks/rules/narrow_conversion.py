@@ -75,7 +75,7 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
         )
         yield ctx.report(RULE, Place(bound.line, node.words[0].span), message)
     if fitting.plain:
-        yield from _modified(ctx, bound)
+        yield from _check_modifiers(ctx, bound)
     sat = next((w for w in node.words if w.text == "sat"), None)
     if not fitting.saturable and sat is not None:
         yield ctx.report(
@@ -83,7 +83,7 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
         )
 
 
-def _modified(ctx: CheckContext, bound: Bound) -> Iterator[Diagnostic]:
+def _check_modifiers(ctx: CheckContext, bound: Bound) -> Iterator[Diagnostic]:
     for operand in bound.operands:
         node = operand.node
         if (

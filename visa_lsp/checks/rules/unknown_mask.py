@@ -37,9 +37,9 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     return ctx.report(RULE, problem.place, message, fixes=fixes)
 
 
-def _refused(ctx: CheckContext, problem: Problem) -> Diagnostic:
+def _report_refusal(ctx: CheckContext, problem: Problem) -> Diagnostic:
     text = ctx.text(problem.place)
     return ctx.report(RULE, problem.place, f"this instruction takes a size alone, without the mask `{text}`")
 
 
-CHECK = Check(RULE, {"unknown-mask": _report, "refused-mask": _refused})
+CHECK = Check(RULE, {"unknown-mask": _report, "refused-mask": _report_refusal})

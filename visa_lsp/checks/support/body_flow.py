@@ -68,7 +68,7 @@ def key_of(symbol: Symbol) -> int | None:
     return None if space is None else variable_key(space, base.id)
 
 
-def used_variables(body: Body, steps: Iterable[Step]) -> Iterator[tuple[Symbol, Usage]]:
+def find_used_variables(body: Body, steps: Iterable[Step]) -> Iterator[tuple[Symbol, Usage]]:
     """Yield every accessed variable that only this body can read or write.
 
     A variable whose address is taken may be anything and is left out.

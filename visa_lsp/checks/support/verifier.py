@@ -44,7 +44,7 @@ def find_lacks(row: Instruction, typed: Typed, platform: Platform | None) -> Ite
                     break
 
 
-def overlooked_severity(ctx: CheckContext, rows: Iterable[Instruction]) -> Severity | None:
+def lower_severity(ctx: CheckContext, rows: Iterable[Instruction]) -> Severity | None:
     """Return the severity of a mistake that the finalizer of 2026 does not check; None for the rule's own."""
     newest = ctx.dialect is Dialect.V42 and any(row.has(Trait.OVERLOOKED) for row in rows)
     return Severity.WARNING if newest else None

@@ -98,7 +98,7 @@ def _form(head: str, line: str) -> OpcodeForm | None:
         if assembled.module is not None and len(assembled.module.kernels[0].instructions) == 2:
             kernel = assembled.module.kernels[0]
             mnemonic = kernel.instructions[0].row.mnemonic
-            return OpcodeForm(mnemonic, line, platform, _record(assembled), _carried_out(kernel, platform))
+            return OpcodeForm(mnemonic, line, platform, _record(assembled), _carry_out(kernel, platform))
     return None
 
 
@@ -110,7 +110,7 @@ def _record(assembled: Assembled) -> bytes | None:
     return code[: instruction_offsets(assembled.module.kernels[0])[1]]
 
 
-def _carried_out(kernel: Kernel, platform: str) -> tuple[CellChange, ...]:
+def _carry_out(kernel: Kernel, platform: str) -> tuple[CellChange, ...]:
     """Return the changes of one thread of 16 lanes, starting with registers and buffers that count their elements.
 
     Raises KernelFault for a form that cannot be carried out by itself, which no page should show.
@@ -180,18 +180,18 @@ def _cells(frame: Frame, kernel: Kernel, variable: int) -> Any:
 def _state(frame: Frame, kernel: Kernel, buffers: list[Buffer], dwords: str) -> dict[str, str]:
     """Return everything that an instruction can change, by name, as shown."""
     numbers = range(predefined.FIRST_VARIABLE, predefined.FIRST_VARIABLE + len(kernel.variables))
-    state = {kernel.variable_name(number): _shown(_cells(frame, kernel, number).tolist()) for number in numbers}
+    state = {kernel.variable_name(number): _format_values(_cells(frame, kernel, number).tolist()) for number in numbers}
     for number, entry in enumerate(kernel.predicates):
         state[kernel.strings[entry.name_index]] = f"{frame.preds[number + predefined.FIRST_PREDICATE]:#06x}"
     at = 0
     for entry in kernel.addresses:
-        state[kernel.strings[entry.name_index]] = _shown(frame.addr[at : at + entry.num_elements].tolist())
+        state[kernel.strings[entry.name_index]] = _format_values(frame.addr[at : at + entry.num_elements].tolist())
         at += max(1, entry.num_elements)
-    state.update({buffer.name: _shown(buffer.data.view(dwords).tolist()) for buffer in buffers})
+    state.update({buffer.name: _format_values(buffer.data.view(dwords).tolist()) for buffer in buffers})
     return state
 
 
-def _shown(values: list[Any]) -> str:
+def _format_values(values: list[Any]) -> str:
     head = ", ".join(f"{value:g}" if isinstance(value, float) else str(value) for value in values[:_SHOWN])
     return head + (", ..." if len(values) > _SHOWN else "")
 
@@ -204,7 +204,7 @@ class Seen(NamedTuple):
 
 
 @cache
-def seen_in_texts(root: Path) -> dict[str, Seen]:
+def find_in_texts(root: Path) -> dict[str, Seen]:
     """Return the first line of each mnemonic in the texts of compilers that the corpus has."""
     found: dict[str, Seen] = {}
     for part in ("run", "dev", "dev42"):

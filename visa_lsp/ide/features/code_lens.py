@@ -42,7 +42,7 @@ def code_lenses(analysis: Analysis) -> tuple[Lens, ...]:
     return tuple(found)
 
 
-def resolved(analysis: Analysis, name: str) -> str:
+def resolve_lens(analysis: Analysis, name: str) -> str:
     """Return the title of a ``references`` lens; without a number if the last use has been deleted meanwhile."""
     uses = [o for o in function_occurrences(analysis, name) if o.use is not ReferenceKind.DECLARED]
     return _many(len(uses), "reference") if uses else "references"

@@ -133,7 +133,7 @@ def _explain(
             )
             return describe_exec_size(exec_size_of(spot.statement), mask.text if mask else None)
         case TokenKind.COMBINE:
-            return _worded(token.text, _COMBINE)
+            return _describe_word(token.text, _COMBINE)
         case TokenKind.VARIABLE | TokenKind.LABEL:
             return _name(analysis, spot, arguments)
         case TokenKind.FUNCTION:
@@ -160,21 +160,21 @@ def _word(spot: TokenContext) -> str | None:
                 or f"{strong(token.text)} — width and number of the data elements, or the size of the address"
             )
         case TokenKind.CLASS:
-            return _worded(token.text, _CLASSES)
+            return _describe_word(token.text, _CLASSES)
         case TokenKind.ALIGNMENT:
             return _alignment(spot)
         case TokenKind.ATTRIBUTE | TokenKind.ATTRIBUTE_VALUE:
             return _attribute(spot)
         case TokenKind.SOURCE_MODIFIER:
-            return _worded(token.text.strip("() "), _SOURCE_MODIFIERS)
+            return _describe_word(token.text.strip("() "), _SOURCE_MODIFIERS)
         case TokenKind.ADDRESS_MODEL:
-            return _worded(token.text, _MODELS)
+            return _describe_word(token.text, _MODELS)
         case _:
             slot = slot_of(spot)
             return describe_slot(slot) if slot else None
 
 
-def _worded(word: str, table: dict[str, str]) -> str | None:
+def _describe_word(word: str, table: dict[str, str]) -> str | None:
     return f"**{word}** — {table[word]}" if word in table else None
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.isa.table import TABLE
 from visa_lsp.sema.instructions import match_modifiers
 from visa_lsp.syntax import tree
-from visa_lsp.syntax.braces import taken_off
+from visa_lsp.syntax.braces import strip_braces
 from visa_lsp.syntax.comments import strip
 from visa_lsp.syntax.parse import MAX_LINE, parse_line
 from visa_lsp.text import Span
@@ -89,7 +89,7 @@ def context_at(analysis: Analysis, offset: int) -> Context:
         return Context(Expected.NOTHING, word, line, prefix)
     before = text[: len(text) - len(prefix)]
     before = _OPENED.sub(lambda match: " " * len(match.group()), before)
-    found_braces = taken_off(before.rstrip()) if "}" in before else None
+    found_braces = strip_braces(before.rstrip()) if "}" in before else None
     if found_braces is not None and found_braces[1].closes:
         return Context(Expected.NOTHING, word, line, prefix)
     stripped = before.strip()

@@ -17,7 +17,7 @@ from visa_lsp.ide.index.token_at import spot_at
 from visa_lsp.ide.index.tokens import TokenKind
 from visa_lsp.sema.bind import bind
 from visa_lsp.sema.model import SymbolKind
-from visa_lsp.sema.names import predefined_symbols
+from visa_lsp.sema.names import make_predefined_symbols
 from visa_lsp.syntax.chunk_facts import base_of
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def _part(ch: str) -> bool:
 
 def _synonyms(analysis: Analysis, names: set[str]) -> set[str]:
     """Return the names with all other names of the predefined variables among them."""
-    known = predefined_symbols(analysis.platform.grf_bytes if analysis.platform else 32)
+    known = make_predefined_symbols(analysis.platform.grf_bytes if analysis.platform else 32)
     ids = {(known[n].kind, known[n].id) for n in names if n in known}
     return names | {n for n, s in known.items() if (s.kind, s.id) in ids} if ids else names
 

@@ -41,7 +41,7 @@ class Signs(dict[str, str]):
     def changed_since(self, old: Naming) -> set[str]:
         """Return the names that another naming of the body declared as something else."""
         if self._compared[0] is not old:
-            self._compared = old, _changed(old, self.naming)
+            self._compared = old, _find_changed_names(old, self.naming)
         return self._compared[1]
 
     def __missing__(self, word: str) -> str:
@@ -139,7 +139,7 @@ def _signs(index: Index, group: BodyChunks, naming: Naming) -> Signs:
     return Signs(signs, naming)
 
 
-def _changed(old: Naming, new: Naming) -> set[str]:
+def _find_changed_names(old: Naming, new: Naming) -> set[str]:
     """Return the names that two namings of a body declare differently, and some of those in directives."""
     head = same_head(old, new)
     tail = same_tail(old, new, min(len(old), len(new)) - head)

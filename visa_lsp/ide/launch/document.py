@@ -17,7 +17,7 @@ from visa_lsp.ide.launch.place import place_at
 from visa_lsp.ide.zeinfo.symbols import ZeSymbol, end_of
 from visa_lsp.launchfile import rules
 from visa_lsp.launchfile.judge import JudgedLaunch, judge
-from visa_lsp.launchfile.kernel import MeantKernel, meant_kernel
+from visa_lsp.launchfile.kernel import MeantKernel, find_kernel
 from visa_lsp.launchfile.read import read_launch
 from visa_lsp.launchfile.source import launch_source
 from visa_lsp.text import Span
@@ -67,7 +67,7 @@ class LaunchDocument:
         if self.is_read or self.folder is None:
             return self.judged.meant
         named = "\n".join(dict.fromkeys(match[0] for match in _NAMING.finditer(self.text)))
-        return meant_kernel(read_launch(launch_source(named), self.folder)[0], self.folder)
+        return find_kernel(read_launch(launch_source(named), self.folder)[0], self.folder)
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:

@@ -60,7 +60,7 @@ def _pair(
     return Together(types, since(first), unmasked=unmasked, plain=plain, saturable=saturable)
 
 
-def _rounded(to: frozenset[DataType], source: frozenset[DataType], first: str) -> Together:
+def _make_rounding(to: frozenset[DataType], source: frozenset[DataType], first: str) -> Together:
     """Make one stochastic rounding; hardware takes its random bits from ub or uw, older tools want src0's type."""
     types = {"dst": to, "src0": source, "src1": frozenset({UW, UB, F, HF})}
     return Together(types, since(first), unmasked=True)
@@ -201,9 +201,9 @@ ROWS: Final[tuple[Instruction, ...]] = (
         meaning=Effect("srnd"),
         saturation=Saturation(platforms=since("PTL")),
         together=(
-            _rounded(frozenset({HF}), frozenset({F}), "PVCXT"),
-            _rounded(frozenset({UB}), frozenset({HF}), "PVCXT"),
-            _rounded(frozenset({UB, B}), frozenset({HF, BF}), "PTL"),
+            _make_rounding(frozenset({HF}), frozenset({F}), "PVCXT"),
+            _make_rounding(frozenset({UB}), frozenset({HF}), "PVCXT"),
+            _make_rounding(frozenset({UB, B}), frozenset({HF, BF}), "PTL"),
         ),
         unmodified=ALL,
         summary="Stochastic rounding to a narrower float.",

@@ -105,10 +105,15 @@ async def on_run_block(ls: VisaServer, arguments: list[Any], token: Any) -> Resu
     answer = await run_made(ls, arguments, token, make)
     if made is None:
         return answer
-    return {**answer, "block": made.number, "text": made.text, "operands": _told(made, answer.get("buffers", ()))}
+    return {
+        **answer,
+        "block": made.number,
+        "text": made.text,
+        "operands": _describe_operands(made, answer.get("buffers", ())),
+    }
 
 
-def _told(made: RunnableBlock, buffers: Iterable[Result]) -> list[Result]:
+def _describe_operands(made: RunnableBlock, buffers: Iterable[Result]) -> list[Result]:
     """Return the operands of a block, with what is in their buffers after a run."""
     held = {buffer["arg"]: buffer["head"] for buffer in buffers}
     return [

@@ -44,7 +44,7 @@ _OF_LAUNCHES: Final = (".npy", ".zebin", ".visaasm", ".isaasm", ".isa")
 def register(server: VisaServer) -> None:
     """Declare the handlers of this module."""
     server.feature(types.INITIALIZE)(on_initialize)
-    server.feature(types.INITIALIZED)(initialized)
+    server.feature(types.INITIALIZED)(handle_initialized)
     server.feature(types.TEXT_DOCUMENT_DID_OPEN)(did_open)
     server.feature(types.TEXT_DOCUMENT_DID_CHANGE)(did_change)
     server.feature(types.TEXT_DOCUMENT_DID_CLOSE)(did_close)
@@ -75,7 +75,7 @@ def on_initialize(ls: VisaServer, params: types.InitializeParams) -> None:
         ls.documents.configure(_read(ls, options, ls.documents.settings))
 
 
-async def initialized(ls: VisaServer, _params: types.InitializedParams) -> None:
+async def handle_initialized(ls: VisaServer, _params: types.InitializedParams) -> None:
     """Register for changes of files and settings, and request the settings."""
     workspace = ls.client_capabilities.workspace
     if workspace is None:

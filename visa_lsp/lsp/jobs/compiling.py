@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from visa_lsp.toolchain.ocloc import CompiledText
 
 
-def compiled(path: str, options: dict[str, Any], stop: Stop) -> Result:
+def compile_source(path: str, options: dict[str, Any], stop: Stop) -> Result:
     """Compile a source as its file has it, for one device; ``stop`` ends the compiler.
 
     Options: ``device`` (else the settings' platform), ``options`` (for the source), ``tool`` (a path), ``timeout`` (seconds).

@@ -45,7 +45,7 @@ class Stop:
             how()
 
 
-def _everything(_rule: Rule) -> bool:
+def _select_all(_rule: Rule) -> bool:
     return True
 
 
@@ -55,5 +55,5 @@ class FileRules:
 
     platform: str = ""
     extra: frozenset[str] = frozenset()
-    shows: Callable[[Rule], bool] = field(default=_everything, compare=False)
+    shows: Callable[[Rule], bool] = field(default=_select_all, compare=False)
     problem: str = ""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Kernel
     from visa_lsp.zeinfo.layout import Registers
 
-__all__ = ["ArgumentHint", "Doubt", "EmitError", "Emitted", "emit", "emitted"]
+__all__ = ["ArgumentHint", "Doubt", "EmitError", "Emitted", "emit", "emit_with_doubts"]
 
 VERSION: Final = "1.20"
 _NEWER: Final = "1.73"  # of the compilers that write the keys below
@@ -54,10 +54,10 @@ def emit(
     hints: Mapping[str, Sequence[ArgumentHint] | Mapping[str, ArgumentHint]] | None = None,
 ) -> str:
     """Return the document of kernels; ``hints`` by kernel name describe arguments, in order or by input name."""
-    return emitted(kernels, platform, hints).text
+    return emit_with_doubts(kernels, platform, hints).text
 
 
-def emitted(
+def emit_with_doubts(
     kernels: Sequence[Kernel],
     platform: Registers,
     hints: Mapping[str, Sequence[ArgumentHint] | Mapping[str, ArgumentHint]] | None = None,
