@@ -97,7 +97,7 @@ def test_a_program_of_others_its_children_and_its_folder_go_with_us(parent, tmp_
 
 def test_where_the_system_tells_nothing_a_thread_looks(parent):
     program = MODULE.replace(
-        "end_with_parent();", "import visa_lsp.children as c; c._told_by_system = bool; c.end_with_parent();"
+        "end_with_parent();", "import visa_lsp.children as c; c._end_with_parent_by_system = bool; c.end_with_parent();"
     )
     program = program.replace("from visa_lsp.children import import", "import")
     process = parent(program)

@@ -3,7 +3,7 @@
 The renaming is unknown at first. Variables are distinguished by their use: a few rounds colour them by their
 instructions, and instructions by their variables. The finest colours give the first pairs, coarser ones fill the gaps;
 the pairs vote for a renaming, which gives better pairs, until nothing changes. Names that were kept are a second
-starting point; the better result counts. Invariant: ``matched(b, a)`` is ``matched(a, b)`` with its sides exchanged.
+starting point; the better result counts. Invariant: ``match_bodies(b, a)`` is ``match_bodies(a, b)`` with its sides exchanged.
 """
 
 from __future__ import annotations

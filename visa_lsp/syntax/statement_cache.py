@@ -52,7 +52,7 @@ def pack_tree(node: object) -> object:
 
 
 def unpack_tree(value: object) -> object:
-    """Return the tree of ``packed``. Raises Unfit for anything else."""
+    """Return the tree that ``pack_tree`` packed. Raises Unfit for anything else."""
     if type(value) is not list:
         return value
     if not value or type(value[0]) is not int:

@@ -110,7 +110,7 @@ def pack_tokens(tokens: Iterable[tuple[int, int, int, int]]) -> bytes:
 
 
 def unpack_tokens(line: bytes) -> Iterator[tuple[int, int, int, int]]:
-    """Yield the tokens behind ``packed``."""
+    """Yield the tokens that ``pack_tokens`` packed."""
     numbers = [0, *map(int, line.split(b","))]
     column = 0
     for at in range(1, len(numbers), 5):
