@@ -23,8 +23,10 @@ class Lens:
 
 
 def code_lenses(analysis: Analysis) -> tuple[Lens, ...]:
-    """Return the lenses of a text. A ``references`` lens, of a body that a line names, has no title until
-    ``resolve_lens`` gives it."""
+    """Return the lenses of a text.
+
+    A ``references`` lens, of a body that a line names, has no title until ``resolve_lens`` gives it.
+    """
     index = index_of(analysis.document)
     found: list[Lens] = []
     for group in index.groups:
