@@ -226,7 +226,7 @@ def with_faults(text: str, many: int) -> str:
     return "\n".join(lines)
 
 
-def standing(times: int, size: int, words: list[str]) -> None:
+def measure_findings(times: int, size: int, words: list[str]) -> None:
     """Edits of instructions and declarations with more and more findings that stay."""
     rows: list[list[object]] = []
     first: dict[str, float] = {}
@@ -299,6 +299,6 @@ if __name__ == "__main__":
     words = [a for a in asked.given if not a.isdigit()]
     if asked.standing:
         many = numbers[1] if len(numbers) > 1 else 200_000
-        standing(numbers[0] if numbers else 40, many, words or ["instruction:", "declaration:"])
+        measure_findings(numbers[0] if numbers else 40, many, words or ["instruction:", "declaration:"])
     else:
         main(numbers[0] if numbers else 150, numbers[1:] or [2_000, 20_000, 200_000], words, busy=asked.busy)

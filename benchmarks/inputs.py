@@ -20,10 +20,10 @@ _NAME = re.compile(r"(?<![\w.:%])(?:[VPATS][0-9]+|_[A-Za-z0-9_]+)\b")
 
 def source_text(seed: int = 1, lines: int = 2000) -> str:
     """Return the text that is repeated."""
-    return _SOURCE.read_text(encoding="utf-8") if _SOURCE.is_file() else generated(seed, lines)
+    return _SOURCE.read_text(encoding="utf-8") if _SOURCE.is_file() else generate(seed, lines)
 
 
-def generated(seed: int, lines: int) -> str:
+def generate(seed: int, lines: int) -> str:
     """Return a kernel without findings, of about so many lines."""
     pick = random.Random(seed)
     count = max(8, lines // 3)

@@ -254,7 +254,7 @@ def _predicate(pick: random.Random, line: str) -> str | None:
     return pick.choice(("(PX) ", "(!PX) ", "(PX.all) ", "(VD) ")) + line
 
 
-def _replaced(
+def _replacer(
     pattern: re.Pattern[str], values: tuple[str, ...], lead: str = ""
 ) -> Callable[[random.Random, str], str | None]:
     def change(pick: random.Random, line: str) -> str | None:
@@ -277,7 +277,7 @@ _KINDS: dict[str, Callable[[random.Random, str], str | None]] = {
     "word": _word,
     "source modifier": _source_modifier,
     "predicate": _predicate,
-    "region": _replaced(_REGION, _REGIONS),
-    "number": _replaced(_NUMBER, _NUMBERS),
-    "retype": _replaced(_TYPE, _TYPES, ":"),
+    "region": _replacer(_REGION, _REGIONS),
+    "number": _replacer(_NUMBER, _NUMBERS),
+    "retype": _replacer(_TYPE, _TYPES, ":"),
 }

@@ -116,7 +116,7 @@ def _programs(tool: str, devices: Sequence[str]) -> Iterator[tuple[str, str]]:
     launches = newest.launches()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for (path, device, options), build in zip(
-            jobs, pool.map(lambda job: newest.compiled(job[0], job[1], tool, job[2]), jobs), strict=True
+            jobs, pool.map(lambda job: newest.compile_source(job[0], job[1], tool, job[2]), jobs), strict=True
         ):
             title = f"{path.stem} for {device} {options}".strip()
             if build.program is None:

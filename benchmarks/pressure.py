@@ -86,7 +86,7 @@ class Compared:
 
 def estimate(text: str, platform: str, options: Sequence[str] = ()) -> Estimate | None:
     """Return the finalizer's estimate for a text of one kernel; None where it does not finish it."""
-    status, printed = _finalized(text, platform, ("-dumpRPE", *options))
+    status, printed = _finalize(text, platform, ("-dumpRPE", *options))
     peaks = list(_PEAK.finditer(printed))
     if status or not peaks:
         return None
@@ -98,7 +98,7 @@ def estimate(text: str, platform: str, options: Sequence[str] = ()) -> Estimate 
     return Estimate(int(peaks[-1][1]), rows)
 
 
-def _finalized(text: str, platform: str, options: Sequence[str]) -> tuple[int, str]:
+def _finalize(text: str, platform: str, options: Sequence[str]) -> tuple[int, str]:
     """Return the finalizer's exit status for a copy of a text in its own folder, and its output."""
     assert PEER is not None
     with tempfile.TemporaryDirectory(prefix="visa-pressure-") as folder:
@@ -112,7 +112,7 @@ def _finalized(text: str, platform: str, options: Sequence[str]) -> tuple[int, s
 
 def spills(text: str, platform: str) -> Spilled | None:
     """Return the finalizer's spills of a text with few registers, and our estimate; None where it spills nothing."""
-    _, printed = _finalized(text, platform, ("-ratrace", "-TotalGRFNum", str(_FEW_ROWS)))
+    _, printed = _finalize(text, platform, ("-ratrace", "-TotalGRFNum", str(_FEW_ROWS)))
     spilled = {name for found in _SPILLED.findall(printed) for name in found.split()}
     chosen, module = platform_named(platform), assemble(text, platform).module
     if not spilled or chosen is None or module is None:

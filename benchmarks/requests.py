@@ -280,7 +280,7 @@ def percentile(values: list[float], part: float) -> float:
     return ordered[min(len(ordered) - 1, int(len(ordered) * part))]
 
 
-def uncovered(capabilities: dict[str, Any]) -> list[str]:
+def list_uncovered(capabilities: dict[str, Any]) -> list[str]:
     """Return the server's capabilities that this benchmark does not cover."""
     asked = {name.partition(":")[0] for name in (*AT_PLACE, *WHOLE, *OTHER)}
     return [
@@ -327,7 +327,7 @@ def measure(lines: int, rounds: int, seed: int, wanted: list[str], settle: float
             flush=True,
         )
     print(f"the server holds {bench.server.resident_mb():.0f} MB")
-    left = uncovered(bench.capabilities)
+    left = list_uncovered(bench.capabilities)
     for key in left:
         print(f"not asked, and should be: {key}")
     bench.server.__exit__(None, None, None)

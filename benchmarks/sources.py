@@ -66,7 +66,7 @@ def _of_source(platform: str, folder: Path, *, run: bool) -> Iterator[tuple[str,
     """Yield the outcomes of a source, with words for failures."""
     sources = CORPUS / ("cl" if (CORPUS / "cl").is_dir() else "dev/cl")
     path = sources / f"{folder.name}.cl"
-    build = _built(path, _DEVICES[platform])
+    build = _build(path, _DEVICES[platform])
     if build.program is None:
         yield "not compiled", f"not compiled: {build.findings[0].message if build.findings else 'no word'}"
         return
@@ -89,7 +89,7 @@ def _of_source(platform: str, folder: Path, *, run: bool) -> Iterator[tuple[str,
         yield from _runs(build)
 
 
-def _built(path: Path, device: str) -> Build:
+def _build(path: Path, device: str) -> Build:
     build = built(read_source(str(path)), device)
     return build if build.program is not None else built(read_source(str(path)), device, "-cl-std=CL2.0")
 

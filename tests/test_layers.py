@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 import pytest
-from import_graph import graph_of, loops_of, names_of, reached, run_time_names, sources_of
+from import_graph import find_reached, graph_of, loops_of, names_of, run_time_names, sources_of
 
 import visa_lsp
 
@@ -313,7 +313,7 @@ def test_commands_load_late_what_takes_long():
     loads = {module: run_time_names(source, at_once=True) for module, source in sources.items()}
     found = {late: set() for late in LATE}
     for module in (m for m in sources if m.startswith(("visa_lsp.app.", "visa_lsp.cli."))):
-        names = {name for one in {module, *reached(at_once, module)} for name in loads[one]}
+        names = {name for one in {module, *find_reached(at_once, module)} for name in loads[one]}
         for late in LATE:
             if any(f"{name}.".startswith(f"{late}.") for name in names):
                 found[late].add(module.removeprefix("visa_lsp."))

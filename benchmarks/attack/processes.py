@@ -108,7 +108,7 @@ class Processes(Target):
                 (os.killpg if case.is_for_group else os.kill)(process.pid, case.number)
             return self._left(case, process, temporary, said, mark)
         finally:
-            for number in _marked(mark):
+            for number in _find_marked(mark):
                 os.kill(number, signal.SIGKILL)
             process.communicate()
 
@@ -123,8 +123,8 @@ class Processes(Target):
             return "interrupted in the start of Python"  # before the first line of ours
         if b"Traceback" in words or b"internal error" in words:
             raise Wrong(f"{case}: {words.decode('utf-8', 'replace')[-300:]!r}")
-        if not _patiently(lambda: not _marked(mark)):
-            raise Wrong(f"{case}: {len(_marked(mark))} processes are left")
+        if not _patiently(lambda: not _find_marked(mark)):
+            raise Wrong(f"{case}: {len(_find_marked(mark))} processes are left")
         if not _patiently(lambda: not list(temporary.iterdir())):
             raise Wrong(f"{case}: left {sorted(path.name for path in temporary.iterdir())}")
         if new := _files(self._work) - self._before:
@@ -141,7 +141,7 @@ def _files(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*")}
 
 
-def _marked(mark: str) -> list[int]:
+def _find_marked(mark: str) -> list[int]:
     """Return the processes that have a mark in their environment."""
     word = f"{_MARK}={mark}".encode()
     found = []

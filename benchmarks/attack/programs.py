@@ -85,7 +85,7 @@ class Programs(Target):
         if draw.random() < _WATCHED:
             one, other = run("interp", "all"), run("jit", "all")
             compare(one, other, "checks all")
-            self.runs[f"watched, told by {_told_by(other)}"] += 1
+            self.runs[f"watched, told by {_name_engines(other)}"] += 1
         self.has.update(kind for kind, count in case.has.items() if count)
         self.has.update(case.types)
         self.executed.update(one.opcodes)
@@ -98,7 +98,7 @@ class Programs(Target):
         return f"programs with {has}\nruns: {runs}\nexecuted: {self.executed.total()} instructions of {len(self.executed)} mnemonics"
 
 
-def _told_by(report: RunReport) -> str:
+def _name_engines(report: RunReport) -> str:
     """Return the engines behind the report of a watched run."""
     if not report.replayed_groups:
         return "compiled code" if report.engine == "jit" else "the interpreter alone"

@@ -103,10 +103,10 @@ class Texts(Target):
         same("the short way, a second time", Analysis.of(text, platform).incremental_diagnostics(), full)
         visible(analysis)
         features(analysis, draw)
-        outcome = assembled(text, platform)
-        if outcome == "refused" and assembled(without_errors(analysis), platform) == "assembled":
+        outcome = assemble(text, platform)
+        if outcome == "refused" and assemble(without_errors(analysis), platform) == "assembled":
             outcome = "assembled without the lines of errors"
-        formatted(analysis)
+        check_formatting(analysis)
         self._edited(case, analysis, draw)
         same("the second time", Analysis.of(text, platform).full_diagnostics, full)
         return outcome
@@ -128,12 +128,12 @@ def same(what: str, found: Iterable[Diagnostic], wanted: Iterable[Diagnostic]) -
     """Check that findings are equal, fixes and related places included."""
     mine, others = tuple(found), tuple(wanted)
     if mine != others:
-        extra, missing = Counter(map(_told, mine)), Counter(map(_told, others))
+        extra, missing = Counter(map(_describe, mine)), Counter(map(_describe, others))
         both = extra & missing
         raise Wrong(f"{what} finds {list(extra - both)[:3]} in place of {list(missing - both)[:3]}")
 
 
-def _told(finding: Diagnostic) -> str:
+def _describe(finding: Diagnostic) -> str:
     return f"{finding.code} {finding.span} {finding.message} {finding.related!r} {finding.fixes!r}"
 
 
@@ -149,7 +149,7 @@ def in_range(text: str, found: Iterable[Diagnostic]) -> None:
             raise Wrong(f"{finding.code} has the message {finding.message[:100]!r} ({len(finding.message)} characters)")
 
 
-def assembled(text: str, platform: str | None) -> str:
+def assemble(text: str, platform: str | None) -> str:
     """Text to bytes to text to bytes; what became of it."""
     first = assemble_text(text, platform)
     in_range(text, first.diagnostics)
@@ -236,7 +236,7 @@ def without_errors(analysis: Analysis) -> str:
     return analysis.document.text
 
 
-def applied(text: str, edits: Iterable[Edit]) -> str:
+def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     """Return a text with edits that do not overlap."""
     last = len(text)
     for one in sorted(edits, key=lambda e: (e.span.start, e.span.end), reverse=True):
@@ -247,10 +247,10 @@ def applied(text: str, edits: Iterable[Edit]) -> str:
     return text
 
 
-def formatted(analysis: Analysis) -> None:
+def check_formatting(analysis: Analysis) -> None:
     """Check that formatting keeps the meaning of the text and is idempotent."""
     before = analysis.document.text
-    after = applied(before, format_text(analysis))
+    after = apply_edits(before, format_text(analysis))
     again = Analysis.of(after)
     if more := format_text(again):
         raise Wrong(f"a formatted text is formatted again: {more[0]!r}")
@@ -286,7 +286,7 @@ def features(analysis: Analysis, draw: random.Random) -> None:
             )
         except RenameRefused:
             continue
-        applied(document.text, edits)
+        apply_edits(document.text, edits)
     lines = document.line_count
     first, last = sorted((draw.randrange(lines), draw.randrange(lines)))
     for token in semantic_tokens(analysis):
@@ -313,7 +313,7 @@ def features(analysis: Analysis, draw: random.Random) -> None:
     found = analysis.diagnostics
     for offset in (0, draw.randrange(size + 1)):
         code_actions(found, Span(offset, min(size, offset + 40)))
-    applied(document.text, fix_all(found))
+    apply_edits(document.text, fix_all(found))
     for offset in (0, size, draw.randrange(size + 1)):
         if document.offset(*document.position(offset)) != offset and document.text[offset - 1 : offset + 1] != "\r\n":
             raise Wrong(f"offset {offset} is {document.position(offset)}, which is another offset")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.inputs import generated
+from benchmarks.inputs import generate
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.deferred import compute_findings, find_deferred
 from visa_lsp.ide.suppressions import visible
@@ -11,7 +11,7 @@ EXTRA = frozenset({"V128", "V134", "V135", "V503", "V506"})
 
 
 def test_deferred_findings_are_those_of_the_whole_text() -> None:
-    text = generated(3, 400)
+    text = generate(3, 400)
     analysis = Analysis.of(text)
     assert find_deferred(analysis, EXTRA) is None
     found = compute_findings(analysis, EXTRA)

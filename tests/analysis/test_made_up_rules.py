@@ -10,7 +10,7 @@ import pytest
 from corpus import files
 from mutants import edit, forget_verdicts
 
-from benchmarks.inputs import generated, kernel
+from benchmarks.inputs import generate, kernel
 from visa_lsp.analysis import rule_sets
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.checks import run as checks
@@ -236,7 +236,7 @@ def _same(analysis: Analysis, what: str) -> set[str]:
 
 def _texts(pick: random.Random, lines: int) -> Iterator[str]:
     yield _numbers(kernel(lines, pick.randrange(100)), min(40, lines // 5), pick)
-    yield _numbers(generated(pick.randrange(100), lines), min(40, lines // 5), pick)
+    yield _numbers(generate(pick.randrange(100), lines), min(40, lines // 5), pick)
     own = [path.read_text(encoding="utf-8") for path in files("dev*/*/*.visaasm")]
     own = [text for text in own if lines // 2 <= text.count("\n") <= lines * 2]
     if own:

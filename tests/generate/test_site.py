@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from vscode import environment, missing
+from vscode import environment, why_missing
 
 from visa_lsp.app.settings import TYPES
 from visa_lsp.cli.main import COMMANDS
@@ -171,7 +171,7 @@ def test_every_document_is_a_page(site):
 
 @pytest.mark.full  # to build the site takes ten times what its pages take
 @NEEDS_MKDOCS
-@pytest.mark.skipif(bool(missing()), reason=missing() or "it is here")
+@pytest.mark.skipif(bool(why_missing()), reason=why_missing() or "it is here")
 def test_the_site_in_a_browser(site, tmp_path):
     handler = functools.partial(SimpleHTTPRequestHandler, directory=site)
     handler.log_message = lambda *_: None

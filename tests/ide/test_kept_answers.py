@@ -10,7 +10,7 @@ import pytest
 from edits import NAME, random_edit
 from tiers import first
 
-from benchmarks.inputs import generated, kernel
+from benchmarks.inputs import generate, kernel
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.features.completion import offers
 from visa_lsp.ide.features.folding import folding_ranges
@@ -79,7 +79,7 @@ def compare(kept: Analysis, fresh: Analysis, draw: random.Random) -> None:
 def test_answers_after_random_edits_equal_those_of_a_fresh_text(seed: int) -> None:
     print(f"seed {seed}")
     draw = random.Random(seed)
-    text = kernel(600, seed) if seed % 2 else generated(seed, 500)
+    text = kernel(600, seed) if seed % 2 else generate(seed, 500)
     kept = Analysis.of(text)
     for number in range(EDITS):
         start, end, new = random_edit(text, draw)

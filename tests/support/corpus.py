@@ -111,7 +111,7 @@ def forms() -> list[Form]:
     return out
 
 
-def framed(form: str, root: Path = OWN) -> tuple[str, range]:
+def frame_form(form: str, root: Path = OWN) -> tuple[str, range]:
     """Return a form inside the template of the oracle, and its lines there."""
     template = OWN / "template.visaasm.part" if root == OWN else root / "forms" / "template.visaasm.part"
     head = template.read_text(encoding="utf-8").rstrip("\n").split("\n")

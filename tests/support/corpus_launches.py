@@ -36,7 +36,7 @@ def program(case: Case, platform: str) -> Module:
     return Module(first.version, first.kernels, first.variables, tuple(f for m in modules for f in m.functions))
 
 
-def prepared(case: Case, platform: str) -> ReadyRun:
+def prepare(case: Case, platform: str) -> ReadyRun:
     """Return a launch that is ready to run, with buffers of its own."""
     folder = place(f"run/{platform}/{case.source}")
     config = LaunchConfig(

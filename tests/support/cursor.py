@@ -25,7 +25,7 @@ def marked(source: str, declarations: str = DECLARATIONS) -> tuple[Analysis, int
     return Analysis.of(text[:offset] + text[offset + 1 :]), offset
 
 
-def applied(text: str, edits) -> str:
+def apply_edits(text: str, edits) -> str:
     """Return a text with edits applied, last first."""
     for edit in sorted(edits, key=lambda e: e.span, reverse=True):
         text = text[: edit.span.start] + edit.new_text + text[edit.span.end :]

@@ -23,7 +23,7 @@ def helix() -> str | None:
     return os.environ.get("VISA_LSP_TEST_HELIX") or shutil.which("hx") or shutil.which("helix")
 
 
-def missing() -> str:
+def why_missing() -> str:
     """Return the reason why Helix cannot be driven here; empty where it can."""
     if helix() is None:
         return "no helix (Debian 13: apt-get install hx; before: tests/editors/helix/install.sh DIR, VISA_LSP_TEST_HELIX=DIR/hx)"

@@ -77,7 +77,7 @@ def graph_of(sources: Mapping[str, str], *, at_once: bool = False, types: bool =
     return graph
 
 
-def reached(graph: Mapping[str, set[str]], start: str) -> set[str]:
+def find_reached(graph: Mapping[str, set[str]], start: str) -> set[str]:
     """Return all that a module imports, directly or by way of others; itself only where it is in a loop."""
     seen: set[str] = set()
     left = [start]
@@ -90,6 +90,6 @@ def reached(graph: Mapping[str, set[str]], start: str) -> set[str]:
 
 def loops_of(graph: Mapping[str, set[str]]) -> list[list[str]]:
     """Return the groups of modules that all import each other, directly or by way of others (strongly connected components)."""
-    below = {module: reached(graph, module) for module in graph}
+    below = {module: find_reached(graph, module) for module in graph}
     groups = {frozenset(m for m in below[module] if module in below[m]) for module in graph}
     return sorted(sorted(group) for group in groups if len(group) > 1)

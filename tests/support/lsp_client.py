@@ -89,7 +89,7 @@ REFRESHES = (
 )  # fmt: skip
 
 
-def answering(client):
+def make_answering(client):
     """Return a client that answers what real ones answer; ``client.registered`` and ``client.refreshed`` record the
     server's requests."""
     client.registered, client.refreshed = [], []
@@ -145,7 +145,7 @@ class SharedClient(LanguageClient):
     async def begin(self, capabilities: types.ClientCapabilities) -> None:
         """Start the server and greet it."""
         await self.start_io(*SERVER)
-        await answering(self).initialize_session(types.InitializeParams(capabilities=capabilities))
+        await make_answering(self).initialize_session(types.InitializeParams(capabilities=capabilities))
         found = self.protocol.fm
         self._handlers = [(kept, dict(kept)) for kept in (found.features, found.builtin_features)]
 
@@ -253,7 +253,7 @@ async def session(name: str = "visual_studio_code", settings: dict | None = None
             client.set_configuration({"visa": settings}, scope_uri=folder)
     try:
         params = types.InitializeParams(capabilities=client_capabilities(name), **params)
-        client.said = await answering(client).initialize_session(params)
+        client.said = await make_answering(client).initialize_session(params)
         yield client
     finally:
         await client.shutdown_session()
@@ -265,7 +265,7 @@ async def command(client, name, *arguments):
     return plain(await client.workspace_execute_command_async(types.ExecuteCommandParams(name, list(arguments))))
 
 
-def opened(client, uri: str, text: str, language: str = "visa", version: int = 1) -> types.TextDocumentIdentifier:
+def open_text(client, uri: str, text: str, language: str = "visa", version: int = 1) -> types.TextDocumentIdentifier:
     """Open a text."""
     item = types.TextDocumentItem(uri, language, version, text)
     client.text_document_did_open(types.DidOpenTextDocumentParams(item))

@@ -45,7 +45,7 @@ def _context():
     return cl.Context(pocl.get_devices())
 
 
-def missing() -> str:
+def why_missing() -> str:
     """Return the reason why the oracle cannot run here; empty when it can."""
     context = _context()
     return context if isinstance(context, str) else ""
@@ -98,7 +98,7 @@ def run(source: str, kernel: str, groups, local, args, options=(), offset=None, 
     """Buffers and images after a run, by argument index; what it prints is appended to ``printed``."""
     import pyopencl as cl
 
-    assert not missing()
+    assert not why_missing()
     program = cl.Program(_context(), source).build(options=list(options))
     queue = cl.CommandQueue(_context())
     handle = cl.Kernel(program, kernel)

@@ -35,7 +35,7 @@ def is_alive(number: int) -> bool:
     return about.rpartition(")")[2].split()[0] not in "ZX"
 
 
-def gone(numbers: Iterable[int]) -> bool:
+def wait_for_end(numbers: Iterable[int]) -> bool:
     """Return whether processes end."""
     return all(patiently(lambda number=number: not is_alive(number)) for number in numbers)
 

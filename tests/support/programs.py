@@ -192,7 +192,7 @@ def instructions(draw, row: Instruction, pool: list[str]) -> Inst:
             values[field.name] = draw(st.none() | predicates)
     for slot in row.slots:
         draw(_slot(row, slot, values, pool, sat=sat))
-    _derived(row, values)
+    _derive(row, values)
     return Inst(row, tuple(values[f.name] for f in row.fields))
 
 
@@ -247,7 +247,7 @@ def _slot(draw, row: Instruction, slot: Slot, values: dict[str, object], pool: l
             raise AssertionError(slot.shape)
 
 
-def _derived(row: Instruction, values: dict[str, object]) -> None:
+def _derive(row: Instruction, values: dict[str, object]) -> None:
     """Counts of lists; vector items without an operand repeat the one before."""
     named = {s.name for s in row.slots}
     before = None

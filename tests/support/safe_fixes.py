@@ -91,7 +91,7 @@ class Planted(NamedTuple):
     faults: tuple[tuple[str, str], ...]
 
 
-def planted(text: str, draw: random.Random, extra: Extra) -> Planted:
+def plant_faults(text: str, draw: random.Random, extra: Extra) -> Planted:
     """Return every fault of ``PLANTS`` that has a place in a text, each in a line of its own, and one of ``EXTRAS``."""
     lines = text.split("\n")
     taken: set[int] = set()

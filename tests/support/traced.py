@@ -111,7 +111,7 @@ def registers(frame: Frame) -> bytes:
     return held.digest()
 
 
-def compared(cells: FrameCells, done: Done) -> int:
+def compare_done(cells: FrameCells, done: Done) -> int:
     """Assert that the debugger shows the traced values behind an instruction; return the number of operands."""
     told = done.told
     if not told:

@@ -23,7 +23,7 @@ PATIENCE = 600.0  # a script that takes longer has failed
 PROGRAM = Path(sys.executable).with_name("visa-lsp")
 
 
-def missing() -> str:
+def why_missing() -> str:
     """Return the reason why VS Code cannot be driven here; empty where it can."""
     if not INSTALLED or not (Path(INSTALLED) / "bin" / "node").exists():
         return "no VS Code (tests/editors/vscode/install.sh DIR, then VISA_LSP_TEST_VSCODE=DIR)"

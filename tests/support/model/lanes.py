@@ -17,12 +17,12 @@ from tests.support.model.numbers import (
     encode,
     exact,
     execution_type,
-    flushed,
+    flush,
     limits,
-    rounded,
+    round_number,
     to_type,
 )
-from tests.support.model.state import State, modified
+from tests.support.model.state import State, modify
 from visa_lsp.program.model import General, Indirect, Predicate, PredicateOperand
 
 
@@ -36,10 +36,10 @@ def saturates(operand) -> bool:
     return modifier(operand) == "SAT"
 
 
-def converted(value, kind: str, into: str, modes):
+def convert(value, kind: str, into: str, modes):
     """Return a source element in the execution type, as ``isa.lane`` says."""
     if into in FLOATS:
-        return value if kind in FLOATS else rounded(value, "df" if into == "df" else "f", modes.rounding)
+        return value if kind in FLOATS else round_number(value, "df" if into == "df" else "f", modes.rounding)
     if into in SIGNED and kind not in SIGNED and SIZES[kind] == SIZES[into]:
         return decode(encode(value, into), into)
     return value
@@ -58,9 +58,9 @@ def lane_sources(state: State, operands, exec_kind: str, lanes: int, *, flush: b
             if on is not None and not on[i]:
                 column.append(None)
                 continue
-            result = modified(converted(value, kind, exec_kind, state.modes), modifier(operand), kind)
+            result = modify(convert(value, kind, exec_kind, state.modes), modifier(operand), kind)
             if exec_kind in FLOATS and flush:
-                result = flushed(exact(result), exec_kind, state.modes)
+                result = flush(exact(result), exec_kind, state.modes)
             column.append(result)
         columns.append(column)
     return [list(row) for row in zip(*columns, strict=True)]
@@ -184,7 +184,7 @@ def _early_out(function):
         on = state.enabled(inst)
         rows = lane_sources(state, operands, exec_kind, len(on))
         results = [function(*map(exact, row)) for row in rows]
-        finals = [rounded(r, exec_kind, state.modes.rounding) for r in results]
+        finals = [round_number(r, exec_kind, state.modes.rounding) for r in results]
         bits = [not math.isfinite(r) or r == 0 for r in finals]
         state.set_bits(inst.get("preddst").var, inst, on, bits)
         store(state, inst, {i: r for i, r in enumerate(results) if on[i]}, exec_kind, ulp=2)
@@ -232,8 +232,8 @@ def _in_a_row(state: State, operand, count: int, exec_kind: str) -> list:
     kind = state.type_name(operand)
     var, at = state.places(operand, 1)[0]
     data = [bytes(state.regs[var][at + SIZES[kind] * i : at + SIZES[kind] * (i + 1)]) for i in range(count)]
-    found = [modified(converted(decode(d, kind), kind, exec_kind, state.modes), modifier(operand), kind) for d in data]
-    return [flushed(exact(v), exec_kind, state.modes) for v in found] if exec_kind in FLOATS else found
+    found = [modify(convert(decode(d, kind), kind, exec_kind, state.modes), modifier(operand), kind) for d in data]
+    return [flush(exact(v), exec_kind, state.modes) for v in found] if exec_kind in FLOATS else found
 
 
 def line(state: State, inst) -> None:

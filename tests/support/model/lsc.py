@@ -83,7 +83,7 @@ LEGACY = {
 
 
 def atomic_word(inst) -> str:
-    """Return the operation that a mnemonic names, as ``memory.updated`` calls it."""
+    """Return the operation that a mnemonic names, as ``memory.update`` calls it."""
     word = inst.row.mnemonic.removeprefix("lsc_atomic_")
     return LEGACY.get(word, word)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from tests.support.model.numbers import decode, encode, exact, limits, rounded
+from tests.support.model.numbers import decode, encode, exact, limits, round_number
 from tests.support.model.words import total
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def float_kind(word: str, size: int) -> str:
     return "" if not word.startswith(("f", "bf")) else "bf" if word.startswith("b") else FLOAT_KIND[size]
 
 
-def updated(word: str, old: bytes, first: bytes, second: bytes) -> bytes:
+def update(word: str, old: bytes, first: bytes, second: bytes) -> bytes:
     """Return the new bytes of an atomic by the words of the older messages; float words by the width of the data."""
     size = len(old)
     unsigned, signed = {1: "ub", 2: "uw", 4: "ud", 8: "uq"}[size], {1: "b", 2: "w", 4: "d", 8: "q"}[size]
@@ -89,7 +89,7 @@ def _float_update(word: str, old: bytes, first: bytes, second: bytes) -> bytes:
             return first if math.isnan(o) else old
         return encode((min if word == "fmin" else max)(o, a), kind)
     sign = -1 if word == "fsub" else 1
-    return encode(rounded(total(exact(o), exact(sign * a)), kind), kind)
+    return encode(round_number(total(exact(o), exact(sign * a)), kind), kind)
 
 
 def clamp(value: int, kind: str) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.support.model.memory import Space, float_kind, updated
+from tests.support.model.memory import Space, float_kind, update
 from tests.support.model.numbers import encode
 from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
 from visa_lsp.isa.types import ExecControl
@@ -77,7 +77,7 @@ def _cells(
                 state.undefine(data, place + moved, cell - moved)
 
 
-def _scaled(state: State, inst) -> tuple[list[int], list[bool], int]:
+def _read_scaled(state: State, inst) -> tuple[list[int], list[bool], int]:
     """Return the addresses, the enabled lanes and the size of a gather or scatter with a scale."""
     on = state.enabled(inst)
     return offsets(state, inst, "off", len(on), flat=False), on, 1 << inst.get("n")
@@ -173,7 +173,7 @@ def serve(
         if place is not None:
             data, at = place
             old = bytes(data[at : at + size])
-            data[at : at + size] = updated(word, old, first, second)
+            data[at : at + size] = update(word, old, first, second)
             if float_kind(word, size):
                 state.floats[id(data), at] = float_kind(word, size)
         # Of a result that is not a number, the documents state only that.
@@ -222,8 +222,8 @@ EFFECTS = {
     "scatter4_scaled": _channels("src", "off", flat=False, write=True),
     "svm_gather4scaled": _channels("data", "address", flat=True, write=False),
     "svm_scatter4scaled": _channels("data", "address", flat=True, write=True),
-    "gather_scaled": _single(_scaled, write=False),
-    "scatter_scaled": _single(_scaled, write=True),
+    "gather_scaled": _single(_read_scaled, write=False),
+    "scatter_scaled": _single(_read_scaled, write=True),
     "gather": _single(_plain, write=False),
     "scatter": _single(_plain, write=True),
     "qw_gather": _qwords(write=False),

@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 
 from tests.support.model.lanes import kinds_of, lane_sources, modifier, saturates, sources_of, store
-from tests.support.model.numbers import SIZES, decode, encode, exact, execution_type, rounded
+from tests.support.model.numbers import SIZES, decode, encode, exact, execution_type, round_number
 from visa_lsp.program.model import Address, AddressOf, General, Immediate, Predicate, PredicateOperand
 from visa_lsp.program.model import State as StateOperand
 
@@ -163,7 +163,7 @@ def _tf32(value: float) -> float:
     """Eleven bits of precision, to nearest even, the exponents of f."""
     _, exponent = math.frexp(value)
     step = Fraction(2) ** (exponent - 11)
-    return rounded(round(Fraction(value) / step) * step, "f")
+    return round_number(round(Fraction(value) / step) * step, "f")
 
 
 def srnd(state: State, inst) -> None:
@@ -182,7 +182,7 @@ def srnd(state: State, inst) -> None:
             bits += noise[i] % (1 << drop)
         if to == "hf":
             shaken = decode(bits.to_bytes(4, "little"), "f")
-            data[i] = encode(rounded(exact(shaken), "hf", "zero") if math.isfinite(value) else shaken, "hf")
+            data[i] = encode(round_number(exact(shaken), "hf", "zero") if math.isfinite(value) else shaken, "hf")
         else:
             data[i] = b"\x7f" if math.isnan(value) else (bits >> 8).to_bytes(2, "little")[:1]
     state.put(inst, dst, data, len(on))

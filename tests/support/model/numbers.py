@@ -78,7 +78,7 @@ def exact(value: float | Fraction) -> Fraction | float:
     return value if is_special(value) else Fraction(value)
 
 
-def rounded(value: Fraction | float, kind: str, rounding: str = "even") -> float:
+def round_number(value: Fraction | float, kind: str, rounding: str = "even") -> float:
     """Return a number rounded to a float type, once."""
     if is_special(value):
         return float(value)
@@ -112,7 +112,7 @@ def rounded(value: Fraction | float, kind: str, rounding: str = "even") -> float
     return number if value > 0 else -number
 
 
-def flushed(value: Fraction | float, kind: str, modes: Modes) -> Fraction | float:
+def flush(value: Fraction | float, kind: str, modes: Modes) -> Fraction | float:
     """Return a denormal of the type becomes a zero of its sign where the modes do not keep it."""
     if modes.keep(kind) or is_special(value):
         return value
@@ -129,18 +129,18 @@ def to_type(value: Fraction | float, source: str, kind: str, modes: Modes, *, sa
             if saturate:
                 value = min(max(int(value), low), high)
             return decode(encode(int(value), kind), kind)
-        number = rounded(value, source, modes.rounding)
+        number = round_number(value, source, modes.rounding)
         if math.isnan(number):
             return 0
         if math.isinf(number):
             return high if number > 0 else low
         return min(max(math.trunc(number), low), high)
     if source in FLOATS:
-        value = rounded(value, source, modes.rounding)
+        value = round_number(value, source, modes.rounding)
     if saturate:
         value = _unit(value)
-    number = rounded(exact(value) if isinstance(value, float) else value, kind, modes.rounding)
-    return float(flushed(number, kind, modes)) if source in FLOATS else number
+    number = round_number(exact(value) if isinstance(value, float) else value, kind, modes.rounding)
+    return float(flush(number, kind, modes)) if source in FLOATS else number
 
 
 def _unit(value: Fraction | float) -> Fraction | float | int:
@@ -228,6 +228,6 @@ def inputs(kind: str, count: int, seed: int) -> bytes:
             math.ldexp(1.0, lowest + 1 - precision), 3 * math.ldexp(1.0, lowest + 1 - precision), tiny * (1 + unit), 1 / 3,
         ]  # fmt: skip
         drawn = [*rng.uniform(-8, 8, count // 2), *np.exp2(rng.uniform(-14, 14, count))]
-        values = [rounded(exact(float(v)), kind) for v in [*corners, *drawn][:count]]
+        values = [round_number(exact(float(v)), kind) for v in [*corners, *drawn][:count]]
     order = rng.permutation(len(values))
     return b"".join(encode(values[i], kind) for i in order)

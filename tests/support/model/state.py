@@ -262,7 +262,7 @@ def describe(inst: Inst) -> str:
     return f"{inst.row.mnemonic} {control if control is not None else ''} {fields}"
 
 
-def modified(value, modifier: str, kind: str):
+def modify(value, modifier: str, kind: str):
     """Return a source value after its modifier."""
     unsigned = kind in ("ub", "uw", "ud", "uq")
     if modifier == "NOT":

@@ -9,7 +9,7 @@ import math
 
 from tests.support.model import lsc, messages
 from tests.support.model.memory import Space, clamp
-from tests.support.model.numbers import SIZES, decode, encode, rounded
+from tests.support.model.numbers import SIZES, decode, encode, round_number
 from tests.support.model.state import State, Surface
 from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
 
@@ -67,12 +67,12 @@ class Texels:
             value = 0.0 if math.isnan(value) else min(max(value, -1.0 if signed else 0.0), 1.0)
             value = round(value * top)
         else:
-            value = rounded(decode(raw, "f"), self.kind)
+            value = round_number(decode(raw, "f"), self.kind)
         self.data[at + channel * size : at + (channel + 1) * size] = encode(value, self.kind)
 
     def dword(self, value) -> bytes:
         """Return a channel as a register receives it."""
-        return encode(int(value), "ud") if self.integer else encode(rounded(value, "f"), "f")
+        return encode(int(value), "ud") if self.integer else encode(round_number(value, "f"), "f")
 
 
 def _coordinates(state: State, inst, lane: int, kinds: str, moved: bool) -> list[int]:
@@ -96,7 +96,9 @@ def _texels(state: State, inst, newer: bool) -> tuple[Space, str, Texels | None]
     return space, kind, Texels(Surface(space.data, 0, space.surface.image if space.surface else None))
 
 
-def _typed(data: str, *, write: bool, newer: bool, alpha: bool = False, status: bool = False, sampled: bool = False):
+def _make_typed(
+    data: str, *, write: bool, newer: bool, alpha: bool = False, status: bool = False, sampled: bool = False
+):
     """Whole texels. ``alpha``: a read outside gives 1 there (page GATHER4_TYPED)."""
 
     def body(state: State, inst) -> None:
@@ -184,14 +186,14 @@ def _block(*, write: bool):
 
 
 EFFECTS = {
-    "gather4_typed": _typed("dst", write=False, newer=False, alpha=True),
-    "scatter4_typed": _typed("src", write=True, newer=False),
+    "gather4_typed": _make_typed("dst", write=False, newer=False, alpha=True),
+    "scatter4_typed": _make_typed("src", write=True, newer=False),
     "typed_atomic": _atomic(newer=False),
-    "lsc_typed_load": _typed("dst", write=False, newer=True),
-    "lsc_typed_store": _typed("src1", write=True, newer=True),
-    "lsc_typed_load_msrt": _typed("dst", write=False, newer=True, sampled=True),
-    "lsc_typed_store_msrt": _typed("src1", write=True, newer=True, sampled=True),
-    "lsc_typed_load_quad_status": _typed("dst", write=False, newer=True, status="behind"),
+    "lsc_typed_load": _make_typed("dst", write=False, newer=True),
+    "lsc_typed_store": _make_typed("src1", write=True, newer=True),
+    "lsc_typed_load_msrt": _make_typed("dst", write=False, newer=True, sampled=True),
+    "lsc_typed_store_msrt": _make_typed("src1", write=True, newer=True, sampled=True),
+    "lsc_typed_load_quad_status": _make_typed("dst", write=False, newer=True, status="behind"),
     "lsc_typed_load_status": load_status,
     "lsc_typed_atomic": _atomic(newer=True),
     "lsc_typed_load_block2d": _block(write=False),
