@@ -82,7 +82,7 @@ class Room:
         targets = [node.target] if isinstance(node, ast.AnnAssign) else getattr(node, "targets", [])
         return [(target.id, node, lines_of(node)) for target in targets if isinstance(target, ast.Name)]
 
-    def reached(self) -> set[Definition]:
+    def find_reached(self) -> set[Definition]:
         """Return every definition on the path."""
         module, owner, method = START
         waiting, found = [self.top[module, f"{owner}.{method}"]], set[Definition]()
@@ -117,7 +117,7 @@ class Room:
 def main() -> None:
     """Print the table."""
     room = Room()
-    reached = room.reached()
+    reached = room.find_reached()
     rows: list[list[object]] = []
     total = 0
     for path in sorted(ROOM.glob("*.py")):

@@ -93,7 +93,7 @@ def _type(snapshot: HostText, words: str, new: str) -> list[float]:
 
     def edit(start: int, end: int, put: str) -> None:
         nonlocal snapshot
-        snapshot = snapshot.edited(snapshot.document.edit(start, end, put))
+        snapshot = snapshot.edit(snapshot.document.edit(start, end, put))
         findings(snapshot)
 
     for _ in range(_ROUNDS):
@@ -110,7 +110,7 @@ def _type_in_visa(text: str) -> list[float]:
 
     def edit(start: int, end: int, put: str) -> None:
         nonlocal analysis
-        analysis = analysis.edited(start, end, put)
+        analysis = analysis.edit(start, end, put)
         analysis.diagnostics  # noqa: B018
 
     for _ in range(_ROUNDS):

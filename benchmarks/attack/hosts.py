@@ -78,7 +78,7 @@ class Hosts(Target):
         host = HostText.of(case.text, case.host, platform_named(case.platform) if case.platform else None)
         _asked(host, draw)
         for start, end, new in case.edits:
-            host = host.edited(host.document.edit(start, end, new))
+            host = host.edit(host.document.edit(start, end, new))
             _asked(host, draw)
         _as_read_anew(host)
         return "with vISA" if host.units else "without vISA"

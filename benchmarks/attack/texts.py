@@ -114,7 +114,7 @@ class Texts(Target):
     def _edited(self, case: Case, analysis: Analysis, draw: random.Random) -> None:
         text = case.text
         for number, (start, end, new) in enumerate(case.edits):
-            analysis = analysis.edited(start, end, new)
+            analysis = analysis.edit(start, end, new)
             text = text[:start] + new + text[end:]
             if analysis.document.text != text:
                 raise Wrong(f"another text after edit {number}")

@@ -224,9 +224,9 @@ def test_marks_are_found_after_edits(page: Path) -> None:
                 before = analysis.findings.all
                 assert before == analysis.full_diagnostics
                 start = sum(map(len, lines[:line])) + line
-                edited = analysis.edited(start, start + len(other), long.lines[line])
+                edited = analysis.edit(start, start + len(other), long.lines[line])
                 _check(long, edited)
-                back = edited.edited(start, start + len(long.lines[line]), other)
+                back = edited.edit(start, start + len(long.lines[line]), other)
                 assert back.findings.all == before
 
 

@@ -98,7 +98,7 @@ def replay(seed, language, rounds):
 
 
 def edited(host, at, gone, new):
-    return host.edited(host.document.edit(at, at + gone, new))
+    return host.edit(host.document.edit(at, at + gone, new))
 
 
 def compared(host, text, seed):

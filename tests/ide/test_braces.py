@@ -124,7 +124,7 @@ def test_both_ways_of_checking_agree_after_every_character(lines: str, padding: 
     analysis = Analysis.of(whole[:start] + whole[start + len(typed) :])
     analysis.incremental_diagnostics()
     for at in range(0, len(typed), 7):
-        analysis = analysis.edited(start + at, start + at, typed[at : at + 7])
+        analysis = analysis.edit(start + at, start + at, typed[at : at + 7])
         text = analysis.document.text
         assert analysis.incremental_diagnostics() == Analysis.of(text).full_diagnostics
     assert analysis.document.text == whole
@@ -146,7 +146,7 @@ def test_random_edits_among_braces_give_what_a_fresh_text_gives(seed: int):
             at = draw.randrange(len(text))
             start, end, new = at, at + draw.choice((0, 1)), draw.choice(("{", "}", " }", "{ ", "\n", ""))
         text = text[:start] + new + text[end:]
-        analysis = analysis.edited(start, end, new)
+        analysis = analysis.edit(start, end, new)
         assert analysis.incremental_diagnostics() == Analysis.of(text).full_diagnostics
 
 

@@ -84,7 +84,7 @@ def test_answers_after_random_edits_equal_those_of_a_fresh_text(seed: int) -> No
     for number in range(EDITS):
         start, end, new = random_edit(text, draw)
         text = text[:start] + new + text[end:]
-        kept = kept.edited(start, end, new)
+        kept = kept.edit(start, end, new)
         assert kept.document.text == text
         if draw.random() < 0.5:
             # A quiet time that ends early.

@@ -150,5 +150,5 @@ def test_entries_lie_in_their_parents_whatever_is_edited(seed: int):
                 (DECLARATIONS, SOURCE, "\n}\n{\n", "  L7:\n", '.function "S"\n', ".input A offset=1 size=2\n")
             )
         text = text[:start] + new + text[end:]
-        analysis = analysis.edited(start, end, new)
+        analysis = analysis.edit(start, end, new)
         check_nesting(analysis, outline(analysis, most=draw.choice((5, 50, 3000))), 0, analysis.document.line_count - 1)

@@ -122,7 +122,7 @@ async def test_answers_after_random_edits_equal_those_of_a_fresh_text(seed: int,
     for number in range(edits):
         start, end, new = random_edit(text, draw)
         text = text[:start] + new + text[end:]
-        analysis = analysis.edited(start, end, new)
+        analysis = analysis.edit(start, end, new)
         kept.show(analysis)
         if draw.random() < 0.3:
             continue

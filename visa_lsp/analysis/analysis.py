@@ -77,7 +77,7 @@ class Analysis:
         """Return an analysis of a whole text for a platform by name."""
         return Analysis(Document.parse(text), platform_named(platform) if platform else None)
 
-    def edited(self, start: int, end: int, new_text: str) -> Analysis:
+    def edit(self, start: int, end: int, new_text: str) -> Analysis:
         """Return the analysis of the text with ``[start, end)`` replaced."""
         return Analysis(self.document.edit(start, end, new_text), self._named)
 

@@ -118,7 +118,7 @@ def _find_declaration(body: Body, name: str) -> Place:
 
 def _judge_alone(body: Body, lines: ChunkLines, offset: int, line: str) -> list[str]:
     lines.alone.add(offset)
-    return body.names.coupled(NAME.findall(line)) if len(line) <= MAX_LINE else []
+    return body.names.find_coupled(NAME.findall(line)) if len(line) <= MAX_LINE else []
 
 
 def _apply_verdict(body: Body, lines: ChunkLines, offset: int, line: str, verdict: tuple[int, ...]) -> list[str]:
@@ -180,7 +180,7 @@ def _classify_directives(body: Body, index: int, offsets: list[int] | None) -> s
         match = INPUT.match(text)
         name = match.group(1) if match is not None else ""
         if name and (
-            name not in names.decl or _find_declaration(body, name) > (index, offset) or names.coupled((name,))
+            name not in names.decl or _find_declaration(body, name) > (index, offset) or names.find_coupled((name,))
         ):
             lines.alone.add(offset)
             stale.add(name)

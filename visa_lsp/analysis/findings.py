@@ -226,7 +226,7 @@ class ChunkLines(Struct):
         self.changed()
         return subjects
 
-    def edited(self, change: Change) -> ChunkLines:
+    def edit(self, change: Change) -> ChunkLines:
         """Return the same for the new chunk, without the changed lines."""
 
         def places(some: Iterable[int]) -> Iterator[tuple[int, int]]:

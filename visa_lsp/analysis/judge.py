@@ -221,7 +221,7 @@ def _names_at(body: Body, setup: Setup, place: Place) -> frozenset[str]:
 
 def _add_coupled_lines(body: Body, setup: Setup, places: set[Place], rechecked: set[Dependency]) -> set[Place]:
     """Return the other lines that findings of some lines depend on: of a missing name as many as a message counts."""
-    wanted = rechecked.union(*[body.names.coupled(_names_at(body, setup, place)) for place in places])
+    wanted = rechecked.union(*[body.names.find_coupled(_names_at(body, setup, place)) for place in places])
     unknown = {name for name in names_among(wanted) if body.names.tokens[name] == UNKNOWN}
     found: set[Place] = set()
     counts: Counter[str] = Counter()
@@ -254,7 +254,7 @@ def _keep(body: Body, setup: Setup, judged: Judged, places: set[Place], known: s
     for line, (index, offset) in lines_of.items():
         missing = frozenset(judged.missing.get(line, ()))
         reported: set[Subject] = {*judged.subjects.get(line, ()), *names_in(missing)}
-        subjects = reported.union(names.coupled(_names_at(body, setup, (index, offset))))
+        subjects = reported.union(names.find_coupled(_names_at(body, setup, (index, offset))))
         if (index, offset) not in known:
             news |= reported
         needs: set[Dependency] = set()

@@ -94,7 +94,7 @@ class Names:
         plain = name in self.decl and name not in self.irregular | self.redeclared | self.setting.directives.broken
         return self.tokens[name] if plain else SINGLE
 
-    def coupled(self, names: Iterable[str]) -> list[str]:
+    def find_coupled(self, names: Iterable[str]) -> list[str]:
         """Return those of some names that findings about in one line depend on other lines that have them."""
         tokens, irregular = self.tokens, self.irregular
         return [name for name in names if tokens[name] in _COUPLED or name in irregular]
@@ -180,7 +180,7 @@ class Names:
             self._build(facts, inputs, wide=wide)
             return None
         changed = self._differences([facts[i] for i in added], gone)
-        changed |= self._relabelled([facts[i] for i in added], gone)
+        changed |= self._update_labels([facts[i] for i in added], gone)
         if inputs is not self.inputs:
             changed.update(n for n in inputs.keys() | self.inputs.keys() if inputs.get(n) != self.inputs.get(n))
             self.inputs = inputs
@@ -192,9 +192,9 @@ class Names:
         if setting.parts is not old.parts:
             now, was = setting.parts or {}, old.parts or {}
             changed.update(name for name in now.keys() | was.keys() if now.get(name) != was.get(name))
-        return self._retokened(changed) if changed else changed
+        return self._update_tokens(changed) if changed else changed
 
-    def _relabelled(self, added: list[Facts], gone: list[Facts]) -> set[str]:
+    def _update_labels(self, added: list[Facts], gone: list[Facts]) -> set[str]:
         """Count the labels; return the new and removed ones."""
         if len(added) == len(gone) == 1 and added[0].labels == gone[0].labels:
             return set()
@@ -360,7 +360,7 @@ class Names:
             self.decl[name] = self._homes[id(where[0])]
             (self.redeclared.add if len(where) > 1 else self.redeclared.discard)(name)
 
-    def _retokened(self, changed: set[str]) -> set[str]:
+    def _update_tokens(self, changed: set[str]) -> set[str]:
         """Make new tokens for changed names and all their aliases; return the names whose token differs now."""
         affected: set[str] = set()
         waiting = list(changed)

@@ -155,9 +155,9 @@ class Outline:
     def _update_key(self, kind: object, versions: tuple[str, ...], names: Names, chunks: Sequence[Chunk]) -> None:
         meaning = tuple(map(names.tokens.get, self.names))
         declared = sorted([(names.place(name), name) for name in self.names if name in names.decl])
-        behind = tuple(self._declared_behind(names, chunks))
+        behind = tuple(self._find_declared_behind(names, chunks))
         order = tuple([name for _, name in declared])
-        scoped = tuple(self._declared_apart(names, chunks))
+        scoped = tuple(self._find_declared_apart(names, chunks))
         self.of = kind, versions
         key = kind, versions, self._codes, meaning, behind, order, scoped
         if key != self.key:
@@ -166,7 +166,7 @@ class Outline:
             if self._class in _clean:
                 self._clean_key = key
 
-    def _declared_behind(self, names: Names, chunks: Sequence[Chunk]) -> Iterator[str]:
+    def _find_declared_behind(self, names: Names, chunks: Sequence[Chunk]) -> Iterator[str]:
         """Yield the names in the outline that are declared behind the first line of it that has them."""
         for name, at in self.names.items():
             if name in names.decl:
@@ -175,7 +175,7 @@ class Outline:
                 if where > index or (where == index and decl_lines(chunks[index])[number] > offset):
                     yield name
 
-    def _declared_apart(self, names: Names, chunks: Sequence[Chunk]) -> Iterator[tuple[int, int, str]]:
+    def _find_declared_apart(self, names: Names, chunks: Sequence[Chunk]) -> Iterator[tuple[int, int, str]]:
         """Yield the declarations of names whose token does not say which of them counts, and the braces between those."""
         apart = {name for name in self.names if names.tokens.get(name) == SINGLE}
         for index, number in names.declared(apart):

@@ -76,7 +76,7 @@ def advance(body: Body, before: Ends | None) -> Changes:
         ((_, lines),) = known
         todo[head] = list(range(change.head, change.behind + change.shift))
         stale.update(*[lines.subjects_of(offset) for offset in range(change.head, change.behind)])
-        body.lines[head] = lines.edited(change)
+        body.lines[head] = lines.edit(change)
     stale |= _stale_ends(before, ends_of(body), change, splice)
     stale |= _stale_directives(gone, [body.chunks[index] for index in added])
     lost, unjudged = _follow(body, change)

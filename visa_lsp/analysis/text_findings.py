@@ -83,7 +83,7 @@ class TextFindings:
         for body in self._bodies:
             update_body(body, setup)
         parts = [part for body in self._bodies for part in body.findings()]
-        return Findings(document, parts, [*self._of_text(document, setup), *self._left_out(document)])
+        return Findings(document, parts, [*self._of_text(document, setup), *self._report_left_out(document)])
 
     def _whole(self, document: Document) -> Findings:
         """Return all findings by the full path: with braces on the lines of statements, lines are not judged by classes.
@@ -154,7 +154,7 @@ class TextFindings:
             remember(_clean_frames, frame, _MAX_CLEAN_FRAMES)
         return found
 
-    def _left_out(self, document: Document) -> Iterator[Diagnostic]:
+    def _report_left_out(self, document: Document) -> Iterator[Diagnostic]:
         """Yield a finding for the lines beyond the limit, which are not checked."""
         lines = [body.line(document, body.cut) for body in self._bodies if body.cut is not None]
         if self._end is not None:

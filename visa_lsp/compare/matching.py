@@ -43,7 +43,7 @@ class Matching(Struct, frozen=True):
     changed: list[tuple[int, int]] = []
     moved: list[MovedRun] = []
 
-    def exchanged(self) -> Matching:
+    def exchange(self) -> Matching:
         """Return the matching with its sides exchanged."""
         return Matching(
             self.b,
@@ -65,7 +65,7 @@ def match_bodies(a: ComparedBody, b: ComparedBody) -> Matching:
         if count_equal(a.kernel, b.kernel, renaming) == len(renaming) + len(a.kernel.inputs):
             return Matching(items_a, items_b, renaming, [(n, n) for n in range(len(items_a))])
     if _precedes(b, a, items_b, items_a):
-        return _match_items(b, a, items_b, items_a).exchanged()
+        return _match_items(b, a, items_b, items_a).exchange()
     return _match_items(a, b, items_a, items_b)
 
 

@@ -89,22 +89,22 @@ class HostText:
 
     # ---- edits ----
 
-    def edited(self, document: Document) -> HostText:
+    def edit(self, document: Document) -> HostText:
         """Return the snapshot of the next state of the host's document."""
         change = change_between(self.document, document)
         before = self._scan
         if before.tree is not None:
-            before = replace(before, tree=before.tree.edited(change, self.document, document))
-        found = self._typed(before, change)
+            before = replace(before, tree=before.tree.edit(change, self.document, document))
+        found = self._apply_typing(before, change)
         by_lines = self.host in (Host.LLVM, Host.MLIR)  # read as a whole: a line may be anything
         if not by_lines and found is None and (self._scan.tree is None or self._scan.tree.is_sound_around(change.span)):
             # Where there was a mistake, the change may mend it.
-            found = self._moved(before, change, document) or self._with_one_function(before, change, document)
+            found = self._move(before, change, document) or self._with_one_function(before, change, document)
         if found is None:
             found = scan(document.text, self.host, Before(self.document.text, before))
         return HostText(self.host, document, self.platform, found, self._next_analysis(found))
 
-    def _typed(self, before: Scan, change: HostChange) -> Scan | None:
+    def _apply_typing(self, before: Scan, change: HostChange) -> Scan | None:
         """Return the scan with this change if it lies within one string; None for any other change."""
         number = bisect_right(self._bases, change.span.start) - 1
         if number < 0 or not (self.host is Host.PYTHON or self.placed[number].is_alone):
@@ -116,7 +116,7 @@ class HostText:
         placed[number] = made
         return replace(before, placed=tuple(placed), comments=tuple(map(change.moved, self.comments)))
 
-    def _moved(self, before: Scan, change: HostChange, document: Document) -> Scan | None:
+    def _move(self, before: Scan, change: HostChange, document: Document) -> Scan | None:
         """Return the scan, moved, if the change touches nothing that vISA depends on."""
         if not (_is_balanced(change.old) and _is_balanced(change.new)):
             return None
@@ -182,7 +182,7 @@ class HostText:
         """Return the offset of a unit in the host."""
         return self._bases[number]
 
-    def moved_by(self, unit: Unit) -> int:
+    def distance_of(self, unit: Unit) -> int:
         """Return the distance that a unit has moved in the host since its blocks were read."""
         return next(p.base - p.unit.base for p in self.placed if p.unit is unit)
 
@@ -248,7 +248,7 @@ class HostText:
         around = self._around
         if around is None:
             return None
-        at = offset + self.moved_by(unit)
+        at = offset + self.distance_of(unit)
         found = around.declaration(name, around.function_at(at), at)
         return found.span if found is not None else None
 
@@ -258,7 +258,7 @@ class HostText:
         if tree is None or self.host is Host.PYTHON:
             return None
         text = self.document.text
-        return Surroundings(text, self.host, tree.parsed(text).tree)
+        return Surroundings(text, self.host, tree.parse(text).tree)
 
 
 def _same_units(old: tuple[Unit, ...], new: tuple[Unit, ...]) -> tuple[int, int]:

@@ -38,7 +38,7 @@ class HostTree(Struct, frozen=True):
         read = readable(text, host)
         return HostTree(parse(read), host, read.without_text())
 
-    def edited(self, change: HostChange, before: Document, after: Document) -> HostTree:
+    def edit(self, change: HostChange, before: Document, after: Document) -> HostTree:
         """Return the tree with its nodes moved by an edit that leads from one state of the text to the next."""
         # An edit may make or unmake a word that is read as blanks.
         more = MAX_QUALIFIER_CHARS if self.host is Host.OPENCL else 0
@@ -64,7 +64,7 @@ class HostTree(Struct, frozen=True):
             more = cursor.goto_next_sibling()
         return True
 
-    def parsed(self, text: str) -> HostTree:
+    def parse(self, text: str) -> HostTree:
         """Return the tree of the text as it is now."""
         if len(text) <= MAX_REPARSED_CHARS:
             return HostTree.of(text, self.host)

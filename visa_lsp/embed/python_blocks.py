@@ -61,7 +61,7 @@ class PythonText:
 
     def blocks(self) -> list[AsmBlock]:
         """Return the blocks of vISA, and templates of PTX, in text order."""
-        marked = {self.strings[number].start_byte: self.strings[number] for number in self._marked()}
+        marked = {self.strings[number].start_byte: self.strings[number] for number in self._find_marked()}
         found: dict[int, AsmBlock] = {}
         for call in self._calls:
             given = self._given(call)
@@ -157,7 +157,7 @@ class PythonText:
             return self._string(owner, deep - 1)
         return None
 
-    def _marked(self) -> Iterator[int]:
+    def _find_marked(self) -> Iterator[int]:
         marks = [c for c in self.comments if MARK.search(self.text, c.start, c.end)]
         at = 0
         for mark, following in pairwise([*marks, Span(len(self.text), len(self.text))]):

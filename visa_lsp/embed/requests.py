@@ -103,7 +103,7 @@ def definition(host: HostText, offset: int) -> tuple[Target, ...]:
 
 
 def _of_operand(host: HostText, unit: Unit, name: OperandName, origin: Span) -> list[Target]:
-    moved = host.moved_by(unit)
+    moved = host.distance_of(unit)
     place = name.operand.span.shifted(moved)
     targets = [Target(origin, place, place)]
     variable = _VARIABLE.match(name.operand.expression)
@@ -175,7 +175,7 @@ def _rename_operand(host: HostText, at: int, known: tuple[Unit, OperandName, Spa
     if any(o.name == new_name for o in block.operands if o.name != old):
         raise RenameRefused(f"there is already an operand `{new_name}` in this statement")
     spans = [host.host_span(o.span) for o in of_highlights(host.analysis, at)]
-    place = name.operand.span.shifted(host.moved_by(unit))
+    place = name.operand.span.shifted(host.distance_of(unit))
     own = host.document.slice(place).find(old)
     edits = [Edit(Span(place.start + own, place.start + own + len(old)), new_name)] if own >= 0 else []
     edits += [Edit(_inner(span, old), new_name) for span in spans if span is not None]

@@ -86,7 +86,7 @@ def scan(text: str, host: Host, before: Before | None = None) -> Scan:
     known = before.scan.tree if before is not None else None
     if not (marked or _is_worth_it(text, host)):
         return Scan(marked=marked, tree=known)
-    tree = known.parsed(text) if known is not None else HostTree.of(text, host)
+    tree = known.parse(text) if known is not None else HostTree.of(text, host)
     if host is Host.PYTHON:
         python = PythonText(text, tree.tree)
         sources = (UnitSource("asm", 0, (b,), (_unknown(b),)) for b in python.blocks())

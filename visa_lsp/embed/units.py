@@ -208,7 +208,7 @@ class _UnitMaker:
             yield [StringPiece(HOLE, block.span, exact=False)]
             return
         line: list[StringPiece] = []
-        for piece in self._filled(number, block):
+        for piece in self._fill(number, block):
             start = 0
             while start < len(piece.text):
                 end = piece.text.find("\n", start) + 1 or len(piece.text)
@@ -220,7 +220,7 @@ class _UnitMaker:
         if line:
             yield line
 
-    def _filled(self, number: int, block: AsmBlock) -> Iterator[StringPiece]:
+    def _fill(self, number: int, block: AsmBlock) -> Iterator[StringPiece]:
         """Yield the template with its operands put in."""
         pattern = _TEMPLATE[block.signs]
         starts = list(accumulate((len(p.text) for p in block.pieces), initial=0))

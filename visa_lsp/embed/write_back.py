@@ -45,7 +45,7 @@ def edits_of(host: HostText, number: int, called: str, before: str, text: str) -
     document = host.document
     for edit in sorted(edits, key=lambda e: e.span, reverse=True):
         document = document.edit(edit.span.start, edit.span.end, edit.new_text)
-    after = host.edited(document)
+    after = host.edit(document)
     if known.number >= len(blocks_of(after)) or block_text(after, known.number, called).lines != wanted:
         raise BlockRefused(f"this change cannot be expressed in the strings of {called}: make it there")
     return edits
@@ -150,7 +150,7 @@ class _StringWriter:
                 raise BlockRefused(
                     f"`{self._text[part.start : part.end]}` replaces a part of the line: change it in the host"
                 )
-            text = self._quoted(literal, new if number == 0 else "")
+            text = self._quote(literal, new if number == 0 else "")
             yield Edit(self._with_its_string(part) if not text else part, text)
 
     def _parts(self, span: Span) -> Iterator[Span]:
@@ -198,7 +198,7 @@ class _StringWriter:
                 return Span(whole.start - len(gap), whole.end) if _GAP.fullmatch(gap) else part
         return part
 
-    def _quoted(self, literal: StringLiteral, text: str) -> str:
+    def _quote(self, literal: StringLiteral, text: str) -> str:
         """Return a part of the text as it is written in a literal."""
         sign = self._known.block.signs[:1]
         if sign:

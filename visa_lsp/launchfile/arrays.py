@@ -182,17 +182,17 @@ class ArrayChecks(Checks):
                 words = f"the file holds {array.dtype}, but the dtype is {dtype}"
                 self.add(rules.ARRAY_FILE, value, words)
                 return None
-            return self._shaped(value, array, shape)
+            return self._reshape(value, array, shape)
         if "dtype" not in keys:
-            self._missing(item, sure, f"{what} needs a dtype, one of {', '.join(DTYPES)}")
+            self._report_missing(item, sure, f"{what} needs a dtype, one of {', '.join(DTYPES)}")
             if source == "values" and value is not None:
                 self.literal(value, None)
             return None
         if source == "values" and value is not None:
-            return self._shaped(value, self.literal(value, keys["dtype"]), shape)
+            return self._reshape(value, self.literal(value, keys["dtype"]), shape)
         dtype = self.dtype(keys["dtype"])
         if "shape" not in keys:
-            self._missing(item, sure, f"{what} needs a shape, such as shape: [1024]")
+            self._report_missing(item, sure, f"{what} needs a shape, such as shape: [1024]")
         seed = self.number(value, 0, (1 << 64) - 1) if source == "random" and value is not None else 0
         if not source or dtype is None or shape is None or seed is None:
             return None
@@ -200,7 +200,7 @@ class ArrayChecks(Checks):
             return None
         return GivenArray(dtype, shape, source, (item.line, item.column), seed=seed)
 
-    def _missing(self, item: YamlItem, sure: bool, words: str) -> None:
+    def _report_missing(self, item: YamlItem, sure: bool, words: str) -> None:
         if sure:
             self.add(rules.MISSING_KEY, item, words)
 
@@ -255,7 +255,7 @@ class ArrayChecks(Checks):
         self.array_bytes = total
         return True
 
-    def _shaped(self, item: YamlItem, array: GivenArray | None, shape: tuple[int, ...] | None) -> GivenArray | None:
+    def _reshape(self, item: YamlItem, array: GivenArray | None, shape: tuple[int, ...] | None) -> GivenArray | None:
         if array is None or shape is None or shape == array.shape:
             return array
         if _is_known(array) and math.prod(shape) != math.prod(array.shape):

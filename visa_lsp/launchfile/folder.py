@@ -70,7 +70,7 @@ class LaunchFolder:
         except (OSError, ValueError):
             return ""
 
-    def sibling(self, stem: str, endings: tuple[str, ...]) -> Path | None:
+    def find_sibling(self, stem: str, endings: tuple[str, ...]) -> Path | None:
         """Return the first existing file of a stem with one of ``endings``."""
         return next((path for end in endings if is_regular(path := self.launch.with_name((stem or "_") + end))), None)
 

@@ -144,13 +144,13 @@ class Files:
         else:
             self._kept.pop(uri, None)
 
-    def opened_at(self, path: Path) -> OpenDocument | None:
+    def find_open(self, path: Path) -> OpenDocument | None:
         """Return the open document of a file."""
         return self.documents.get(self.uri_of(path)) or next(
             (d for d in self.documents if d.language is Language.VISA and self.path_of(d.key) == str(path)), None
         )
 
-    def existing(self, uri: str, candidates: tuple[str, ...]) -> str | None:
+    def find_existing(self, uri: str, candidates: tuple[str, ...]) -> str | None:
         """Return the URI of the first of some files, named relative to a document, that there is."""
         base = self.path_of(uri)
         return self._first([Path(base).parent] if base is not None else [], candidates)

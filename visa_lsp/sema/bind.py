@@ -97,16 +97,16 @@ class Binder:
             self._statement(line, node)
             return
         for span in node.braces.opens:
-            self._opened(span)
+            self._open(span)
         self._statement(line, node)
         for span in node.braces.closes:
-            self._closed(span)
+            self._close(span)
 
-    def _opened(self, span: Span) -> None:
+    def _open(self, span: Span) -> None:
         self.ctx.ensure_body()
         self.ctx.open_scope(span)
 
-    def _closed(self, span: Span) -> None:
+    def _close(self, span: Span) -> None:
         self.ctx.ensure_body()
         if not self.ctx.close_scope():
             self.ctx.problem("unmatched-brace", span)
@@ -134,7 +134,7 @@ class Binder:
             case tree.Scope():
                 # The line may go on behind the brace.
                 span = Span(node.span.start, node.span.start + 1)
-                (self._opened if node.opens else self._closed)(span)
+                (self._open if node.opens else self._close)(span)
             case tree.Version():
                 self.versions += 1
                 if self.version is None and (number := _number_of(node)) is not None:

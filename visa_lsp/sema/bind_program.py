@@ -68,7 +68,7 @@ class _ProgramBinder(Binder):
         ctx = self.ctx
         ctx.line = line
         plain = bool(ctx.bodies) and ctx.scope is ctx.body.scope
-        if plain and (self._is_declared(code) if code[0] == "." else self.instructions.served(ctx, code)):
+        if plain and (self._is_declared(code) if code[0] == "." else self.instructions.serve(ctx, code)):
             return
         # Some lines have been read by whoever checked the text.
         statement = statement_of(code)

@@ -66,7 +66,7 @@ class InstructionTemplates:
         self._tokens = _Tokens()
         self._templates: dict[str, InstructionTemplate | None] = {}
 
-    def served(self, ctx: BindingPass, code: str) -> bool:
+    def serve(self, ctx: BindingPass, code: str) -> bool:
         """Bind a line without reading it; False where it has to be read."""
         if _CLASS_MARK in code:
             return False

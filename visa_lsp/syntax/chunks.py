@@ -132,7 +132,7 @@ class Chunk:
         other.words = self.words
         return other
 
-    def edited(self, start: int, end: int, new_text: str, *, most: int) -> Chunk | None:
+    def edit(self, start: int, end: int, new_text: str, *, most: int) -> Chunk | None:
         """Return the chunk with ``[start, end)`` replaced; None where it would not be one chunk of at most so many lines."""
         source = text = self.source[:start] + new_text + self.source[end:]
         if "\r" in new_text or self.source is not self.text or self.source[max(0, start - 1) : start] == "\r":

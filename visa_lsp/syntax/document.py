@@ -259,7 +259,7 @@ class Document:
         base = self._first_offsets[first]
         one = None
         if first == last and not self._begins_with_mark(start, end, new_text):
-            one = chunks[first].edited(start - base, end - base, new_text, most=2 * CHUNK_LINES)
+            one = chunks[first].edit(start - base, end - base, new_text, most=2 * CHUNK_LINES)
         if one is not None:
             fresh = [one]
         else:

@@ -131,7 +131,7 @@ class Parser:
         met = self._met.get(shape)
         if met is not None and met[0] == code:
             return met[1]
-        if self._recalled(shape, code):
+        if self._recall(shape, code):
             return self._of_shape(code)
         statement = self.full(code)
         if not statement.errors:
@@ -172,7 +172,7 @@ class Parser:
             if self.cache is not None:
                 self.cache.put(_EXACT + code, code, statement)
 
-    def _recalled(self, shape: str, code: str) -> bool:
+    def _recall(self, shape: str, code: str) -> bool:
         """Learn from a line that was met before, here or by another process; False when that does not decide it."""
         if shape not in self._builders and shape in self._met:
             self._times[shape] = self._times.get(shape, 1) + 1
@@ -180,7 +180,7 @@ class Parser:
                 return False
             del self._times[shape]
             met = self._met.pop(shape)
-            if not self._generalised(shape, *met):
+            if not self._generalise(shape, *met):
                 self._builders[shape] = None
                 self._fresh.pop(shape, None)
                 self._keep_exact(*met)
@@ -189,7 +189,7 @@ class Parser:
             return False
         if shape not in self._builders:
             found = self.cache.get(shape)
-            if found is not None and self._generalised(shape, *found):
+            if found is not None and self._generalise(shape, *found):
                 return True
         found = self.cache.get(_EXACT + code)
         if found is None or found[0] != code or found[1].errors != () or len(self._exact) >= _MAX_EXACT:
@@ -197,7 +197,7 @@ class Parser:
         self._exact[code] = found[1]
         return True
 
-    def _generalised(self, shape: str, code: str, statement: tree.Statement) -> bool:
+    def _generalise(self, shape: str, code: str, statement: tree.Statement) -> bool:
         """Make what builds the statements of a shape from one of its lines; False where that serves no other line."""
         known, texts, ends = split(code)
         if known != shape or statement.errors != ():

@@ -41,7 +41,7 @@ class SourceFindings:
         if not self.full:
             self.found.append(Diagnostic(rule, span, message, related, fixes, severity))
 
-    def sorted(self) -> tuple[Diagnostic, ...]:
+    def list_in_order(self) -> tuple[Diagnostic, ...]:
         """Return the findings in the order of the text."""
         self.found.sort(key=lambda d: (d.span, d.code))
         if self.full:

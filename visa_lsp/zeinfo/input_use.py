@@ -44,7 +44,7 @@ def has_own_memory(kernel: Kernel) -> bool:
     """
     flow = InputUse(kernel)
     pointers = {flow.root(e.id) for e in kernel.arguments if e.kind & 7 == 0 and e.size == _POINTER_BYTES}
-    given = flow.reached(flow.loaded | pointers)
+    given = flow.find_reached(flow.loaded | pointers)
     return any(root is None or root not in given for root in flow.slm_roots)
 
 
@@ -96,9 +96,9 @@ class InputUse:
             {self.root(e.id) for e in self.kernel.arguments if e.kind & 7 == 0} | set(PREDEFINED)
         )
 
-    def reached(self, sources: Iterable[int]) -> set[int]:
+    def find_reached(self, sources: Iterable[int]) -> set[int]:
         """Return the variables that values of some variables may become part of, themselves included."""
-        return self._values.reached(sources)
+        return self._values.find_reached(sources)
 
     def of(self, id_: int) -> frozenset[int]:
         """Return the origins of one variable."""

@@ -54,14 +54,14 @@ class Directory:
             self.index = None  # it is of another snapshot: no snapshot's now, until ``update`` has looked
         return True
 
-    def declaring(self, names: Iterable[str]) -> list[tuple[str, ChunkIndex]]:
+    def find_declaring(self, names: Iterable[str]) -> list[tuple[str, ChunkIndex]]:
         """Return some names with each chunk that declares them, in no order."""
         wanted = set(names)
         found = [(name, part) for name in wanted for part in self._declaring.get(name, ())]
         found += [(name, part) for part in self._left.values() for name in wanted.intersection(part.facts.decls)]
         return found
 
-    def aliasing(self, name: str) -> list[ChunkIndex]:
+    def find_aliasing(self, name: str) -> list[ChunkIndex]:
         """Return the chunks that may declare an alias of a name, in no order."""
         wanted = needle(name)
         return [*self._aliasing.get(name, ()), *(part for part in self._left.values() if may_have(part.chunk, wanted))]

@@ -272,7 +272,7 @@ class Index:
 
     def declarations(self, group: BodyChunks, names: Iterable[str]) -> Iterator[tuple[int, str, str]]:
         """(line, name, text behind the name) of the declarations of some names."""
-        for name, part in directory_of(self).declaring(names):
+        for name, part in directory_of(self).find_declaring(names):
             at = self._places[id(part)]
             if group.first <= at < group.end:
                 base = self.document.line_of(at)
@@ -283,7 +283,7 @@ class Index:
         """Yield the names that are declared as aliases of some names."""
         directory = directory_of(self)
         for wanted in bases:
-            for part in directory.aliasing(wanted):
+            for part in directory.find_aliasing(wanted):
                 if group.first <= self._places[id(part)] < group.end:
                     yield from (name for name, base in part.aliases if base == wanted)
 

@@ -486,7 +486,7 @@ def _remember(ls: VisaServer, uri: str, answer: Result) -> None:
     source = answer.get("source")
     opened = ls.documents.get(uri)
     if uri.endswith(_LAUNCH):
-        opened = ls.files.opened_at(Path(source)) if source else None
+        opened = ls.files.find_open(Path(source)) if source else None
     elif _is_object(uri):
         opened = ls.documents.get(f"{SCHEME}:{uri.partition(':')[2]}.visaasm")
     if not answer.get("kernel") or opened is None:

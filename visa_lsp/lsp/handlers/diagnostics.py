@@ -375,7 +375,7 @@ _REPORT: Final = Key[list[Value]]("report")
 
 def _file_report(ls: VisaServer, path: Path, before: dict[str, str]) -> Value | None:
     """Return the findings of a file that is not open; None for one that is, or that cannot be read."""
-    if ls.files.opened_at(path) is not None:
+    if ls.files.find_open(path) is not None:
         return None
     uri, stamp = ls.files.uri_of(path), ls.files.stamp(path)
     if stamp is None:

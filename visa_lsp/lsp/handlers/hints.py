@@ -158,7 +158,7 @@ async def on_link(ls: VisaServer, params: types.DocumentLinkParams) -> list[type
         return None
     found = []
     for link in links:
-        target = ls.files.existing(opened.key, link.candidates)
+        target = ls.files.find_existing(opened.key, link.candidates)
         if target is not None:
             place = line_range(document, link.line, link.span, ls.encoding)
             found.append(types.DocumentLink(place, target=target, tooltip=link.tooltip))

@@ -137,7 +137,7 @@ def partners_of(ls: VisaServer, uri: str, text: str) -> list[tuple[str, Analysis
 
 
 def _analysis(ls: VisaServer, path: Path) -> Analysis | None:
-    opened = ls.files.opened_at(path)
+    opened = ls.files.find_open(path)
     if opened is not None:
         return opened.analysis
     uri, stamp = ls.files.uri_of(path), ls.files.stamp(path)
@@ -199,7 +199,7 @@ def launch_file(ls: VisaServer, opened: OpenDocument, offset: int) -> types.Loca
     document = opened.analysis.document
     group = index_of(document).group_at(document.position(offset)[0])
     names = (stem_of(Path(path)) if path is not None else "", group.name)
-    target = ls.files.existing(opened.key, tuple(f"{name}.launch.yaml" for name in names if _plain(name)))
+    target = ls.files.find_existing(opened.key, tuple(f"{name}.launch.yaml" for name in names if _plain(name)))
     return types.Location(target, types.Range(_START, _START)) if target is not None else None
 
 

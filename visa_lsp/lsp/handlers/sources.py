@@ -122,7 +122,7 @@ def _texts(ls: VisaServer) -> Iterator[tuple[str, Sources]]:
         yield opened.key, _of_open(opened)
     for path in ls.files.visa_files():
         stamp = ls.files.stamp(path)
-        if stamp is None or ls.files.opened_at(path) is not None:
+        if stamp is None or ls.files.find_open(path) is not None:
             continue
         uri = ls.files.uri_of(path)
         known = ls.files.kept(_SOURCES, uri, stamp, None)

@@ -220,7 +220,7 @@ def _open_rows(ls: VisaServer, query: str) -> Iterator[list[bytes]]:
 def _file_symbols(ls: VisaServer, query: str) -> Iterator[list[dict[str, Any]]]:
     wanted = pattern_of(query)
     for path in ls.files.visa_files():
-        if ls.files.opened_at(path) is None:
+        if ls.files.find_open(path) is None:
             yield [value for value in _symbols_of(ls, path) if wanted.search(value["name"])]
 
 

@@ -111,7 +111,7 @@ class Protocol(LanguageServerProtocol):
                 self._refuse(None, _INVALID, "the message is neither a request nor a response")
             return
         if "method" not in message:
-            self._answered(message)
+            self._take_answer(message)
         elif is_request:
             self._request(message, str(method))
         else:
@@ -171,7 +171,7 @@ class Protocol(LanguageServerProtocol):
         if whole is not None:
             super().handle_message(whole)
 
-    def _answered(self, message: dict[str, Any]) -> None:
+    def _take_answer(self, message: dict[str, Any]) -> None:
         """Take an answer to a request of ours; unknown ids are ignored."""
         ident = message.get("id")
         if isinstance(ident, bool) or not isinstance(ident, (int, str)) or ident not in self._asked:

@@ -66,14 +66,14 @@ class _Inbox:
         if fd is None:
             return False
         try:
-            self._loop.add_reader(fd, self._arrived)
+            self._loop.add_reader(fd, self._receive)
         except (NotImplementedError, OSError, ValueError):
             return False
         self._ended.add_done_callback(lambda _: self._loop.remove_reader(fd))
         self._next()
         return True
 
-    def _arrived(self) -> None:
+    def _receive(self) -> None:
         if self._engaged:
             return  # the loop calls again
         inflow = self._inflow
@@ -112,7 +112,7 @@ class _Inbox:
     def _read(self) -> None:
         try:
             while (body := self._inflow.next()) is not None:
-                self._loop.call_soon_threadsafe(self._handed, body)
+                self._loop.call_soon_threadsafe(self._hand, body)
                 self._handled.acquire()
         except (OSError, ValueError):
             logger.warning("standard input cannot be read any more")
@@ -131,7 +131,7 @@ class _Inbox:
         else:
             self._ended.set_exception(error)
 
-    def _handed(self, body: bytes) -> None:
+    def _hand(self, body: bytes) -> None:
         if self._handle(body):
             # Work that the message started is done first, because the thread would take the interpreter's lock from it.
             self._loop.call_soon(self._go_on)

@@ -50,7 +50,7 @@ class DumpArguments:
         self.doubts: list[Doubt] = []
         self.private = False
         self._has_hints = hints is not None and not isinstance(hints, Mapping)
-        self.hints = self._guessed(hints) if hints is None or isinstance(hints, Mapping) else list(hints)
+        self.hints = self._guess(hints) if hints is None or isinstance(hints, Mapping) else list(hints)
 
     def write(self) -> None:
         """Write every entry."""
@@ -70,7 +70,7 @@ class DumpArguments:
 
     # Without hints.
 
-    def _guessed(self, named: Mapping[str, ArgumentHint] | None) -> list[ArgumentHint]:
+    def _guess(self, named: Mapping[str, ArgumentHint] | None) -> list[ArgumentHint]:
         """Return hints from the text: used arguments by their numbers, the others in the order of the payload.
 
         ``named`` has the given facts of arguments by name.
@@ -96,7 +96,7 @@ class DumpArguments:
                 + "; a launch file with its arguments gives more (--launch FILE)"
             )
         if not self._bindless():
-            found += [(None, ArgumentHint("image", image_type=type_)) for type_ in self._guessed_images()]
+            found += [(None, ArgumentHint("image", image_type=type_)) for type_ in self._guess_images()]
         known = {s.name for s, _ in found if s is not None} | {f"bti({n})" for n in self.flow.surfaces}
         unknown = next((name for name in named or () if name not in known), None)
         if unknown is not None:
@@ -109,7 +109,7 @@ class DumpArguments:
             for s, hint in found
         ]
 
-    def _guessed_images(self) -> list[str]:
+    def _guess_images(self) -> list[str]:
         """Return the types of the images that the binding table must have, in its order."""
         table = self.flow.surfaces
         buffers = len(self.roles.pointers)
