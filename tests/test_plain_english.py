@@ -84,17 +84,19 @@ PATTERNS = {
     "of which": _pattern(_PROSE, r"\b(?:of which|every other of)\b", "split the sentence"),
     "comma splice": _pattern(
         _PROSE,
-        r"[a-z`)], (?:it|they|this|these|we|he) (?:is|are|was|were|has|have|does|do|can|must|may|will|reads?|makes?|takes?|gets?)\b",
+        r"(?:^|[.;:] )(?!(?:If|Where|When|With|Without|Once|After|As|Although|Because|While|In|Of|For|Until|Before|To|Not)\b)"
+        r"[A-Z`][^.;:,]*\b(?:is|are|has|have|does|do|cannot|can|must|may|will)\b[^.;:,]*, "
+        r"(?:it|they|this|these|we|he) (?:is|are|was|were|has|have|does|do|can|must|may|will)\b",
         "two sentences, or a conjunction",
     ),
     "constant by size": _pattern(
         "constant",
-        r"^_?(?:MOST|MANY|FEW|LONG|LONGEST|LARGE|LARGEST|SMALL|SMALLEST|SHORT|BIG|HUGE|DEEP|WIDE|MORE|ENOUGH|TOO)(?:_|$)",
+        r"^_?(?:MOST|MANY|FEW|BIG|ENOUGH|(?:LONG|LARG|SMALL|SHORT|HUGE|DEEP|WIDE)(?:E|EST|ER)?)(?:_(?!GRF_BYTES|HEADER_BYTES|NORMAL)|$)",
         "name the thing and the unit: MAX_LINE_CHARS",
     ),
     "participle": _pattern(
         "name module-name",
-        r"^_*(?!need|embed|feed|seed|exceed|proceed|speed|string|bring|[a-z]+ing_)(?:[a-z]+ed|found|held|kept|made|said|seen|shown|"
+        r"^_*(?!need|embed|feed|seed|exceed|proceed|speed|string|bring|mapping|meaning|missing__|[a-z]+ing_|pred$)(?:[a-z]+ed|found|held|kept|made|said|seen|shown|"
         r"known|written|taken|given|gone|lost|sent|told|meant|left|built|bound|caught|drawn|[a-z]{3,}ing)(?:_|$)",
         "a verb for a function, a noun for a module",
     ),
@@ -113,7 +115,13 @@ _CONSTANT = re.compile(r"(_?[A-Z][A-Z0-9_]+)(?:: [^=]+)? = ")
 _PROPERTY = re.compile(r"\s*@(?:\w+\.)?(?:cached_)?(?:property|fixture|setter)\b|\s*@\w+\.setter")
 _COMMENT = re.compile(r"(?:^|  |\s)# (.*)")
 _STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
-_QUOTED = re.compile(r"^```.*?^```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+_QUOTED = re.compile(r"``[^`]*``|`[^`]*`")
+_CODE_BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+_PARAGRAPH = re.compile(r"(?:[^\n]+\n?)+")
+
+
+def _blank(block: re.Match[str]) -> str:
+    return re.sub(r"[^\n]+", "", block[0])
 
 
 def _texts_of(path: str, source: str) -> Iterator[Text]:
@@ -173,10 +181,15 @@ def texts() -> tuple[Text, ...]:
             found += _texts_of(path, file.read_text("utf-8"))
     for glob in DOCUMENTS:
         for file in sorted(ROOT.glob(glob)):
-            source = _QUOTED.sub("`x`", file.read_text("utf-8"))
+            source = file.read_text("utf-8")
             found += (
-                Text(file.relative_to(ROOT).as_posix(), 1, "document", " ".join(part.split()))
-                for part in source.split("\n\n")
+                Text(
+                    file.relative_to(ROOT).as_posix(),
+                    source.count("\n", 0, part.start()) + 1,
+                    "document",
+                    " ".join(part[0].split()),
+                )
+                for part in _PARAGRAPH.finditer(_CODE_BLOCK.sub(_blank, source))
             )
     return tuple(found)
 
@@ -188,7 +201,9 @@ def matches(name: str) -> list[Text]:
     return [
         text
         for text in texts()
-        if text.kind in wanted and regex.search(text.text) and not any(part in text.text for part in ALLOWED)
+        if text.kind in wanted
+        and regex.search(_QUOTED.sub("x", text.text))
+        and not any(part in text.text for part in ALLOWED)
     ]
 
 

@@ -66,7 +66,7 @@ class TextFindings:
     def update(self, document: Document) -> Findings:
         """Return all findings of a snapshot."""
         chunks = document.chunks
-        head, tail = document.changed_since(self._chunks)
+        head, tail = document.count_shared(self._chunks)
         fresh, gone = chunks[head : len(chunks) - tail], self._chunks[head : len(self._chunks) - tail]
         self._braced += sum([facts_in(c).braced for c in fresh]) - sum([facts_in(c).braced for c in gone])
         if self._braced:

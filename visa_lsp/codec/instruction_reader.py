@@ -277,7 +277,7 @@ def _require_word(row: Instruction, index: int, read: Reader, version: tuple[int
     heard = [(row.index[m.field], m.heard[1]) for m in row.modifiers if m.heard and m.heard[0] == field.name]
     unknown = ~reduce(or_, (bit for _, bit in heard), reach | field.hidden) if version >= STRICT_FROM else 0
 
-    def said(code: bytes, at: int, values: list[Value]) -> tuple[Value, int]:
+    def read_required(code: bytes, at: int, values: list[Value]) -> tuple[Value, int]:
         value, end = read(code, at, values)
         number = cast("int", value)
         if number & unknown:
@@ -286,7 +286,7 @@ def _require_word(row: Instruction, index: int, read: Reader, version: tuple[int
             values[position] = int(bool(number & bit))
         return value, end
 
-    return said
+    return read_required
 
 
 def _old_field(field: Field, version: tuple[int, int]) -> OldField | None:
@@ -333,13 +333,13 @@ def _last(row: Instruction, before: int, kind: FieldKind) -> int:
 
 
 def _check_constant(read: Reader, const: int, mask: int) -> Reader:
-    def checked(code: bytes, at: int, values: list[Value]) -> tuple[Value, int]:
+    def read_checked(code: bytes, at: int, values: list[Value]) -> tuple[Value, int]:
         value, end = read(code, at, values)
         if (cast("int", value) ^ const) & mask:
             raise RowMismatchError
         return value, end
 
-    return checked
+    return read_checked
 
 
 def _address_of(row: Instruction, index: int, read: Reader) -> Reader:

@@ -31,7 +31,7 @@ class CType(Struct, frozen=True):
     depth: int = 0
     pointer: str = "uq"
 
-    def pointed(self) -> CType | None:
+    def element_type(self) -> CType | None:
         """Return the type of an element of a pointer, an array or a vector; None for any other type."""
         if self.depth:
             # Where the pointers in memory lead to is not written down with the first one.
@@ -178,7 +178,7 @@ def type_of(
         return CType(inner.visa, inner.count, inner.depth + 1, "uq" if inner.depth else inner.pointer)
     if text[0] == "*":
         inner = type_of(text[1:], host, names, variable)
-        return inner.pointed() if inner is not None and inner.depth else None
+        return inner.element_type() if inner is not None and inner.depth else None
     cast = _CAST.match(text)
     if cast is not None:
         return (
@@ -203,7 +203,7 @@ def _path(text: str, variable: Callable[[str], CType | None]) -> CType | None:
     while at < len(text):
         if text[at] == "[":
             close = _closes(text, at)
-            inner = found.pointed() if close > at else None
+            inner = found.element_type() if close > at else None
             if inner is None:
                 return None
             found, at = inner, close + 1

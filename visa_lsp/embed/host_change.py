@@ -39,7 +39,7 @@ class HostChange(NamedTuple):
 def change_between(before: Document, after: Document) -> HostChange:
     """Return the difference of two states of a text, found in the chunks that they do not share."""
     old, new = before.chunks, after.chunks
-    head, tail = after.changed_since(old)
+    head, tail = after.count_shared(old)
     start = sum(chunk.length for chunk in old[:head])
     gone = "".join(chunk.source for chunk in old[head : len(old) - tail])
     come = "".join(chunk.source for chunk in new[head : len(new) - tail])

@@ -64,7 +64,7 @@ class PythonText:
         marked = {self.strings[number].start_byte: self.strings[number] for number in self._find_marked()}
         found: dict[int, AsmBlock] = {}
         for call in self._calls:
-            given = self._given(call)
+            given = self._find_arguments(call)
             if given is None or given[0].start_byte in found:
                 continue
             template, constraints = given
@@ -98,7 +98,7 @@ class PythonText:
         function = call.child_by_field_name("function")
         return function is not None and _TAKES_ASSEMBLY in self.text[function.start_byte : function.end_byte]
 
-    def _given(self, call: Node) -> tuple[Node, Node] | None:
+    def _find_arguments(self, call: Node) -> tuple[Node, Node] | None:
         """Return the template and the constraints that a call is given, by name or by place."""
         arguments = call.child_by_field_name("arguments")
         if arguments is None or arguments.type != "argument_list":
@@ -140,10 +140,10 @@ class PythonText:
             value = before[-1].child_by_field_name("right") if before else None
             return self._string(value, deep - 1) if value is not None else None
         if node.type == "call" and deep:
-            return self._kept(node, deep)
+            return self._find_strings(node, deep)
         return None
 
-    def _kept(self, call: Node, deep: int) -> Node | None:
+    def _find_strings(self, call: Node, deep: int) -> Node | None:
         """Return the node of the strings that a call gives back much as they are; None for any other call."""
         function, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
         if function is None or arguments is None:

@@ -235,11 +235,11 @@ class Surroundings:
                 following = next(scopes, None)
             while around[-1].end <= node.start_byte:
                 around.pop()
-            for declared in self._declared(node, around[-1]):
+            for declared in self._find_declarations(node, around[-1]):
                 found.setdefault(declared.name, []).append(declared)
         return found
 
-    def _declared(self, node: Node, scope: Span) -> list[Declared]:
+    def _find_declarations(self, node: Node, scope: Span) -> list[Declared]:
         kind, first = node.child_by_field_name("type"), node.child_by_field_name("declarator")
         if kind is None or first is None:
             return []

@@ -240,7 +240,7 @@ class _UnitMaker:
         if hit["double"]:
             return hit["double"]
         if hit["unique"]:
-            return self._named(number, UNIQUE, hit[0])
+            return self._name_part(number, UNIQUE, hit[0])
         if hit["label"]:
             name = hit["name"] or (block.labels[:1] or ("",))[0]
             self._labels.add(name)
@@ -257,7 +257,7 @@ class _UnitMaker:
         first = before.rstrip().endswith(")")  # behind the execution size
         return self._text_of(number, block, operand, hit[0], first=first)
 
-    def _named(self, number: int, key: object, written: str) -> str:
+    def _name_part(self, number: int, key: object, written: str) -> str:
         """Return the placeholder for a part of a block."""
         name = f"__asm{number}_{key}"
         name = self._called.get(name, name)
@@ -274,7 +274,7 @@ class _UnitMaker:
             self._open = True
             return CHOICES[self._choice][2]
         key = operand.number if not operand.name or operand.constraint is not None else operand.name
-        name = self._named(number, key, written)
+        name = self._name_part(number, key, written)
         if name not in self._names:
             self._names[name] = OperandName(name, written, operand)
             self._decls.append(self._declaration(name, block, operand, known))

@@ -108,16 +108,16 @@ class _StringWriter:
         both = min(end - first, len(new))
         for n in range(both):
             line = "\n".join(new[n:]) if n == both - 1 else new[n]
-            yield from self._changed(starts[first + n], old[first + n], line)
+            yield from self._change_line(starts[first + n], old[first + n], line)
         if first + both < end:
-            yield from self._written(Span(starts[first + both], starts[end]), "")
+            yield from self._write_part(Span(starts[first + both], starts[end]), "")
         elif not both and first > 0:
             at = starts[first] - 1
-            yield from self._written(Span(at, at), "".join("\n" + line for line in new))
+            yield from self._write_part(Span(at, at), "".join("\n" + line for line in new))
         elif not both:
-            yield from self._written(Span(starts[0], starts[0]), "".join(line + "\n" for line in new))
+            yield from self._write_part(Span(starts[0], starts[0]), "".join(line + "\n" for line in new))
 
-    def _changed(self, start: int, old: str, new: str) -> Iterator[Edit]:
+    def _change_line(self, start: int, old: str, new: str) -> Iterator[Edit]:
         """Yield the edits that make one line another one; a name of an operand is changed as a whole."""
         if old == new:
             return
@@ -129,9 +129,9 @@ class _StringWriter:
             head -= 1
         while tail and (_is_word(_around(old, tail)) or _is_word(_around(new, tail))):
             tail -= 1
-        yield from self._written(Span(start + head, start + len(old) - tail), new[head : len(new) - tail])
+        yield from self._write_part(Span(start + head, start + len(old) - tail), new[head : len(new) - tail])
 
-    def _written(self, span: Span, new: str) -> Iterator[Edit]:
+    def _write_part(self, span: Span, new: str) -> Iterator[Edit]:
         """Yield the edits that replace a part of the unit's text; a placeholder is replaced as a whole."""
         for segment in self._unit.map.segments:
             whole = segment.text

@@ -40,7 +40,7 @@ class LaunchFolder:
         """Return whether a file of this name may be accessed."""
         return self.trusted or not name.startswith(("\\\\", "//"))
 
-    def missing(self, name: str) -> str:
+    def why_missing(self, name: str) -> str:
         """Return the reason why the file of a name cannot be read; empty if it can."""
         path = self.path(name)
         if is_regular(path) or self.beside.opened(path) is not None:

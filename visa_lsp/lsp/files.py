@@ -109,7 +109,7 @@ class Files:
             return None
 
     @staticmethod
-    def changed(path: Path) -> Stamp | None:
+    def stamp_place(path: Path) -> Stamp | None:
         """Return the stamp of the state of a file or folder; None where it does not exist."""
         try:
             found = path.stat()
@@ -129,7 +129,7 @@ class Files:
         """Remember something about a state of a file; ``of`` is what else it depends on."""
         self._kept.setdefault(uri, {})[key] = (stamp, of, fact)
 
-    def kept(self, key: Key[T], uri: str, stamp: Stamp | None, of: object) -> T | None:
+    def recall(self, key: Key[T], uri: str, stamp: Stamp | None, of: object) -> T | None:
         """Return the remembered value; None if the file, or ``of``, has changed."""
         known = self._kept.get(uri, {}).get(key)
         if known is None or known[0] != stamp or known[1] != of:

@@ -119,7 +119,7 @@ class VisaServer(LanguageServer):
         protocol = self.protocol
         return protocol.encoding if isinstance(protocol, Protocol) else "utf-16"
 
-    def opened(
+    def find_open(
         self, identifier: types.TextDocumentIdentifier | types.VersionedTextDocumentIdentifier
     ) -> OpenDocument | None:
         """Return the open vISA text of a request."""

@@ -115,7 +115,7 @@ class Chunk:
         """Return the lines without comments, ends and blanks before the ends."""
         return [line.rstrip() for line in code_in(self).split("\n")[1 : self.count + 1]]
 
-    def entered(self, in_block: bool) -> Chunk:
+    def enter(self, in_block: bool) -> Chunk:
         """Return the same text behind another state of comments; the way back gives the chunk that it was."""
         if in_block == self.opens_in_block:
             return self

@@ -90,7 +90,7 @@ class Document:
         """Return a document from a whole text."""
         return Document(_all_chunks(text))
 
-    def changed_since(self, chunks: Sequence[Chunk]) -> tuple[int, int]:
+    def count_shared(self, chunks: Sequence[Chunk]) -> tuple[int, int]:
         """Return the numbers of chunks at the head and at the tail shared with another document's chunks."""
         known = self._changed
         return known[1:] if known is not None and known[0] is chunks else common(chunks, self.chunks)
@@ -273,7 +273,7 @@ class Document:
         same = last + 1  # the first chunk behind what was replaced that stays as it is
         moved: list[Chunk] = []
         while same < len(chunks) and chunks[same].opens_in_block != in_block:
-            moved.append(chunks[same].entered(in_block))
+            moved.append(chunks[same].enter(in_block))
             in_block = moved[-1].closes_in_block
             same += 1
         # A copy and a splice, because any other way visits all chunks more than once.

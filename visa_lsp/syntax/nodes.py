@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 
 BLANK: Final = "_"
 # Parsimonious calls itself some 60 deep for each parenthesis around an expression.
-_DEEPER: Final = 5_000
+_RECURSION_LIMIT: Final = 5_000
 _LIMIT: Final = Lock()  # all threads have the same one
 
 
@@ -80,7 +80,7 @@ def deeply(read: Callable[[], Result]) -> Result:
         with contextlib.suppress(RecursionError):
             return read()
         usual = sys.getrecursionlimit()
-        sys.setrecursionlimit(usual + _DEEPER)
+        sys.setrecursionlimit(usual + _RECURSION_LIMIT)
         try:
             return read()
         finally:

@@ -49,7 +49,7 @@ _PLACEHOLDER: Final = ("", "\x07", "\x06", "\x01", "\x02", "\x03", "\x04", "\x08
 # A line that has one of these itself has no shape.
 PLACEHOLDER: Final = re.compile("[\x01-\x08]")
 # Deeper trees and longer lines serve no other line: code has to be read by a parser as well, and that costs more.
-_DEEPEST: Final = 80
+_MAX_TREE_DEPTH: Final = 80
 _MAX_CACHED_CHARS: Final = 200
 _CLASSES: Final = {name: value for name, value in vars(tree).items() if not name.startswith("_")} | {"Span": Span}
 
@@ -136,16 +136,16 @@ class _Writer:
         """Return the code for a tree, a tuple of trees or a plain value; a part without payload before it is a constant."""
         known = len(self.constants)
         self._depth += 1
-        if self._depth > _DEEPEST:
+        if self._depth > _MAX_TREE_DEPTH:
             raise NotGeneral
-        code = self._written(node)
+        code = self._write(node)
         self._depth -= 1
         if "[" in code or not isinstance(node, (Struct, tuple)):
             return code
         del self.constants[known:]
         return self._constant(node)
 
-    def _written(self, node: object) -> str:
+    def _write(self, node: object) -> str:
         if isinstance(node, Span):
             return f"Span({self._column(node.start)}, {self._column(node.end)})"
         if isinstance(node, tuple):

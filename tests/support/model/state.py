@@ -1,8 +1,8 @@
 """The state that an instruction sees, and its operands: registers as bytes, addresses as places in variables, masks, memory.
 
 Takes resolved instructions (``program.model``) and the table's rows; everything that an operand means is written here
-from the seeds' pseudo-code. A state runs one thread. It also keeps what a test has to know of a destination: of which
-type its elements are, the tolerance of a float, and the bytes that the documents leave undefined.
+from the seeds' pseudo-code. A state runs one thread. It also keeps facts of a destination for tests: the type of its
+elements, the tolerance of a float, and the bytes that the documents leave undefined.
 """
 
 from __future__ import annotations

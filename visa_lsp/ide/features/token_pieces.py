@@ -76,7 +76,7 @@ class Pieces:
 
 def _same_meaning(index: Index, at: int, piece: Piece, signs: Signs) -> bool:
     """Return whether a piece stays valid although declarations of its body have changed."""
-    if any(may_have(index.document.chunks[at], needle(name)) for name in signs.changed_since(piece.naming)):
+    if any(may_have(index.document.chunks[at], needle(name)) for name in signs.find_changes_since(piece.naming)):
         return False
     piece.naming = signs.naming
     return True

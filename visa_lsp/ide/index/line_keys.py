@@ -38,7 +38,7 @@ class Signs(dict[str, str]):
         self.naming = naming
         self._compared: tuple[Naming, set[str]] = naming, set()
 
-    def changed_since(self, old: Naming) -> set[str]:
+    def find_changes_since(self, old: Naming) -> set[str]:
         """Return the names that another naming of the body declared as something else."""
         if self._compared[0] is not old:
             self._compared = old, _find_changed_names(old, self.naming)

@@ -91,7 +91,7 @@ class LaunchDocument:
         if self.source is not None and self.source.root is not None and self.folder is not None:
             for item in _file_items(self.source.root):
                 name = str(item.value)
-                if self.folder.asks(name) and not self.folder.missing(name):
+                if self.folder.asks(name) and not self.folder.why_missing(name):
                     found.append((self.source.span(item), self.folder.path(name)))
         return tuple(sorted(found, key=lambda link: link[0]))
 

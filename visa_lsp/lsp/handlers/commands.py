@@ -637,7 +637,7 @@ async def on_control_flow(ls: VisaServer, arguments: list[Any], token: Any) -> R
 
     def prepare() -> Callable[[], Result]:
         options = options_of(arguments, second="kernel")
-        opened = ls.opened(types.TextDocumentIdentifier(options["uri"]))
+        opened = ls.find_open(types.TextDocumentIdentifier(options["uri"]))
         analysis = opened.analysis if opened else Analysis.of(_text(ls, options["uri"]), _platform(ls, options))
         line = options.get("line")
         number = int(line) if line is not None and line.isdigit() else None

@@ -384,7 +384,7 @@ def _file_report(ls: VisaServer, path: Path, before: dict[str, str]) -> Value | 
     result_id = f"{stamp[0]:x}.{stamp[1]:x}.{hash((settings, ls.documents.platform_name(uri))) & 0xFFFFFFFF:x}"
     if before.get(uri) == result_id:
         return _report(uri, None, result_id, None)
-    known = ls.files.kept(_REPORT, uri, stamp, result_id)
+    known = ls.files.recall(_REPORT, uri, stamp, result_id)
     if known is None:
         analysis = ls.files.analysis(path)
         if analysis is None:

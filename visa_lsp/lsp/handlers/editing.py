@@ -186,7 +186,7 @@ async def on_rename(ls: VisaServer, params: types.RenameParams) -> Any:
 @guard
 async def on_formatting(ls: VisaServer, params: types.DocumentFormattingParams) -> Any:
     """Bring the whole text into shape; neighbouring lines that change make one edit."""
-    opened = ls.opened(params.text_document)
+    opened = ls.find_open(params.text_document)
     if opened is None:
         return None
     document = opened.analysis.document
@@ -234,7 +234,7 @@ async def on_range_formatting(ls: VisaServer, params: types.DocumentRangeFormatt
     if host is not None:
         within = to_span(host[0].document, params.range, ls.encoding)
         return Raw(raw_edits(host[0].document, format_blocks(host[1], within), ls.encoding))
-    opened = ls.opened(params.text_document)
+    opened = ls.find_open(params.text_document)
     if opened is None:
         return None
     last = params.range.end.line - (params.range.end.character == 0 and params.range.end.line > params.range.start.line)
@@ -247,7 +247,7 @@ async def on_type_formatting(
     ls: VisaServer, params: types.DocumentOnTypeFormattingParams
 ) -> list[types.TextEdit] | None:
     """Bring what was just finished into shape."""
-    opened = ls.opened(params.text_document)
+    opened = ls.find_open(params.text_document)
     if opened is None:
         return None
     edits = format_on_type(opened.analysis, params.position.line, params.ch)
@@ -257,7 +257,7 @@ async def on_type_formatting(
 @guard
 async def on_code_action(ls: VisaServer, params: types.CodeActionParams) -> Any:
     """Offer the fixes of findings in a range, and the formatting of a block of vISA in a host."""
-    opened = ls.opened(params.text_document)
+    opened = ls.find_open(params.text_document)
     only = params.context.only
     host = ls.host(params.text_document)
     if host is not None:

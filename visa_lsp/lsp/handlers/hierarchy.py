@@ -60,7 +60,7 @@ async def on_prepare_calls(
 
 
 def _find_callable(ls: VisaServer, item: types.CallHierarchyItem) -> tuple[OpenDocument, Callable] | None:
-    opened = ls.opened(types.TextDocumentIdentifier(item.uri))
+    opened = ls.find_open(types.TextDocumentIdentifier(item.uri))
     data: Any = item.data
     if opened is None or not isinstance(data, dict):
         return None
@@ -83,7 +83,7 @@ async def on_incoming(
     opened, callee = named
     found = []
     for document in ls.documents if not callee.subroutine else (opened,):
-        same = ls.opened(types.TextDocumentIdentifier(document.key))
+        same = ls.find_open(types.TextDocumentIdentifier(document.key))
         if same is not None and (document is opened or find(document.analysis, callee.body, "") is None):
             calls = find_callers(document.analysis, callee)
             found += [
@@ -110,7 +110,7 @@ async def on_outgoing(
 @guard
 async def on_selection_range(ls: VisaServer, params: types.SelectionRangeParams) -> list[types.SelectionRange] | None:
     """Give for each place the ranges around it; one for each place, as the protocol requires."""
-    opened = ls.opened(params.text_document)
+    opened = ls.find_open(params.text_document)
     if opened is None:
         return None
     document = opened.analysis.document

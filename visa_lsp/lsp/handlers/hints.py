@@ -49,7 +49,7 @@ async def on_inlay_hint(ls: VisaServer, params: types.InlayHintParams) -> Any:
     described = info.info_of(ls, params.text_document)
     if described is not None:
         return info.hints(ls, *described, params.range)
-    opened = ls.opened(params.text_document)
+    opened = ls.find_open(params.text_document)
     if opened is None:
         return None
     document = opened.analysis.document
@@ -105,7 +105,7 @@ async def on_code_lens(ls: VisaServer, params: types.CodeLensParams) -> list[typ
     host = ls.host(params.text_document)
     if host is not None:
         return lenses_of_blocks(ls, *host)
-    opened = ls.opened(params.text_document)
+    opened = ls.find_open(params.text_document)
     if opened is None or not ls.documents.settings_for(opened.key).code_lens:
         return None
     found = []
@@ -168,7 +168,7 @@ async def on_link(ls: VisaServer, params: types.DocumentLinkParams) -> list[type
 @guard
 async def on_inline_value(ls: VisaServer, params: types.InlineValueParams) -> list[types.InlineValueText] | None:
     """Return results of the last run beside their lines."""
-    opened = ls.opened(params.text_document)
+    opened = ls.find_open(params.text_document)
     kept = ls.runs.get(params.text_document.uri)
     if opened is None or kept is None:
         return None

@@ -144,7 +144,7 @@ def _analysis(ls: VisaServer, path: Path) -> Analysis | None:
     if stamp is None:
         return None
     platform = ls.documents.platform_name(uri)
-    known = ls.files.kept(_ANALYSIS, uri, stamp, platform)
+    known = ls.files.recall(_ANALYSIS, uri, stamp, platform)
     if known is None:
         known = ls.files.analysis(path)
         if known is not None:
@@ -234,8 +234,8 @@ def inputs_beside(
     if path is None or not header:
         return {}, ""
     place = Path(path)
-    folder, platform = ls.files.changed(place.parent), ls.documents.platform_name(opened.key)
-    kept = ls.files.kept(_INPUTS, opened.key, folder, platform)
+    folder, platform = ls.files.stamp_place(place.parent), ls.documents.platform_name(opened.key)
+    kept = ls.files.recall(_INPUTS, opened.key, folder, platform)
     known = kept.get(kernel) if kept is not None else None
     if known is None or known.header != header or known.state != _state(ls, known.path):
         analysis = header_of(opened.analysis, kernel)
@@ -252,7 +252,7 @@ def _state(ls: VisaServer, path: Path | None) -> object:
     if path is None:
         return tuple(d.serial for d in ls.documents if d.language is Language.ZEINFO)
     opened = ls.documents.get(ls.files.uri_of(path))
-    return opened.serial if opened is not None else ls.files.changed(path)
+    return opened.serial if opened is not None else ls.files.stamp_place(path)
 
 
 def input_labels(ls: VisaServer, opened: OpenDocument) -> Callable[[str], dict[str, str]]:

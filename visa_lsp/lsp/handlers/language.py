@@ -57,7 +57,7 @@ def register(server: VisaServer) -> None:
 
 def place(ls: VisaServer, params: AtPosition) -> tuple[OpenDocument, int] | None:
     """Return the open document and the offset that a request is about."""
-    opened = ls.opened(params.text_document)
+    opened = ls.find_open(params.text_document)
     if opened is None:
         return None
     return opened, to_offset(opened.analysis.document, params.position, ls.encoding)

@@ -125,7 +125,7 @@ def _texts(ls: VisaServer) -> Iterator[tuple[str, Sources]]:
         if stamp is None or ls.files.find_open(path) is not None:
             continue
         uri = ls.files.uri_of(path)
-        known = ls.files.kept(_SOURCES, uri, stamp, None)
+        known = ls.files.recall(_SOURCES, uri, stamp, None)
         if known is None:
             text = ls.files.text(path)
             known = _by_file(stretches_of_text(text)) if text is not None else {}

@@ -118,7 +118,7 @@ async def on_document_symbol(ls: VisaServer, params: types.DocumentSymbolParams)
     described = info.info_of(ls, params.text_document)
     if described is not None:
         return info.document_symbols(ls, *described)
-    opened = ls.opened(params.text_document)
+    opened = ls.find_open(params.text_document)
     if opened is None:
         return None
     document = opened.analysis.document
@@ -233,7 +233,7 @@ def _symbols_of(ls: VisaServer, path: Path) -> list[dict[str, Any]]:
     uri, stamp = ls.files.uri_of(path), ls.files.stamp(path)
     if stamp is None:
         return []
-    known = ls.files.kept(_SYMBOLS, uri, stamp, ls.encoding)
+    known = ls.files.recall(_SYMBOLS, uri, stamp, ls.encoding)
     if known is None:
         analysis = ls.files.analysis(path)
         entries = workspace_symbols(analysis, "") if analysis is not None else ()
@@ -251,7 +251,7 @@ def _symbols_of(ls: VisaServer, path: Path) -> list[dict[str, Any]]:
 async def on_folding_range(ls: VisaServer, params: types.FoldingRangeParams) -> Any:
     """List what can be folded."""
     host = ls.host(params.text_document)
-    opened = host[0] if host is not None else ls.opened(params.text_document)
+    opened = host[0] if host is not None else ls.find_open(params.text_document)
     if opened is None:
         return None
     text = ls.client_capabilities.text_document
@@ -302,7 +302,7 @@ async def on_tokens(ls: VisaServer, params: types.SemanticTokensParams) -> Any:
 def _find_coloured(ls: VisaServer, identifier: types.TextDocumentIdentifier) -> OpenDocument | None:
     """Return the open document that has colours: a vISA text, or one of another language with vISA inside."""
     host = ls.host(identifier)
-    return host[0] if host is not None else ls.opened(identifier)
+    return host[0] if host is not None else ls.find_open(identifier)
 
 
 def _whole(result_id: str, sent: SentTokens) -> Encoded:
@@ -399,7 +399,7 @@ async def on_tokens_range(ls: VisaServer, params: types.SemanticTokensRangeParam
     if host is not None:
         piece = requests.tokens(host[1], ls.encoding)
         return Encoded([b'{"data": [', *(encode_pieces([(piece, piece.lead)]) if piece.body else ()), b"]}"])
-    opened = ls.opened(params.text_document)
+    opened = ls.find_open(params.text_document)
     if opened is None:
         return None
     document = opened.analysis.document

@@ -64,7 +64,7 @@ class RunProcess:
     def run(self, text: str | None, path: str | None, options: dict[str, Any], seconds: float | None = None) -> Result:
         """Do one job and give its answer; the process is ended where that takes longer than so many seconds."""
         try:
-            child = self._child = self._child or self._started()
+            child = self._child = self._child or self._start()
         except OSError as error:
             self.number = 0
             return {"ok": False, "error": f"cannot start a process for the run: {error.strerror or error}"}
@@ -77,7 +77,7 @@ class RunProcess:
             return {"ok": False, "error": f"the run has no result: {lost}", "stopped": True}
         return result
 
-    def _started(self) -> JobProcess:
+    def _start(self) -> JobProcess:
         child = JobProcess("visa_lsp.lsp.jobs.run_process")
         self._stop.by(child.kill)
         return child

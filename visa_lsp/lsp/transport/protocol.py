@@ -119,7 +119,7 @@ class Protocol(LanguageServerProtocol):
 
     def _request(self, message: dict[str, Any], method: str) -> None:
         ident = message["id"]
-        self._traced(f"Received request '{method} - ({ident})'.", message.get("params"))
+        self._trace(f"Received request '{method} - ({ident})'.", message.get("params"))
         if self._shutdown:
             self._refuse(ident, _INVALID, "the server is shutting down")
         elif method == types.INITIALIZE and self._greeted:
@@ -159,7 +159,7 @@ class Protocol(LanguageServerProtocol):
             return
         elif method == types.WINDOW_WORK_DONE_PROGRESS_CANCEL and _wrong_token(message.get("params")) is not None:
             return
-        self._traced(f"Received notification '{method}'.", message.get("params"))
+        self._trace(f"Received notification '{method}'.", message.get("params"))
         if method == types.TEXT_DOCUMENT_DID_CHANGE and self.on_change is not None:
             edit = changes_of(message.get("params"))
             if edit is not None:
@@ -222,7 +222,7 @@ class Protocol(LanguageServerProtocol):
     def _refuse(self, ident: Any, code: int, words: str) -> None:
         self._send_data({"jsonrpc": self.VERSION, "id": ident, "error": {"code": code, "message": words}})
 
-    def _traced(self, words: str, params: Any) -> None:
+    def _trace(self, words: str, params: Any) -> None:
         if self.trace is types.TraceValue.Off:
             return
         value: dict[str, Any] = {"message": words}
@@ -257,7 +257,7 @@ class Protocol(LanguageServerProtocol):
         else:
             super()._send_response(msg_id, result, error)
         if self.trace is not types.TraceValue.Off:
-            self._traced(f"Sending response '({msg_id})'.", None)
+            self._trace(f"Sending response '({msg_id})'.", None)
 
     def tell(self, method: str, pieces: list[bytes]) -> None:
         """Send a notification whose parameters are JSON text."""
