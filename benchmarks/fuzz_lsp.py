@@ -21,8 +21,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from benchmarks.asked import AT_PLACE, COMMANDS, OTHER, WHOLE
 from benchmarks.client_text import apply, line_starts
+from benchmarks.handled_requests import AT_PLACE, COMMANDS, OTHER, WHOLE
 from benchmarks.inputs import CORPUS
 from visa_lsp.analysis.analysis import VERIFY
 

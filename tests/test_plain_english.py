@@ -94,11 +94,16 @@ PATTERNS = {
         r"^_?(?:MOST|MANY|FEW|BIG|ENOUGH|(?:LONG|LARG|SMALL|SHORT|HUGE|DEEP|WIDE)(?:E|EST|ER)?)(?:_(?!GRF_BYTES|HEADER_BYTES|NORMAL)|$)",
         "name the thing and the unit: MAX_LINE_CHARS",
     ),
+    "module by participle": _pattern(
+        "module-name",
+        r"^(?:[a-z]+ed|kept|held|beside|against|looking|moving|watching|standing|stopping|making|learning)$",
+        "name the thing",
+    ),
     "participle": _pattern(
-        "name module-name",
-        r"^_*(?!need|embed|feed|seed|exceed|proceed|speed|string|bring|mapping|meaning|missing__|[a-z]+ing_|pred$)(?:[a-z]+ed|found|held|kept|made|said|seen|shown|"
-        r"known|written|taken|given|gone|lost|sent|told|meant|left|built|bound|caught|drawn|[a-z]{3,}ing)(?:_|$)",
-        "a verb for a function, a noun for a module",
+        "name",
+        r"^_*(?!need|embed|feed|seed|exceed|proceed|speed|string|bring|mapping|meaning|missing__|[a-z]+ing_|pred$)(?:[a-z]+ed|found|held|"
+        r"kept|made|said|seen|shown|known|written|taken|given|gone|lost|sent|told|meant|left|built|bound|caught|drawn|[a-z]{3,}ing)(?:_|$)",
+        "name a function by a verb",
     ),
 }  # fmt: skip
 

@@ -14,7 +14,7 @@ import logging
 from threading import Event
 from typing import TYPE_CHECKING, Any, Final
 
-from benchmarks import asked
+from benchmarks import handled_requests as asked
 from benchmarks.attack.core import Target, Wrong
 from benchmarks.attack.documents import changed
 from benchmarks.attack.kernels import Kernels
@@ -22,7 +22,7 @@ from benchmarks.attack.oddities import TOKENS, odd
 from benchmarks.client_text import apply
 from visa_lsp import __version__
 from visa_lsp.lsp.server import create_server
-from visa_lsp.lsp.transport.inflow import Inflow
+from visa_lsp.lsp.transport.input_stream import Inflow
 from visa_lsp.lsp.transport.wire import serve_stdio
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarks.inputs import generate
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.ide.deferred import compute_findings, find_deferred
+from visa_lsp.ide.deferred_findings import compute_findings, find_deferred
 from visa_lsp.ide.suppressions import visible
 
 EXTRA = frozenset({"V128", "V134", "V135", "V503", "V506"})

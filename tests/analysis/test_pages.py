@@ -19,7 +19,7 @@ from mutants import forget_verdicts
 from tiers import one_of_each
 
 from visa_lsp.analysis.analysis import CLASSIFIED_FROM_LINES, Analysis
-from visa_lsp.checks.collected import CHECKS
+from visa_lsp.checks.registry import CHECKS
 from visa_lsp.syntax.document import Document
 from visa_lsp.syntax.tree import Instruction
 

@@ -13,7 +13,7 @@ from benchmarks.inputs import kernel
 from visa_lsp.analysis import judge, line_classes
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.analysis.verdict_store import VerdictStore, use_store
-from visa_lsp.kept import Kept
+from visa_lsp.disk_cache import Kept
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,7 +17,7 @@ from benchmarks.inputs import generate
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.suppressions import visible
 from visa_lsp.job_process import JobProcess
-from visa_lsp.lsp import deferred
+from visa_lsp.lsp import deferred_findings as deferred
 
 EXTRA = frozenset({"V128", "V134", "V135", "V307", "V503", "V506"})
 TEXT = generate(3, 400)

@@ -10,9 +10,9 @@ import msgspec
 import pytest
 from tiers import first
 
+from visa_lsp.build_id import digest
 from visa_lsp.cli.main import main
-from visa_lsp.identity import digest
-from visa_lsp.kept import MAX_BYTES, Kept
+from visa_lsp.disk_cache import MAX_BYTES, Kept
 from visa_lsp.syntax.parse import Parser
 from visa_lsp.syntax.shapes import split
 from visa_lsp.syntax.statement_cache import StatementCache, pack_tree, statement_cache_of_user

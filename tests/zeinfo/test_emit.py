@@ -22,10 +22,10 @@ from visa_lsp.isa.types import type_named
 from visa_lsp.sim.launch.config import BufferArg, LaunchConfig, LocalArg, ValueArg
 from visa_lsp.sim.launch.prepare import prepare
 from visa_lsp.sim.machine import run
-from visa_lsp.zeinfo.against import disagreements
 from visa_lsp.zeinfo.emit.document import ArgumentHint, EmitError, emit, emit_with_doubts
 from visa_lsp.zeinfo.emit.entries import type_bytes
 from visa_lsp.zeinfo.input_use import InputUse
+from visa_lsp.zeinfo.kernel_checks import disagreements
 from visa_lsp.zeinfo.layout import registers
 from visa_lsp.zeinfo.read import read
 from visa_lsp.zeinfo.source import ZeInfoSource

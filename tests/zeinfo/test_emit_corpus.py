@@ -32,10 +32,10 @@ from visa_lsp.program.model import Module  # noqa: E402
 from visa_lsp.sim.launch.config import LaunchConfig  # noqa: E402
 from visa_lsp.sim.launch.prepare import prepare  # noqa: E402
 from visa_lsp.sim.machine import run  # noqa: E402
-from visa_lsp.zeinfo.against import disagreements  # noqa: E402
 from visa_lsp.zeinfo.emit.answers import read_answers  # noqa: E402
 from visa_lsp.zeinfo.emit.document import emit_with_doubts  # noqa: E402
 from visa_lsp.zeinfo.emit.slots import slots_of  # noqa: E402
+from visa_lsp.zeinfo.kernel_checks import disagreements  # noqa: E402
 from visa_lsp.zeinfo.read import read  # noqa: E402
 from visa_lsp.zeinfo.source import ZeInfoSource  # noqa: E402
 from visa_lsp.zeinfo.validate import validate  # noqa: E402

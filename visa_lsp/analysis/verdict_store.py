@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.tokens import class_token, definition_of
-from visa_lsp.kept import Kept, open_for_user
+from visa_lsp.disk_cache import Kept, open_for_user
 from visa_lsp.syntax.grammar import grammar_path
 
 if TYPE_CHECKING:

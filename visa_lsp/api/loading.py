@@ -20,7 +20,7 @@ from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.program import TextProblems, decoded, linked, merged, module_of_text, sources_of, text_of
 from visa_lsp.app.launch.program_info import platform_told
 from visa_lsp.app.launch.runner import makings
-from visa_lsp.beside import LAUNCH, kernels_in
+from visa_lsp.companions import LAUNCH, kernels_in
 from visa_lsp.sim.launch.config import LaunchConfig, LaunchError
 from visa_lsp.zeinfo.zebin import ZebinError, is_elf, read_zebin
 

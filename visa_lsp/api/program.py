@@ -15,9 +15,9 @@ from visa_lsp.api import html
 from visa_lsp.api.arguments import PassedArguments, in_place_of
 from visa_lsp.api.loading import as_text_error, load_program
 from visa_lsp.api.result import LaunchResult
-from visa_lsp.app.described import made_for
 from visa_lsp.app.launch.program_info import kernel_info
 from visa_lsp.app.launch.runner import carried_out, ready
+from visa_lsp.app.ze_info import made_for
 from visa_lsp.sim.launch.config import BufferArg, LaunchConfig, LaunchError, ValueArg
 from visa_lsp.sim.launch.prepare import choose_kernel
 from visa_lsp.zeinfo.emit.slots import EmitError

@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from visa_lsp.app.errors import UserError, reason
-from visa_lsp.reading import MAX_OBJECT_BYTES, MAX_TEXT_BYTES, read_file, read_stream
+from visa_lsp.safe_io import MAX_OBJECT_BYTES, MAX_TEXT_BYTES, read_file, read_stream
 
 STDIN: Final = "-"
 STDIN_NAME: Final = "<stdin>"

@@ -85,7 +85,7 @@ def visa_text(name: str, data: bytes, platform: Platform | None, *, comments: bo
 
 
 def _lists(name: str, zebin: Zebin) -> Iterator[str]:
-    from visa_lsp.beside import list_kernels  # loads the YAML reader, which an object does not need
+    from visa_lsp.companions import list_kernels  # loads the YAML reader, which an object does not need
 
     yield f"{name}: {zebin.container}, {len(zebin.sections)} sections, machine {zebin.machine}"
     for index, section in enumerate(zebin.sections):

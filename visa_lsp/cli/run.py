@@ -30,7 +30,7 @@ from visa_lsp.cli.cluster_options import add_cluster, cluster_of
 from visa_lsp.cli.common import whole_number
 from visa_lsp.cli.files import write_output
 from visa_lsp.cli.progress import Progress
-from visa_lsp.reading import MAX_OBJECT_BYTES, is_regular, open_file
+from visa_lsp.safe_io import MAX_OBJECT_BYTES, is_regular, open_file
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -329,7 +329,7 @@ def _with_launch_file(programs: list[str]) -> str | None:
         return None
     found = [p for p in programs if Path(p).with_suffix(".launch.yaml").is_file()]
     if not found and all(p.endswith(_TEXTS) for p in programs):
-        from visa_lsp.beside import kernels_in
+        from visa_lsp.companions import kernels_in
 
         found = [p for p in programs if kernels_in(read_bytes(p).decode("utf-8", "replace"))]
     return found[0] if len(found) == 1 else None

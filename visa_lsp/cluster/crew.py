@@ -18,8 +18,8 @@ import uuid
 import warnings
 from typing import TYPE_CHECKING, Any, Final
 
+from visa_lsp.build_id import identity
 from visa_lsp.children import temporary_folder
-from visa_lsp.identity import identity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from visa_lsp.embed.blocks import MARK, AsmBlock, Operand, StringLiteral
 from visa_lsp.embed.literals import C_RAW, C_STRING, HOLE, StringPiece, c_pieces
-from visa_lsp.embed.nested import NestedText
+from visa_lsp.embed.nested_sources import NestedText
 from visa_lsp.embed.surroundings import KEYWORD
 from visa_lsp.text import Span
 

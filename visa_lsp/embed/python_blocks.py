@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from visa_lsp.embed.blocks import GENERAL, MARK, AsmBlock, Operand, StringLiteral
 from visa_lsp.embed.languages import Host
 from visa_lsp.embed.literals import HOLE, StringPiece, python_pieces
-from visa_lsp.embed.nested import NestedText
+from visa_lsp.embed.nested_sources import NestedText
 from visa_lsp.embed.nodes import is_hard, nodes_of
 from visa_lsp.text import Span
 

@@ -19,7 +19,7 @@ from visa_lsp.embed.c_types import type_named, type_of, whole_number
 from visa_lsp.embed.host_tree import HostTree
 from visa_lsp.embed.ir_blocks import sources_in
 from visa_lsp.embed.languages import Host, may_hold_visa
-from visa_lsp.embed.nested import NestedText, is_opencl
+from visa_lsp.embed.nested_sources import NestedText, is_opencl
 from visa_lsp.embed.python_blocks import PythonText
 from visa_lsp.embed.surroundings import SPEAKS, Surroundings, keywords
 from visa_lsp.embed.units import KnownType, Unit, UnitSource, unit_of

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.checks.collected import CHECKS
+from visa_lsp.checks.registry import CHECKS
 from visa_lsp.checks.run import run_checks
 from visa_lsp.checks.support.context import CheckContext
 from visa_lsp.diagnostics import ALL_RULES, Diagnostic, Edit, Fix, Rule, Severity

@@ -9,10 +9,10 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.beside import Beside
+from visa_lsp.companions import Beside
 from visa_lsp.launchfile.npy import MAX_NPY_BYTES, NpyHeader, OtherTypeError, read_header
 from visa_lsp.program.elements import DTYPES
-from visa_lsp.reading import MAX_TEXT_BYTES, is_regular, open_file, read_file
+from visa_lsp.safe_io import MAX_TEXT_BYTES, is_regular, open_file, read_file
 
 if TYPE_CHECKING:
     from pathlib import Path

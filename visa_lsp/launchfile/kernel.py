@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.beside import TEXTS
-from visa_lsp.reading import read_file
+from visa_lsp.companions import TEXTS
+from visa_lsp.safe_io import read_file
 from visa_lsp.zeinfo.read import ZeInfoError, read
 from visa_lsp.zeinfo.zebin import ZebinError, is_elf, read_zebin
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from visa_lsp.beside import Description
+    from visa_lsp.companions import Description
     from visa_lsp.launchfile.folder import LaunchFolder
     from visa_lsp.launchfile.values import LaunchText
     from visa_lsp.program.payload import KernelInfo

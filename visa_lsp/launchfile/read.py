@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.beside import stem_of
+from visa_lsp.companions import stem_of
 from visa_lsp.diagnostics import Diagnostic, Edit, Fix, has_errors
 from visa_lsp.isa.platforms import PLATFORMS, platform_named
 from visa_lsp.launchfile import rules

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.ide.features.token_legend import MODIFIERS, TYPES
-from visa_lsp.lsp.offered import OFFERED
+from visa_lsp.lsp.handler_capabilities import OFFERED
 
 if TYPE_CHECKING:
     from typing import TypeGuard

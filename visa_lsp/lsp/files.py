@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from pygls.uris import from_fs_path, to_fs_path
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.beside import Beside
+from visa_lsp.companions import Beside
 from visa_lsp.ide.workspace import Language
-from visa_lsp.reading import is_regular, read_file
+from visa_lsp.safe_io import is_regular, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

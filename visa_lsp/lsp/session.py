@@ -23,7 +23,7 @@ from visa_lsp.lsp.files import Files
 from visa_lsp.lsp.idle import Idle
 from visa_lsp.lsp.jobs.answers import file_rules
 from visa_lsp.lsp.jobs.model import FileRules
-from visa_lsp.lsp.transport.inflow import Inflow, inflow_of
+from visa_lsp.lsp.transport.input_stream import Inflow, inflow_of
 from visa_lsp.lsp.transport.protocol import Protocol
 from visa_lsp.lsp.transport.wire import serve_stdio
 

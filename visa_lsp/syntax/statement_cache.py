@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from visa_lsp.kept import Kept, open_for_user
+from visa_lsp.disk_cache import Kept, open_for_user
 from visa_lsp.syntax import tree
 from visa_lsp.syntax.grammar import grammar_path
 from visa_lsp.syntax.parse import flush_statement_cache, use_statement_cache

@@ -14,7 +14,7 @@ from threading import Event
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.children import temporary_folder
-from visa_lsp.reading import MIB, read_file
+from visa_lsp.safe_io import MIB, read_file
 from visa_lsp.toolchain.bodies import bodies_of, listing_name, make_guarded_copy
 from visa_lsp.toolchain.complaints import complaints_in, misuse, platforms_in, warnings_in
 from visa_lsp.toolchain.listing import GenLine, GenListing, read_listing

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.children import end_with_us
-from visa_lsp.reading import MIB
+from visa_lsp.safe_io import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

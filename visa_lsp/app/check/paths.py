@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from visa_lsp.app.check.suppress import glob_matches
 from visa_lsp.app.errors import reason
 from visa_lsp.app.inputs import STDIN
-from visa_lsp.reading import kind_of
+from visa_lsp.safe_io import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

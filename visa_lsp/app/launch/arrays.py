@@ -13,7 +13,7 @@ import numpy as np
 
 from visa_lsp.launchfile.npy import MAX_NPY_BYTES
 from visa_lsp.program.elements import is_float
-from visa_lsp.reading import open_file
+from visa_lsp.safe_io import open_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable

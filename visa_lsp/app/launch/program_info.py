@@ -9,9 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.described import DescribedKernel, found_for, registers_for
 from visa_lsp.app.launch.linking import named_in
 from visa_lsp.app.launch.program import DEFAULT, read_bytes, text_of
+from visa_lsp.app.ze_info import DescribedKernel, found_for, registers_for
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sim.launch.config import PLATFORM, Arg, ImageArg, LaunchError, NullArg, ValueArg
 from visa_lsp.zeinfo.emit.document import emit_with_doubts
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.app.launch.file import LaunchFile
     from visa_lsp.app.launch.options import RunOptions
-    from visa_lsp.beside import Beside
+    from visa_lsp.companions import Beside
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Kernel, Module
     from visa_lsp.program.payload import KernelInfo

@@ -44,9 +44,9 @@ from visa_lsp.app.launch.report import (
     with_sources,
 )
 from visa_lsp.app.launch.results import buffer_reports, expectation_reports
-from visa_lsp.beside import kernels_in
+from visa_lsp.companions import kernels_in
+from visa_lsp.disk_cache import open_for_user
 from visa_lsp.isa.platforms import PLATFORMS, thread_widths
-from visa_lsp.kept import open_for_user
 from visa_lsp.sim.contents import Contents
 from visa_lsp.sim.faults import FaultKind
 from visa_lsp.sim.launch.config import PLATFORM, LaunchError, ValueArg

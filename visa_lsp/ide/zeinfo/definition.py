@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.zeinfo.at import spot_at
-from visa_lsp.zeinfo.against import find_layout
+from visa_lsp.ide.zeinfo.place import spot_at
+from visa_lsp.zeinfo.kernel_checks import find_layout
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
 from visa_lsp.zeinfo.placement import Argument, arguments_of, inputs_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from visa_lsp.ide.zeinfo.at import YamlEntry
+    from visa_lsp.ide.zeinfo.place import YamlEntry
     from visa_lsp.text import Span
     from visa_lsp.zeinfo.facts import KernelText
     from visa_lsp.zeinfo.layout import Registers

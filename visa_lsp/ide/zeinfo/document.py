@@ -15,7 +15,7 @@ from visa_lsp.ide.zeinfo.definition import argument_of, byte_ranges, input_of
 from visa_lsp.ide.zeinfo.facts import kernel_texts, registers_of
 from visa_lsp.ide.zeinfo.hover import hover_ze_info
 from visa_lsp.ide.zeinfo.symbols import symbols
-from visa_lsp.zeinfo.against import disagreements, find_layout, in_document
+from visa_lsp.zeinfo.kernel_checks import disagreements, find_layout, in_document
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
 from visa_lsp.zeinfo.layout import id_block
 from visa_lsp.zeinfo.placement import arguments_of, inputs_of

@@ -25,7 +25,7 @@ from visa_lsp.isa.rows._messages import message
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from visa_lsp.isa.rows._more import More
+    from visa_lsp.isa.rows._keywords import More
 
 _DG2: Final = since("DG2")
 _XE2: Final = since("BMG")

@@ -31,7 +31,7 @@ from visa_lsp.isa.types import UD, UW, F
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from visa_lsp.isa.rows._more import Forms, More
+    from visa_lsp.isa.rows._keywords import Forms, More
 
 _V41: Final = frozenset({Dialect.V41})
 _V42: Final = frozenset({Dialect.V42})

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from visa_lsp.isa.lane import Meaning
-    from visa_lsp.isa.rows._more import More
+    from visa_lsp.isa.rows._keywords import More
     from visa_lsp.isa.types import DataType
 
 INT, FLOAT, ANY = INT_TYPES, FLOAT_TYPES, SCALAR_TYPES

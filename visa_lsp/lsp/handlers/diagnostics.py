@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Final
 from lsprotocol import types
 
 from visa_lsp.analysis.analysis import CLASSIFIED_FROM_LINES
-from visa_lsp.ide.deferred import MAX_UNDEFERRED_LINES, find_deferred, keep_deferred
+from visa_lsp.ide.deferred_findings import MAX_UNDEFERRED_LINES, find_deferred, keep_deferred
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.suppressions import visible
 from visa_lsp.ide.workspace import Language
-from visa_lsp.lsp.deferred import find_in_subprocess
+from visa_lsp.lsp.deferred_findings import find_in_subprocess
 from visa_lsp.lsp.encode import MAX_FINDINGS, FindingView, count_value, encode_json, finding_value, finding_values
 from visa_lsp.lsp.handlers.info import info_of, text_at
 from visa_lsp.lsp.progress import show_progress

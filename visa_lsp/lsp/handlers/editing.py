@@ -19,12 +19,12 @@ from visa_lsp.ide.features.rename import RenameRefused, prepare_rename, rename
 from visa_lsp.ide.features.signature import signature_help
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
+from visa_lsp.lsp.chunk_json import LineForm, Placed, place_text
 from visa_lsp.lsp.convert import range_of, raw_edits, raw_range, text_edits, to_offset, to_span
 from visa_lsp.lsp.encode import encode_json, finding_value
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.handlers.diagnostics import findings, findings_in_host
 from visa_lsp.lsp.handlers.language import place, place_in_host
-from visa_lsp.lsp.placed import LineForm, Placed, place_text
 from visa_lsp.lsp.progress import show_progress
 from visa_lsp.lsp.session import guard
 from visa_lsp.lsp.transport.protocol import Encoded, Raw

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from lsprotocol import types
 
-from visa_lsp.beside import stem_of
+from visa_lsp.companions import stem_of
 from visa_lsp.ide.features.code_lens import code_lenses, resolve_lens
 from visa_lsp.ide.features.document_links import document_links, yaml_links
 from visa_lsp.ide.features.inlay_hints import HintKind, inlay_hints

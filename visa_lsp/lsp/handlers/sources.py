@@ -18,7 +18,7 @@ from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.prose.markdown import block
 from visa_lsp.ide.workspace import Language
 from visa_lsp.lsp.convert import range_of
-from visa_lsp.reading import read_file
+from visa_lsp.safe_io import read_file
 from visa_lsp.text import lines_of
 
 if TYPE_CHECKING:

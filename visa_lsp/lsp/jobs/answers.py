@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.output_files import replacing
 from visa_lsp.lsp.jobs.run_client import run_in_subprocess
-from visa_lsp.reading import MAX_OBJECT_BYTES, read_file
+from visa_lsp.safe_io import MAX_OBJECT_BYTES, read_file
 from visa_lsp.text import LineIndex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from visa_lsp.beside import Beside
+    from visa_lsp.companions import Beside
     from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.lsp.jobs.model import FileRules, Result, Stop
     from visa_lsp.text import Span
@@ -147,14 +147,14 @@ def zebin(path: str, platform: str | None) -> Result:
 
 def finder_of(opened: dict[str, str] | None) -> Beside:
     """Return a finder that prefers texts in the editor: ``opened`` by path."""
-    from visa_lsp.beside import Beside
+    from visa_lsp.companions import Beside
 
     return Beside(lambda path: (opened or {}).get(str(path)))
 
 
 def ze_info(text: str, path: str | None, platform: str | None, opened: dict[str, str] | None = None) -> Result:
     """Return the ze_info of a text: of its folder, where it speaks of the kernels, else made, with the warnings of ``zeinfo emit``."""
-    from visa_lsp.beside import ZEBIN, kernels_in
+    from visa_lsp.companions import ZEBIN, kernels_in
 
     place = Path(path) if path else None
     finder = finder_of(opened)
@@ -198,7 +198,7 @@ def _kernels(text: str, platform: str | None) -> list[KernelText]:
 
 def _make_document(text: str, platform: str | None) -> tuple[str, list[dict[str, Any]]]:
     """Return a ze_info document for a text, and its guesses. Raises ValueError where it cannot be made."""
-    from visa_lsp.app.described import registers_for
+    from visa_lsp.app.ze_info import registers_for
     from visa_lsp.zeinfo.emit.document import EmitError, emit_with_doubts
 
     kernels = _kernels(text, platform)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.zebins import visa_text, zebin_of
 from visa_lsp.isa.platforms import platform_named
-from visa_lsp.reading import MAX_OBJECT_BYTES, read_file
+from visa_lsp.safe_io import MAX_OBJECT_BYTES, read_file
 
 if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform

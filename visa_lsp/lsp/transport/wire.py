@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from pygls.lsp.server import LanguageServer
 
-    from visa_lsp.lsp.transport.inflow import Inflow
+    from visa_lsp.lsp.transport.input_stream import Inflow
 
 logger = logging.getLogger(__name__)
 

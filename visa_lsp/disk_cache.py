@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from visa_lsp.reading import open_file, read_stream
+from visa_lsp.safe_io import open_file, read_stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

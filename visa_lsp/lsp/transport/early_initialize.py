@@ -16,7 +16,7 @@ from visa_lsp.lsp.capabilities import initialize_result, is_greeting
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-    from visa_lsp.lsp.transport.inflow import Inflow
+    from visa_lsp.lsp.transport.input_stream import Inflow
 
 _MAX_BODY_BYTES: Final = 1 << 20
 

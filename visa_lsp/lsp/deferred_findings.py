@@ -1,4 +1,4 @@
-"""Deferred findings (``ide.deferred``) found in a process of their own, so that no keystroke waits for them.
+"""Deferred findings (``ide.deferred_findings``) found in a process of their own, so that no keystroke waits for them.
 
 A thread was tried: in a text of 20,000 lines a keystroke waited up to 0.65 s for it, against 40 ms without it and
 with a process, on the same busy machine.
@@ -12,7 +12,7 @@ import pickle
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.ide.deferred import compute_findings
+from visa_lsp.ide.deferred_findings import compute_findings
 from visa_lsp.job_process import JobLost, JobProcess, answer_jobs
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ async def find_in_subprocess(analysis: Analysis, extra: Collection[str]) -> tupl
     Raises OSError where no process can be started. Cancelling the call ends the process.
     """
     platform = analysis.platform.name if analysis.platform is not None else None
-    process = JobProcess("visa_lsp.lsp.deferred")
+    process = JobProcess("visa_lsp.lsp.deferred_findings")
 
     def ask() -> tuple[Diagnostic, ...] | None:
         text = "".join(chunk.text for chunk in analysis.document.chunks)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from visa_lsp.beside import Beside
+    from visa_lsp.companions import Beside
     from visa_lsp.program.model import Kernel
     from visa_lsp.zeinfo.emit.document import Doubt
     from visa_lsp.zeinfo.layout import Registers

@@ -24,7 +24,7 @@ def keeping(command: str) -> Iterator[None]:
 @contextlib.contextmanager
 def learning() -> Iterator[None]:
     """Open the caches of parser and rules, and write the new entries at the end."""
-    from visa_lsp.kept import folder_of_user
+    from visa_lsp.disk_cache import folder_of_user
 
     if folder_of_user() is None:
         yield

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from visa_lsp import beside
-from visa_lsp.beside import Beside, list_kernels, stem_of
+from visa_lsp import companions as beside
+from visa_lsp.companions import Beside, list_kernels, stem_of
 from visa_lsp.zeinfo.pack import pack_zebin
 
 
