@@ -26,8 +26,8 @@ the bits of the mask `m` only, `=*` the value in parentheses behind the mnemonic
 
 _WORDS: Final = """## Words behind the mnemonic
 
-Of text 4.1 and of the seed. Each stands for a value of the field, or for the bits of it that the mask in parentheses names. `sat` is no
-field: it is modifier 4 of the destination.
+Of text 4.1 and of the seed. Each stands for a value of the field, or for the bits of it that the mask in parentheses names. `sat` is not a
+field but modifier 4 of the destination.
 
 | field | words | mnemonics |
 | --- | --- | --- |"""
