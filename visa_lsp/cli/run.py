@@ -427,7 +427,8 @@ def _run_input(
                 threads=args.threads, counts=args.counts,
                 profile=args.profile or bool(args.profile_out and not args.counts),
             )  # fmt: skip
-            data = _program(name, path) if path is not None else None
+            # Standard input that is OpenCL C has been read to compile it.
+            data = _program(name if build is None else str(path), path) if path is not None else None
             job = LaunchJob(name, launch_path, options, data=data, named=bool(args.launch) or path is None)
             done = (
                 _write_launch_file(job, args, path if build is None else None)
