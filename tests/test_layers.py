@@ -48,10 +48,11 @@ ALLOWED = {
         "analysis", "app", "beside", "codec", "compare", "embed", "ide", "job_process", "launchfile", "reading", "sim", "suggest",
         "toolchain", "zeinfo",
     },
+    "mcp": {"app", "compare", "isa", "job_process", "reading", "sim", "toolchain", "zeinfo"},
     "dap": {"app", "beside", "debug", "ide", "text", "diagnostics"},
     "cli": L1 | {
-        "analysis", "app", "beside", "cluster", "codec", "dap", "embed", "ide", "kept", "lsp", "reading", "sim", "suggest",
-        "toolchain", "zeinfo",
+        "analysis", "app", "beside", "cluster", "codec", "dap", "embed", "ide", "kept", "lsp", "mcp", "reading", "sim",
+        "suggest", "toolchain", "zeinfo",
     },
     # Rooms inside of rooms: what of the room around them they may import.
     "checks.support": {"rule"},
@@ -104,6 +105,9 @@ THIRD_PARTY = {
     "elftools": {"zeinfo"},
     "pygls": {"lsp"},
     "lsprotocol": {"lsp"},
+    "mcp": {"mcp"},
+    "mcp_types": {"mcp"},
+    "anyio": {"mcp"},
     "dask": {"cluster"},
     "distributed": {"cluster"},
     "tree_sitter": {"embed"},
@@ -139,6 +143,8 @@ LATE = {
         "cli.serve",
     },
     "visa_lsp.dap": set(),
+    "visa_lsp.mcp": set(),
+    "mcp": set(),
     "visa_lsp.sim.jit": set(),
 }  # fmt: skip
 
@@ -191,6 +197,9 @@ def test_imports_point_down():
         ("lsp", "from visa_lsp.cli.check import check_command", "lsp -> cli"),
         ("app", "from visa_lsp import lsp", "app -> lsp"),
         ("cli", "from visa_lsp.api import load", "cli -> api"),
+        ("mcp", "from visa_lsp.cli.check import check_command", "mcp -> cli"),
+        ("mcp", "from visa_lsp.lsp.jobs.answers import gen", "mcp -> lsp"),
+        ("app", "from visa_lsp.mcp import tools", "app -> mcp"),
         ("checks", "import pygls", "checks -> pygls"),
         ("sema", "import parsimonious", "sema -> parsimonious"),
         ("codec", "import_module('visa_lsp.sim.machine')", "codec -> sim"),
