@@ -155,29 +155,32 @@ class Calls:
         found: list[dict[str, Any]] = []
         is_over, is_cancelled = anyio.Event(), threading.Event()
 
-        async def ask() -> None:
+        async def ask(worker: JobProcess) -> None:
             # Shielded, because the next call must not meet the worker of a cancelled one.
             with anyio.CancelScope(shield=True):
-                found.append(await anyio.to_thread.run_sync(self._ask, job, is_cancelled))
+                found.append(await anyio.to_thread.run_sync(self._ask, worker, job, is_cancelled))
             is_over.set()
 
-        async with self._turn, anyio.create_task_group() as group:
-            group.start_soon(ask)
+        async with self._turn:
             try:
-                await is_over.wait()
-            finally:
-                is_cancelled.set()
+                # Made on this thread, because Linux ends a worker with the thread that made it, and those of a pool end.
+                self._worker = self._worker or JobProcess(_WORKER)
+            except OSError as error:
+                return {"error": f"cannot start a process for the call: {error.strerror or error}"}
+            async with anyio.create_task_group() as group:
+                group.start_soon(ask, self._worker)
+                try:
+                    await is_over.wait()
+                finally:
+                    is_cancelled.set()
         return found[0]
 
-    def _ask(self, job: bytes, is_cancelled: threading.Event) -> dict[str, Any]:
+    def _ask(self, worker: JobProcess, job: bytes, is_cancelled: threading.Event) -> dict[str, Any]:
         try:
-            worker = self._worker = self._worker or JobProcess(_WORKER)
             found: dict[str, Any] = json.loads(worker.ask(job, self._seconds, lambda: not is_cancelled.is_set()))
         except JobLost as lost:
             self._end()
             return {"error": f"the call has no result: {lost}"}
-        except OSError as error:
-            return {"error": f"cannot start a process for the call: {error.strerror or error}"}
         return found
 
     def _end(self) -> None:

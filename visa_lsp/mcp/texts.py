@@ -65,11 +65,11 @@ def check(args: arguments.CheckArguments, roots: Roots) -> Answer:
     values.sort(key=lambda value: _SEVERITIES.index(value["severity"]))
     errors, warnings, *others = (sum(value["severity"] == word for value in values) for word in _SEVERITIES)
     head = {"ok": not errors and not unreadable, "errors": errors, "warnings": warnings, "others": sum(others)}
-    more = {
-        "fixed": sum(result.fixed for result in results), "files": len(results) if len(results) != 1 else 0,
-        "unreadable": unreadable,
-    }  # fmt: skip
-    return Answer(head | nonempty(more), "findings", with_ids(values, args.ids))
+    if args.fix:
+        head["fixed"] = sum(result.fixed for result in results)
+    if len(results) != 1:
+        head["files"] = len(results)
+    return Answer(head | nonempty({"unreadable": unreadable}), "findings", with_ids(values, args.ids))
 
 
 def _findings(found: Sequence[ReportedFinding]) -> list[dict[str, Any]]:
