@@ -116,7 +116,9 @@ async def a_file_is_mended_where_the_agent_says_so(agent: Agent) -> None:
 async def an_id_stays_when_lines_move(agent: Agent) -> None:
     text = broken(agent, GEMM, "mov (M1, 16)", "mov (M1, 17)")
     first = (await agent.call("check", path=GEMM, text=text))["findings"][0]
-    moved = await agent.call("check", path=GEMM, text=text.replace(".kernel ", "// moved\n\n.kernel ", 1), ids=[first["id"]])
+    moved = await agent.call(
+        "check", path=GEMM, text=text.replace(".kernel ", "// moved\n\n.kernel ", 1), ids=[first["id"]]
+    )
     assert [(f["id"], f["line"]) for f in moved["findings"]] == [(first["id"], first["line"] + 2)]
 
 
@@ -178,13 +180,17 @@ async def an_unknown_word_gets_the_nearest(agent: Agent) -> None:
 
 @task
 async def the_instruction_for_an_atomic_is_found(agent: Agent) -> None:
-    found = (await agent.call("search_instructions", query="atomic on memory per lane", max_tokens=1000))["instructions"]
+    found = (await agent.call("search_instructions", query="atomic on memory per lane", max_tokens=1000))[
+        "instructions"
+    ]
     assert all("atomic" in row["summary"].lower() for row in found[:3])
 
 
 @task
 async def the_instruction_for_a_dot_product_is_found(agent: Agent) -> None:
-    found = (await agent.call("search_instructions", query="dot product", platform="TGLLP", max_tokens=1000))["instructions"]
+    found = (await agent.call("search_instructions", query="dot product", platform="TGLLP", max_tokens=1000))[
+        "instructions"
+    ]
     assert "dp4a" in [row["syntax"].split()[1].split("[")[0] for row in found[:4]]
 
 
@@ -302,7 +308,9 @@ async def a_fault_is_found_again_by_its_id(agent: Agent) -> None:
 async def average_is_mended_and_runs_without_faults(agent: Agent) -> None:
     """Each work item averages two of its own elements, so that none reads what another writes."""
     text = text_of(agent, "average.visaasm")
-    text = text.replace("add (M1, 16) next(0,0)<1> here(0,0)<1;1,0> 0x4:ud", "add (M1, 16) next(0,0)<1> here(0,0)<1;1,0> 0x0:ud")
+    text = text.replace(
+        "add (M1, 16) next(0,0)<1> here(0,0)<1;1,0> 0x4:ud", "add (M1, 16) next(0,0)<1> here(0,0)<1;1,0> 0x0:ud"
+    )
     launch = text_of(agent, "average.launch.yaml").replace("expect_faults: [out-of-bounds, data-race]", "")
     answer = await agent.call("run", path="average.visaasm", text=text, launch_text=launch)
     assert (answer["ok"], answer["faults"]) == (True, [])

@@ -62,7 +62,9 @@ class Agent:
         """Return the bytes that an agent without the tools would have to read: the programs, else the pages of instructions."""
         size = sum(len(arguments.get(key, "").encode()) for key in TEXTS)
         for path in (self.folder / arguments[key] for key in PATHS if arguments.get(key)):
-            files = [one for one in path.rglob("*") if one.is_file()] if path.is_dir() else [path] if path.is_file() else []
+            files = (
+                [one for one in path.rglob("*") if one.is_file()] if path.is_dir() else [path] if path.is_file() else []
+            )
             size += sum(one.stat().st_size for one in files)
         return size or (ROOT / "docs" / "instructions.md").stat().st_size
 

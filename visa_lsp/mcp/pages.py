@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from visa_lsp.app.errors import UserError, printable
+from visa_lsp.app.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -129,7 +129,7 @@ def _fitted(value: Any, max_tokens: int, tokens: int) -> Any:
 def _cut(value: Any, chars: int, length: int) -> Any:
     match value:
         case str():
-            text = printable(value)
+            text = value.encode("utf-8", "replace").decode()
             return text if len(text) <= chars else f"{text[:chars]} ... {len(text) - chars} more characters"
         case dict():
             return {key: _cut(one, chars, length) for key, one in value.items()}

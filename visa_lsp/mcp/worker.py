@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import msgspec
 
-from visa_lsp.app.errors import UserError, printable
+from visa_lsp.app.errors import UserError, printable, reason
 from visa_lsp.app.learning import learning
 from visa_lsp.job_process import answer_jobs
 from visa_lsp.mcp.pages import page
@@ -36,7 +36,7 @@ class Worker:
     """Does jobs, and keeps the last answers for the pages after the first."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[bytes, Answer] = OrderedDict()
+        self._kept: OrderedDict[str, Answer] = OrderedDict()
 
     def answer(self, job: bytes) -> bytes:
         """Do one job and return its result. Every exception becomes an error of the result."""
@@ -44,6 +44,8 @@ class Worker:
             result: dict[str, Any] = {"answer": self._perform(**json.loads(job))}
         except UserError as error:
             result = {"error": _words(str(error))}
+        except OSError as error:
+            result = {"error": _words(f"{str(error.filename or '')[:200]}: {reason(error)}")}
         except MemoryError:
             result = {"error": "not enough memory"}
         except (Exception, RecursionError) as error:  # an internal error must not cost the client its session
@@ -55,11 +57,15 @@ class Worker:
     def _perform(self, tool: str, arguments: dict[str, Any], roots: list[str]) -> dict[str, Any]:
         offered = BY_NAME[tool]
         try:
+            json.dumps(arguments, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise UserError(f"{tool}: expected Unicode text, found half of a surrogate pair") from None
+        try:
             args = msgspec.convert(arguments, offered.arguments)
         except msgspec.ValidationError as error:
             raise UserError(f"{tool}: {error}") from None
         plain = {key: value for key, value in arguments.items() if key not in ("cursor", "max_tokens")}
-        key = msgspec.json.encode([tool, plain, roots], order="deterministic")
+        key = json.dumps([tool, plain, roots], sort_keys=True)
         answer = self._kept.get(key) if args.cursor else None
         if answer is None:
             answer = offered.work(args, Roots(roots))
