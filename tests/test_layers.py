@@ -104,7 +104,7 @@ THIRD_PARTY = {
     "ruamel": {"zeinfo"},
     "elftools": {"zeinfo"},
     "pygls": {"lsp"},
-    "lsprotocol": {"lsp"},
+    "lsprotocol": {"lsp", "generate"},
     "mcp": {"mcp"},
     "mcp_types": {"mcp"},
     "anyio": {"mcp"},

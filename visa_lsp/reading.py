@@ -79,7 +79,10 @@ def read_file(path: str | Path, most: int = MAX_TEXT_BYTES, *, named: bool = Fal
 def opened_file(
     path: str | Path, most: int, *, named: bool = False, own: bool = False
 ) -> Iterator[tuple[BinaryIO, os.stat_result]]:
-    """Open a file for reading, and yield it with its status; ``OSError`` as for ``read_file``."""
+    """Open a file for reading, and yield it with its status.
+
+    Raises OSError as ``read_file``, and OutsideError for a file that ``limit_reading`` refuses.
+    """
     if not own and not is_readable_place(path):
         raise OutsideError("outside of the folders that may be read")
     # Non-blocking, because opening a FIFO waits for its other end. The opened file is checked, not the path, because the

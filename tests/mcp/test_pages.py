@@ -21,7 +21,7 @@ def random_value(rng, depth):
     if kind == 0:
         return rng.randrange(1 << rng.randrange(1, 60))
     if kind < 4:
-        return "".join(rng.choice("ab (1,16)<;>:é\"\\\n\ud800") for _ in range(rng.choice((3, 50, 50, 2000))))
+        return "".join(rng.choice('ab (1,16)<;>:é"\\\n\ud800') for _ in range(rng.choice((3, 50, 50, 2000))))
     if kind == 4:
         return [random_value(rng, depth - 1) for _ in range(rng.randrange(8))]
     return {f"k{n}": random_value(rng, depth - 1) for n in range(rng.randrange(6))}

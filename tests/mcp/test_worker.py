@@ -10,8 +10,24 @@ from visa_lsp.mcp.tools import BY_NAME, TOOLS
 from visa_lsp.mcp.worker import Worker
 from visa_lsp.reading import limit_reading
 
-PATHS = ("saxpy.visaasm", "average.launch.yaml", "TGLLP/deep.base.up.isa", "gemm/gemm.zebin", "scale.cl", "..", "/", "no")
-TEXTS = ('.version 4.1\n.kernel "k"\n    ret (M1, 1)\n', ".version", ".kernel \0", "groups: [1, 1, 1]\n", "groups: [", "\U0001f600")
+PATHS = (
+    "saxpy.visaasm",
+    "average.launch.yaml",
+    "TGLLP/deep.base.up.isa",
+    "gemm/gemm.zebin",
+    "scale.cl",
+    "..",
+    "/",
+    "no",
+)
+TEXTS = (
+    '.version 4.1\n.kernel "k"\n    ret (M1, 1)\n',
+    ".version",
+    ".kernel \0",
+    "groups: [1, 1, 1]\n",
+    "groups: [",
+    "\U0001f600",
+)
 WORDS = ("saxpy", "tiles", "mad", "%r0", "DG2", "x", "0")
 JUNK = (None, 1, 1.5, True, 1 << 80, [], {}, "", "\0", "x" * 3000, "\ud800")
 BY_NAME_OF_MEMBER = {

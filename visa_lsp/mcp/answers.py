@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NotRequired, TypedDict
 
 
-class Paged(TypedDict):
+class PagedAnswer(TypedDict):
     """What every answer may have: the number of the first item here, of all items, and the cursor of the next page."""
 
     first: NotRequired[int]
@@ -13,7 +13,7 @@ class Paged(TypedDict):
     cursor: NotRequired[str]
 
 
-class Edit(TypedDict):
+class FindingEdit(TypedDict):
     """Replace a range by a text; lines and columns from 1, the end is exclusive."""
 
     line: int
@@ -23,15 +23,15 @@ class Edit(TypedDict):
     new_text: str
 
 
-class Fix(TypedDict):
+class FindingFix(TypedDict):
     """A fix of a finding."""
 
     title: str
     safe: bool
-    edits: list[Edit]
+    edits: list[FindingEdit]
 
 
-class Finding(TypedDict):
+class CheckFinding(TypedDict):
     """A finding; its id stays while its code and the words of its line do."""
 
     id: str
@@ -44,10 +44,10 @@ class Finding(TypedDict):
     name: str
     message: str
     excerpt: str
-    fixes: NotRequired[list[Fix]]
+    fixes: NotRequired[list[FindingFix]]
 
 
-class CheckAnswer(Paged):
+class CheckAnswer(PagedAnswer):
     """The findings, errors first."""
 
     ok: bool
@@ -57,10 +57,10 @@ class CheckAnswer(Paged):
     fixed: NotRequired[int]
     files: NotRequired[int]
     unreadable: NotRequired[list[str]]
-    findings: list[Finding]
+    findings: list[CheckFinding]
 
 
-class TextAnswer(Paged):
+class TextAnswer(PagedAnswer):
     """A text in pages."""
 
     text: str
@@ -81,7 +81,7 @@ class FoundInstruction(TypedDict):
     family: str
 
 
-class SearchAnswer(Paged):
+class SearchAnswer(PagedAnswer):
     """Instructions, the best first."""
 
     instructions: list[FoundInstruction]
@@ -93,7 +93,7 @@ class ReadAnswer(TextAnswer):
     kernels: list[str]
 
 
-class AssembleAnswer(Paged):
+class AssembleAnswer(PagedAnswer):
     """The object of a text, or the findings that prevent it."""
 
     ok: bool
@@ -101,7 +101,7 @@ class AssembleAnswer(Paged):
     sha256: NotRequired[str]
     kernels: NotRequired[list[str]]
     written: NotRequired[str]
-    findings: list[Finding]
+    findings: list[CheckFinding]
 
 
 class RunFault(TypedDict):
@@ -142,7 +142,7 @@ class FailedExpectation(TypedDict):
     message: str
 
 
-class RunAnswer(Paged):
+class RunAnswer(PagedAnswer):
     """The report of a launch; of the faults and the values one is given."""
 
     ok: bool
@@ -171,7 +171,7 @@ class DifferentKernel(TypedDict):
     figures: NotRequired[dict[str, str]]
 
 
-class Change(TypedDict):
+class ProgramChange(TypedDict):
     """A difference; lines of both sides from 1, first and last."""
 
     id: str
@@ -183,17 +183,17 @@ class Change(TypedDict):
     listing: NotRequired[list[str]]
 
 
-class DiffAnswer(Paged):
+class DiffAnswer(PagedAnswer):
     """What differs apart from names, order of declarations and comments."""
 
     same: bool
     kernels: int
     different: list[DifferentKernel]
     unreadable: NotRequired[list[str]]
-    changes: list[Change]
+    changes: list[ProgramChange]
 
 
-class Peak(TypedDict):
+class RegisterPeak(TypedDict):
     """The largest number of units in use, and the line of it."""
 
     max: int
@@ -211,8 +211,8 @@ class KernelStats(TypedDict):
     loops: int
     variables: int
     grf_bytes: int
-    pressure: Peak
-    flags: Peak
+    pressure: RegisterPeak
+    flags: RegisterPeak
     by_family: dict[str, int]
 
 
@@ -225,7 +225,7 @@ class LiveAtPeak(TypedDict):
     last: int | None
 
 
-class StatsAnswer(Paged):
+class StatsAnswer(PagedAnswer):
     """Figures of the kernels; with ``kernel`` its figures and its live variables."""
 
     kernels: list[KernelStats]

@@ -14,7 +14,7 @@ _Kernel = Annotated[str, Meta(description="name of a kernel or function")]
 _Output = Annotated[str, Meta(description="write the result to this file; nothing is written without it")]
 
 
-class Paged(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class PagedArguments(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What every tool takes."""
 
     cursor: Annotated[str, Meta(description="`cursor` of the page before; all other arguments as before")] = ""
@@ -23,7 +23,7 @@ class Paged(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     ] = DEFAULT_TOKENS
 
 
-class OneProgram(Paged, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class OneProgram(PagedArguments, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A program: a file, a text, or the edited text of a file."""
 
     path: Annotated[str, Meta(description="a text (.visaasm), an object (.isa) or a zebin")] = ""
@@ -31,7 +31,7 @@ class OneProgram(Paged, frozen=True, forbid_unknown_fields=True, kw_only=True):
     platform: _Platform = ""
 
 
-class CheckArguments(Paged, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class CheckArguments(PagedArguments, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Arguments of ``check``."""
 
     path: Annotated[str, Meta(description="a text, a launch file, or a folder of texts")] = ""
@@ -41,7 +41,7 @@ class CheckArguments(Paged, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     fix: Annotated[bool, Meta(description="write the safe fixes into the file at `path`")] = False
 
 
-class ExplainArguments(Paged, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class ExplainArguments(PagedArguments, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Arguments of ``explain``."""
 
     word: Annotated[
@@ -50,7 +50,7 @@ class ExplainArguments(Paged, frozen=True, forbid_unknown_fields=True, kw_only=T
     platform: _Platform = ""
 
 
-class SearchArguments(Paged, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class SearchArguments(PagedArguments, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Arguments of ``search_instructions``."""
 
     query: Annotated[str, Meta(description="words of what the instruction does or is called; empty lists all")]
@@ -71,7 +71,7 @@ class AssembleArguments(OneProgram, frozen=True, forbid_unknown_fields=True, kw_
     output: _Output = ""
 
 
-class DisassembleArguments(Paged, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class DisassembleArguments(PagedArguments, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Arguments of ``disassemble``."""
 
     path: Annotated[str, Meta(description="an object (.isa) or a zebin")]
@@ -94,7 +94,7 @@ class RunArguments(OneProgram, frozen=True, forbid_unknown_fields=True, kw_only=
     ] = ""
 
 
-class DiffArguments(Paged, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class DiffArguments(PagedArguments, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Arguments of ``diff``."""
 
     a: Annotated[str, Meta(description="a text, an object, or a folder of them")] = ""

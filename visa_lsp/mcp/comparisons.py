@@ -23,7 +23,7 @@ _GEN_SECONDS: Final = 60.0
 
 
 def diff(args: arguments.DiffArguments, roots: Roots) -> Answer:
-    """Compare two programs or two folders of them."""
+    """Compare two programs or two folders of them. Raises UserError for arguments and files that cannot be used."""
     from visa_lsp.app.diff.compared import compared, compared_data
     from visa_lsp.app.diff.text import figure_rows
 
@@ -76,7 +76,10 @@ def _changes(kernels: Sequence[KernelDiff]) -> list[dict[str, Any]]:
 
 
 def stats(args: arguments.StatsArguments, roots: Roots) -> Answer:
-    """Count instructions, variables and register pressure of each kernel."""
+    """Count instructions, variables and register pressure of each kernel.
+
+    Raises UserError for arguments and files that cannot be used.
+    """
     from visa_lsp.app.folders import files_of, is_folder
     from visa_lsp.app.stats.inputs import figures_of_data
     from visa_lsp.app.stats.printing import as_json
@@ -117,7 +120,10 @@ def _kernel_stats(value: dict[str, Any], *, several: bool) -> dict[str, Any]:
 
 
 def gen(args: arguments.GenArguments, roots: Roots) -> Answer:
-    """Show the machine code of a text or object, by Intel's finalizer."""
+    """Show the machine code of a text or object, by Intel's finalizer.
+
+    Raises UserError for arguments and files that cannot be used.
+    """
     from visa_lsp.app.gen.document import made, source_of, with_errors
     from visa_lsp.app.gen.printing import as_text, figures
     from visa_lsp.app.inputs import STDIN

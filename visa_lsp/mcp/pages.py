@@ -58,7 +58,7 @@ def page(answer: Answer, cursor: str, max_tokens: int) -> dict[str, Any]:
     room = max_tokens - 40
     head = _fitted(dict(answer.head), max_tokens, room // 2)
     shown: list[Any] = []
-    left = _Room(room - tokens_of(_json(head)), room * _CHARS_PER_TOKEN - len(_json(head)))
+    left = _RoomLeft(room - tokens_of(_json(head)), room * _CHARS_PER_TOKEN - len(_json(head)))
     for item in answer.items[start:]:
         kept = _cut(item, *_limits(max_tokens))
         if not left.take(_json(kept)):
@@ -75,7 +75,7 @@ def page(answer: Answer, cursor: str, max_tokens: int) -> dict[str, Any]:
     return value
 
 
-class _Room:
+class _RoomLeft:
     """The tokens and characters that are left in a page."""
 
     def __init__(self, tokens: int, chars: int) -> None:

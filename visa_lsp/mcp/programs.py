@@ -24,7 +24,7 @@ _NO_FOLDER: Final = os.devnull
 _TEXT_NAME: Final = "text.visaasm"
 
 
-class Program(Struct, frozen=True):
+class GivenProgram(Struct, frozen=True):
     """A program as the client gave it: the name for messages, its bytes, and its place, which may not exist."""
 
     name: str
@@ -42,13 +42,13 @@ class Program(Struct, frozen=True):
         return decode(self.name, self.data).text
 
 
-def given_program(path: str, text: str, roots: Roots) -> Program:
+def given_program(path: str, text: str, roots: Roots) -> GivenProgram:
     """Return the program of two arguments. Raises UserError if neither is given or the file cannot be read."""
     if not path and not text:
         raise UserError("expected `path` or `text`, got neither")
     place = Path(roots.path(path)) if path else Path(_NO_FOLDER) / _TEXT_NAME
     data = text.encode("utf-8", "surrogateescape") if text else read_bytes(str(place), named=False)
-    return Program(path or _TEXT_NAME, data, place)
+    return GivenProgram(path or _TEXT_NAME, data, place)
 
 
 def chosen_platform(name: str) -> Platform | None:
@@ -63,7 +63,7 @@ def lines_of_page(text: str) -> list[str]:
     return text.rstrip("\n").split("\n")
 
 
-def write_output(output: str, data: bytes, program: Program, roots: Roots) -> str:
+def write_output(output: str, data: bytes, program: GivenProgram, roots: Roots) -> str:
     """Write an output and return its path as the client names it."""
     from visa_lsp.app.output_files import write_file
 

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from visa_lsp.app.launch.report import RunReport
     from visa_lsp.mcp import arguments
     from visa_lsp.mcp.places import Roots
-    from visa_lsp.mcp.programs import Program
+    from visa_lsp.mcp.programs import GivenProgram
     from visa_lsp.sim.faults import Fault
 
 _HEAD_VALUES: Final = 8
 
 
 def run(args: arguments.RunArguments, roots: Roots) -> Answer:
-    """Run a program on the simulator."""
+    """Run a program on the simulator. Raises UserError for arguments and files that cannot be used."""
     from visa_lsp.app.launch.unit import LaunchJob, perform
 
     program = given_program(args.path, args.text, roots)
@@ -57,7 +57,7 @@ def run(args: arguments.RunArguments, roots: Roots) -> Answer:
     return Answer(short, "values", [finite(value) for value in numbers(found.array)])
 
 
-def _run_options(program: Program, platform: str) -> RunOptions:
+def _run_options(program: GivenProgram, platform: str) -> RunOptions:
     """Return the options of a launch. Raises UserError without NumPy and for an unknown platform."""
     from importlib.util import find_spec
 
@@ -131,7 +131,10 @@ def _severity(report: RunReport, fault: Fault) -> str:
 
 
 def launch_template(args: arguments.TemplateArguments, roots: Roots) -> Answer:
-    """Return a launch file for a kernel, and write it where an output is given."""
+    """Return a launch file for a kernel, and write it where an output is given.
+
+    Raises UserError for arguments and files that cannot be used.
+    """
     from visa_lsp.app.launch.init import launch_text, write_launch
     from visa_lsp.app.launch.program import TextProblems
     from visa_lsp.app.launch.proposal import proposed

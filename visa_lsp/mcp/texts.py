@@ -30,7 +30,10 @@ _SEVERITIES: Final = ("error", "warning", "information", "hint")
 
 
 def check(args: arguments.CheckArguments, roots: Roots) -> Answer:
-    """Check a text, a launch file or a folder of texts."""
+    """Check a text, a launch file or a folder of texts.
+
+    Raises UserError for arguments and files that cannot be used.
+    """
     from visa_lsp.app.check.paths import collect
     from visa_lsp.app.check.runner import check_files
     from visa_lsp.app.check.suppress import Selection
@@ -89,7 +92,7 @@ def _findings(found: Sequence[ReportedFinding]) -> list[dict[str, Any]]:
 
 
 def explain(args: arguments.ExplainArguments, _roots: Roots) -> Answer:
-    """Explain a word."""
+    """Explain a word. Raises UserError for an unknown one."""
     from visa_lsp.app.explain import explain_text
     from visa_lsp.app.words import known_words
 
@@ -115,7 +118,7 @@ def search_instructions(args: arguments.SearchArguments, _roots: Roots) -> Answe
 
 
 def read(args: arguments.ReadArguments, roots: Roots) -> Answer:
-    """Show kernels as pseudo-code."""
+    """Show kernels as pseudo-code. Raises UserError for arguments and files that cannot be used."""
     from visa_lsp.app.read.document import chosen, read_data
 
     program, platform, said = given_program(args.path, args.text, roots), chosen_platform(args.platform), list[str]()
@@ -154,7 +157,10 @@ def assemble(args: arguments.AssembleArguments, roots: Roots) -> Answer:
 
 
 def disassemble(args: arguments.DisassembleArguments, roots: Roots) -> Answer:
-    """Disassemble an object or a zebin, and write the text where an output is given."""
+    """Disassemble an object or a zebin, and write the text where an output is given.
+
+    Raises UserError for arguments and files that cannot be used.
+    """
     from visa_lsp.app.zebins import visa_text, zebin_of, zebin_text
     from visa_lsp.zeinfo.zebin import is_elf
 

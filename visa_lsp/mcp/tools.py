@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from visa_lsp.mcp.places import Roots
 
 
-class Tool(Struct, frozen=True):
+class AgentTool(Struct, frozen=True):
     """A tool: its description for the agent, and the types of its arguments and its answer.
 
     ``work`` does it. ``reads``: it may read files; ``writes``: it writes a file where the arguments name one.
@@ -27,7 +27,7 @@ class Tool(Struct, frozen=True):
 
     name: str
     description: str
-    arguments: type[arguments.Paged]
+    arguments: type[arguments.PagedArguments]
     answer: type
     work: Callable[[Any, Roots], Answer]
     reads: bool = True
@@ -43,61 +43,61 @@ class Tool(Struct, frozen=True):
 
 
 TOOLS: Final = (
-    Tool(
+    AgentTool(
         "check",
         "Find the mistakes of vISA texts and launch files: syntax, types, regions, uninitialised and unused variables. "
         "Findings have edits that mend them.",
         arguments.CheckArguments, answers.CheckAnswer, texts.check, writes=True,
     ),
-    Tool(
+    AgentTool(
         "explain",
         "Explain an opcode with its operands and pitfalls, the code of a finding, a %variable, a type, an attribute, a "
         "platform or a term of the glossary.",
         arguments.ExplainArguments, answers.TextAnswer, texts.explain, reads=False,
     ),
-    Tool(
+    AgentTool(
         "search_instructions",
         "Find the instruction for something: 'atomic add', 'dot product', or the name that C or another "
         "assembler gives it.",
         arguments.SearchArguments, answers.SearchAnswer, texts.search_instructions, reads=False,
     ),
-    Tool(
+    AgentTool(
         "read",
         "Show kernels as structured pseudo-code, a third of the length of the text; each line names its lines of vISA.",
         arguments.ReadArguments, answers.ReadAnswer, texts.read,
     ),
-    Tool(
+    AgentTool(
         "stats",
         "Count instructions, messages, loops and register pressure of kernels, and name the line of the peak.",
         arguments.StatsArguments, answers.StatsAnswer, comparisons.stats,
     ),
-    Tool(
+    AgentTool(
         "diff",
         "Compare two programs or two folders of dumps apart from names, order of declarations and comments.",
         arguments.DiffArguments, answers.DiffAnswer, comparisons.diff,
     ),
-    Tool(
+    AgentTool(
         "launch_template",
         "Make a launch file for a kernel: sizes and arguments with the assumptions behind them.",
         arguments.TemplateArguments, answers.WrittenTextAnswer, runs.launch_template, writes=True,
     ),
-    Tool(
+    AgentTool(
         "run",
         "Run a kernel on the simulator with all checkers: out-of-bounds accesses, races, uninitialised reads, barriers, and "
         "the expectations of the launch file.",
         arguments.RunArguments, answers.RunAnswer, runs.run,
     ),
-    Tool(
+    AgentTool(
         "assemble",
         "Assemble a text to an object.",
         arguments.AssembleArguments, answers.AssembleAnswer, texts.assemble, writes=True,
     ),
-    Tool(
+    AgentTool(
         "disassemble",
         "Show an object or a zebin as text.",
         arguments.DisassembleArguments, answers.WrittenTextAnswer, texts.disassemble, writes=True,
     ),
-    Tool(
+    AgentTool(
         "gen",
         "Show the machine code of each line (needs Intel's finalizer GenX_IR).",
         arguments.GenArguments, answers.GenAnswer, comparisons.gen,
