@@ -49,6 +49,8 @@ NOT_RUN = {
     "[(PREDICATE)]": "the shape of a line, whose words in capitals the page explains",
     "$ visa-lsp compile FILE.cl": "needs the source of another project; the forms are those of tests/cli/test_compile_command.py",
     "flowchart": "test_docs.py compares the picture with the imports",
+    "visa-lsp mcp": "waits for an agent; tests/mcp starts it",
+    '{"mcpServers"': "settings of a client of others; tests/mcp starts the server as they say",
     "dask scheduler": "waits for work on several machines; tests/cluster starts schedulers and workers",
     "expect:\n  - {expr:": "a part of a launch file; tests/sim_launch/test_launch_conditions.py runs each of its forms",
     "docker": "needs a container engine; tests/test_ci_recipes.py does the steps of the recipe in an empty environment",

@@ -42,6 +42,7 @@ COMMANDS: Final = {
     "read": "show kernels as structured pseudo-code",
     "explain": "explain an instruction, a finding, a variable, or a term of the glossary",
     "dap": "debug a kernel on the simulator (a debug adapter for editors)",
+    "mcp": "serve the tools to agents (a server of the Model Context Protocol)",
 }
 _MAX_ARGFILE_DEPTH: Final = 8
 
@@ -124,6 +125,12 @@ def _dap() -> Command:
     return add_arguments, dap_command
 
 
+def _mcp() -> Command:
+    from visa_lsp.cli.mcp import add_arguments, mcp_command
+
+    return add_arguments, mcp_command
+
+
 def _server() -> Command:
     from visa_lsp.cli.serve import add_arguments, serve
 
@@ -145,6 +152,7 @@ LOADERS: Final = {
     "read": _read,
     "explain": _explain,
     "dap": _dap,
+    "mcp": _mcp,
     "": _server,
 }
 

@@ -48,6 +48,7 @@ _OPTIONS: Final[dict[str, Any]] = {
     "completionProvider": {"triggerCharacters": [".", "(", "<", ":", "%", "=", "{"], "resolveProvider": True},
     "signatureHelpProvider": {"triggerCharacters": [" ", "("], "retriggerCharacters": [" ", ","]},
     "codeActionProvider": {"codeActionKinds": ["quickfix", "source.fixAll", "refactor.rewrite"]},
+    "documentRangeFormattingProvider": {"rangesSupport": True},
     "documentOnTypeFormattingProvider": {"firstTriggerCharacter": "\n", "moreTriggerCharacter": [":", "}"]},
     "semanticTokensProvider": {
         "legend": {"tokenTypes": list(TYPES), "tokenModifiers": list(MODIFIERS)},

@@ -162,7 +162,7 @@ def _run(copy: GuardedCopy, call: FinalizerCall, folder: Path, seconds: float, *
 def _read(path: Path, most: int = _MAX_LISTING_BYTES) -> str:
     """Return the contents of an output file of the finalizer; empty if it does not exist."""
     try:
-        return read_file(path, most).decode("utf-8", "replace")
+        return read_file(path, most, own=True).decode("utf-8", "replace")
     except OSError:
         return ""
 

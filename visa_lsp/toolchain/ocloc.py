@@ -129,7 +129,7 @@ def _last_words(source: bytes, said: str, status: int) -> str:
 
 def _read(path: Path) -> bytes:
     try:
-        return read_file(path, _MAX_FILE_BYTES)
+        return read_file(path, _MAX_FILE_BYTES, own=True)
     except OSError:
         return b""
 
