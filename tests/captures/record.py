@@ -4,11 +4,12 @@
     python tests/captures/record.py FOLDER           packs FOLDER/Replay into captures.zip
 
 The layer was built from its public sources with CMake; the device was pocl's (a CPU). Packing leaves out the layer's own script
-and the device binary, which is a library for that CPU.
+and the device binary, which is a library for that CPU; the folder that pyopencl has the compiler search gets another name.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 import zipfile
 from pathlib import Path
@@ -78,7 +79,9 @@ def _record() -> None:
     def kernel(source: str, name: str, options: str = "") -> cl.Kernel:
         return cl.Kernel(cl.Program(context, source).build(options), name)
 
-    def enqueue(called: cl.Kernel, work: tuple, local: tuple | None, *args: object, offset: tuple | None = None) -> None:
+    def enqueue(
+        called: cl.Kernel, work: tuple, local: tuple | None, *args: object, offset: tuple | None = None
+    ) -> None:
         for at, arg in enumerate(args):
             called.set_arg(at, arg)
         cl.enqueue_nd_range_kernel(queue, called, work, local, offset).wait()
@@ -134,7 +137,7 @@ def _pack(folder: Path) -> None:
             if path.is_file() and path.name != "run.py" and not path.name.startswith("DeviceBinary"):
                 info = zipfile.ZipInfo(str(path.relative_to(folder / "Replay")), (2026, 1, 1, 0, 0, 0))
                 info.compress_type = zipfile.ZIP_DEFLATED
-                archive.writestr(info, path.read_bytes())
+                archive.writestr(info, re.sub(rb"-I /\S+/pyopencl/cl", b"-I /opt/include", path.read_bytes()))
 
 
 if __name__ == "__main__":

@@ -31,7 +31,9 @@ def add_arguments(parser: CommandParser) -> None:
         metavar="CAPTURE",
         help="folder of one enqueue, from opencl-intercept-layer (CaptureReplay) or Triton (args_data.json)",
     )
-    parser.add_argument("-o", "--output", metavar="DIR", required=True, help="output folder; no file in it is overwritten")
+    parser.add_argument(
+        "-o", "--output", metavar="DIR", required=True, help="output folder; no file in it is overwritten"
+    )
     parser.add_argument("--options", metavar="S", action="append", help="further compiler options, as one quoted word")
     parser.add_argument("--ocloc", metavar="PATH", help="path of the compiler; default: ocloc on PATH")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")

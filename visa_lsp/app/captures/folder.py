@@ -75,9 +75,9 @@ class CaptureFolder:
 
     def array(self, name: str) -> bytes:
         """Return the bytes of an array. Raises UserError as ``read``, and if all arrays together are too large."""
-        data = self.read(name, MAX_BUFFER_BYTES)
-        self.take(len(data), name)
-        return data
+        with self.opened(name, MAX_BUFFER_BYTES) as (stream, size):
+            self.take(size, name)
+            return read_stream(stream, size, size)
 
     def take(self, size: int, name: str) -> None:
         """Count the bytes of an array. Raises UserError if all arrays together are too large."""

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 MARKS: Final = ("worksizes.txt", "kernelName.txt")  # files that every such folder has
 
-_NUMBERED: Final = re.compile(r"(Argument|Local|Sampler|Image_MetaData_|SVM_Arg_Offset_)(\d{1,6})\.(?:bin|txt)")
-_CONTENTS: Final = re.compile(r"Enqueue_(\d{1,20})_Kernel_.*_Arg_(\d{1,6})_(?:Buffer|Image)_.*\.(bin|raw)")
-_BINARY: Final = re.compile(r"DeviceBinary\d{1,4}\.bin")
-_NUMBER: Final = re.compile(r"\d{1,19}")
+_NUMBERED: Final = re.compile(r"(Argument|Local|Sampler|Image_MetaData_|SVM_Arg_Offset_)([0-9]{1,6})\.(?:bin|txt)")
+_CONTENTS: Final = re.compile(r"Enqueue_([0-9]{1,20})_Kernel_.*_Arg_([0-9]{1,6})_(?:Buffer|Image)_.*\.(?:bin|raw)")
+_BINARY: Final = re.compile(r"DeviceBinary[0-9]{1,4}\.bin")
+_NUMBER: Final = re.compile(r"[0-9]{1,19}")
 _MAX_VALUE_BYTES: Final = 4096
 _ADDRESSES: Final = ("NONE", "CLAMP_TO_EDGE", "CLAMP", "REPEAT", "MIRRORED_REPEAT")
 # Numbers of the OpenCL headers: element type and format of a launch file by channel type, channels by order.
@@ -83,7 +83,15 @@ class _Reader:
         if self.before and not self.after:
             notes = ("the capture has no contents after the enqueue (folder Post), so nothing is expected",)
         return Capture(
-            folder.path, kernel, self._programs(), options, args, work, local if any(local) else None, offset, notes=notes
+            folder.path,
+            kernel,
+            self._programs(),
+            options,
+            args,
+            work,
+            local if any(local) else None,
+            offset,
+            notes=notes,
         )
 
     def _contents(self, below: str) -> dict[int, str]:
@@ -176,7 +184,9 @@ class _Reader:
         start = self.files.get(("SVM_Arg_Offset_", index))
         at = self._number(start) if start is not None else 0
         if at > len(before):
-            raise self.folder.error(f"the offset {at} is outside of the {len(before)} bytes of argument {index}", start or "")
+            raise self.folder.error(
+                f"the offset {at} is outside of the {len(before)} bytes of argument {index}", start or ""
+            )
         # The kernel got a pointer into the allocation.
         return CapturedBuffer(before[at:], after[at:] if after is not None else None, identity=identity)
 
@@ -213,6 +223,11 @@ class _Reader:
         address = said.get("ADDRESSING_MODE", "ADDRESS_CLAMP").removeprefix("ADDRESS_")
         chosen = said.get("FILTER_MODE", "FILTER_NEAREST").removeprefix("FILTER_")
         normalized = said.get("NORMALIZED_COORDS", "TRUE")
-        if not said or address not in _ADDRESSES or chosen not in ("NEAREST", "LINEAR") or normalized not in ("TRUE", "FALSE"):
+        if (
+            not said
+            or address not in _ADDRESSES
+            or chosen not in ("NEAREST", "LINEAR")
+            or normalized not in ("TRUE", "FALSE")
+        ):
             raise self.folder.error("expected the properties of a sampler", name)
         return CapturedSampler(address.lower(), chosen.lower(), normalized == "TRUE")

@@ -6,7 +6,6 @@ Invariant: options of the recording machine reach the compiler only if they name
 from __future__ import annotations
 
 import re
-import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -14,10 +13,9 @@ from visa_lsp.app.captures.model import CapturedProgram
 from visa_lsp.app.compile.build import BuildSource
 from visa_lsp.app.compile.outputs import file_name, files_of
 from visa_lsp.app.errors import UserError
-from visa_lsp.app.inputs import OBJECT_MAGIC
 from visa_lsp.app.launch.opencl import built_program, refuse_unknown_kernel
 from visa_lsp.app.zebins import visa_text
-from visa_lsp.isa.platforms import platform_of_product
+from visa_lsp.isa.platforms import platform_named, platform_of_product
 from visa_lsp.text import stored
 from visa_lsp.zeinfo.zebin import SECTION_TYPES, ZebinError, is_elf, read_zebin
 
@@ -27,6 +25,7 @@ if TYPE_CHECKING:
     from visa_lsp.zeinfo.zebin import Zebin
 
 _SPIRV: Final = next(number for number, name in SECTION_TYPES.items() if name == "SPIR-V")
+_OPTION: Final = re.compile(r'(?:"[^"]*"|[^\s"])+|"')
 _PASSED: Final = re.compile(r"-(?:cl|ze|vc)-[\w.:=+-]+|-[DU].*|-w|-Werror|-g|-O[0-3]")
 _DROPPED: Final = re.compile(r"-spir-std=.*|-I.*")  # without a note: they say where files were, or what a file is
 _WITH_NEXT: Final = ("-I", "-x", "-D", "-U")
@@ -75,10 +74,9 @@ def program_files(capture: Capture, compiler: CompilerWords, platform: str | Non
 
 def passed_options(capture: Capture) -> tuple[str, tuple[str, ...]]:
     """Return the build options for the compiler, and a note about those that are not passed. Raises UserError."""
-    try:
-        words = shlex.split(capture.options, posix=False)
-    except ValueError as error:
-        raise UserError(f"{capture.name}: malformed build options: {error}") from None
+    words: list[str] = _OPTION.findall(capture.options)
+    if '"' in words:
+        raise UserError(f"{capture.name}: malformed build options: a quotation mark is not closed")
     kept: list[str] = []
     left: list[str] = []
     at = 0
@@ -134,7 +132,7 @@ def _disassembled(capture: Capture, program: CapturedProgram, zebin: Zebin) -> P
         )
     name = f"{capture.name}/{program.name}"
     stem = file_name(capture.kernel)
-    files = {f"{stem}.visaasm": stored(visa_text(name, data, None, comments=False)), f"{stem}.zebin": program.data}
-    if data.startswith(OBJECT_MAGIC):
-        files[f"{stem}.isa"] = data
-    return ProgramFiles(files, f"{stem}.zebin", zebin.ze_info, _platform(zebin))
+    platform = _platform(zebin)
+    text = visa_text(name, data, platform_named(platform) if platform else None, comments=False)
+    files = {f"{stem}.visaasm": stored(text), f"{stem}.zebin": program.data}
+    return ProgramFiles(files, f"{stem}.zebin", zebin.ze_info, platform)

@@ -118,7 +118,9 @@ def _tensor(archive: zipfile.ZipFile, size: int) -> Tensor:
         raise _Malformed(f"its storage has {len(data)} bytes, too few for the tensor")
     if is_contiguous:
         return Tensor(told.dtype, told.size, data[start : start + math.prod(told.size) * each])
-    return Tensor(told.dtype, ((len(data) - start) // each,), data[start : len(data) - (len(data) - start) % each], False)
+    return Tensor(
+        told.dtype, ((len(data) - start) // each,), data[start : len(data) - (len(data) - start) % each], False
+    )
 
 
 def _entry(archive: zipfile.ZipFile, name: str, limit: int) -> bytes:

@@ -43,7 +43,6 @@ class CompiledProgram:
     assumed: tuple[str, ...]
 
 
-
 def built_program(source: BuildSource, compiler: CompilerWords, platform: str | None) -> Build:
     """Compile a source for a platform.
 
