@@ -1,13 +1,11 @@
 """Captures of real enqueues: each runs and gives what the device gave; ``import`` writes what ``run`` runs."""
 
-import io
 import json
 import shutil
-import zipfile
 
 import numpy as np
 import pytest
-from capture_files import archive_of, names, pickled, saved, text, unpack, write_runner
+from capture_files import archive_of, names, pickled, saved, unpack, write_runner
 from tiers import first
 
 from visa_lsp.app.captures.folder import CaptureFolder
@@ -76,6 +74,8 @@ def test_a_corrupted_result_names_its_first_difference(tmp_path, capsys):
     assert main(["run", str(capture)]) == 1
     out = capsys.readouterr().out
     assert f"[2]: got {data[2] - 1}, expected {data[2]}" in out
+    words = f"visa-lsp import {capture} -o DIR; visa-lsp why DIR/sums.launch.yaml --value 'out[2]'"
+    assert f"for the cause: {words}\n" in out
 
 
 @needs_compiler
@@ -105,9 +105,9 @@ def test_a_device_binary_runs_by_its_spirv_or_its_visa(tmp_path, capsys):
     )
     capsys.readouterr()
     (capture / "kernel.cl").unlink()
-    for name in ("kernel.zebin", "visa.zebin"):
+    for name, *options in (("kernel.zebin",), ("visa.zebin", "--platform", "DG2")):
         shutil.copy(compiled / name, capture / "DeviceBinary0.bin")
-        status, report = _run(capsys, capture)
+        status, report = _run(capsys, capture, *options)
         assert (status, report["platform"], name) == (0, "DG2", name)
 
 

@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import re
+import shlex
 import sys
 from argparse import ArgumentTypeError
 from dataclasses import replace
@@ -23,7 +24,7 @@ from visa_lsp.app.clusters import ClusterWork, Said, as_it_is, listened
 from visa_lsp.app.compile.outputs import file_name
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import foreign, is_opencl, read_bytes
-from visa_lsp.app.launch.printing import Outcome, as_json, text_lines
+from visa_lsp.app.launch.printing import Outcome, as_json, cause_option, text_lines
 from visa_lsp.app.launch.sweep_table import refuse_table
 from visa_lsp.app.launch.unit import LaunchJob, guarded, launched, program_of
 from visa_lsp.app.output_files import check_output, refuse_input, replacing
@@ -459,7 +460,14 @@ def _run_input(
     report = report.with_most(args.max_errors)
     inputs = (path or launch_path, launch_path, *more, *launch.reads)
     paths = _write_buffers(args.out, launch_path, report, inputs, several=several)
-    return Outcome(name, report, paths, status=0 if report.ok else 1, launch_text=text)
+    done = Outcome(name, report, paths, status=0 if report.ok else 1, launch_text=text)
+    if not (option := cause_option(report)):
+        return done
+    if capture is not None:
+        imported = f"visa-lsp import {shlex.quote(name)} -o DIR; visa-lsp why DIR/{launch_path.name}"
+        return replace(done, next_step=f"{imported} {option}")
+    given = f" --launch {shlex.quote(args.launch)}" if args.launch else ""
+    return replace(done, next_step=f"visa-lsp why {shlex.quote(name)}{given} {option}")
 
 
 def _import_capture(name: str, args: Namespace, folder: contextlib.ExitStack) -> Imported:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -34,6 +33,8 @@ from visa_lsp.program.payload import KIND_WORDS
 from visa_lsp.zeinfo.read import ZeInfoError, read
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from visa_lsp.app.captures.model import Capture, CapturedArg, Triple
     from visa_lsp.app.launch.opencl import CompilerWords
     from visa_lsp.program.payload import KernelInfo
@@ -70,7 +71,7 @@ def read_capture(path: str) -> Capture:
     """Read the capture in a folder. Raises UserError if it is none, or malformed."""
     folder = CaptureFolder(os.path.normpath(path))
     if not os.path.isdir(path):  # noqa: PTH112
-        raise UserError(f"{path}: {'expected the folder of a capture' if os.path.lexists(path) else 'no such folder'}")  # noqa: PTH110
+        raise UserError(f"{path}: {'expected the folder of a capture' if os.path.lexists(path) else 'no such folder'}")
     names = folder.names()
     if MARK in names:
         return read_runner(folder)
@@ -81,7 +82,7 @@ def read_capture(path: str) -> Capture:
         more = f" and {len(inside) - _MAX_NAMES} more" if len(inside) > _MAX_NAMES else ""
         raise folder.error(f"holds {len(inside)} captures, name one: {', '.join(inside[:_MAX_NAMES])}{more}")
     raise folder.error(
-        f"not a capture: expected {MARKS[0]} and {MARKS[1]} (opencl-intercept-layer), or {MARK} (SPIRVRunner)"
+        f"is a directory, but no capture: expected {MARKS[0]} and {MARKS[1]} (opencl-intercept-layer), or {MARK} (SPIRVRunner)"
     )
 
 
@@ -180,8 +181,9 @@ class _LaunchWriter:
         """Return the recorded arguments, as many as the kernel takes."""
         args, count = list(self.capture.args), self.info.argument_count
         if self.capture.shared_bytes is not None:  # the launcher adds scratch memory, and shared memory
-            for index in range(len(args), count):
-                args.append(CapturedSize(self.capture.shared_bytes if self._kind(index) == "local" else 0))
+            shared = self.capture.shared_bytes
+            more = range(len(args), count)
+            args += [CapturedSize(shared if self._kind(index) == "local" else 0) for index in more]
         if len(args) < count or (len(args) > count and self.info.arguments):
             expected = self.info.expected(range(count)) or "none"
             raise self.error(f"has {len(args)} arguments; the kernel takes {count}: {expected}")

@@ -79,7 +79,7 @@ class _Reader:
         if count > MAX_ARGUMENTS:
             raise folder.error(f"has a file of argument {count - 1}; at most {MAX_ARGUMENTS} arguments are supported")
         args = tuple(self._argument(index) for index in range(count))
-        notes = ()
+        notes: tuple[str, ...] = ()
         if self.before and not self.after:
             notes = ("the capture has no contents after the enqueue (folder Post), so nothing is expected",)
         return Capture(

@@ -80,8 +80,7 @@ def read_tensor(folder: CaptureFolder, name: str) -> Tensor:
     with folder.opened(name, _MAX_ARCHIVE_BYTES) as (stream, size):
         try:
             stream.seek(max(0, size - _TAIL))
-            if _directory_bytes(stream.read(_TAIL)) > _MAX_DIRECTORY_BYTES:
-                raise _Malformed(f"its directory has more than {_MAX_DIRECTORY_BYTES >> 10} KiB")
+            _refuse_long_directory(stream.read(_TAIL))
             with zipfile.ZipFile(stream) as archive:
                 tensor = _tensor(archive, size)
         except (_Malformed, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, struct.error) as error:
@@ -91,8 +90,8 @@ def read_tensor(folder: CaptureFolder, name: str) -> Tensor:
     return tensor
 
 
-def _directory_bytes(tail: bytes) -> int:
-    """Return the size of the directory of an archive by its end, before the library reads it into memory."""
+def _refuse_long_directory(tail: bytes) -> None:
+    """Raise _Malformed for an archive whose end claims a long directory, before the library reads it into memory."""
     at = tail.rfind(b"PK\5\6")
     if at < 0 or len(tail) < at + 22:
         raise _Malformed("not a zip archive (files of torch before 1.6 are not supported)")
@@ -100,7 +99,8 @@ def _directory_bytes(tail: bytes) -> int:
     long_end = tail.rfind(b"PK\6\6")
     if long_end >= 0 and len(tail) >= long_end + 56:
         size = max(size if size != 0xFFFFFFFF else 0, struct.unpack_from("<Q", tail, long_end + 40)[0])
-    return size
+    if size > _MAX_DIRECTORY_BYTES:
+        raise _Malformed(f"its directory has more than {_MAX_DIRECTORY_BYTES >> 10} KiB")
 
 
 def _tensor(archive: zipfile.ZipFile, size: int) -> Tensor:
