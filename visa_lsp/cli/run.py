@@ -28,7 +28,6 @@ from visa_lsp.app.launch.printing import Outcome, as_json, cause_option, text_li
 from visa_lsp.app.launch.sweep_table import refuse_table
 from visa_lsp.app.launch.unit import LaunchJob, guarded, launched, program_of
 from visa_lsp.app.output_files import check_output, refuse_input, replacing
-from visa_lsp.children import temporary_folder
 from visa_lsp.cli.cluster_options import add_cluster, cluster_of
 from visa_lsp.cli.common import whole_number
 from visa_lsp.cli.files import write_output
@@ -472,13 +471,12 @@ def _run_input(
 
 def _import_capture(name: str, args: Namespace, folder: contextlib.ExitStack) -> Imported:
     """Write a capture into a temporary folder. Raises UserError if it is malformed, or for options that do not apply."""
-    from visa_lsp.app.captures.importing import import_capture, read_capture
+    from visa_lsp.app.captures.importing import imported, read_capture
 
     for option in ("init", "launch"):
         if getattr(args, option):
             raise UserError(f"{name}: --{option} does not apply to a capture; visa-lsp import writes its launch file")
-    capture = read_capture(name)
-    return import_capture(capture, folder.enter_context(temporary_folder()), _compiler_words(args), args.platform)
+    return folder.enter_context(imported(read_capture(name), _compiler_words(args), args.platform))
 
 
 def _write_buffers(

@@ -29,25 +29,28 @@ class CaptureFolder:
         self._root = os.path.realpath(path)
         self._left = MAX_BUFFER_BYTES
 
-    def error(self, words: str, name: str = "") -> UserError:
+    def problem(self, words: str, name: str = "") -> UserError:
         """Return an error about the capture, or about the file ``name`` in it."""
         return UserError(f"{self.path}{f'/{name}' if name else ''}: {words}")
 
     def names(self, below: str = "") -> list[str]:
-        """Return the sorted names in the folder or in a folder below it; empty if that is missing."""
+        """Return the sorted names in the folder or in one below it; empty if that is missing.
+
+        Raises UserError if it is outside, unreadable or too full.
+        """
         found: list[str] = []
         try:
             if below and not self._is_inside(below):
-                raise self.error("leads outside of the capture", below)
+                raise self.problem("leads outside of the capture", below)
             with os.scandir(os.path.join(self.path, below)) as entries:  # noqa: PTH118
                 for entry in entries:
                     found.append(entry.name)
                     if len(found) > _MAX_NAMES:
-                        raise self.error(f"more than {_MAX_NAMES} files", below)
+                        raise self.problem(f"more than {_MAX_NAMES} files", below)
         except FileNotFoundError:
             return []
         except (OSError, ValueError) as error:
-            raise self.error(reason(error), below) from None
+            raise self.problem(reason(error), below) from None
         return sorted(found)
 
     def read(self, name: str, limit: int) -> bytes:
@@ -60,18 +63,18 @@ class CaptureFolder:
         """Open a file and yield it with its size. Raises UserError as ``read``."""
         try:
             if not self._is_inside(name):
-                raise self.error("leads outside of the capture", name)
+                raise self.problem("leads outside of the capture", name)
             with opened_file(os.path.join(self.path, name), limit) as (stream, about):  # noqa: PTH118
                 yield stream, about.st_size
         except (OSError, ValueError) as error:
-            raise self.error(reason(error), name) from None
+            raise self.problem(reason(error), name) from None
 
     def text(self, name: str) -> str:
         """Return the text of a small file without blanks at its ends. Raises UserError as ``read``, and for other bytes."""
         try:
             return self.read(name, MAX_FACTS_BYTES).decode("utf-8").strip("\0 \t\r\n")
         except UnicodeDecodeError:
-            raise self.error("is not UTF-8 text", name) from None
+            raise self.problem("is not UTF-8 text", name) from None
 
     def array(self, name: str) -> bytes:
         """Return the bytes of an array. Raises UserError as ``read``, and if all arrays together are too large."""
@@ -83,7 +86,7 @@ class CaptureFolder:
         """Count the bytes of an array. Raises UserError if all arrays together are too large."""
         self._left -= size
         if self._left < 0:
-            raise self.error(f"the arrays of the capture have more than {MAX_BUFFER_BYTES >> 20} MiB", name)
+            raise self.problem(f"the arrays of the capture have more than {MAX_BUFFER_BYTES >> 20} MiB", name)
 
     def _is_inside(self, name: str) -> bool:
         real = os.path.realpath(os.path.join(self.path, name))  # noqa: PTH118 - follows every link

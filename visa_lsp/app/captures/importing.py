@@ -7,6 +7,7 @@ written before the whole capture is read and its program compiled.
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,11 +29,13 @@ from visa_lsp.app.errors import UserError, reason
 from visa_lsp.app.launch.defaults import declared_element
 from visa_lsp.app.launch.forms import flow, write
 from visa_lsp.app.output_files import replacing
+from visa_lsp.children import temporary_folder
 from visa_lsp.program.elements import element_bytes
 from visa_lsp.program.payload import KIND_WORDS
 from visa_lsp.zeinfo.read import ZeInfoError, read
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from visa_lsp.app.captures.model import Capture, CapturedArg, Triple
@@ -80,8 +83,8 @@ def read_capture(path: str) -> Capture:
     inside = [name for below in ("", "Replay/") for name in _captures_in(folder, below)]
     if inside:
         more = f" and {len(inside) - _MAX_NAMES} more" if len(inside) > _MAX_NAMES else ""
-        raise folder.error(f"holds {len(inside)} captures, name one: {', '.join(inside[:_MAX_NAMES])}{more}")
-    raise folder.error(
+        raise folder.problem(f"holds {len(inside)} captures, name one: {', '.join(inside[:_MAX_NAMES])}{more}")
+    raise folder.problem(
         f"is a directory, but no capture: expected {MARKS[0]} and {MARKS[1]} (opencl-intercept-layer), or {MARK} (SPIRVRunner)"
     )
 
@@ -120,6 +123,13 @@ def import_capture(capture: Capture, folder: Path, compiler: CompilerWords, plat
     return Imported(path, (path, *files, *arrays), tuple(launch.assumed), notes)
 
 
+@contextmanager
+def imported(capture: Capture, compiler: CompilerWords, platform: str | None) -> Iterator[Imported]:
+    """Write a capture into a temporary folder. Raises as ``import_capture``."""
+    with temporary_folder() as folder:
+        yield import_capture(capture, folder, compiler, platform)
+
+
 class _LaunchWriter:
     """Writes the launch file of a capture; collects its arrays by file name."""
 
@@ -155,7 +165,7 @@ class _LaunchWriter:
         expect = "".join(f"  - {flow(line)}\n" for line in expected)
         return comments + write(launch, names).text + (f"expect:\n{expect}" if expect else "")
 
-    def error(self, words: str) -> UserError:
+    def problem(self, words: str) -> UserError:
         """Return an error about the capture."""
         return UserError(f"{self.capture.name}: {words}")
 
@@ -186,7 +196,7 @@ class _LaunchWriter:
             args += [CapturedSize(shared if self._kind(index) == "local" else 0) for index in more]
         if len(args) < count or (len(args) > count and self.info.arguments):
             expected = self.info.expected(range(count)) or "none"
-            raise self.error(f"has {len(args)} arguments; the kernel takes {count}: {expected}")
+            raise self.problem(f"has {len(args)} arguments; the kernel takes {count}: {expected}")
         if len(args) > count:
             self.notes.append(f"the program does not use the arguments from {count} on")
         return args[:count]
@@ -213,12 +223,12 @@ class _LaunchWriter:
             case "buffer", CapturedValue():
                 if any(arg.data) or not arg.data:
                     words = "no contents are recorded of the memory that it points to"
-                    raise self.error(f"argument {self.info.described(index)}: {words}")
+                    raise self.problem(f"argument {self.info.described(index)}: {words}")
                 return {"buffer": None}
             case "value" | "", CapturedValue():
                 return self._value(index, arg.data)
         kind = KIND_WORDS.get(self._kind(index), "")
-        raise self.error(
+        raise self.problem(
             f"argument {self.info.described(index)}: the kernel takes {kind}, the capture has {_WORDS[type(arg)]}"
         )
 
@@ -226,7 +236,7 @@ class _LaunchWriter:
         element, count = declared_element(self.info, index)
         size = count * element_bytes(element) if element else len(data)
         if len(data) != size or not data:
-            raise self.error(
+            raise self.problem(
                 f"argument {self.info.described(index)} takes {size or 'some'} bytes, the capture has {len(data)}"
             )
         if not element:

@@ -51,10 +51,10 @@ _AXES: Final = {0x10F1: 2, 0x10F2: 3, 0x10F3: 3, 0x10F4: 1, 0x10F5: 2, 0x10F6: 1
 
 def read_intercepted(folder: CaptureFolder) -> Capture:
     """Read a capture. Raises UserError if a file is missing or malformed."""
-    return _Reader(folder).capture()
+    return _InterceptReader(folder).capture()
 
 
-class _Reader:
+class _InterceptReader:
     def __init__(self, folder: CaptureFolder) -> None:
         self.folder = folder
         self.listed = folder.names()
@@ -71,13 +71,13 @@ class _Reader:
         folder = self.folder
         kernel = folder.text("kernelName.txt")
         if not kernel or len(kernel) > 1024 or not kernel.isprintable():
-            raise folder.error("expected the name of a kernel", "kernelName.txt")
+            raise folder.problem("expected the name of a kernel", "kernelName.txt")
         work, local, offset = self._sizes()
         options = folder.text("buildOptions.txt") if "buildOptions.txt" in self.listed else ""
         indexes = {index for _, index in self.files} | set(self.before) | set(self.after)
         count = max(indexes, default=-1) + 1
         if count > MAX_ARGUMENTS:
-            raise folder.error(f"has a file of argument {count - 1}; at most {MAX_ARGUMENTS} arguments are supported")
+            raise folder.problem(f"has a file of argument {count - 1}; at most {MAX_ARGUMENTS} arguments are supported")
         args = tuple(self._argument(index) for index in range(count))
         notes: tuple[str, ...] = ()
         if self.before and not self.after:
@@ -103,7 +103,7 @@ class _Reader:
                 continue
             index = int(match[2])
             if index in found:
-                raise self.folder.error(f"argument {index} has two files, {found[index]} and {below}/{name}")
+                raise self.folder.problem(f"argument {index} has two files, {found[index]} and {below}/{name}")
             found[index] = f"{below}/{name}"
         return found
 
@@ -118,7 +118,7 @@ class _Reader:
             if data:
                 found.append(CapturedProgram(name, data, is_binary=name.endswith(".bin")))
         if not found:
-            raise self.folder.error("has no program: expected kernel.cl, kernel.spv or DeviceBinary0.bin")
+            raise self.folder.problem("has no program: expected kernel.cl, kernel.spv or DeviceBinary0.bin")
         return tuple(found)
 
     # Sizes.
@@ -127,22 +127,22 @@ class _Reader:
         name = "worksizes.txt"
         lines = self.folder.text(name).splitlines()
         if len(lines) != 3:
-            raise self.folder.error(f"expected 3 lines (global size, local size, offset), found {len(lines)}", name)
+            raise self.folder.problem(f"expected 3 lines (global size, local size, offset), found {len(lines)}", name)
         rows = [self._numbers(line.split(), name) for line in lines]
         if len({len(row) for row in rows}) != 1 or not 1 <= len(rows[0]) <= 3:
             words = f"expected one to three numbers in each line, found {', '.join(str(len(row)) for row in rows)}"
-            raise self.folder.error(words, name)
+            raise self.folder.problem(words, name)
         work, local, offset = (
             (*row, *[rest] * (3 - len(row))) for row, rest in zip(rows, (1, 1 if any(rows[1]) else 0, 0), strict=True)
         )
         if 0 in work or (any(local) and 0 in local):
-            raise self.folder.error(f"expected sizes >= 1, found {list(work)} and {list(local)}", name)
+            raise self.folder.problem(f"expected sizes >= 1, found {list(work)} and {list(local)}", name)
         return work, local, offset  # type: ignore[return-value]
 
     def _numbers(self, words: list[str], name: str) -> list[int]:
         for word in words:
             if not _NUMBER.fullmatch(word):
-                raise self.folder.error(f"expected a number, found {word[:40]!r}", name)
+                raise self.folder.problem(f"expected a number, found {word[:40]!r}", name)
         return [int(word) for word in words]
 
     def _number(self, name: str) -> int:
@@ -162,12 +162,14 @@ class _Reader:
         if index in self.before:
             return self._buffer(index, self.folder.read(value, _MAX_VALUE_BYTES) if value is not None else b"")
         if index in self.after:
-            raise self.folder.error(f"argument {index} has contents after the enqueue, but none before it (folder Pre)")
+            raise self.folder.problem(
+                f"argument {index} has contents after the enqueue, but none before it (folder Pre)"
+            )
         if value is not None:
             return CapturedValue(self.folder.read(value, _MAX_VALUE_BYTES))
         if local is not None:
             return CapturedSize(self._number(local))
-        raise self.folder.error(f"argument {index} is missing: expected Argument{index}.bin or Local{index}.txt")
+        raise self.folder.problem(f"argument {index} is missing: expected Argument{index}.bin or Local{index}.txt")
 
     def _after(self, index: int, size: int) -> bytes | None:
         """Return the contents after the enqueue, of the same size as those before it."""
@@ -175,7 +177,7 @@ class _Reader:
             return None
         data = self.folder.array(self.after[index])
         if len(data) != size:
-            raise self.folder.error(f"has {len(data)} bytes, but {size} before the enqueue", self.after[index])
+            raise self.folder.problem(f"has {len(data)} bytes, but {size} before the enqueue", self.after[index])
         return data
 
     def _buffer(self, index: int, identity: bytes) -> CapturedBuffer:
@@ -184,7 +186,7 @@ class _Reader:
         start = self.files.get(("SVM_Arg_Offset_", index))
         at = self._number(start) if start is not None else 0
         if at > len(before):
-            raise self.folder.error(
+            raise self.folder.problem(
                 f"the offset {at} is outside of the {len(before)} bytes of argument {index}", start or ""
             )
         # The kernel got a pointer into the allocation.
@@ -193,29 +195,31 @@ class _Reader:
     def _image(self, index: int, name: str) -> CapturedImage:
         lines = self.folder.text(name).split()
         if len(lines) != 9:
-            raise self.folder.error(f"expected 9 numbers, found {len(lines)}", name)
+            raise self.folder.problem(f"expected 9 numbers, found {len(lines)}", name)
         width, height, depth, texel, _, _, channel_type, order, kind = self._numbers(lines, name)
         if channel_type not in _CHANNEL_TYPES or order not in _ORDERS or kind not in _AXES:
             self._refuse_image(name, channel_type, order, kind)
         if index not in self.before:
-            raise self.folder.error(f"the contents of image argument {index} are missing (folder Pre)")
+            raise self.folder.problem(f"the contents of image argument {index} are missing (folder Pre)")
         dtype, form = _CHANNEL_TYPES[channel_type]
         channels, axes = _ORDERS[order], _AXES[kind]
         if texel != channels * element_bytes(dtype):
-            raise self.folder.error(f"a texel has {texel} bytes; expected {channels} x {dtype}", name)
+            raise self.folder.problem(f"a texel has {texel} bytes; expected {channels} x {dtype}", name)
         shape = (depth, height, width, channels)
         if 0 in shape or any(n != 1 for n in shape[: 3 - axes]):
-            raise self.folder.error(f"the size {width} x {height} x {depth} does not fit an image of {axes} axes", name)
+            raise self.folder.problem(
+                f"the size {width} x {height} x {depth} does not fit an image of {axes} axes", name
+            )
         before = self.folder.array(self.before[index])
         if len(before) != math.prod(shape) * element_bytes(dtype):
             words = f"has {len(before)} bytes; the image has {width} x {height} x {depth} texels of {texel}"
-            raise self.folder.error(words, self.before[index])
+            raise self.folder.problem(words, self.before[index])
         after = self._after(index, len(before))
         return CapturedImage(before, after, dtype, form, shape[3 - axes :], order == _BGRA)
 
     def _refuse_image(self, name: str, channel_type: int, order: int, kind: int) -> NoReturn:
         words = f"unsupported image: channel type 0x{channel_type:x}, channel order 0x{order:x}, type 0x{kind:x}"
-        raise self.folder.error(f"{words}; supported are the orders R, RG, RGBA, BGRA of whole elements", name)
+        raise self.folder.problem(f"{words}; supported are the orders R, RG, RGBA, BGRA of whole elements", name)
 
     def _sampler(self, name: str) -> CapturedSampler:
         """Return the state of ``CL_SAMPLER_NORMALIZED_COORDS = CL_FALSE, CL_SAMPLER_ADDRESSING_MODE = ...``."""
@@ -229,5 +233,5 @@ class _Reader:
             or chosen not in ("NEAREST", "LINEAR")
             or normalized not in ("TRUE", "FALSE")
         ):
-            raise self.folder.error("expected the properties of a sampler", name)
+            raise self.folder.problem("expected the properties of a sampler", name)
         return CapturedSampler(address.lower(), chosen.lower(), normalized == "TRUE")

@@ -23,6 +23,7 @@ from visa_lsp.sim.launch.args import MAX_ARGUMENTS
 
 if TYPE_CHECKING:
     from visa_lsp.app.captures.folder import CaptureFolder
+    from visa_lsp.app.errors import UserError
 
 MARK: Final = "args_data.json"
 
@@ -37,35 +38,35 @@ _SCALARS: Final = {
 
 def read_runner(folder: CaptureFolder) -> Capture:
     """Read a capture. Raises UserError if a file is missing or malformed."""
-    return _Reader(folder).capture()
+    return _RunnerReader(folder).capture()
 
 
-class _Reader:
+class _RunnerReader:
     def __init__(self, folder: CaptureFolder) -> None:
         self.folder = folder
         self.listed = folder.names()
         try:
             facts = json.loads(folder.text(MARK))
         except (ValueError, RecursionError) as error:
-            raise self.error(f"is not JSON: {error!s:.100}") from None
+            raise self.problem(f"is not JSON: {error!s:.100}") from None
         if not isinstance(facts, dict):
-            raise self.error("expected an object")
+            raise self.problem("expected an object")
         self.facts: dict[str, Any] = facts
         self.tensors = 0
         self.notes: list[str] = []
 
-    def error(self, words: str) -> Exception:
-        return self.folder.error(words, MARK)
+    def problem(self, words: str) -> UserError:
+        return self.folder.problem(words, MARK)
 
     def capture(self) -> Capture:
         items = self._get(self.facts, "argument_list", list)
         if len(items) > MAX_ARGUMENTS:
-            raise self.error(f"has {len(items)} arguments; at most {MAX_ARGUMENTS} are supported")
+            raise self.problem(f"has {len(items)} arguments; at most {MAX_ARGUMENTS} are supported")
         width = self._count("num_warps") * self._count("threads_per_warp")
         groups = tuple(self._count(f"grid{axis}") for axis in "XYZ")
         kernel = self._get(self.facts, "kernel_name", str)
         if not kernel.isprintable() or not 0 < len(kernel) <= 1024:
-            raise self.error("'kernel_name' is not the name of a kernel")
+            raise self.problem("'kernel_name' is not the name of a kernel")
         name = self._file("spv_name")
         args = tuple(self._argument(index, item) for index, item in enumerate(items))
         expected = any(isinstance(arg, CapturedBuffer) and arg.after is not None for arg in args)
@@ -87,36 +88,36 @@ class _Reader:
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             words = "is missing" if key not in where else f"is {value!r:.60}"
             names = {int: "a whole number", str: "a text", list: "a list", dict: "an object"}
-            raise self.error(f"'{key}' {words}, expected {names[kind]}")
+            raise self.problem(f"'{key}' {words}, expected {names[kind]}")
         return value
 
     def _count(self, key: str, least: int = 1) -> int:
         number: int = self._get(self.facts, key, int)
         if not least <= number <= _MAX_COUNT:
-            raise self.error(f"'{key}' is {number}, expected {least} to {_MAX_COUNT}")
+            raise self.problem(f"'{key}' is {number}, expected {least} to {_MAX_COUNT}")
         return number
 
     def _file(self, key: str, where: dict[str, Any] | None = None) -> str:
         name: str = self._get(self.facts if where is None else where, key, str)
         if not _FILE.fullmatch(name) or name in (".", ".."):
-            raise self.error(f"'{key}' is {name!r:.80}, expected the name of a file in this folder")
+            raise self.problem(f"'{key}' is {name!r:.80}, expected the name of a file in this folder")
         return name
 
     def _argument(self, index: int, item: Any) -> CapturedArg:
         if not isinstance(item, dict):
-            raise self.error(f"argument {index} is {item!r:.40}, expected an object")
+            raise self.problem(f"argument {index} is {item!r:.40}, expected an object")
         if self._get(item, "type", str) == "tensor":
             return self._tensor(self._file("name", item))
         kind, value = self._get(item, "ctype", str), item.get("value")
         if kind not in _SCALARS:
-            raise self.error(f"argument {index} has the type {kind!r:.40}; known types: {', '.join(_SCALARS)}")
+            raise self.problem(f"argument {index} has the type {kind!r:.40}; known types: {', '.join(_SCALARS)}")
         code = _SCALARS[kind]
         if not isinstance(value, int | float) or (isinstance(value, float) and code not in "fd"):
-            raise self.error(f"argument {index} is {value!r:.40}, expected a number of type {kind}")
+            raise self.problem(f"argument {index} is {value!r:.40}, expected a number of type {kind}")
         try:
             return CapturedValue(struct.pack(f"<{code}", value))
         except (struct.error, OverflowError):
-            raise self.error(f"argument {index} is {value!r:.40}, which does not fit into {kind}") from None
+            raise self.problem(f"argument {index} is {value!r:.40}, which does not fit into {kind}") from None
 
     def _tensor(self, name: str) -> CapturedBuffer:
         tensor = read_tensor(self.folder, f"{name}.pt")
@@ -129,7 +130,7 @@ class _Reader:
                 self.notes.append(f"{output} is not expected, because {name} is not contiguous")
             elif (result.dtype, len(result.data)) != (tensor.dtype, len(tensor.data)):
                 words = f"has {len(result.data)} bytes of {result.dtype}, {name} {len(tensor.data)} of {tensor.dtype}"
-                raise self.folder.error(words, output)
+                raise self.folder.problem(words, output)
             else:
                 after = result.data
         return CapturedBuffer(tensor.data, after, tensor.dtype, tensor.shape)

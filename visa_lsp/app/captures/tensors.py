@@ -85,7 +85,7 @@ def read_tensor(folder: CaptureFolder, name: str) -> Tensor:
                 tensor = _tensor(archive, size)
         except (_Malformed, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, struct.error) as error:
             words = " ".join(str(error).split()) or type(error).__name__
-            raise folder.error(f"not a tensor that torch.save has written: {words}", name) from None
+            raise folder.problem(f"not a tensor that torch.save has written: {words}", name) from None
     folder.take(len(tensor.data), name)
     return tensor
 
