@@ -148,8 +148,14 @@ kernels:
         "expect:\n  - {arg: 0, npy: axpy.arg0.expected.npy}\n"
     )
     (capture / "worksizes.txt").write_text("100 \n0 \n0 \n")
-    text = import_capture(read_capture(str(capture)), tmp_path / "more", _TOOL, None).launch.read_text()
-    assert "local_size: [32, 1, 1]\nglobal_size: [100, 1, 1]\n" in text
+    # The recorder leaves what it knew of an earlier kernel at the same address.
+    (capture / "Sampler0.txt").write_text("CL_SAMPLER_FILTER_MODE = CL_FILTER_LINEAR")
+    (capture / "Local1.txt").write_text("64")
+    (capture / "Argument4.bin").write_bytes(bytes(4))
+    made = import_capture(read_capture(str(capture)), tmp_path / "more", _TOOL, None)
+    assert "local_size: [32, 1, 1]\nglobal_size: [100, 1, 1]\n" in made.launch.read_text()
+    assert "args:\n  - {buffer: {npy: axpy.arg0.npy}}\n  - {buffer: {npy: axpy.arg1.npy}}\n" in made.launch.read_text()
+    assert made.notes == ("the kernel takes 4 arguments; what is recorded of arguments from 4 on is left out",)
 
 
 def test_build_options_reach_the_compiler_only_if_they_name_no_file(tmp_path):

@@ -458,7 +458,8 @@ def _run_input(
             report = named_after(name, build.path.parent, report)
     report = report.with_most(args.max_errors)
     inputs = (path or launch_path, launch_path, *more, *launch.reads)
-    paths = _write_buffers(args.out, launch_path, report, inputs, several=several)
+    named = launch_path if capture is None else Path(name).absolute()
+    paths = _write_buffers(args.out, named, report, inputs, several=several)
     done = Outcome(name, report, paths, status=0 if report.ok else 1, launch_text=text)
     if not (option := cause_option(report)):
         return done

@@ -35,7 +35,7 @@ from visa_lsp.program.payload import KIND_WORDS
 from visa_lsp.zeinfo.read import ZeInfoError, read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from visa_lsp.app.captures.model import Capture, CapturedArg, Triple
@@ -138,6 +138,7 @@ class _LaunchWriter:
         self.platform = platform
         self.stem = file_name(capture.kernel)
         self.arrays: dict[str, Array] = {}
+        self.taken: dict[int, CapturedBuffer] = {}
         self.assumed: list[str] = []
         self.notes: list[str] = []
         try:
@@ -151,13 +152,13 @@ class _LaunchWriter:
 
     def text(self, zebin: str) -> str:
         """Return the text of the launch file."""
-        _refuse_shared(self.capture)
         args = self._arguments()
         launch: Spec = {"kernel": self.capture.kernel, "zebin": zebin, **self._sizes()}
         if self.platform:
             launch["platform"] = self.platform
         expected: list[Spec] = []
         launch["args"] = [self._argument(index, arg, expected) for index, arg in enumerate(args)]
+        _refuse_shared(self.capture, self.taken)
         if not launch["args"]:
             del launch["args"]
         names = [self.info.argument_name(index) for index in range(len(args))]
@@ -187,26 +188,39 @@ class _LaunchWriter:
 
     # Arguments.
 
-    def _arguments(self) -> list[CapturedArg]:
-        """Return the recorded arguments, as many as the kernel takes."""
+    def _arguments(self) -> list[tuple[CapturedArg, ...]]:
+        """Return what is recorded of each argument that the kernel takes."""
         args, count = list(self.capture.args), self.info.argument_count
         if self.capture.shared_bytes is not None:  # the launcher adds scratch memory, and shared memory
             shared = self.capture.shared_bytes
             more = range(len(args), count)
-            args += [CapturedSize(shared if self._kind(index) == "local" else 0) for index in more]
-        if len(args) < count or (len(args) > count and self.info.arguments):
-            expected = self.info.expected(range(count)) or "none"
+            args += [(CapturedSize(shared if self._kind(index) == "local" else 0),) for index in more]
+        if len(args) < count:
+            expected = self.info.expected(range(count))
             raise self.problem(f"has {len(args)} arguments; the kernel takes {count}: {expected}")
         if len(args) > count:
-            self.notes.append(f"the program does not use the arguments from {count} on")
+            self.notes.append(
+                f"the kernel takes {count} arguments; what is recorded of arguments from {count} on is left out"
+            )
         return args[:count]
 
     def _kind(self, index: int) -> str:
         """Return the kind of an argument by the ze_info; empty if the program does not use it."""
         return next((p.kind for p in self.info.payload if p.arg_index == index and p.kind), "")
 
-    def _argument(self, index: int, arg: CapturedArg, expected: list[Spec]) -> Spec:
-        match self._kind(index), arg:
+    def _argument(self, index: int, recorded: tuple[CapturedArg, ...], expected: list[Spec]) -> Spec:
+        kind = self._kind(index)
+        for arg in recorded:
+            if (spec := self._as_kind(index, kind, arg, expected)) is not None:
+                return spec
+        words = f"the kernel takes {KIND_WORDS.get(kind, '')}, the capture has {_WORDS[type(recorded[0])]}"
+        if kind == "buffer" and isinstance(recorded[0], CapturedValue):
+            words = "no contents are recorded of the memory that it points to"
+        raise self.problem(f"argument {self.info.described(index)}: {words}")
+
+    def _as_kind(self, index: int, kind: str, arg: CapturedArg, expected: list[Spec]) -> Spec | None:
+        """Return an argument as the kind that the kernel takes, any kind if that is empty; None if it is another."""
+        match kind, arg:
             case "buffer" | "", CapturedBuffer():
                 dtype = arg.dtype or declared_element(self.info, index)[0] or "uint8"
                 dtype = dtype if len(arg.before) % element_bytes(dtype) == 0 else "uint8"
@@ -220,17 +234,11 @@ class _LaunchWriter:
                 return {"local": arg.size}
             case "buffer" | "", CapturedSize():
                 return {"buffer": None}
-            case "buffer", CapturedValue():
-                if any(arg.data) or not arg.data:
-                    words = "no contents are recorded of the memory that it points to"
-                    raise self.problem(f"argument {self.info.described(index)}: {words}")
+            case "buffer", CapturedValue() if arg.data and not any(arg.data):
                 return {"buffer": None}
             case "value" | "", CapturedValue():
                 return self._value(index, arg.data)
-        kind = KIND_WORDS.get(self._kind(index), "")
-        raise self.problem(
-            f"argument {self.info.described(index)}: the kernel takes {kind}, the capture has {_WORDS[type(arg)]}"
-        )
+        return None
 
     def _value(self, index: int, data: bytes) -> Spec:
         element, count = declared_element(self.info, index)
@@ -252,6 +260,8 @@ class _LaunchWriter:
         """Return the file of an array before the enqueue; add the expectation of one that the kernel may write."""
         order = [2, 1, 0, 3] if isinstance(arg, CapturedImage) and arg.is_bgra else slice(None)
         name = f"{self.stem}.arg{index}.npy"
+        if isinstance(arg, CapturedBuffer):
+            self.taken[index] = arg
         self.arrays[name] = np.frombuffer(arg.before, dtype).reshape(shape)[..., order]
         if arg.after is None or any(p.access_type == "readonly" for p in self.info.payload if p.arg_index == index):
             return name
@@ -275,16 +285,12 @@ def _tolerance(array: Array, arg: CapturedBuffer | CapturedImage) -> Spec:
     return {"rtol": relative, "atol": float(f"{of_largest * finite.max(initial=0.0):.0e}")}
 
 
-def _refuse_shared(capture: Capture) -> None:
+def _refuse_shared(capture: Capture, taken: Mapping[int, CapturedBuffer]) -> None:
     """Raise UserError if arguments share memory that the kernel changes, because buffers of a launch are separate."""
     owners: dict[bytes, int] = {}
-    for index, arg in enumerate(capture.args):
-        if not isinstance(arg, CapturedBuffer) or not arg.identity:
-            continue
-        other = owners.setdefault(arg.identity, index)
-        if other != index and any(
-            one.after not in (None, one.before) for one in (arg, capture.args[other]) if isinstance(one, CapturedBuffer)
-        ):
+    for index, arg in taken.items():
+        other = owners.setdefault(arg.identity, index) if arg.identity else index
+        if other != index and any(one.after not in (None, one.before) for one in (arg, taken[other])):
             raise UserError(
                 f"{capture.name}: arguments {other} and {index} are one buffer, which the kernel changes; the buffers of a "
                 "launch are separate"

@@ -150,26 +150,31 @@ class _InterceptReader:
 
     # Arguments.
 
-    def _argument(self, index: int) -> CapturedArg:
+    def _argument(self, index: int) -> tuple[CapturedArg, ...]:
+        """Return what is recorded of an argument; files of an earlier kernel may lie beside its own."""
         image = self.files.get(("Image_MetaData_", index))
         sampler = self.files.get(("Sampler", index))
         value = self.files.get(("Argument", index))
         local = self.files.get(("Local", index))
-        if sampler is not None:
-            return self._sampler(sampler)
-        if image is not None:
-            return self._image(index, image)
-        if index in self.before:
-            return self._buffer(index, self.folder.read(value, _MAX_VALUE_BYTES) if value is not None else b"")
-        if index in self.after:
+        if index in self.after and index not in self.before:
             raise self.folder.problem(
                 f"argument {index} has contents after the enqueue, but none before it (folder Pre)"
             )
+        passed = self.folder.read(value, _MAX_VALUE_BYTES) if value is not None else b""
+        found: list[CapturedArg] = []
+        if self.before.get(index, "").endswith(".bin"):
+            found.append(self._buffer(index, passed))
+        elif image is not None:
+            found.append(self._image(index, image))
+        if sampler is not None:
+            found.append(self._sampler(sampler))
         if value is not None:
-            return CapturedValue(self.folder.read(value, _MAX_VALUE_BYTES))
+            found.append(CapturedValue(passed))
         if local is not None:
-            return CapturedSize(self._number(local))
-        raise self.folder.problem(f"argument {index} is missing: expected Argument{index}.bin or Local{index}.txt")
+            found.append(CapturedSize(self._number(local)))
+        if not found:
+            raise self.folder.problem(f"argument {index} is missing: expected Argument{index}.bin or Local{index}.txt")
+        return tuple(found)
 
     def _after(self, index: int, size: int) -> bytes | None:
         """Return the contents after the enqueue, of the same size as those before it."""

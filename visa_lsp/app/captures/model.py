@@ -74,15 +74,16 @@ class CapturedProgram(Struct, frozen=True):
 class Capture(Struct, frozen=True):
     """One recorded enqueue.
 
-    ``programs`` are forms of one program, the best first. ``local_size`` is None if the driver chose it. ``shared_bytes``
-    is the size of a local argument behind the recorded ones, None if all arguments are recorded.
+    ``programs`` are forms of one program, the best first. ``args`` has what is recorded of each argument, the most specific
+    first; a recorder may also leave files of an earlier kernel. ``local_size`` is None if the driver chose it.
+    ``shared_bytes`` is the size of a local argument behind the recorded ones, None if all arguments are recorded.
     """
 
     name: str
     kernel: str
     programs: tuple[CapturedProgram, ...]
     options: str
-    args: tuple[CapturedArg, ...]
+    args: tuple[tuple[CapturedArg, ...], ...]
     global_size: Triple
     local_size: Triple | None
     global_offset: Triple = (0, 0, 0)

@@ -76,7 +76,7 @@ class _RunnerReader:
             kernel,
             (CapturedProgram(name, self.folder.read(name, MAX_PROGRAM_BYTES)),),
             self._get(self.facts, "build_flags", str) if "build_flags" in self.facts else "",
-            args,
+            tuple((arg,) for arg in args),
             (groups[0] * width, groups[1], groups[2]),
             (width, 1, 1),
             shared_bytes=self._count("shared_memory", least=0),
