@@ -166,7 +166,7 @@ INTERCEPTED = {
         _several(_drop("Pre/*_Arg_0_*"), lambda folder: os.mkfifo(folder / _BUFFER.format("Pre", 0, 7))), "this is a FIFO"),
     "an offset outside of the buffer": (_put("SVM_Arg_Offset_0.txt", "801"), "the offset 801 is outside of the 800 bytes"),
     "an offset that is a word": (_put("SVM_Arg_Offset_0.txt", "-4"), "expected a number, found '-4'"),
-    "one buffer twice": (lambda folder: shutil.copy(folder / "Argument0.bin", folder / "Argument1.bin"), "arguments 0 and 1 are one buffer"),
+    "one buffer twice": (lambda folder: shutil.copy(folder / "Argument0.bin", folder / "Argument1.bin"), "arguments 0 and 1 are one allocation"),
 }  # fmt: skip
 # Of an enqueue with images.
 IMAGES = {

@@ -138,7 +138,7 @@ class _LaunchWriter:
         self.platform = platform
         self.stem = file_name(capture.kernel)
         self.arrays: dict[str, Array] = {}
-        self.taken: dict[int, CapturedBuffer] = {}
+        self.taken: dict[int, CapturedBuffer | CapturedImage] = {}
         self.assumed: list[str] = []
         self.notes: list[str] = []
         try:
@@ -258,20 +258,24 @@ class _LaunchWriter:
         self, index: int, arg: CapturedBuffer | CapturedImage, dtype: str, shape: tuple[int, ...], expected: list[Spec]
     ) -> str:
         """Return the file of an array before the enqueue; add the expectation of one that the kernel may write."""
-        order = [2, 1, 0, 3] if isinstance(arg, CapturedImage) and arg.is_bgra else slice(None)
         name = f"{self.stem}.arg{index}.npy"
-        if isinstance(arg, CapturedBuffer):
-            self.taken[index] = arg
-        self.arrays[name] = np.frombuffer(arg.before, dtype).reshape(shape)[..., order]
+        self.taken[index] = arg
+        self.arrays[name] = _array(arg, arg.before, dtype, shape)
         if arg.after is None or any(p.access_type == "readonly" for p in self.info.payload if p.arg_index == index):
             return name
         if arg.after == arg.before:
             expected.append({"arg": index, "npy": name})
             return name
         after = f"{self.stem}.arg{index}.expected.npy"
-        self.arrays[after] = np.frombuffer(arg.after, dtype).reshape(shape)[..., order]
+        self.arrays[after] = _array(arg, arg.after, dtype, shape)
         expected.append({"arg": index, "npy": after, **_tolerance(self.arrays[after], arg)})
         return name
+
+
+def _array(arg: CapturedBuffer | CapturedImage, data: bytes, dtype: str, shape: tuple[int, ...]) -> Array:
+    """Return the bytes as an array, of an image with red first."""
+    array = np.frombuffer(data, dtype).reshape(shape)
+    return array[..., [2, 1, 0, 3]] if isinstance(arg, CapturedImage) and arg.is_bgra else array
 
 
 def _tolerance(array: Array, arg: CapturedBuffer | CapturedImage) -> Spec:
@@ -285,15 +289,15 @@ def _tolerance(array: Array, arg: CapturedBuffer | CapturedImage) -> Spec:
     return {"rtol": relative, "atol": float(f"{of_largest * finite.max(initial=0.0):.0e}")}
 
 
-def _refuse_shared(capture: Capture, taken: Mapping[int, CapturedBuffer]) -> None:
+def _refuse_shared(capture: Capture, taken: Mapping[int, CapturedBuffer | CapturedImage]) -> None:
     """Raise UserError if arguments share memory that the kernel changes, because buffers of a launch are separate."""
     owners: dict[bytes, int] = {}
     for index, arg in taken.items():
         other = owners.setdefault(arg.identity, index) if arg.identity else index
         if other != index and any(one.after not in (None, one.before) for one in (arg, taken[other])):
             raise UserError(
-                f"{capture.name}: arguments {other} and {index} are one buffer, which the kernel changes; the buffers of a "
-                "launch are separate"
+                f"{capture.name}: arguments {other} and {index} are one allocation, which the kernel changes; those of a launch "
+                "are separate"
             )
 
 

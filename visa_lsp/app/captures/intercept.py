@@ -165,7 +165,7 @@ class _InterceptReader:
         if self.before.get(index, "").endswith(".bin"):
             found.append(self._buffer(index, passed))
         elif image is not None:
-            found.append(self._image(index, image))
+            found.append(self._image(index, image, passed))
         if sampler is not None:
             found.append(self._sampler(sampler))
         if value is not None:
@@ -197,7 +197,7 @@ class _InterceptReader:
         # The kernel got a pointer into the allocation.
         return CapturedBuffer(before[at:], after[at:] if after is not None else None, identity=identity)
 
-    def _image(self, index: int, name: str) -> CapturedImage:
+    def _image(self, index: int, name: str, identity: bytes) -> CapturedImage:
         lines = self.folder.text(name).split()
         if len(lines) != 9:
             raise self.folder.problem(f"expected 9 numbers, found {len(lines)}", name)
@@ -220,7 +220,7 @@ class _InterceptReader:
             words = f"has {len(before)} bytes; the image has {width} x {height} x {depth} texels of {texel}"
             raise self.folder.problem(words, self.before[index])
         after = self._after(index, len(before))
-        return CapturedImage(before, after, dtype, form, shape[3 - axes :], order == _BGRA)
+        return CapturedImage(before, after, dtype, form, shape[3 - axes :], order == _BGRA, identity)
 
     def _refuse_image(self, name: str, channel_type: int, order: int, kind: int) -> NoReturn:
         words = f"unsupported image: channel type 0x{channel_type:x}, channel order 0x{order:x}, type 0x{kind:x}"

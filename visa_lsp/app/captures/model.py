@@ -30,7 +30,10 @@ class CapturedBuffer(Struct, frozen=True):
 
 
 class CapturedImage(Struct, frozen=True):
-    """An image before and after the enqueue. ``shape`` ends with the channels; ``is_bgra`` has blue first."""
+    """An image before and after the enqueue. ``shape`` ends with the channels; ``is_bgra`` has blue first.
+
+    ``identity`` is that of a buffer.
+    """
 
     before: bytes
     after: bytes | None
@@ -38,6 +41,7 @@ class CapturedImage(Struct, frozen=True):
     format: str
     shape: tuple[int, ...]
     is_bgra: bool = False
+    identity: bytes = b""
 
 
 class CapturedSampler(Struct, frozen=True):

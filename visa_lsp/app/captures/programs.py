@@ -110,9 +110,9 @@ def _compiled(
     capture: Capture, program: CapturedProgram, compiler: CompilerWords, platform: str | None
 ) -> ProgramFiles:
     name = f"{capture.name}/{program.name}"
-    if _OUTSIDE.search(program.data):
-        raise UserError(f"{name}: includes a file outside of the capture by its path")
     is_source = program.name.endswith(".cl")
+    if is_source and _OUTSIDE.search(program.data):
+        raise UserError(f"{name}: includes a file outside of the capture by its path")
     text = program.data.decode("utf-8", "surrogateescape") if is_source else ""
     build = built_program(BuildSource(name, program.data, text, is_file=False), compiler, platform)
     refuse_unknown_kernel(build, capture.kernel)
