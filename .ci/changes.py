@@ -1,6 +1,6 @@
-"""The changelog from its fragments: ``python .ci/changes.py VERSION DATE``, or ``--draft`` to see what would stand there.
+"""The changelog from its fragments: ``python .ci/changes.py VERSION DATE``, or ``--draft`` to see what would be there.
 
-Fragments are files ``docs/changes/NAME.KIND.md``; what stands below the heading of the version to come, ``## VERSION (unreleased)``,
+Fragments are files ``docs/changes/NAME.KIND.md``; text below the heading of the next version, ``## VERSION (unreleased)``,
 stays, and fragments go behind the last line of their kind. Knows nothing of versions but how they are written.
 Invariant: no line of the changelog is lost.
 """
@@ -22,7 +22,7 @@ _WIDTH: Final = 130
 
 
 def fragments(folder: Path) -> dict[str, list[str]]:
-    """Return the texts by their kind, in the order of their names. Raises SystemExit where a name tells no kind."""
+    """Return the texts by their kind, in the order of their names. Raises SystemExit for a name without a kind."""
     found: dict[str, list[str]] = {}
     for path in sorted(folder.glob("*.md")):
         if path.name == "README.md":
@@ -38,7 +38,7 @@ def fragments(folder: Path) -> dict[str, list[str]]:
 
 
 def section(changelog: str, version: str = "") -> str:
-    """Return the text below the heading of a version, by default the one to come. Raises SystemExit where there is none."""
+    """Return the text below the heading of a version, by default the next one. Raises SystemExit where there is none."""
     places = [*HEADING.finditer(changelog)]
     for number, heading in enumerate(places):
         if heading[1] == version or (not version and heading[0].endswith("(unreleased)")):
@@ -65,7 +65,7 @@ def with_fragments(body: str, texts: dict[str, list[str]]) -> str:
 
 
 def released(changelog: str, version: str, date: str, texts: dict[str, list[str]]) -> str:
-    """Return the changelog whose version to come is that of a date. Raises SystemExit where the version is another one."""
+    """Return the changelog with the date of the next version. Raises SystemExit where the version is another one."""
     body = section(changelog)
     heading = next(found for found in HEADING.finditer(changelog) if found[0].endswith("(unreleased)"))
     if heading[1] != version:

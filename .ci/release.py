@@ -34,7 +34,7 @@ _HELD: Final = "from importlib.util import find_spec as f; print(*filter(f, ('nu
 
 
 def run(*words: str | Path, folder: Path = ROOT, **environment: str) -> str:
-    """Return what a command printed. Raises SystemExit with it where the command fails."""
+    """Return the output of a command. Raises SystemExit with it where the command fails."""
     done = subprocess.run(
         [str(word) for word in words], cwd=folder, env={**os.environ, **environment}, text=True, check=False,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -45,7 +45,7 @@ def run(*words: str | Path, folder: Path = ROOT, **environment: str) -> str:
 
 
 def version() -> None:
-    """One version everywhere, of the tag too where there is one; the changelog has it."""
+    """Check that all files, the changelog and the tag (if there is one) name the same version."""
     with (ROOT / "pyproject.toml").open("rb") as stream:
         project = tomllib.load(stream)["project"]["version"]
     package = (ROOT / "visa_lsp" / "__init__.py").read_text(encoding="utf-8")
@@ -109,7 +109,7 @@ def pythons() -> dict[str, Path | None]:
 
 
 def extras() -> list[str]:
-    """Return what a user may install: nothing more, or an extra."""
+    """Return the ways to install the package: alone, or with an extra."""
     with (ROOT / "pyproject.toml").open("rb") as stream:
         named = tomllib.load(stream)["project"]["optional-dependencies"]
     return ["", *(name for name in named if name not in NOT_FOR_USERS)]
@@ -151,7 +151,7 @@ def environment(program: Path, extra: str, package: Path, place: Path) -> tuple[
     run(own, "diff", "saxpy.visaasm", "again.visaasm", folder=folder, **outside)
     held = set(run(python, "-c", _HELD).split())
     if "numpy" in held:
-        # Without checks nothing but the engine's own name tells who has run such a small launch.
+        # Without checks only the engine's name shows that a small launch was compiled.
         for options in ((), ("--checks", "none")):
             said = run(own, "run", "mandelbrot.visaasm", *options, folder=folder, **outside)
             engine = "jit" if options and "llvmlite" in held else "interp"
@@ -212,7 +212,7 @@ def main() -> int:
     parser.add_argument("step", nargs="*", metavar="STEP", help="all by default")
     steps = parser.parse_args().step or [*STEPS]
     if unknown := [name for name in steps if name not in STEPS]:
-        parser.error(f"{unknown[0]!r} is no step (known: {', '.join(STEPS)})")
+        parser.error(f"{unknown[0]!r} is not a step (known: {', '.join(STEPS)})")
     for name in steps:
         print(f"== {name}", flush=True)
         STEPS[name]()

@@ -14,7 +14,19 @@ import time
 from pathlib import Path
 
 from benchmarks.inputs import CORPUS, broken_at_the_end, kernel
-from benchmarks.measure import PEER, Cost, Machine, asked, compiled, folder, interleaved, peer, product, run, table
+from benchmarks.measure import (
+    PEER,
+    Cost,
+    Machine,
+    compile_package,
+    folder,
+    measure_in_turns,
+    peer,
+    product,
+    read_number,
+    run,
+    table,
+)
 
 SIZES = (2_000, 20_000, 200_000)
 _NAMES = """
@@ -30,7 +42,7 @@ raise SystemExit(main())
 def main(rounds: int) -> None:
     if PEER is None:
         print("GenX_IR is not installed (apt-get install libigc-tools): no ratios")
-    compiled()
+    compile_package()
     with folder() as name:
         room = Path(name)
         kept = str(room / "kept")
@@ -49,7 +61,7 @@ def main(rounds: int) -> None:
             if PEER:
                 jobs["parse only"] = lambda path=broken: run(peer(path, room), room)
                 jobs["CFG"] = lambda path=clean: run(peer(path, room), room)
-            costs = interleaved(jobs, rounds)
+            costs = measure_in_turns(jobs, rounds)
             first, later = costs["check, first"], costs["check, later"]
             lines = text.count("\n")
             for job, cost in costs.items():
@@ -61,11 +73,11 @@ def main(rounds: int) -> None:
             rows,
         )
         corpus(room, rounds)
-        unchanged(room, rounds)
+        measure_unchanged(room, rounds)
 
 
 def corpus(room: Path, rounds: int) -> None:
-    """All texts of the corpus that have an object: one process of ours, one finalizer per text."""
+    """Check all texts of the corpus that have an object: one process of ours, one finalizer per text."""
     paths = sorted(p for p in CORPUS.glob("dev/[A-Z]*/*.visaasm") if p.with_suffix(".isa").exists())
     if not paths or PEER is None:
         print("no corpus or no finalizer: the corpus is left out")
@@ -87,15 +99,15 @@ def corpus(room: Path, rounds: int) -> None:
     }
     jobs["check, later, 1 process"]()
     machine = Machine()
-    costs = interleaved(jobs, rounds)
+    costs = measure_in_turns(jobs, rounds)
     base = costs["CFG, a process per text"]
     rows = [[job, c.cpu, c.wall, c.peak_mb, c.status, c.cpu / base.cpu, c.wall / base.wall] for job, c in costs.items()]
     title = f"corpus of {len(paths)} texts ({machine.words()})"
     table(title, ["", "CPU s", "wall s", "peak MB", "exit", "CPU ratio", "wall ratio"], rows)
 
 
-def unchanged(room: Path, rounds: int) -> None:
-    """All texts of the corpus, without a cache, with one that is empty, and once more."""
+def measure_unchanged(room: Path, rounds: int) -> None:
+    """Check all texts of the corpus: without a cache, with an empty one, with a filled one."""
     paths = sorted(CORPUS.rglob("*.visaasm"))
     words = product("check", "--exit-zero", "--jobs", "1", *map(str, paths))
 
@@ -110,11 +122,11 @@ def unchanged(room: Path, rounds: int) -> None:
     }
     jobs["second run"]()
     machine = Machine()
-    costs = interleaved(jobs, rounds)
+    costs = measure_in_turns(jobs, rounds)
     rows = [[job, c.cpu, c.wall, c.peak_mb, c.status, c.cpu / costs["nothing kept"].cpu] for job, c in costs.items()]
     title = f"{len(paths)} texts that do not change, 1 process ({machine.words()})"
     table(title, ["", "CPU s", "wall s", "peak MB", "exit", "CPU ratio"], rows)
 
 
 if __name__ == "__main__":
-    main(int(asked(__doc__, "rounds", 5)))
+    main(int(read_number(__doc__, "rounds", 5)))

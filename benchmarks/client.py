@@ -1,6 +1,6 @@
 """A language client reduced to what a measurement needs: the real server over stdio, one message at a time.
 
-The server's CPU time is read from the system, its answers' bytes are parsed only where the benchmark asks for them.
+The server's CPU time is read from the system, its answers' bytes are parsed only where the benchmark requests them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _SERVER = [sys.executable, "-c", "from visa_lsp.cli.main import main; raise SystemExit(main())"]
 URI = "file:///benchmark.visaasm"
-_HEAD = 200  # characters of a message in which its method and the version of a text stand
+_HEAD = 200  # characters of a message that have its method and the version of the text
 
 
 _ECHO = """
@@ -44,7 +44,7 @@ class Echo:
         self.once()
 
     def once(self, seconds: float = 0.0) -> float:
-        """Milliseconds from writing a line as long as a small edit to having read it again, with so much work between."""
+        """Return milliseconds from writing a line as long as a small edit to having read it again, with so much work between."""
         at = time.perf_counter()
         self._in.write(b"%-250f\n" % seconds)
         self._in.flush()
@@ -106,7 +106,7 @@ class Client:
         return self._out.read(size)
 
     def request(self, method: str, params: object) -> Any:
-        """Ask, and wait for the answer; messages between are dropped."""
+        """Send a request and wait for the answer; drop other messages."""
         self._next += 1
         self._send({"id": self._next, "method": method, "params": params})
         while True:

@@ -17,8 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.disguise import disguised
-from benchmarks.measure import PRODUCT, Machine, asked, compiled, folder, timed, work_of_process
+from benchmarks.disguise import disguise_text
+from benchmarks.measure import PRODUCT, Machine, compile_package, folder, measure_call, read_number, work_of_process
 from visa_lsp.app.check.runner import guess, judged_on_worker
 from visa_lsp.app.check.suppress import Selection
 from visa_lsp.app.check.verdict import Task
@@ -46,26 +46,26 @@ args:
 
 
 def main(count: int) -> int:
-    compiled()
+    compile_package()
     machine = Machine()
     with folder() as name:
         room = Path(name)
         (room / "texts").mkdir()
         paths = _texts(room / "texts", count)
         print(f"{count} texts, {sum(path.stat().st_size for path in paths):,} bytes")
-        _printed(room, ["check", "texts", "--no-cache"])  # what the parser learns, it knows from here on
+        _run_command(room, ["check", "texts", "--no-cache"])  # what the parser learns, it knows from here on
         walls = [_measure(paths, workers) for workers in (1, 2)]
         print(f"check, from 1 worker to 2: {walls[0] / walls[1]:.2f} times as quick; {machine.words()}")
         return _same(room)
 
 
 def _texts(into: Path, count: int) -> list[Path]:
-    """So many texts of our own, each in a disguise of its own, every fifth with mistakes."""
+    """Return so many texts of our own, each in a disguise of its own, every fifth with mistakes."""
     sources = sorted(OWN.glob("*/*.visaasm"))
     draw = random.Random(1)
     paths = []
     for number in range(count):
-        text, _ = disguised(sources[number % len(sources)].read_text(encoding="utf-8"), draw)
+        text, _ = disguise_text(sources[number % len(sources)].read_text(encoding="utf-8"), draw)
         if number % 5 == 0:
             text = re.sub(r"(?m)^( +)mov ", r"\1nov ", text, count=3)
         paths.append(into / f"k{number:05}.visaasm")
@@ -82,8 +82,8 @@ def _measure(paths: Sequence[Path], workers: int) -> float:
 
         with Client(address, set_as_default=False) as watcher:
             # The first tasks start the processes; the second ones load what a check needs, and keep on disk what lines say.
-            _run(crew, partial(timed, abs), [0] * 50 * workers)
-            _run(crew, partial(timed, judged_on_worker), [_task(path) for path in paths])
+            _run(crew, partial(measure_call, abs), [0] * 50 * workers)
+            _run(crew, partial(measure_call, judged_on_worker), [_task(path) for path in paths])
 
             def spent() -> tuple[float, float, float]:
                 return time.perf_counter(), time.process_time(), sum(watcher.run(work_of_process).values())
@@ -99,7 +99,7 @@ def _measure(paths: Sequence[Path], workers: int) -> float:
                 ),
             ):
                 before = spent()
-                cpu = sum(seconds for _, seconds in _run(crew, partial(timed, work), items, guesses))
+                cpu = sum(seconds for _, seconds in _run(crew, partial(measure_call, work), items, guesses))
                 wall, client, worker = (b - a for a, b in zip(before, spent(), strict=True))
                 each = 1e3 / len(items)
                 print(
@@ -132,20 +132,20 @@ def _same(room: Path) -> int:
         ("check", ["check", "texts", "--no-cache", "--format", "json"]),
         ("sweep", ["run", "--sweep", "saxpy.launch.yaml", "--format", "json"]),
     ):
-        plain = _printed(room, words)
+        plain = _run_command(room, words)
         for workers in (2, 4):
-            same = _printed(room, [*words, "--cluster", f"local:{workers}"]) == plain
+            same = _run_command(room, [*words, "--cluster", f"local:{workers}"]) == plain
             wrong += not same
             how = f"{len(json.loads(plain[1])['points'])} launches" if what == "sweep" else f"{len(plain[1]):,} bytes"
             print(f"{what} on {workers} workers, {how}: {'the same' if same else 'ANOTHER REPORT'}")
     return 1 if wrong else 0
 
 
-def _printed(room: Path, words: Sequence[str]) -> tuple[int, str, str]:
+def _run_command(room: Path, words: Sequence[str]) -> tuple[int, str, str]:
     """Exit status and output of a command, without the seconds that launches took."""
     done = subprocess.run([*PRODUCT, *words], cwd=room, capture_output=True, text=True, check=False)
     return done.returncode, re.sub(r'"seconds": [0-9.e-]+', '"seconds": 0', done.stdout), done.stderr
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(asked(__doc__ or "", "texts", 2_000))))
+    sys.exit(main(int(read_number(__doc__ or "", "texts", 2_000))))

@@ -4,7 +4,7 @@
 
 Takes COUNT kernels of the corpus (40). In each one instruction is changed: another opcode, operand or number, or it is left
 out, drawn until a plain run of both texts, without ``compare-runs``, leaves other buffers. Then ``compare-runs`` has to say
-that they differ, at a point where a plain run of both differs as well, which is no larger than the first one, and name the
+that they differ, at a point where a plain run of both differs as well, not larger than the first one, and name the
 first store that differs. Copies with other names, another order of declarations and other blanks must do the same at
 every point. Without launch files: at the grid that is made up for the kernel. Exit 1 where one of them is not so.
 """
@@ -20,7 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from benchmarks.disguise import disguised
+from benchmarks.disguise import disguise_text
 from benchmarks.inputs import CORPUS
 from benchmarks.planted import EDITS
 from visa_lsp.app.compare_runs.grid import launches_for
@@ -89,7 +89,7 @@ def beside(path: Path, text: str, folder: Path, word: str) -> Path:
     return target
 
 
-def planted(path: Path, folder: Path, draw: random.Random) -> PlantedRun | None:
+def plant_change(path: Path, folder: Path, draw: random.Random) -> PlantedRun | None:
     """Return the kernel with one instruction changed so that a plain run leaves something else; None where no draw does."""
     text = path.read_text(encoding="utf-8")
     original = beside(path, text, folder, "a")
@@ -113,7 +113,7 @@ def planted(path: Path, folder: Path, draw: random.Random) -> PlantedRun | None:
     return None
 
 
-def judged(run: PlantedRun) -> tuple[str, ComparedRuns]:
+def judge_report(run: PlantedRun) -> tuple[str, ComparedRuns]:
     """Return the errors in the report of ``compare-runs`` on a planted change, empty without any, and the report."""
     launches = launches_for([program_at(str(run.original))], None, _OPTIONS)
     compared = compare((program_at(str(run.original)), program_at(str(run.edited))), launches, _OPTIONS, Tolerance())
@@ -147,7 +147,7 @@ def is_smaller(smallest: dict[str, object], first: dict[str, object]) -> bool:
 
 def same_as_renamed(run: PlantedRun, folder: Path, draw: random.Random) -> ComparedRuns:
     """Return the report of ``compare-runs`` on a kernel and its copy with other names."""
-    text, _ = disguised(run.original.read_text(encoding="utf-8"), draw)
+    text, _ = disguise_text(run.original.read_text(encoding="utf-8"), draw)
     copy = beside(run.original, text, folder, "c")
     launches = launches_for([program_at(str(run.original))], None, _OPTIONS)
     return compare((program_at(str(run.original)), program_at(str(copy))), launches, _OPTIONS, Tolerance())
@@ -159,10 +159,10 @@ def results(count: int, seed: int) -> Iterator[tuple[PlantedRun, str, ComparedRu
     done = 0
     for path in kernels(count, seed):
         with TemporaryDirectory() as folder:
-            run = planted(path, Path(folder), draw)
+            run = plant_change(path, Path(folder), draw)
             if run is None:
                 continue
-            wrong, compared = judged(run)
+            wrong, compared = judge_report(run)
             yield run, wrong, compared, same_as_renamed(run, Path(folder), draw)
         done += 1
         if done == count:

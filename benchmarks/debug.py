@@ -1,6 +1,6 @@
 """The response times of the debugger over stdio, and the cost of a breakpoint that is not hit.
 
-A stop until the variables of a kernel with 4,000 of them are there; a step until it stands; eleven thousand instructions and eleven
+A stop until the variables of a kernel with 4,000 of them are there; a step until the run has stopped; eleven thousand instructions and eleven
 million back; an interpreted run with and without a breakpoint on a line that is never reached, and with a condition that is never
 true. Usage: python -m benchmarks.debug [ROUNDS]
 """
@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import asked, folder, percentile, table
+from benchmarks.measure import folder, percentile, read_number, table
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
@@ -44,20 +44,20 @@ def _loop(rounds: int) -> str:
     ])  # fmt: skip
 
 
-def _written(where: Path, name: str, text: str) -> Path:
+def _write(where: Path, name: str, text: str) -> Path:
     path = where / f"{name}.visaasm"
     path.write_text(text, encoding="utf-8")
     path.with_suffix(".launch.yaml").write_text(_LAUNCH, encoding="utf-8")
     return path
 
 
-def _timed(what: Any) -> float:
+def _time(what: Any) -> float:
     began = time.perf_counter()
     what()
     return (time.perf_counter() - began) * 1e3
 
 
-def _shown(client: Client) -> None:
+def _show(client: Client) -> None:
     frame = client.top()["id"]
     scopes = client.ask("scopes", frameId=frame)["scopes"]
     found = client.ask("variables", variablesReference=scopes[0]["variablesReference"])["variables"]
@@ -70,8 +70,8 @@ def _looks(path: Path, rounds: int) -> list[list[object]]:
         client.stop()
         shown, stepped = [], []
         for _ in range(rounds):
-            stepped.append(_timed(lambda: client.go("next")))
-            shown.append(_timed(lambda: _shown(client)))
+            stepped.append(_time(lambda: client.go("next")))
+            shown.append(_time(lambda: _show(client)))
         client.ends()
     return [
         [f"a stop until {VARIABLES:,} variables are there", percentile(shown, 0.5), percentile(shown, 0.95)],
@@ -85,8 +85,8 @@ def _backs(path: Path, steps: int, rounds: int) -> list[list[object]]:
         client.start(path, stopOnEntry=True, checks="none", lines=[end])
         client.stop()
         client.go("continue")
-        near = [_timed(lambda: client.go("stepBack")) for _ in range(rounds)]
-        far = _timed(lambda: client.go("reverseContinue"))
+        near = [_time(lambda: client.go("stepBack")) for _ in range(rounds)]
+        far = _time(lambda: client.go("reverseContinue"))
         client.ends()
     return [
         [f"a step back behind {steps:,} instructions", percentile(near, 0.5), percentile(near, 0.95)],
@@ -108,11 +108,11 @@ def _runs(path: Path, rounds: int) -> list[list[object]]:
         at, places = debugger.places.at_line(str(path), next(n for n, text in enumerate(lines) if line in text))
         debugger.add("breakpoint", places, Wish(condition), at)
         debugger.apply()
-        return _timed(lambda: debugger.go(Goal()))
+        return _time(lambda: debugger.go(Goal()))
 
     def plain() -> float:
         launch = open_launch({"program": str(path)}, lambda _words: None).debugger.launch
-        return _timed(lambda: run(launch.dispatch, checkers("all")))
+        return _time(lambda: run(launch.dispatch, checkers("all")))
 
     found: dict[str, list[float]] = {"plain": [], "never reached": [], "never true": []}
     for _ in range(rounds):
@@ -126,14 +126,14 @@ def _runs(path: Path, rounds: int) -> list[list[object]]:
 def main(rounds: int) -> None:
     with folder() as name:
         where = Path(name)
-        many = _written(where, "many", _many())
+        many = _write(where, "many", _many())
         table("waits over stdio", ["", "median ms", "p95 ms"], _looks(many, rounds))
-        short = _written(where, "short", _loop(20_000))
+        short = _write(where, "short", _loop(20_000))
         table("runs in one process, all checks", ["", "ms", "of a plain run"], _runs(short, max(1, rounds // 10)))
         for count in (1_000, 1_000_000):
-            long = _written(where, f"loop{count}", _loop(count))
+            long = _write(where, f"loop{count}", _loop(count))
             table("back in time", ["", "median ms", "p95 ms"], _backs(long, count * 11, min(rounds, 10)))
 
 
 if __name__ == "__main__":
-    main(int(asked(__doc__, "rounds", 30)))
+    main(int(read_number(__doc__, "rounds", 30)))

@@ -22,8 +22,8 @@ _STRING = re.compile(r'("(?:[^"\\]|\\.)*")')
 _BODY = re.compile(r"\s*\.(?:kernel|global_function)\s")
 
 
-def disguised(text: str, draw: random.Random) -> tuple[str, dict[int, int]]:
-    """Another text of the same program, and for each line of the first that has code its line in the second, from 0."""
+def disguise_text(text: str, draw: random.Random) -> tuple[str, dict[int, int]]:
+    """Return another text of the same program, and for each line of the first that has code its line in the second, from 0."""
     lines = [_COMMENT.sub("", line).rstrip() for line in text.splitlines()]
     starts = [n for n, line in enumerate(lines) if _BODY.match(line)] or [0]
     ordered: list[tuple[int, str]] = list(enumerate(lines[: starts[0]]))
@@ -36,13 +36,13 @@ def disguised(text: str, draw: random.Random) -> tuple[str, dict[int, int]]:
             continue
         out += [""] * draw.choice((0, 0, 0, 1, 2))
         where[number] = len(out)
-        out.append(_spaced(line, draw))
+        out.append(_space(line, draw))
     return "\n".join(out) + "\n", where
 
 
 def _body(lines: list[tuple[int, str]], draw: random.Random) -> list[tuple[int, str]]:
     names = _names([line for _, line in lines], draw)
-    renamed = [(n, _renamed(line, names)) for n, line in lines]
+    renamed = [(n, _rename(line, names)) for n, line in lines]
     head, code = renamed[:1], renamed[1:]
     groups: list[list[tuple[int, str]]] = [[], [], [], []]
     for entry in code:
@@ -50,7 +50,7 @@ def _body(lines: list[tuple[int, str]], draw: random.Random) -> list[tuple[int, 
     declarations, inputs, attributes, rest = groups
     draw.shuffle(inputs)
     draw.shuffle(attributes)
-    return [*head, *_shuffled(declarations, draw), *inputs, *attributes, *rest]
+    return [*head, *_shuffle(declarations, draw), *inputs, *attributes, *rest]
 
 
 def _group(line: str) -> int:
@@ -62,7 +62,7 @@ def _group(line: str) -> int:
     return 2 if word.startswith(".kernel_attr") else 3
 
 
-def _shuffled(declarations: list[tuple[int, str]], draw: random.Random) -> list[tuple[int, str]]:
+def _shuffle(declarations: list[tuple[int, str]], draw: random.Random) -> list[tuple[int, str]]:
     """Return declarations in a random order with each alias behind its base."""
     ready = declarations[:]
     draw.shuffle(ready)
@@ -110,7 +110,7 @@ def _names(lines: list[str], draw: random.Random) -> dict[str, str]:
     return names
 
 
-def _renamed(line: str, names: dict[str, str]) -> str:
+def _rename(line: str, names: dict[str, str]) -> str:
     if _BODY.match(line):
         return line
     parts = _STRING.split(line)
@@ -122,7 +122,7 @@ def _renamed(line: str, names: dict[str, str]) -> str:
     return "".join(parts)
 
 
-def _spaced(line: str, draw: random.Random) -> str:
+def _space(line: str, draw: random.Random) -> str:
     """Return the line with other blanks; one that begins at the left, such as a label, stays there."""
     indent = line[: len(line) - len(line.lstrip())]
     parts = _STRING.split(line.strip())

@@ -3,9 +3,9 @@
 Each edit is followed by its undo, which is measured too; before the measurement every kind is done a few times, so that
 growth compares a server that is at work, not one that sees a kind of line for the first time. Wall is what a client
 waits from writing the message to having read its findings; CPU is the server's, by the scheduler's clock. On a shared
-machine the walls tell about its other users as well: look at the line above the table, at the CPU, and at the last rows,
+machine the wall times include other users: look at the line above the table, at the CPU, and at the last rows,
 which have what another process takes to answer after each edit, without any work and with as much as an edit's.
-With ``--busy`` every edit is followed by the requests that editors ask a moment after it, and every tenth comes after a
+With ``--busy`` every edit is followed by the requests that editors send a moment after it, and every tenth comes after a
 pause in which the server has begun to work ahead; wall is still what the client waits for its findings.
 With ``--standing`` the text has 0, 10, 100, 1,000 and 2,000 faults in it that stay, of four kinds, anywhere in its code.
 Usage: python -m benchmarks.edit [--busy | --standing] [TIMES] [LINES ...] [WORD ...]; each kind is done TIMES times and
@@ -38,7 +38,7 @@ _VARIABLE = re.compile(r"\b[VPA][0-9]+\b")
 _DECL = ".decl V999999 v_type=G type=d num_elts=8 align=dword\n"
 # Kinds that change what many lines mean, or many lines, are done less often.
 _SELDOM = 10
-# What an editor asks behind a keystroke, about the lines that it shows and about all of them.
+# The requests of an editor after a keystroke, about the visible lines and about all lines.
 _SHOWN = ("semanticTokens/range", "inlayHint", "codeAction")
 _WHOLE = ("codeLens", "foldingRange", "documentSymbol", "documentLink")
 _TOKENS = {
@@ -63,7 +63,7 @@ def beside(line: int, tokens: str | None) -> list[tuple[str, object]]:
 
 
 class Session:
-    """One server, one text, and the times by kind of edit."""
+    """A server, one text, and the times by kind of edit."""
 
     def __init__(self, client: Client, echo: Echo, text: str, pick: random.Random, *, busy: bool = False) -> None:
         self.client, self.echo, self.pick, self.busy = client, echo, pick, busy
@@ -153,7 +153,7 @@ class Session:
 
 
 def kinds(session: Session) -> dict[str, tuple[Callable[[], Edit], int]]:
-    """Every kind of edit, with how many times less often than others it is done."""
+    """Return every kind of edit, with how many times less often than others it is done."""
     code, decls = session.code, session.decls
     some = {
         "instruction: type a character": lambda: session.typed(code, "x1V,(."),
@@ -226,7 +226,7 @@ def with_faults(text: str, many: int) -> str:
     return "\n".join(lines)
 
 
-def standing(times: int, size: int, words: list[str]) -> None:
+def measure_findings(times: int, size: int, words: list[str]) -> None:
     """Edits of instructions and declarations with more and more findings that stay."""
     rows: list[list[object]] = []
     first: dict[str, float] = {}
@@ -299,6 +299,6 @@ if __name__ == "__main__":
     words = [a for a in asked.given if not a.isdigit()]
     if asked.standing:
         many = numbers[1] if len(numbers) > 1 else 200_000
-        standing(numbers[0] if numbers else 40, many, words or ["instruction:", "declaration:"])
+        measure_findings(numbers[0] if numbers else 40, many, words or ["instruction:", "declaration:"])
     else:
         main(numbers[0] if numbers else 150, numbers[1:] or [2_000, 20_000, 200_000], words, busy=asked.busy)

@@ -1,10 +1,10 @@
 """The amount of code between an edit and its findings: files and lines, from imports and calls.
 
-It begins where a snapshot is asked for its findings and follows every call within ``visa_lsp/analysis``. A name that is
+It begins where a snapshot's findings are requested, and follows every call within ``visa_lsp/analysis``. A name that is
 called as a function is that of the module or of what it imports; a name behind a point is every method or property of that
 name in the room, whatever it is called on: rather too much than too little. What is counted of a definition are all of its
-lines that are not blank, docstrings and comments included; of a class what is no method, and the methods that are reached.
-What is asked of the rooms below, and of what keeps verdicts on disk, is to be known by what it says, not by how it is made.
+lines that are not blank, docstrings and comments included; of a class what is not a method, and the methods that are reached.
+Calls of the rooms below, and of the cache on disk, are not followed: their docstrings must suffice.
 Usage: python -m benchmarks.edit_path [--names]
 """
 
@@ -25,7 +25,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Definition(NamedTuple):
-    """Something that one has to read: a function, the fields of a class, a constant."""
+    """A definition on the path: a function, the fields of a class, a constant."""
 
     module: str
     name: str
@@ -82,8 +82,8 @@ class Room:
         targets = [node.target] if isinstance(node, ast.AnnAssign) else getattr(node, "targets", [])
         return [(target.id, node, lines_of(node)) for target in targets if isinstance(target, ast.Name)]
 
-    def reached(self) -> set[Definition]:
-        """Every definition on the path."""
+    def find_reached(self) -> set[Definition]:
+        """Return every definition on the path."""
         module, owner, method = START
         waiting, found = [self.top[module, f"{owner}.{method}"]], set[Definition]()
         while waiting:
@@ -99,7 +99,7 @@ class Room:
             found.append(self.top[module, definition.name.split(".")[0]])
         nodes = [definition.node]
         if isinstance(definition.node, ast.ClassDef):
-            # What is made is initialised; what a class calls elsewhere is reached where that is asked for.
+            # What is made is initialised; what a class calls elsewhere is reached where that is requested.
             nodes = [n for n in definition.node.body if not isinstance(n, Function)]
             found += [
                 d for d in self.methods["__init__"] if d.module == module and d.name.startswith(f"{definition.name}.")
@@ -117,7 +117,7 @@ class Room:
 def main() -> None:
     """Print the table."""
     room = Room()
-    reached = room.reached()
+    reached = room.find_reached()
     rows: list[list[object]] = []
     total = 0
     for path in sorted(ROOM.glob("*.py")):

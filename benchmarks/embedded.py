@@ -13,7 +13,7 @@ import statistics
 import time
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.measure import Machine, asked, table
+from benchmarks.measure import Machine, read_number, table
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.embed.findings import findings
 from visa_lsp.embed.host_text import HostText
@@ -85,15 +85,15 @@ def _took(work: Callable[[], object]) -> float:
     return (time.process_time() - start) * 1e3
 
 
-def _typed(snapshot: HostText, words: str, new: str) -> list[float]:
-    """Milliseconds of typing something behind words in the middle of the file and taking it back, one after the other."""
+def _type(snapshot: HostText, words: str, new: str) -> list[float]:
+    """Return milliseconds of typing something behind words in the middle of the file and taking it back, one after the other."""
     text = snapshot.document.text
     at = text.index(words, len(text) // 2) + len(words)
     times = []
 
     def edit(start: int, end: int, put: str) -> None:
         nonlocal snapshot
-        snapshot = snapshot.edited(snapshot.document.edit(start, end, put))
+        snapshot = snapshot.edit(snapshot.document.edit(start, end, put))
         findings(snapshot)
 
     for _ in range(_ROUNDS):
@@ -102,15 +102,15 @@ def _typed(snapshot: HostText, words: str, new: str) -> list[float]:
     return times
 
 
-def _typed_in_visa(text: str) -> list[float]:
+def _type_in_visa(text: str) -> list[float]:
     analysis = Analysis.of(text)
-    analysis.diagnostics  # noqa: B018 - a keystroke comes after the text was judged
+    analysis.diagnostics  # noqa: B018 - judges the text before the keystroke
     at = text.index("mul (M1, 16)", len(text) // 2) + 3
     times = []
 
     def edit(start: int, end: int, put: str) -> None:
         nonlocal analysis
-        analysis = analysis.edited(start, end, put)
+        analysis = analysis.edit(start, end, put)
         analysis.diagnostics  # noqa: B018
 
     for _ in range(_ROUNDS):
@@ -138,9 +138,9 @@ def main(lines: int) -> None:
         ("a block begun", "*table) {\n", "  asm", ""),
     )  # fmt: skip
     for name, words, new, aim in kinds:
-        times = _typed(snapshot, words, new)
+        times = _type(snapshot, words, new)
         rows.append([name, statistics.median(times), max(times), aim])
-    times = _typed_in_visa(visa)
+    times = _type_in_visa(visa)
     rows.append(["a letter in a vISA text", statistics.median(times), max(times), ""])
     title = (
         f"{text.count(chr(10))} lines of C++, {BLOCKS} blocks, {visa.count(chr(10))} lines of vISA; {machine.words()}"
@@ -149,4 +149,4 @@ def main(lines: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(asked(__doc__, "lines", 20_000)))
+    main(int(read_number(__doc__, "lines", 20_000)))

@@ -110,7 +110,7 @@ class Attacker:
         return {name: chance.choice(_JUNK) if chance.random() < junk else self._fitting[name]() for name in wanted}
 
     def command(self) -> Any:
-        """Return a request by name: the ones that a session cannot go on without come seldom."""
+        """Return a request by name: those that end a session are rare."""
         kinds = (_MOVES, _LOOKS, _LOOKS, _BREAKS, _SELDOM)
         return self.chance.choice(self.chance.choices(kinds, (30, 20, 20, 20, 4))[0])
 

@@ -1,7 +1,7 @@
 """Random messages against a real server: ``python -m benchmarks.fuzz_lsp [--count 10000] [--seed N]``.
 
 Valid and invalid requests, notifications and answers in random order, in a workspace with FIFOs, devices, links, folders and
-files that are no texts, and files that nobody may read. Each request has to be answered exactly once, the server must not
+files that are not texts, and unreadable files. Each request has to be answered exactly once, the server must not
 die, and its findings at the end must be those of a fresh server that is given the same texts.
 Exit status 0 when all of that holds.
 """
@@ -21,20 +21,20 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from benchmarks.asked import AT_PLACE, COMMANDS, OTHER, WHOLE
 from benchmarks.client_text import apply, line_starts
+from benchmarks.handled_requests import AT_PLACE, COMMANDS, OTHER, WHOLE
 from benchmarks.inputs import CORPUS
 from visa_lsp.analysis.analysis import VERIFY
 
 ROOT = Path(__file__).parents[1]
 SERVER = [sys.executable, "-m", "visa_lsp.cli.serve"]
 _PATIENCE = 300.0
-# Every look at a text is compared with a full one: a difference is an error that the log tells.
+# Every incremental answer is compared with a full one: a difference is an error in the log.
 _VERIFYING = {**os.environ, VERIFY: "1"}
 # The largest number that the protocol has; beyond it a message is invalid and changes nothing.
 _MAX_INT32 = 2**31 - 1
 
-SMALL_TEXT = """.version 4.1
+VALID_TEXT = """.version 4.1
 .kernel "k"
 .decl V32 v_type=G type=d num_elts=16 align=GRF
 .decl V33 v_type=G type=f num_elts=16 align=GRF alias=<V32, 0>
@@ -86,7 +86,7 @@ class Wire:
         self._reader.start()
 
     def send(self, message: Any) -> None:
-        """One message, or the bytes of one."""
+        """Send a message, or the bytes of one."""
         body = message if isinstance(message, bytes) else json.dumps(message).encode()
         assert self.process.stdin is not None
         self.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
@@ -140,7 +140,7 @@ class Wire:
         return True
 
     def ask(self, method: str, params: Any, ident: str) -> Any:
-        """One request, and its result."""
+        """Return one request, and its result."""
         self.send({"jsonrpc": "2.0", "id": ident, "method": method, "params": params})
         if not self.wait({json.dumps(ident)}):
             raise RuntimeError(f"no answer to {method}")
@@ -196,12 +196,12 @@ GARBAGE: tuple[Any, ...] = (
 )
 
 
-_HUGE_FILE_BYTES = 20 << 30
+_SPARSE_FILE_BYTES = 20 << 30
 
 
 def strange_files(folder: Path) -> None:
     """Fill a workspace with files that are not texts under the names of texts; the FIFOs have no writer."""
-    (folder / "good.visaasm").write_text(SMALL_TEXT)
+    (folder / "good.visaasm").write_text(VALID_TEXT)
     (folder / "sub").mkdir()
     for name in (
         "pipe.visaasm",
@@ -221,14 +221,14 @@ def strange_files(folder: Path) -> None:
     (folder / "sub" / "up").symlink_to(folder)
     (folder / "folder.visaasm").mkdir()
     with (folder / "huge.visaasm").open("wb") as file:
-        file.truncate(_HUGE_FILE_BYTES)
+        file.truncate(_SPARSE_FILE_BYTES)
     with (folder / "huge.isa").open("wb") as file:
         file.write(b"CISA\4\1")
-        file.truncate(_HUGE_FILE_BYTES)
-    (folder / "secret.visaasm").write_text(SMALL_TEXT)
+        file.truncate(_SPARSE_FILE_BYTES)
+    (folder / "secret.visaasm").write_text(VALID_TEXT)
     (folder / "secret.visaasm").chmod(0)
     (folder / "bytes.visaasm").write_bytes(bytes(range(256)) * 40)
-    (folder / "returns.visaasm").write_bytes(SMALL_TEXT.replace("\n", "\r").encode())
+    (folder / "returns.visaasm").write_bytes(VALID_TEXT.replace("\n", "\r").encode())
 
 
 class Fuzz:
@@ -239,7 +239,7 @@ class Fuzz:
         self.texts: dict[str, tuple[int, str]] = {}
         self.wanted: set[str] = set()
         self.number = 0
-        self.sources = [SMALL_TEXT]
+        self.sources = [VALID_TEXT]
         for path in sorted(CORPUS.glob("dev/*/*.visaasm"))[:400]:
             text = path.read_text(encoding="utf-8")
             if text.count("\n") < 700:
@@ -249,11 +249,11 @@ class Fuzz:
             (folder / "z.zeinfo.yaml").as_uri(),
             *((folder / name).as_uri() for name in HOSTS),
         ]
-        # What a workspace has beside texts: asked about, never opened.
+        # What a workspace has beside texts: queried, never opened.
         self.strange = [path.as_uri() for path in sorted(folder.rglob("*")) if path.suffix and path.parent.name != "up"]
 
     def request(self, method: Any, params: Any, *, broken: bool = False) -> None:
-        """Ask something, with an id of its own."""
+        """Send a request with its own id."""
         self.number += 1
         ident: Any = self.draw.choice((self.number, f"r{self.number}"))
         message = {"jsonrpc": "2.0", "id": ident, "method": method, "params": params}
@@ -323,7 +323,7 @@ class Fuzz:
 
     def open(self, uri: str) -> None:
         """Open a document, perhaps again."""
-        text = self.draw.choice(self.sources) if self.draw.random() < 0.6 else SMALL_TEXT
+        text = self.draw.choice(self.sources) if self.draw.random() < 0.6 else VALID_TEXT
         language = language_of(uri)
         if language in HOSTS.values():
             text = HOST
@@ -345,7 +345,7 @@ class Fuzz:
             text = apply(text, change)
             changes.append(change)
         if len(text) > 200_000:
-            text = SMALL_TEXT
+            text = VALID_TEXT
             changes.append({"text": text})
         self.texts[uri] = (version + 1, text)
         self.notify(
@@ -353,7 +353,7 @@ class Fuzz:
         )
 
     def piece(self, text: str) -> str:
-        """Something to write."""
+        """Return a text to type."""
         lines = text.split("\n")
         line = self.draw.choice(lines)
         # A lone return ends a line; one beside a newline, before or behind it, makes or breaks an end of two characters.
@@ -383,8 +383,8 @@ class Fuzz:
         return {"start": first, "end": last}
 
     def at_place(self, uri: str) -> None:
-        """Ask about a place."""
-        text = self.texts.get(uri, (0, SMALL_TEXT))[1]
+        """Send a request about a place."""
+        text = self.texts.get(uri, (0, VALID_TEXT))[1]
         where = self.place(text)
         if self.draw.random() < 0.05:
             uri = self.draw.choice(self.strange)
@@ -395,8 +395,8 @@ class Fuzz:
         self.request(self.draw.choice(AT_PLACE), params, broken=self.draw.random() < 0.03)
 
     def whole(self, uri: str) -> None:
-        """Ask about a text or a range."""
-        text = self.texts.get(uri, (0, SMALL_TEXT))[1]
+        """Send a request about a text or a range."""
+        text = self.texts.get(uri, (0, VALID_TEXT))[1]
         params = {
             "textDocument": {"uri": uri}, "range": self.range(text), "previousResultId": str(self.draw.randrange(50)),
             "context": {"diagnostics": [], "frameId": 0, "stoppedLocation": self.range(text)},

@@ -1,7 +1,8 @@
 """From an edit of a text to its machine code over the server: ``python -m benchmarks.gen [--lines 2000] [--rounds 20]``.
 
-A real server over stdio, a text of real kernels, and the real finalizer. Every round edits an operand and asks ``visa.gen``
-for what a view beside the text shows. *wall* is what a client waits from the first byte of the edit to the last of the
+A real server over stdio, a text of real kernels, and the real finalizer. Every round edits an operand and requests
+``visa.gen``, as a view beside the text does. *wall* is what a client waits from the first byte of the edit to the last
+of the
 answer. *tool* is what the finalizer's two runs (machine code, and meanwhile the pressure) take for the same text without
 us, side by side as we run them. *ours* is the CPU time of the server's process for all that the edit makes it do, findings
 included, in hundredths of a second. Other work on the machine spoils walls; CPU time it leaves nearly as it is.
@@ -24,7 +25,7 @@ from benchmarks.client import URI, Client
 from benchmarks.inputs import kernel
 from benchmarks.measure import Machine
 from visa_lsp.syntax.document import Document
-from visa_lsp.toolchain.bodies import bodies_of, guarded_copy
+from visa_lsp.toolchain.bodies import bodies_of, make_guarded_copy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,14 +58,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _rounds(text: str, tool: str, rounds: int, platform: str) -> tuple[list[float], list[float], list[float], float]:
-    """Milliseconds of walls, of our CPU and of the tool alone, and the bytes of an answer."""
+    """Return milliseconds of walls, of our CPU and of the tool alone, and the bytes of an answer."""
     lines = text.split("\n")
     places = [at for at, line in enumerate(lines) if "0x" in line and not line.startswith((".", "/"))]
     walls, ours, tools = [], [], []
     with Client() as client:
         client.initialize()
         client.open(text)
-        _ask(client, platform)  # what is loaded with the first answer is no part of a later one
+        _ask(client, platform)  # the first answer loads modules that later ones have
         before = client.bytes_in
         for number in range(rounds):
             at = places[number * 7 % len(places)]
@@ -90,9 +91,9 @@ def _ask(client: Client, platform: str) -> None:
 
 
 def _alone(text: str, tool: str) -> float:
-    """Milliseconds of the finalizer's two runs, side by side, on the copy that it is given."""
+    """Return milliseconds of the finalizer's two runs, side by side, on the copy that it is given."""
     codes = [code for chunk in Document.parse(text).chunks for code in chunk.codes()]
-    copy = guarded_copy(codes, bodies_of(codes)).text
+    copy = make_guarded_copy(codes, bodies_of(codes)).text
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
         for folder in (one, two):
             (Path(folder) / "text.visaasm").write_text(copy, encoding="utf-8")

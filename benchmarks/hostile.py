@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from benchmarks.measure import asked, run, table
+from benchmarks.measure import read_number, run, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,4 +61,4 @@ def main(scale: float) -> None:
 
 
 if __name__ == "__main__":
-    main(asked(__doc__, "scale", 1.0))
+    main(read_number(__doc__, "scale", 1.0))

@@ -20,10 +20,10 @@ _NAME = re.compile(r"(?<![\w.:%])(?:[VPATS][0-9]+|_[A-Za-z0-9_]+)\b")
 
 def source_text(seed: int = 1, lines: int = 2000) -> str:
     """Return the text that is repeated."""
-    return _SOURCE.read_text(encoding="utf-8") if _SOURCE.is_file() else generated(seed, lines)
+    return _SOURCE.read_text(encoding="utf-8") if _SOURCE.is_file() else generate(seed, lines)
 
 
-def generated(seed: int, lines: int) -> str:
+def generate(seed: int, lines: int) -> str:
     """Return a kernel without findings, of about so many lines."""
     pick = random.Random(seed)
     count = max(8, lines // 3)
@@ -60,7 +60,7 @@ def generated(seed: int, lines: int) -> str:
 
 
 def kernel(lines: int, seed: int = 1) -> str:
-    """One kernel of about so many lines."""
+    """Return one kernel of about so many lines."""
     source = source_text(seed, min(lines, 2000)).split("\n")
     head = [line for line in source if line.startswith((".version", ".kernel "))]
     attributes = [line for line in source if line.startswith((".kernel_attr", ".input"))]
@@ -75,7 +75,7 @@ def kernel(lines: int, seed: int = 1) -> str:
         keep = max(1, (lines - len(head) - len(attributes)) // 2)
         code = [line for line in code[:keep] if not any(label in line for label in labels)]
         used = set(_NAME.findall("\n".join([*code, *attributes])))
-        # Backwards: what a variable is an alias of stands before it.
+        # Backwards: the base of an alias is declared before it.
         for line in reversed(decls):
             if line.split()[1] in used:
                 used.update(_NAME.findall(line))

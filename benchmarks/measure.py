@@ -40,7 +40,7 @@ class Cost:
     status: int
 
 
-def asked(doc: str, name: str, default: float) -> float:
+def read_number(doc: str, name: str, default: float) -> float:
     """Return the number on the command line of a benchmark that takes one; ``doc`` is its help."""
     form = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(
@@ -84,7 +84,7 @@ def pace() -> float:
     return statistics.median(times)
 
 
-def compiled() -> None:
+def compile_package() -> None:
     """Byte-compile the package, as an installed one is: a checkout that was never run, or may not write, has no bytecode."""
     compileall.compile_dir(str(Path(visa_lsp.__file__).parent), quiet=1)
 
@@ -102,7 +102,7 @@ def run(command: Sequence[str], folder: Path | None = None, kept: str | None = N
     return Cost(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024, process.returncode)
 
 
-def interleaved(jobs: Mapping[str, Callable[[], Cost]], rounds: int) -> dict[str, Cost]:
+def measure_in_turns(jobs: Mapping[str, Callable[[], Cost]], rounds: int) -> dict[str, Cost]:
     """Return the median cost of each job, run in turns."""
     return {
         name: Cost(
@@ -159,7 +159,7 @@ def table(title: str, head: Sequence[str], rows: Sequence[Sequence[object]]) -> 
         )
 
 
-def timed(function: Callable[[Any], Any], item: Any) -> tuple[Any, float]:
+def measure_call(function: Callable[[Any], Any], item: Any) -> tuple[Any, float]:
     """Return the result of a function, and its CPU seconds."""
     began = time.process_time()
     return function(item), time.process_time() - began

@@ -1,4 +1,4 @@
-"""Do the finalizer and ``--check`` accept and reject the same texts? Asked of broken real lines, a few thousand at once.
+"""Compare the verdicts of the finalizer and ``--check`` on a few thousand broken real lines.
 
 A finding of severity error is our rejection; warnings and less are none. Texts on which the finalizer crashes or hangs
 have no verdict. Usage: python -m benchmarks.mutants [COUNT [SEED]] [--show N]; exit status 1 below 96 %.
@@ -32,14 +32,14 @@ _WANTED = 0.96
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the finalizer says: ``rejected`` is None where it says nothing."""
+    """The finalizer's verdict: ``rejected`` is None where it gives none."""
 
     rejected: bool | None
     message: str
 
 
 def judge(mutant: Mutant) -> Verdict:
-    """Ask the finalizer, in a folder of its own."""
+    """Run the finalizer in its own folder and return its verdict."""
     assert PEER is not None
     with tempfile.TemporaryDirectory(prefix="visa-mutant-") as name:
         room = Path(name)
@@ -66,7 +66,7 @@ def _message(room: Path, stderr: str) -> str:
 
 
 def errors(mutant: Mutant) -> list[Diagnostic]:
-    """Our findings that reject the text."""
+    """Return our findings that reject the text."""
     found = Analysis.of(mutant.text, mutant.platform).diagnostics
     return [d for d in found if d.severity is Severity.ERROR]
 

@@ -1,6 +1,6 @@
 """Mutate the package in many places, and count which mutants the tests of a tier notice.
 
-One copy of the repository holds all mutants. Each mutated expression stands in it as ``(mutant if is_on(7) else original)``, and
+One copy of the repository holds all mutants. Each mutated expression is in it as ``(mutant if is_on(7) else original)``, and
 ``VISA_LSP_MUTANT=7`` in the environment turns the seventh on, in every process that a test starts too. A first run with none turned on
 records which test reaches which mutant. Each mutant then gets only the tests that reach it, the quickest first, until one fails.
 
@@ -196,11 +196,13 @@ def make_copy(folder: Path, mutants: list[Mutant]) -> None:
     for mutant in mutants:
         by_path[mutant.path].append(mutant)
     for path, here in by_path.items():
-        (folder / "copy" / path).write_text(switched((ROOT / path).read_text(encoding="utf-8"), here), encoding="utf-8")
+        (folder / "copy" / path).write_text(
+            add_switches((ROOT / path).read_text(encoding="utf-8"), here), encoding="utf-8"
+        )
     (folder / "mutants.json").write_text(json.dumps([asdict(m) for m in mutants], indent=1), encoding="utf-8")
 
 
-def switched(source: str, mutants: list[Mutant]) -> str:
+def add_switches(source: str, mutants: list[Mutant]) -> str:
     """Return a module's text with a switch around each mutated expression; its lines keep their numbers."""
     lines = source.encode().splitlines(keepends=True)
     starts = [0]

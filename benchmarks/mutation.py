@@ -52,7 +52,7 @@ _DIRECTIVE_VALUES = {
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """A real line: ``head`` stands before it, ``tail`` behind; ``needs`` are indexes of declarations in the head."""
+    """A real line: ``head`` is the text before it, ``tail`` behind; ``needs`` are indexes of declarations in the head."""
 
     platform: str
     head: tuple[str, ...]
@@ -72,7 +72,7 @@ class Mutant:
 
 
 def mutants(count: int, seed: int) -> list[Mutant]:
-    """So many different mutants, half of them of the one-instruction forms, half of lines of whole texts."""
+    """Return so many different mutants, half of them of the one-instruction forms, half of lines of whole texts."""
     pick = random.Random(seed)
     forms, lines = _forms(), _lines(pick, max(400, count // 3))
     found: dict[str, Mutant] = {}
@@ -106,7 +106,7 @@ def _forms() -> list[Seed]:
 
 
 def _lines(pick: random.Random, count: int) -> list[Seed]:
-    """Lines of whole texts, as many different shapes as there are."""
+    """Return lines of whole texts, as many different shapes as there are."""
     paths = sorted(p for p in CORPUS.glob("dev/[A-Z]*/*.visaasm") if p.with_suffix(".isa").exists())
     pick.shuffle(paths)
     shapes: dict[str, Seed] = {}
@@ -254,7 +254,7 @@ def _predicate(pick: random.Random, line: str) -> str | None:
     return pick.choice(("(PX) ", "(!PX) ", "(PX.all) ", "(VD) ")) + line
 
 
-def _replaced(
+def _replacer(
     pattern: re.Pattern[str], values: tuple[str, ...], lead: str = ""
 ) -> Callable[[random.Random, str], str | None]:
     def change(pick: random.Random, line: str) -> str | None:
@@ -277,7 +277,7 @@ _KINDS: dict[str, Callable[[random.Random, str], str | None]] = {
     "word": _word,
     "source modifier": _source_modifier,
     "predicate": _predicate,
-    "region": _replaced(_REGION, _REGIONS),
-    "number": _replaced(_NUMBER, _NUMBERS),
-    "retype": _replaced(_TYPE, _TYPES, ":"),
+    "region": _replacer(_REGION, _REGIONS),
+    "number": _replacer(_NUMBER, _NUMBERS),
+    "retype": _replacer(_TYPE, _TYPES, ":"),
 }

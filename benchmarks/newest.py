@@ -89,7 +89,7 @@ def _run(*command: str) -> str:
 
 
 def _devices(tool: str) -> Iterator[tuple[str, str]]:
-    """Every device of the compiler's help: known, and with the platform that text and zebin tell."""
+    """Yield every device of the compiler's help: known, with the platform of text and zebin."""
     match = _NAMES.search(_run(tool, "compile", "--help"))
     names = re.findall(r"[\w-]+", match[1].partition("ip version")[0]) if match is not None else []
     with TemporaryDirectory() as room:
@@ -116,7 +116,7 @@ def _programs(tool: str, devices: Sequence[str]) -> Iterator[tuple[str, str]]:
     launches = newest.launches()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for (path, device, options), build in zip(
-            jobs, pool.map(lambda job: newest.compiled(job[0], job[1], tool, job[2]), jobs), strict=True
+            jobs, pool.map(lambda job: newest.compile_source(job[0], job[1], tool, job[2]), jobs), strict=True
         ):
             title = f"{path.stem} for {device} {options}".strip()
             if build.program is None:

@@ -14,14 +14,14 @@ from itertools import pairwise
 
 from benchmarks.client import Client
 from benchmarks.inputs import kernel
-from benchmarks.measure import asked, table
+from benchmarks.measure import read_number, table
 from visa_lsp.analysis.analysis import Analysis
 
 SIZES = (2_000, 20_000, 200_000)
 
 
-def kept(text: str) -> float:
-    """Bytes that an opened and checked text keeps, the text itself included."""
+def measure_memory(text: str) -> float:
+    """Return bytes that an opened and checked text keeps, the text itself included."""
     Analysis.of(kernel(2_000)).incremental_diagnostics()
     gc.collect()
     tracemalloc.start()
@@ -53,7 +53,9 @@ def main(rounds: int) -> None:
             alone.append(time.process_time() - start)
         middle = [statistics.median(some) for some in (walls, cpus, alone)]
         middles.append(middle)
-        rows.append([f"{lines} lines", *middle, middle[1] / lines * 1e6, statistics.median(held), kept(text) / lines])
+        rows.append(
+            [f"{lines} lines", *middle, middle[1] / lines * 1e6, statistics.median(held), measure_memory(text) / lines]
+        )
     head = ["", "wall s", "server CPU s", "engine CPU s", "CPU us/line", "resident B/line", "kept B/line"]
     table("opening", head, rows)
     for small, large in pairwise(range(len(SIZES))):
@@ -64,4 +66,4 @@ def main(rounds: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(asked(__doc__, "rounds", 3)))
+    main(int(read_number(__doc__, "rounds", 3)))

@@ -15,7 +15,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchmarks.disguise import disguised
+from benchmarks.disguise import disguise_text
 from benchmarks.inputs import CORPUS
 from visa_lsp.app.diff.sides import Side, side_of_text
 from visa_lsp.compare.programs import compare_programs
@@ -158,19 +158,19 @@ EDITS: dict[str, Callable[[list[str], random.Random], Edit | None]] = {
 }
 
 
-def planted(paths: list[Path], count: int, seed: int, *, disguise: bool) -> Iterator[tuple[Planted, Side, Side]]:
+def plant(paths: list[Path], count: int, seed: int, *, disguise: bool) -> Iterator[tuple[Planted, Side, Side]]:
     """Edits in texts chosen at random, as many of each kind; those that leave no other program are drawn again."""
     draw = random.Random(f"{seed} {disguise}")
     for number in range(count):
         kind = list(EDITS)[number % len(EDITS)]
         while True:
-            made = _planted(kind, draw.choice(paths).read_text(encoding="utf-8"), draw, disguise=disguise)
+            made = _plant(kind, draw.choice(paths).read_text(encoding="utf-8"), draw, disguise=disguise)
             if made is not None:
                 yield made
                 break
 
 
-def _planted(kind: str, text: str, draw: random.Random, *, disguise: bool) -> tuple[Planted, Side, Side] | None:
+def _plant(kind: str, text: str, draw: random.Random, *, disguise: bool) -> tuple[Planted, Side, Side] | None:
     lines = [_COMMENT.sub("", line).rstrip() for line in text.splitlines()]
     edit = EDITS[kind](lines, draw)
     if edit is None:
@@ -180,7 +180,7 @@ def _planted(kind: str, text: str, draw: random.Random, *, disguise: bool) -> tu
         return None
     after = "\n".join(edited) + "\n"
     if disguise:
-        after, where = disguised(after, draw)
+        after, where = disguise(after, draw)
         b = {where[line] for line in b}
     sides = side_of_text("a", text, None), side_of_text("b", after, None)
     if not (isinstance(sides[0], Side) and isinstance(sides[1], Side)):
@@ -204,7 +204,7 @@ def _is_repeated(lines: list[str], places: set[int]) -> bool:
 def is_same(path: Path) -> bool:
     """Return whether ``diff`` reports a text and its disguise as the same program."""
     text = path.read_text(encoding="utf-8")
-    other, _ = disguised(text, random.Random(path.name))
+    other, _ = disguise_text(text, random.Random(path.name))
     a, b = side_of_text("a", text, None), side_of_text("b", other, None)
     if not (isinstance(a, Side) and isinstance(b, Side)):
         return False
@@ -239,7 +239,7 @@ def main() -> int:
     found: Counter[str] = Counter()
     shown = 0
     for disguise in (False, True):
-        for edit, a, b in planted(paths, args.count // 2, args.seed, disguise=disguise):
+        for edit, a, b in plant(paths, args.count // 2, args.seed, disguise=disguise):
             diffs = compare_programs(a.bodies, b.bodies, a.end, b.end)
             changes = [change for diff in diffs for change in diff.changes]
             made[edit.kind] += 1

@@ -57,7 +57,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Spilled:
-    """Of a kernel that spills: the share of five variables of ours that are spilled, and of all variables.
+    """Spilled registers of a kernel: the share of five variables of ours that are spilled, and of all variables.
 
     ``largest``: the first five of ``stats``, the largest of the peak. ``longest``: those of the peak that take most rows for
     most lines. ``peak`` and ``any``: what five at random would have, of the peak, of all that are live somewhere.
@@ -80,13 +80,13 @@ class Compared:
 
     @property
     def near(self) -> bool:
-        """Whether the peaks agree."""
+        """True if the peaks agree."""
         return abs(self.ours - self.theirs) <= max(NEAR_ROWS, NEAR * self.theirs)
 
 
 def estimate(text: str, platform: str, options: Sequence[str] = ()) -> Estimate | None:
     """Return the finalizer's estimate for a text of one kernel; None where it does not finish it."""
-    status, printed = _finalized(text, platform, ("-dumpRPE", *options))
+    status, printed = _finalize(text, platform, ("-dumpRPE", *options))
     peaks = list(_PEAK.finditer(printed))
     if status or not peaks:
         return None
@@ -98,7 +98,7 @@ def estimate(text: str, platform: str, options: Sequence[str] = ()) -> Estimate 
     return Estimate(int(peaks[-1][1]), rows)
 
 
-def _finalized(text: str, platform: str, options: Sequence[str]) -> tuple[int, str]:
+def _finalize(text: str, platform: str, options: Sequence[str]) -> tuple[int, str]:
     """Return the finalizer's exit status for a copy of a text in its own folder, and its output."""
     assert PEER is not None
     with tempfile.TemporaryDirectory(prefix="visa-pressure-") as folder:
@@ -112,7 +112,7 @@ def _finalized(text: str, platform: str, options: Sequence[str]) -> tuple[int, s
 
 def spills(text: str, platform: str) -> Spilled | None:
     """Return the finalizer's spills of a text with few registers, and our estimate; None where it spills nothing."""
-    _, printed = _finalized(text, platform, ("-ratrace", "-TotalGRFNum", str(_FEW_ROWS)))
+    _, printed = _finalize(text, platform, ("-ratrace", "-TotalGRFNum", str(_FEW_ROWS)))
     spilled = {name for found in _SPILLED.findall(printed) for name in found.split()}
     chosen, module = platform_named(platform), assemble(text, platform).module
     if not spilled or chosen is None or module is None:
@@ -140,7 +140,7 @@ def texts(corpora: Iterable[Path] = CORPORA) -> list[tuple[Path, str]]:
 
 
 def ours(text: str, platform: str) -> list[int] | None:
-    """Our GRF rows for each instruction of a text of one kernel; None where there is no program."""
+    """Return our GRF rows for each instruction of a text of one kernel; None where there is no program."""
     chosen, module = platform_named(platform), assemble(text, platform).module
     if module is None or chosen is None or len(module.bodies) != 1:
         return None
@@ -148,7 +148,7 @@ def ours(text: str, platform: str) -> list[int] | None:
 
 
 def compare(path: Path, rows: list[int], theirs: Estimate) -> Compared:
-    """Both figures of a text."""
+    """Return both figures of a text."""
     both = [(rows[number], found) for number, found in theirs.rows.items() if number < len(rows)]
     lines = correlation([a for a, _ in both], [b for _, b in both]) if len(both) >= _MIN_LINES else None
     return Compared(path, max(rows, default=0), theirs.peak, lines)

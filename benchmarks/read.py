@@ -1,4 +1,4 @@
-"""How well pseudo-code says what programs do: launches that it computes alike, what it expresses, how short it is.
+"""The quality of pseudo-code: launches that it computes alike, instructions that it expresses, its length.
 
 Each launch of the corpus runs twice: as it is, and by the evaluator from its pseudo-code; buffers, printed text and faults are compared.
 Texts are the same corpus's, and with ``--texts`` all texts of its folder ``dev`` too. A kernel counts as free of ``goto`` where no line
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 sys.path.extend(str(Path(__file__).parents[1] / "tests" / room) for room in ("support", "own", "oracle"))
 
 from corpus import OWN, files
-from corpus_launches import CASES, prepared
+from corpus_launches import CASES, prepare
 
 from visa_lsp.app.read.document import read_data
 from visa_lsp.app.read.evaluate import evaluate
@@ -40,7 +40,7 @@ def _by_pseudo_code(ready: ReadyRun, dispatch: Dispatch) -> RunResult:
     )
 
 
-def _left(ready: ReadyRun, result: RunResult) -> tuple[dict[int | str, bytes], str, list[str]]:
+def _collect_results(ready: ReadyRun, result: RunResult) -> tuple[dict[int | str, bytes], str, list[str]]:
     buffers = {key: array.tobytes() for key, array in ready.prepared.arrays.items()}
     return buffers, ready.printed, [str(fault) for fault in result.faults]
 
@@ -52,13 +52,13 @@ def launches(*, own: bool) -> bool:
     wrong = []
     for case in CASES:
         for platform in case.platforms:
-            ready = prepared(case, platform)
+            ready = prepare(case, platform)
             if own and not (ready.launch.path or OWN).is_relative_to(OWN):
                 continue
-            expected = _left(ready, run(ready.dispatch(_STEPS)))
-            ready = prepared(case, platform)
+            expected = _collect_results(ready, run(ready.dispatch(_STEPS)))
+            ready = prepare(case, platform)
             every[platform] += 1
-            if _left(ready, _by_pseudo_code(ready, ready.dispatch(_STEPS))) == expected:
+            if _collect_results(ready, _by_pseudo_code(ready, ready.dispatch(_STEPS))) == expected:
                 same[platform] += 1
             else:
                 wrong.append(f"{case} on {platform}")

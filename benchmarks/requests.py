@@ -2,10 +2,10 @@
 
 A real server over stdio and a text of real kernels with some faults planted in it. Every round edits the text first, at
 a random place: a word in a comment, a new line, a declaration, an operand, or the undoing of one of these; then the
-findings are pulled, as editors do, and the request is asked about another random place. So no answer can be given
+findings are pulled, as editors do, and the request is sent for another random place. So no answer can be given
 twice. *ms* is what a client waits from its first byte out to the last byte in, *CPU* what the server's process spent
 meanwhile; p95 is over all rounds, the first one included, which is shown by itself too.
-Every request that the server says it answers is asked; those that are not are named with the reason.
+Every request that the server offers is sent; those left out are listed with the reason.
 Exit status 1 where the p95 of what a client waits is over the limit that it is to keep.
 """
 
@@ -57,7 +57,7 @@ OTHER = (
     "workspace/symbol", "workspace/symbol: nothing fits", "workspace/diagnostic", "completionItem/resolve",
     "codeLens/resolve", "callHierarchy/incomingCalls", "callHierarchy/outgoingCalls", "workspace/executeCommand",
 )  # fmt: skip
-# The requests behind each capability; what is not asked stands under its reason.
+# The requests behind each capability; requests that are left out are under the reason.
 PROVIDERS = {
     "hoverProvider": "hover", "signatureHelpProvider": "signatureHelp", "declarationProvider": "declaration",
     "definitionProvider": "definition", "typeDefinitionProvider": "typeDefinition",
@@ -93,7 +93,7 @@ class Server(Client):
         return capabilities
 
     def timed(self, method: str, params: object) -> tuple[float, float, bytes]:
-        """Milliseconds waited, milliseconds of CPU, and the message with the answer."""
+        """Return milliseconds waited, milliseconds of CPU, and the message with the answer."""
         clock = (~self._process.pid << 3) | 2  # the process' CPU clock, as clock_getcpuclockid(3) makes it
         self._next += 1
         mine = re.compile(rb'"id":\s*%d[,}]' % self._next)
@@ -158,7 +158,7 @@ class Text:
         )
 
     def edit(self) -> None:
-        """One change by hand at a random place, or the undoing of the last one that broke something."""
+        """Make one change at a random place, or undo the last one that broke something."""
         if self.undo is not None:
             at, behind, old = self.undo
             self.undo = None
@@ -193,7 +193,7 @@ class Text:
 
 
 class Bench:
-    """One server with one long text."""
+    """A server with one long text."""
 
     def __init__(self, lines: int, seed: int) -> None:
         self.draw = random.Random(seed)
@@ -280,7 +280,7 @@ def percentile(values: list[float], part: float) -> float:
     return ordered[min(len(ordered) - 1, int(len(ordered) * part))]
 
 
-def uncovered(capabilities: dict[str, Any]) -> list[str]:
+def list_uncovered(capabilities: dict[str, Any]) -> list[str]:
     """Return the server's capabilities that this benchmark does not cover."""
     asked = {name.partition(":")[0] for name in (*AT_PLACE, *WHOLE, *OTHER)}
     return [
@@ -327,7 +327,7 @@ def measure(lines: int, rounds: int, seed: int, wanted: list[str], settle: float
             flush=True,
         )
     print(f"the server holds {bench.server.resident_mb():.0f} MB")
-    left = uncovered(bench.capabilities)
+    left = list_uncovered(bench.capabilities)
     for key in left:
         print(f"not asked, and should be: {key}")
     bench.server.__exit__(None, None, None)

@@ -26,7 +26,7 @@ from typing import Any, Final
 import numpy as np
 
 from benchmarks.inputs import kernel
-from benchmarks.measure import PEER, PRODUCT, Cost, Machine, in_turns, interleaved, product, run, table
+from benchmarks.measure import PEER, PRODUCT, Cost, Machine, in_turns, measure_in_turns, product, run, table
 from benchmarks.measure import peer as finalizer
 
 SOURCE: Final = Path(__file__).parent / "kernels" / "run.cl"
@@ -106,7 +106,7 @@ def jobs(scale: int = 1) -> list[Job]:
     ]  # fmt: skip
 
 
-def compiled(folder: Path) -> None:
+def compile_source(folder: Path) -> None:
     """Compile the source: a text for each kernel and the zebin; the source lies beside them for the peers."""
     shutil.copy(SOURCE, folder)
     command = [*PRODUCT, "compile", str(folder / SOURCE.name), "--device", DEVICE, "-o", str(folder)]
@@ -218,7 +218,7 @@ def agree(job: Job, folder: Path) -> bool:
     return bool(np.allclose(mine, theirs, rtol=1e-3, atol=1e-3))
 
 
-def measured(folder: Path, repeats: int, chosen: list[Job], *, quick: bool) -> None:
+def measure(folder: Path, repeats: int, chosen: list[Job], *, quick: bool) -> None:
     """Print the table of kernels, and the chosen geometric means."""
     rows: list[list[object]] = []
     ratios: dict[str, list[float]] = {"pocl": [], "Oclgrind": [], "checked": []}
@@ -249,7 +249,7 @@ def measured(folder: Path, repeats: int, chosen: list[Job], *, quick: bool) -> N
 
 
 def growth(folder: Path, repeats: int) -> None:
-    """Twice and four times the threads, and the same with two threads of this machine."""
+    """Measure twice and four times the threads, and the same with two threads of this machine."""
     rows: list[list[object]] = []
     for name in ("saxpy", "mandelbrot"):
         first = 0.0
@@ -262,7 +262,7 @@ def growth(folder: Path, repeats: int) -> None:
     table("growth", ["", "ms", "to the first", "--threads 2 ms", "gain"], rows)
     rows, whole = [], next(job for job in jobs() if job.kernel == "nbody")
     for bodies in (1024, 2048, 4096):
-        # Each thread goes round so often.
+        # The number of rounds of each thread.
         job = replace(whole, args=tuple(("int32", bodies) if arg == ("int32", 4096) else arg for arg in whole.args))
         found = ours(job, folder, repeats, "none")
         rows.append([f"{job.kernel}, each thread {bodies} rounds", found.instructions / 1e6, found.run * 1e3, found.run / found.instructions * 1e9])  # fmt: skip
@@ -284,7 +284,7 @@ def small(folder: Path) -> None:
     )
 
 
-def assembling(folder: Path, repeats: int) -> None:
+def measure_assembly(folder: Path, repeats: int) -> None:
     """``asm`` against the finalizer, which parses, checks and writes the same object, on texts of three sizes.
 
     ``first`` keeps nothing, as the very first run on a machine; ``new`` is a text that was not seen, where one like it was;
@@ -316,7 +316,7 @@ def assembling(folder: Path, repeats: int) -> None:
             "known": partial(asm, text, kept),
             "finalizer": lambda text=text: run(finalizer(text, folder), folder),
         }
-        costs = interleaved(jobs, repeats)
+        costs = measure_in_turns(jobs, repeats)
         theirs = costs.pop("finalizer")
         for when, cost in costs.items():
             ratio = cost.cpu / theirs.cpu
@@ -346,16 +346,16 @@ def main() -> None:
     chosen = [job for job in jobs() if asked.kernel is None or job.kernel in asked.kernel]
     with tempfile.TemporaryDirectory(prefix="visa-bench-") as name:
         folder = Path(name)
-        compiled(folder)
+        compile_source(folder)
         for job in chosen:
             prepare(job, folder)
-        measured(folder, asked.repeats, chosen, quick=asked.quick)
+        measure(folder, asked.repeats, chosen, quick=asked.quick)
         if asked.kernel is None:
             for job in jobs():
                 prepare(job, folder)
             growth(folder, asked.repeats)
             small(folder)
-            assembling(folder, asked.repeats)
+            measure_assembly(folder, asked.repeats)
 
 
 if __name__ == "__main__":

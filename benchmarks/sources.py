@@ -1,9 +1,10 @@
 """All sources of the corpus, compiled for three devices: ``python -m benchmarks.sources [--run]``.
 
-Each program's texts are compared with those of the corpus, which the same release of the compiler printed. A text of another
-SIMD size than the program's ze_info tells is one that the compiler threw away; there ours is the one that is in the program.
+Each program's texts are compared with those of the corpus, which the same release of the compiler printed. A text of
+another SIMD size than the program's ze_info was discarded by the compiler; there ours is the one that is in the
+program.
 With ``--run`` each kernel is run besides, once, as a launch is made up for it where there is no launch file. What a
-kernel does with made-up arguments may be wrong; that it is loaded, launched and comes to an end is what is counted.
+kernel does with made-up arguments may be wrong; the benchmark counts kernels that load, launch and end.
 Exit status 1 where a source is not compiled, a text differs otherwise, or a kernel cannot be run.
 """
 
@@ -65,7 +66,7 @@ def _of_source(platform: str, folder: Path, *, run: bool) -> Iterator[tuple[str,
     """Yield the outcomes of a source, with words for failures."""
     sources = CORPUS / ("cl" if (CORPUS / "cl").is_dir() else "dev/cl")
     path = sources / f"{folder.name}.cl"
-    build = _built(path, _DEVICES[platform])
+    build = _build(path, _DEVICES[platform])
     if build.program is None:
         yield "not compiled", f"not compiled: {build.findings[0].message if build.findings else 'no word'}"
         return
@@ -88,7 +89,7 @@ def _of_source(platform: str, folder: Path, *, run: bool) -> Iterator[tuple[str,
         yield from _runs(build)
 
 
-def _built(path: Path, device: str) -> Build:
+def _build(path: Path, device: str) -> Build:
     build = built(read_source(str(path)), device)
     return build if build.program is not None else built(read_source(str(path)), device, "-cl-std=CL2.0")
 

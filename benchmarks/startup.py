@@ -13,11 +13,11 @@ from pathlib import Path
 
 from benchmarks.client import Client
 from benchmarks.inputs import kernel
-from benchmarks.measure import asked, compiled, folder, interleaved, product, run, table
+from benchmarks.measure import compile_package, folder, measure_in_turns, product, read_number, run, table
 
 
 def main(rounds: int) -> None:
-    compiled()
+    compile_package()
     with folder() as name:
         text = Path(name) / "k.visaasm"
         lines = kernel(2_000).split("\n")
@@ -32,7 +32,7 @@ def main(rounds: int) -> None:
             "--check of 50 lines, first": lambda: run(check, kept="off"),
             "--check of 50 lines, later": lambda: run(check, kept=kept),
         }
-        costs = interleaved(jobs, rounds)
+        costs = measure_in_turns(jobs, rounds)
         rows: list[list[object]] = [[job, c.cpu * 1e3, c.wall * 1e3, c.peak_mb] for job, c in costs.items()]
         for when in ("first", "later"):
             waits, cpus, shown = [], [], []
@@ -53,4 +53,4 @@ def main(rounds: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(asked(__doc__, "rounds", 11)))
+    main(int(read_number(__doc__, "rounds", 11)))

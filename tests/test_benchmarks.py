@@ -13,7 +13,7 @@ from tiers import first
     first(
         3,
         [
-            "against",
+            "checkouts",
             "check",
             "cluster",
             "debug",

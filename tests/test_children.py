@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from processes import gone, lines_of, patiently
+from processes import lines_of, patiently, wait_for_end
 
 from visa_lsp import children
 
@@ -72,14 +72,14 @@ def test_a_pool_ends_with_its_parent(parent, number):
     workers = [int(process.stdout.readline()) for _ in range(2)]
     process.send_signal(number)
     assert process.wait() == -number
-    assert gone(workers)
+    assert wait_for_end(workers)
 
 
 def test_a_module_that_runs_as_a_child_ends_with_its_parent(parent):
     process = parent(MODULE)
     child = int(process.stdout.readline())
     process.kill()
-    assert gone([child])
+    assert wait_for_end([child])
 
 
 @pytest.mark.parametrize("number", SIGNALS)
@@ -91,19 +91,19 @@ def test_a_program_of_others_its_children_and_its_folder_go_with_us(parent, tmp_
     assert folder.is_dir()
     process.send_signal(number)
     assert process.wait() == -number
-    assert gone(numbers)
+    assert wait_for_end(numbers)
     assert patiently(lambda: not folder.exists())
 
 
 def test_where_the_system_tells_nothing_a_thread_looks(parent):
     program = MODULE.replace(
-        "end_with_parent();", "import visa_lsp.children as c; c._told_by_system = bool; c.end_with_parent();"
+        "end_with_parent();", "import visa_lsp.children as c; c._end_with_parent_by_system = bool; c.end_with_parent();"
     )
     program = program.replace("from visa_lsp.children import import", "import")
     process = parent(program)
     child = int(process.stdout.readline())
     process.kill()
-    assert gone([child])
+    assert wait_for_end([child])
 
 
 def test_a_child_that_begins_when_its_parent_has_ended_ends(parent):
@@ -139,5 +139,5 @@ with children.temporary_folder() as folder:
     mode, keeper = process.communicate()[0].split()
     assert process.returncode == 0
     assert mode == "0"
-    assert gone([int(keeper)])
+    assert wait_for_end([int(keeper)])
     assert list(tmp_path.iterdir()) == []

@@ -23,7 +23,7 @@ def test_nothing_is_stale():
 
 def test_pages_grammars_and_snippets_are_made_or_known_to_be_written_by_hand():
     by_hand = {f"vscode-extension/syntaxes/{name}.tmLanguage.json" for name in ("ze_info", "launch", "embedded")}
-    made = set(files.made())
+    made = set(files.generate_files())
     there = {
         path.relative_to(ROOT).as_posix()
         for folder, pattern in (
@@ -41,7 +41,7 @@ def test_pages_grammars_and_snippets_are_made_or_known_to_be_written_by_hand():
 @pytest.fixture
 def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with everything that is made, and the command's root there."""
-    for name, text in files.made().items():
+    for name, text in files.generate_files().items():
         assert text is not None
         files.write(tmp_path / name, text)
     monkeypatch.setattr("visa_lsp.generate.__main__.ROOT", tmp_path)

@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 import pytest
-from import_graph import graph_of, loops_of, names_of, reached, run_time_names, sources_of
+from import_graph import find_reached, graph_of, loops_of, names_of, run_time_names, sources_of
 
 import visa_lsp
 
@@ -18,39 +18,39 @@ ALLOWED = {
     "suggest": set(),
     "children": set(),
     "job_process": {"children"},
-    "kept": {"reading"},
-    "identity": {"kept", "syntax"},
-    "cluster": {"children", "identity", "job_process"},
+    "disk_cache": {"safe_io"},
+    "build_id": {"disk_cache", "syntax"},
+    "cluster": {"children", "build_id", "job_process"},
     "isa": set(),
     "diagnostics": {"text"},
-    "syntax": {"text", "diagnostics", "kept"},
+    "syntax": {"text", "diagnostics", "disk_cache"},
     "program": {"text", "isa"},
-    "reading": set(),
+    "safe_io": set(),
     "sema": L1,
     "flow": {"isa", "program"},
     "compare": {"isa", "program"},
     "checks": L2 | {"suggest"},
     "codec": {"text", "diagnostics", "isa", "program"},
     "sim": {"text", "diagnostics", "isa", "program", "flow", "suggest"},
-    "toolchain": {"children", "text", "diagnostics", "reading"},
+    "toolchain": {"children", "text", "diagnostics", "safe_io"},
     "zeinfo": {"text", "diagnostics", "program", "flow", "suggest"},
-    "beside": {"reading", "zeinfo"},
-    "launchfile": {"text", "diagnostics", "isa", "program", "zeinfo", "reading", "beside", "suggest"},
-    "analysis": L2 | {"checks", "kept"},
-    "ide": L2 | {"analysis", "checks", "codec", "zeinfo", "launchfile", "kept"},
+    "companions": {"safe_io", "zeinfo"},
+    "launchfile": {"text", "diagnostics", "isa", "program", "zeinfo", "safe_io", "companions", "suggest"},
+    "analysis": L2 | {"checks", "disk_cache"},
+    "ide": L2 | {"analysis", "checks", "codec", "zeinfo", "launchfile", "disk_cache"},
     "embed": L2 | {"ide", "analysis", "checks"},
     "debug": {"text", "program", "sim"},
     "app": L2 | {
-        "analysis", "beside", "checks", "children", "cluster", "codec", "compare", "embed", "ide", "identity", "kept",
-        "launchfile", "reading", "sim", "suggest", "toolchain", "zeinfo",
+        "analysis", "companions", "checks", "children", "cluster", "codec", "compare", "embed", "ide", "build_id", "disk_cache",
+        "launchfile", "safe_io", "sim", "suggest", "toolchain", "zeinfo",
     },
     "lsp": L2 | {
-        "analysis", "app", "beside", "codec", "compare", "embed", "ide", "job_process", "launchfile", "reading", "sim", "suggest",
+        "analysis", "app", "companions", "codec", "compare", "embed", "ide", "job_process", "launchfile", "safe_io", "sim", "suggest",
         "toolchain", "zeinfo",
     },
-    "dap": {"app", "beside", "debug", "ide", "text", "diagnostics"},
+    "dap": {"app", "companions", "debug", "ide", "text", "diagnostics"},
     "cli": L1 | {
-        "analysis", "app", "beside", "cluster", "codec", "dap", "embed", "ide", "kept", "lsp", "reading", "sim", "suggest",
+        "analysis", "app", "companions", "cluster", "codec", "dap", "embed", "ide", "disk_cache", "lsp", "safe_io", "sim", "suggest",
         "toolchain", "zeinfo",
     },
     # Rooms inside of rooms: what of the room around them they may import.
@@ -58,15 +58,15 @@ ALLOWED = {
     "checks.rules": {"rule", "support"},
     "app.captures": {"compile", "errors", "launch", "output_files", "zebins"},
     "app.check": {
-        "baselines", "clusters", "errors", "inputs", "learning", "output_files", "parallel", "rules", "settings", "suggestions",
+        "baselines", "clusters", "errors", "inputs", "caches", "output_files", "parallel", "rules", "settings", "suggestions",
         "visible_text",
     },
     "app.compare_runs": {"errors", "inputs", "launch", "progress"},
     "app.compile": {"check", "errors", "inputs", "launch", "output_files", "tools"},
     "app.diff": {"assemble", "clusters", "errors", "folders", "inputs", "progress", "visible_text"},
     "app.gen": {"assemble", "check", "compile", "errors", "inputs", "tools"},
-    "app.launch": {"assemble", "clusters", "compile", "described", "errors", "exits", "inputs", "output_files", "parallel"},
-    "app.read": {"assemble", "described", "errors", "inputs", "suggestions"},
+    "app.launch": {"assemble", "clusters", "compile", "ze_info", "errors", "exits", "inputs", "output_files", "parallel"},
+    "app.read": {"assemble", "ze_info", "errors", "inputs", "suggestions"},
     "app.stats": {"assemble", "baselines", "errors", "inputs"},
     "generate.site": {"support_records", "support_table"},
     "ide.index": set(),
@@ -78,7 +78,7 @@ ALLOWED = {
     "isa.rows": {"lane", "lsc_codes", "model", "operands", "platforms", "render_target", "types"},
     "lsp.transport": {"capabilities", "session"},
     "lsp.handlers": {
-        "capabilities", "convert", "deferred", "encode", "placed", "progress", "session", "transport", "jobs",
+        "capabilities", "convert", "deferred_findings", "encode", "chunk_json", "progress", "session", "transport", "jobs",
     },
     "lsp.jobs": set(),
     "sim.effects": SIM | {"exact", "filtering", "images", "lanes", "lsc_messages", "messages"},
@@ -90,7 +90,7 @@ ALLOWED = {
     "zeinfo.emit": {"facts", "input_use", "layout", "words", "write"},
 }  # fmt: skip
 ALLOWED["api"] = {
-    "app", "beside", "codec", "diagnostics", "isa", "launchfile", "program", "reading", "sim", "zeinfo",
+    "app", "companions", "codec", "diagnostics", "isa", "launchfile", "program", "safe_io", "sim", "zeinfo",
 }  # fmt: skip
 ALLOWED["pytest_plugin"] = {"app", "launchfile"}
 ALLOWED["generate"] = {room for room in ALLOWED if "." not in room}
@@ -197,7 +197,7 @@ def test_imports_point_down():
         ("sema", "import parsimonious", "sema -> parsimonious"),
         ("codec", "import_module('visa_lsp.sim.machine')", "codec -> sim"),
         ("checks.support", "from visa_lsp.checks.rules import recursion", "checks.support -> rules"),
-        ("ide.features", "from visa_lsp.ide.zeinfo.at import at", "ide.features -> zeinfo"),
+        ("ide.features", "from visa_lsp.ide.zeinfo.place import at", "ide.features -> zeinfo"),
         ("lsp.transport", "from visa_lsp.lsp import handlers", "lsp.transport -> handlers"),
         ("sim.launch", "from visa_lsp.codec.encode import encode", "sim.launch -> codec"),
         ("app.check", "def f():\n    from visa_lsp.app.launch import runner", "app.check -> launch"),
@@ -315,7 +315,7 @@ def test_commands_load_late_what_takes_long():
     loads = {module: run_time_names(source, at_once=True) for module, source in sources.items()}
     found = {late: set() for late in LATE}
     for module in (m for m in sources if m.startswith(("visa_lsp.app.", "visa_lsp.cli."))):
-        names = {name for one in {module, *reached(at_once, module)} for name in loads[one]}
+        names = {name for one in {module, *find_reached(at_once, module)} for name in loads[one]}
         for late in LATE:
             if any(f"{name}.".startswith(f"{late}.") for name in names):
                 found[late].add(module.removeprefix("visa_lsp."))

@@ -10,7 +10,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "visa_lsp"
 AGREED = {
     "Body": ["analysis", "sema"],
     "Instruction": ["isa", "syntax"],
-    "Kept": ["analysis", "kept"],
+    "Kept": ["analysis", "disk_cache"],
     "Region": ["analysis", "isa"],
     "Scope": ["checks", "syntax"],
 }

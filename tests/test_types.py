@@ -5,7 +5,7 @@ from pathlib import Path
 
 from visa_lsp.ide.index.memo import Key, new_memo
 from visa_lsp.isa.model import Instruction
-from visa_lsp.isa.rows._more import More
+from visa_lsp.isa.rows._keywords import More
 
 PACKAGE = Path(__file__).resolve().parents[1] / "visa_lsp"
 MOST_IGNORED = 12

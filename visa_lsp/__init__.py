@@ -1,11 +1,9 @@
 """visa-lsp: language server, assembler, disassembler and simulator for vISA.
 
-The names of the Python interface are loaded when they are first asked for: the command line loads none of them.
+The names of the Python interface are loaded at the first use: the command line loads none of them.
 """
 
-from __future__ import annotations
-
-# As ``typing`` has it: loading that takes longer than all else that happens before the program can be interrupted in silence.
+# No imports, of ``__future__`` or ``typing`` either: until the program has started, Ctrl-C prints a traceback.
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
@@ -47,8 +45,8 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Give a name of the interface; raises ImportError where it needs NumPy and there is none."""
+def __getattr__(name: str) -> "Any":
+    """Return a name of the interface; raises ImportError where it needs NumPy and there is none."""
     home: Any
     try:
         match name:

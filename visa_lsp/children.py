@@ -1,8 +1,8 @@
 """Child processes and temporary folders that do not outlive this process, whatever ends it.
 
-A child that runs our own code calls ``end_with_parent``. A program of others cannot, and a folder is no process: a *keeper*, a small
-process in a session of its own, hears of both through a pipe, and ends and removes what it knows of when that pipe ends. Knows nothing of
-what children do. Invariant: whatever the keeper is to end or remove, it hears of before, or as soon as, it exists.
+A child that runs our own code calls ``end_with_parent``. A program of others cannot, and a folder is not a process: a *keeper*, a small
+process in a session of its own, learns both through a pipe, and ends and removes them when that pipe ends. Knows nothing of
+what children do. Invariant: the keeper learns the name of a process or folder before, or as soon as, it exists.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ def command_of(module: str) -> list[str]:
 def end_with_parent(parent: int | None = None) -> None:
     """Have this process ended as soon as its parent is; ``parent`` is its number, by default the word of ``command_of``."""
     number = parent or (int(sys.argv[1]) if len(sys.argv) > 1 else os.getppid())
-    if _told_by_system():
+    if _end_with_parent_by_system():
         if os.getppid() != number:  # it ended before the request
             os._exit(1)
     else:
         threading.Thread(target=_watch, args=(number,), daemon=True).start()
 
 
-def _told_by_system() -> bool:
+def _end_with_parent_by_system() -> bool:
     """Request from Linux to end this process with its parent, even while no Python code runs; return False elsewhere."""
     if sys.platform != "linux":
         return False
@@ -98,9 +98,9 @@ def _watch(parent: int) -> None:
 
 @contextlib.contextmanager
 def temporary_folder(prefix: str = "visa-lsp-") -> Iterator[Path]:
-    """Make a folder that only this user can enter, and that is gone afterwards, also where this process is killed."""
+    """Make a folder that only this user can enter, and that is removed afterwards, even if this process is killed."""
     folder = Path(tempfile.gettempdir()).resolve() / f"{prefix}{os.urandom(8).hex()}"
-    with _kept(f"folder {os.fsencode(folder).hex()}"):
+    with _keep(f"folder {os.fsencode(folder).hex()}"):
         folder.mkdir(mode=0o700)
         try:
             yield folder
@@ -108,13 +108,13 @@ def temporary_folder(prefix: str = "visa-lsp-") -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def ended_with_us(process: subprocess.Popen[bytes]) -> contextlib.AbstractContextManager[None]:
+def end_with_us(process: subprocess.Popen[bytes]) -> contextlib.AbstractContextManager[None]:
     """Have a program, which leads a process group, and its group ended if this process ends within the block."""
-    return _kept(f"group {process.pid}")
+    return _keep(f"group {process.pid}")
 
 
 @contextlib.contextmanager
-def _kept(what: str) -> Iterator[None]:
+def _keep(what: str) -> Iterator[None]:
     _keeper.hear(f"+{what}")
     try:
         yield
@@ -123,7 +123,7 @@ def _kept(what: str) -> Iterator[None]:
 
 
 class _Keeper:
-    """The process that remains for a moment when this one has ended; begun with the first thing that it hears of."""
+    """The process that remains for a moment when this one has ended; started with the first process or folder."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -134,7 +134,7 @@ class _Keeper:
         """Send the keeper a line; has no effect where none can be started."""
         with self._lock, contextlib.suppress(OSError):
             if self._owner != os.getpid() or self._process is None:
-                self._process, self._owner = _started(), os.getpid()
+                self._process, self._owner = _start_keeper(), os.getpid()
                 atexit.register(self.end)
             assert self._process.stdin is not None
             self._process.stdin.write(f"{line}\n".encode())
@@ -150,7 +150,7 @@ class _Keeper:
 _keeper: Final = _Keeper()
 
 
-def _started() -> subprocess.Popen[bytes]:
+def _start_keeper() -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", _KEEPER],
         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

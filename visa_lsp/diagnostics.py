@@ -21,7 +21,7 @@ ALL_RULES: Final = "ALL"
 
 
 class Severity(Enum):
-    """How much a finding matters. Only ``ERROR`` stops the assembler."""
+    """The severity of a finding. Only ``ERROR`` stops the assembler."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -49,7 +49,7 @@ class Edit(Struct, frozen=True):
 
 
 class Fix(Struct, frozen=True):
-    """One fix of a finding. ``safe`` means that it may be applied without confirmation."""
+    """A fix of a finding. ``safe`` means that it may be applied without confirmation."""
 
     title: str
     edits: tuple[Edit, ...]
@@ -75,7 +75,7 @@ class Rule(Struct, frozen=True):
 
 
 class Diagnostic(Struct, frozen=True):
-    """One finding about one text. The message is lower case, without a full stop."""
+    """A finding about one text. The message is lower case, without a full stop."""
 
     rule: Rule
     span: Span

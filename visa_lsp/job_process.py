@@ -103,7 +103,7 @@ def answer_jobs(answer: Callable[[bytes], bytes]) -> NoReturn:
     os.dup2(nowhere, 0)
     os.dup2(nowhere, 1)
     jobs: SimpleQueue[bytes] = SimpleQueue()
-    # A thread reads, so that the process ends at once when the parent is gone.
+    # A thread reads, so that the process ends at once when the parent has ended.
     threading.Thread(target=_take_jobs, args=(source, jobs), daemon=True).start()
     while True:
         _write(sink, answer(jobs.get()))

@@ -1,6 +1,6 @@
 """Launch files as tests of pytest: each ``*.launch.yaml`` is one item, which fails as ``visa-lsp run`` does.
 
-Nothing is collected unless ``--visa`` or ``visa_launches = true`` asks for it. Loads nothing before a launch runs, for pytest
+Nothing is collected unless ``--visa`` or ``visa_launches = true`` requests it. Loads nothing before a launch runs, for pytest
 loads this module at every start.
 """
 
@@ -32,7 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Collect a launch file, where that is asked for."""
+    """Collect a launch file, where that is requested."""
     config = parent.config
     if not file_path.name.endswith(_ENDINGS) or not (config.getoption("visa") or config.getini("visa_launches")):
         return None
@@ -53,7 +53,7 @@ class LaunchTest(pytest.Item):
 
     def __init__(self, **known: Any) -> None:
         super().__init__(**known)
-        self.funcargs: dict[str, object] = {}  # none; other plugins, such as pytest-lsp, ask every item for them
+        self.funcargs: dict[str, object] = {}  # none; other plugins, such as pytest-lsp, read them from every item
 
     def runtest(self) -> None:
         """Run it; raises LaunchFailure with what ``visa-lsp run`` prints."""
@@ -74,7 +74,7 @@ class LaunchTest(pytest.Item):
             for point in first.sweep.points() if first.sweep is not None else [()]:
                 report = runner.run_launch(read_launch_file(self.path, point=point), options)
                 if not report.ok:
-                    name = " at ".join(word for word in (_shown(self.path), point_words(point)) if word)
+                    name = " at ".join(word for word in (_format_path(self.path), point_words(point)) if word)
                     raise LaunchFailure("\n".join(text_lines(Outcome(name, report))))
         except (runner.LaunchError, runner.TextProblems) as error:
             raise LaunchFailure(str(error)) from None
@@ -86,7 +86,7 @@ class LaunchTest(pytest.Item):
         return super().repr_failure(excinfo, *args, **more)
 
     def reportinfo(self) -> tuple[os.PathLike[str], int | None, str]:
-        """Return where the test stands, and what it is called."""
+        """Return the file and the name of the test."""
         return self.path, 0, f"launch {self.name}"
 
 
@@ -94,7 +94,7 @@ class LaunchFailure(Exception):  # noqa: N818 - a failed test, in the words of i
     """A launch that fails its test."""
 
 
-def _shown(path: Path) -> str:
+def _format_path(path: Path) -> str:
     """Return a path as one would type it."""
     try:
         return os.path.relpath(path)

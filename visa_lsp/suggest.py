@@ -89,7 +89,7 @@ def _letter_bits(word: str) -> int:
 
 
 def _common_head(one: str, other: str) -> int:
-    """Return how many letters two words begin with in common."""
+    """Return the length of the common head of two words."""
     count = 0
     for letter, its in zip(one, other, strict=False):
         if letter != its:

@@ -1,7 +1,7 @@
 """Hostile and odd input for every door of the product: ``python -m benchmarks.attack [--count N] [--target NAME]``.
 
-Each target makes its inputs itself, from the seed alone. Exit status 0 when nothing failed; each failure is told with what
-repeats it: ``--target NAME --seed N --only K``; ``--keep FOLDER`` writes the inputs that failed.
+Each target makes its inputs itself, from the seed alone. Exit status 0 when nothing failed; each failure is printed
+with the command that repeats it: ``--target NAME --seed N --only K``; ``--keep FOLDER`` writes the inputs that failed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _SHOWN = 20
 
 
 def run(name: str, numbers: range, seed: int, seconds: float, keep: Path | None) -> list[Failure]:
-    """Try some cases of a target; the failures, which are printed as they come."""
+    """Try some cases of a target, print failures at once and return them."""
     target = TARGETS[name]()
     outcomes: Counter[str] = Counter()
     failures: list[Failure] = []

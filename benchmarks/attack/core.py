@@ -1,4 +1,4 @@
-"""What all attacks share: numbered cases that can be made again, limits of time and memory, and what failed.
+"""The frame of all attacks: numbered, repeatable cases, limits of time and memory, and failures.
 
 A case is made from the seed, the target's name and its own number alone, so that ``--seed N --only K`` repeats it. Nothing
 of an earlier case may matter to a later one; where it does, that is a failure that only the whole run shows.
@@ -32,7 +32,7 @@ class OutOfTime(BaseException):
 
 
 class Target(ABC):
-    """Something to attack. ``make`` gives the input of a case; ``attempt`` tries it, and raises where something is wrong.
+    """A target of attacks. ``make`` gives the input of a case; ``attempt`` tries it, and raises where something is wrong.
 
     ``shown`` is the input as bytes for a file of its own, so that it can be looked at; ``suffix`` is that file's.
     """

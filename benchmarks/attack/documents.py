@@ -43,7 +43,7 @@ def places(value: Any, found: list[tuple[Any, Any]] | None = None) -> list[tuple
 def changed(draw: random.Random, value: Any, values: tuple[Any, ...] = VALUES) -> Any:
     """Return the value with one thing in it replaced, dropped, doubled, moved or wrapped; it may be changed in place."""
     inside = places(value)
-    # A copy: what is put in may be changed next, and neither other cases nor the value itself may come to hold that.
+    # A copy, because the inserted value may be changed next, and neither other cases nor the value itself may see that.
     new = deepcopy(draw.choice(values))
     if not inside:
         return new

@@ -1,4 +1,4 @@
-"""Texts of other languages with vISA in their strings: found, judged, asked about at any place, edited, formatted, written back."""
+"""Texts of other languages with vISA in their strings: found, judged, queried at any place, edited, formatted, written back."""
 
 from __future__ import annotations
 
@@ -74,11 +74,11 @@ class Hosts(Target):
         return f"{case.text}\n// {case.host} {case.platform}, edits {case.edits!r}\n".encode("utf-8", "surrogatepass")
 
     def attempt(self, case: HostCase, draw: random.Random) -> str:
-        """Everything that a host goes through."""
+        """Run every operation on a host text."""
         host = HostText.of(case.text, case.host, platform_named(case.platform) if case.platform else None)
         _asked(host, draw)
         for start, end, new in case.edits:
-            host = host.edited(host.document.edit(start, end, new))
+            host = host.edit(host.document.edit(start, end, new))
             _asked(host, draw)
         _as_read_anew(host)
         return "with vISA" if host.units else "without vISA"

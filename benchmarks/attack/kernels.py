@@ -1,4 +1,4 @@
-"""Texts of kernels out of the instruction table: any row with operands that its slots ask for, most of them right.
+"""Texts of kernels out of the instruction table: any row with operands for its slots, most of them right.
 
 Judges nothing. ``Kernels.text`` gives whole texts; what is odd about them is put in by ``oddities``.
 """

@@ -14,7 +14,7 @@ import logging
 from threading import Event
 from typing import TYPE_CHECKING, Any, Final
 
-from benchmarks import asked
+from benchmarks import handled_requests as asked
 from benchmarks.attack.core import Target, Wrong
 from benchmarks.attack.documents import changed
 from benchmarks.attack.kernels import Kernels
@@ -22,7 +22,7 @@ from benchmarks.attack.oddities import TOKENS, odd
 from benchmarks.client_text import apply
 from visa_lsp import __version__
 from visa_lsp.lsp.server import create_server
-from visa_lsp.lsp.transport.inflow import Inflow
+from visa_lsp.lsp.transport.input_stream import Inflow
 from visa_lsp.lsp.transport.wire import serve_stdio
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ _PIECES: Final = (
 
 
 class Record(logging.Handler):
-    """What was logged as an error."""
+    """The errors that were logged."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
@@ -73,7 +73,7 @@ class Record(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Keep one line of it."""
         error = record.exc_info[1] if record.exc_info else None
-        # What is no message, or none of the protocol's, is logged as that; everything else is a bug.
+        # Malformed messages, and messages outside the protocol, are logged as such; everything else is a bug.
         if record.name.startswith("pygls") and record.getMessage().startswith("Unable to deserialize"):
             return
         if isinstance(error, ValueError | RecursionError) and record.getMessage() == "a message cannot be handled":
@@ -117,7 +117,7 @@ class Conversation:
         self.ask("textDocument/diagnostic", {"textDocument": {"uri": URI}})
 
     def one(self) -> None:
-        """One message more."""
+        """Send one more message."""
         pick = self.draw
         kind = pick.random()
         if kind < 0.4:
@@ -304,7 +304,7 @@ class Messages(Target):
 
 
 def different(mine: str | None, others: str | None) -> str:
-    """Where two texts part."""
+    """Return the first place where two texts differ."""
     if mine is None or others is None:
         return f"{mine if mine is None else len(mine)} and {others if others is None else len(others)}"
     at = next((i for i, (a, b) in enumerate(zip(mine, others, strict=False)) if a != b), min(len(mine), len(others)))

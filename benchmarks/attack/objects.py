@@ -110,7 +110,7 @@ class Objects(Target):
         if draw.random() < 0.1:
             data[4:6] = bytes(draw.choice((*_OLD, (4, 2), (3, 255), (255, 255), (0, 0))))
         for _ in range(draw.choice((0, 1, 1, 1, 2, 4))):
-            damaged(draw, data, self.base(draw.randrange(_BASES)), places)
+            damage(draw, data, self.base(draw.randrange(_BASES)), places)
         return bytes(data)
 
     def attempt(self, case: bytes, draw: random.Random) -> str:
@@ -140,7 +140,7 @@ class Objects(Target):
             body.string(a.name_index) not in KERNEL_ATTRIBUTES for body in module.bodies for a in body.attributes
         )
         if module_text(again, platform) != text and unknown:
-            return "an attribute that nobody knows, and whose value asm does not keep"
+            return "an unknown attribute, whose value asm does not keep"
         if module_text(again, platform) != text and ".divS" in text:
             return "a word that asm does not keep"
         if module_text(again, platform) != text:
@@ -164,10 +164,10 @@ class Objects(Target):
         # Where the instructions of the case lie is for its header to say, which may be damaged as well.
         if not all(map(variables_in_order, module.bodies)):
             return "the same program with other numbers"
-        if codes(encode(unnumbered(module))) != codes(encode(unnumbered(again))):
+        if codes(encode(clear_numbers(module))) != codes(encode(clear_numbers(again))):
             raise Wrong("the same instructions have other bytes")
-        if all(map(numbered_by_mention, module.bodies)):
-            first, second = (encode(unnumbered(m, numbers=True)) for m in (module, again))
+        if all(map(has_numbers_by_mention, module.bodies)):
+            first, second = (encode(clear_numbers(m, numbers=True)) for m in (module, again))
             if codes(first) != codes(second):
                 raise Wrong("labels or strings have other numbers")
         return "the same code" if codes(encode(module)) == codes(made) else "the same program with other numbers"
@@ -211,7 +211,7 @@ def named(kernel: Kernel, platform: Platform) -> list[str]:
     out = []
     for inst in kernel.instructions:
         pairs = zip(inst.row.fields, inst.values, strict=True)
-        # The class of what a lifetime names stands in another field: its number alone tells nothing.
+        # The class of a lifetime's variable is in another field: its number alone is ambiguous.
         out.append(
             " ".join([inst.row.mnemonic, *(said(v, f.kind) for f, v in pairs if f.kind is not FieldKind.VARIABLE)])
         )
@@ -219,7 +219,7 @@ def named(kernel: Kernel, platform: Platform) -> list[str]:
 
 
 def variables_in_order(body: Kernel) -> bool:
-    """Whether variables stand in the pool in the order of their numbers: so they are declared, and get these again."""
+    """Return whether the pool has variables in the order of their numbers: declared in this order, they get the same numbers."""
     for kind in (body.variables, body.addresses, body.predicates, body.samplers, body.surfaces):
         names = [variable.name_index for variable in kind]
         if names != sorted(names):
@@ -227,20 +227,20 @@ def variables_in_order(body: Kernel) -> bool:
     return True
 
 
-def unnumbered(module: Module, *, numbers: bool = False) -> Module:
+def clear_numbers(module: Module, *, numbers: bool = False) -> Module:
     """Return the module with 0 for each label, string and place of an address in its code: what they mean has been compared.
 
     With ``numbers`` those of labels and strings stay.
     """
 
     def without(body: Kernel) -> Kernel:
-        return structs.replace(body, instructions=tuple(_unnumbered(i, numbers) for i in body.instructions))
+        return structs.replace(body, instructions=tuple(_clear_numbers(i, numbers) for i in body.instructions))
 
     bodies = tuple(map(without, module.kernels)), tuple(map(without, module.functions))
     return structs.replace(module, kernels=bodies[0], functions=bodies[1])
 
 
-def _unnumbered(inst: Inst, numbers: bool) -> Inst:
+def _clear_numbers(inst: Inst, numbers: bool) -> Inst:
     values = []
     for field, value in zip(inst.row.fields, inst.values, strict=True):
         if isinstance(value, AddressOf):
@@ -256,10 +256,10 @@ def _unnumbered(inst: Inst, numbers: bool) -> Inst:
     return structs.replace(inst, values=tuple(values))
 
 
-def numbered_by_mention(body: Kernel) -> bool:
-    """Whether labels and strings have the numbers that the assembler gives: each string as it comes in the text."""
+def has_numbers_by_mention(body: Kernel) -> bool:
+    """Return whether labels and strings have the numbers of the assembler, in the order of the text."""
     predefined = len(pool_prefix(body.name))
-    found = declared_names(body)
+    found = list_declared_names(body)
     labels: dict[int, None] = {}
     in_text = names_of(body, PLATFORM).labels
     for inst in body.instructions:
@@ -276,7 +276,7 @@ def numbered_by_mention(body: Kernel) -> bool:
     return list(labels) == list(range(len(labels))) and found == list(range(predefined, predefined + len(found)))
 
 
-def declared_names(body: Kernel) -> list[int]:
+def list_declared_names(body: Kernel) -> list[int]:
     """Return the strings of declarations and of attributes, as the text mentions them."""
     kinds = (body.variables, body.addresses, body.predicates, body.samplers, body.surfaces)
     variables = sorted((v for kind in kinds for v in kind), key=lambda v: v.name_index)
@@ -314,14 +314,14 @@ def first_difference(one: str, other: str) -> str:
 
 
 def code_place(data: bytes) -> range | None:
-    """Where the instructions of the first kernel lie."""
+    """Return the place of the first kernel's instructions."""
     found = summary(data).kernels[0]
     end = found.offset + found.size
     return range(end - found.code_size, end) if found.code_size else None
 
 
-def damaged(draw: random.Random, data: bytearray, other: bytes, places: range | None = None) -> None:
-    """One change, anywhere or at one of these places."""
+def damage(draw: random.Random, data: bytearray, other: bytes, places: range | None = None) -> None:
+    """Change one byte or field, anywhere or at one of these places."""
     at = draw.randrange(len(data)) if data else 0
     if places is not None and data:
         at = min(draw.choice(places), len(data) - 1)

@@ -1,4 +1,4 @@
-"""What is odd in a text: damage by token, line and character, and lines that nobody writes.
+"""Odd texts: damage by token, line and character, and lines that no compiler prints.
 
 Each oddity takes a text and gives another. Judges nothing.
 """
@@ -59,7 +59,7 @@ _HEADS: Final = (
 
 
 def tokens(pick: random.Random, text: str) -> str:
-    """One to a few tokens dropped, doubled, swapped or replaced."""
+    """Return one to a few tokens dropped, doubled, swapped or replaced."""
     pieces = _TOKEN.findall(text)
     for _ in range(pick.choice((1, 1, 1, 2, 4))):
         if not pieces:
@@ -81,7 +81,7 @@ def tokens(pick: random.Random, text: str) -> str:
 
 
 def lines(pick: random.Random, text: str) -> str:
-    """Lines dropped, doubled, moved, or strange ones put between."""
+    """Return lines dropped, doubled, moved, or strange ones put between."""
     parts = text.split("\n")
     for _ in range(pick.choice((1, 1, 2, 3, 8))):
         at = pick.randrange(len(parts) + 1)
@@ -160,7 +160,7 @@ def numbers(pick: random.Random, text: str) -> str:
 
 
 def cut(pick: random.Random, text: str) -> str:
-    """Only a part of the text."""
+    """Return only a part of the text."""
     at = pick.randrange(len(text) + 1)
     return text[:at] if pick.random() < 0.5 else text[at:]
 

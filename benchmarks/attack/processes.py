@@ -31,9 +31,9 @@ COMMANDS: Final = (
     "", "dap",
 )  # fmt: skip
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL)
-_READER_LEAVES: Final = 0  # in the place of a signal: nobody reads standard output any more
+_READER_LEAVES: Final = 0  # in the place of a signal: standard output is closed
 _LATEST: Final = 1.5  # seconds from the start to the signal
-_END: Final = 30.0  # seconds until a command ends that was asked to; its children get as many
+_END: Final = 30.0  # seconds that a command may take to end; its children get as many
 _PROGRAM: Final = (sys.executable, "-c", "from visa_lsp.cli.entry import program; program()")
 _MARK: Final = "VISA_LSP_ATTACKED"
 
@@ -108,12 +108,12 @@ class Processes(Target):
                 (os.killpg if case.is_for_group else os.kill)(process.pid, case.number)
             return self._left(case, process, temporary, said, mark)
         finally:
-            for number in _marked(mark):
+            for number in _find_marked(mark):
                 os.kill(number, signal.SIGKILL)
             process.communicate()
 
     def _left(self, case: Ended, process: subprocess.Popen[bytes], temporary: Path, said: Path, mark: str) -> str:
-        """Return how the command ended. Raises Wrong where anything of it is left."""
+        """Return the exit of the command. Raises Wrong where anything of it is left."""
         try:
             printed = process.communicate(timeout=_END)[0] or b""
         except subprocess.TimeoutExpired:
@@ -123,8 +123,8 @@ class Processes(Target):
             return "interrupted in the start of Python"  # before the first line of ours
         if b"Traceback" in words or b"internal error" in words:
             raise Wrong(f"{case}: {words.decode('utf-8', 'replace')[-300:]!r}")
-        if not _patiently(lambda: not _marked(mark)):
-            raise Wrong(f"{case}: {len(_marked(mark))} processes are left")
+        if not _patiently(lambda: not _find_marked(mark)):
+            raise Wrong(f"{case}: {len(_find_marked(mark))} processes are left")
         if not _patiently(lambda: not list(temporary.iterdir())):
             raise Wrong(f"{case}: left {sorted(path.name for path in temporary.iterdir())}")
         if new := _files(self._work) - self._before:
@@ -141,7 +141,7 @@ def _files(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*")}
 
 
-def _marked(mark: str) -> list[int]:
+def _find_marked(mark: str) -> list[int]:
     """Return the processes that have a mark in their environment."""
     word = f"{_MARK}={mark}".encode()
     found = []

@@ -42,7 +42,7 @@ _BASES: Final = 4  # variables with registers of their own; as many more are oth
 _GIVEN: Final = 3  # of them come with the payload, the others are loaded
 ASTRAY: Final = "a group that goes astray"  # what a program has, as it is counted
 _STRAYS: Final = 0.3  # of all programs
-_TRIED: Final = 80  # lines that are written by chance, of which a quarter is right
+_TRIED: Final = 80  # random lines, a quarter of them right
 
 
 def _summed(size: int, row: str) -> str:
@@ -52,7 +52,7 @@ def _summed(size: int, row: str) -> str:
 
 @cache
 def _rows() -> tuple[Instruction, ...]:
-    """Instructions that compute: whatever they are given, the thread goes on."""
+    """Instructions that compute: the thread continues for any operands."""
     return tuple(
         row
         for row in TABLE.rows
@@ -211,7 +211,7 @@ class _Writer(Kernels):
         return out
 
     def statement(self, lines: int, depth: int) -> list[str]:
-        """Something that is one instruction or has some inside."""
+        """Return an instruction, or a block of instructions."""
         pick = self.draw.random()
         if depth < _LOOPS and pick < 0.12:
             return self.branch(lines, depth)

@@ -1,7 +1,7 @@
 """Random programs on both engines: what they leave in memory, count and report has to be the same.
 
 Each program runs interpreted and compiled; some as well with checkers, and some with groups side by side, which leave the same
-memory. Most are compiled at the cheapest level, for time; a part at the level that users get. What was covered is told at the end.
+memory. Most are compiled at the cheapest level, for time; a part at the level that users get. The coverage is printed at the end.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Programs(Target):
     def __init__(self) -> None:
         # Nothing is too small to be compiled, nothing is interpreted first, and no code is kept on disk.
         engine.WARM = machine.WARM = machine.SAMPLE_STEPS = 0
-        runner.kept_for_user = lambda *_: None
+        runner.open_for_user = lambda *_: None
         self.has: Counter[str] = Counter()  # programs with a kind of statement, a type, a platform
         self.runs: Counter[str] = Counter()
         self.executed: Counter[str] = Counter()  # instructions by mnemonic
@@ -85,7 +85,7 @@ class Programs(Target):
         if draw.random() < _WATCHED:
             one, other = run("interp", "all"), run("jit", "all")
             compare(one, other, "checks all")
-            self.runs[f"watched, told by {_told_by(other)}"] += 1
+            self.runs[f"watched, told by {_name_engines(other)}"] += 1
         self.has.update(kind for kind, count in case.has.items() if count)
         self.has.update(case.types)
         self.executed.update(one.opcodes)
@@ -98,8 +98,8 @@ class Programs(Target):
         return f"programs with {has}\nruns: {runs}\nexecuted: {self.executed.total()} instructions of {len(self.executed)} mnemonics"
 
 
-def _told_by(report: RunReport) -> str:
-    """Who has told the report of a watched run."""
+def _name_engines(report: RunReport) -> str:
+    """Return the engines behind the report of a watched run."""
     if not report.replayed_groups:
         return "compiled code" if report.engine == "jit" else "the interpreter alone"
     return "both engines" if report.engine == "jit" else "the interpreter, which replayed all groups"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchmarks.attack.core import EXAMPLES, Target, Wrong
 from benchmarks.attack.launches import clear
-from benchmarks.attack.objects import damaged
+from benchmarks.attack.objects import damage
 from visa_lsp.app.assemble import assemble_text
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch.zebin import program_data
@@ -54,7 +54,7 @@ class Zebins(Target):
                 value = draw.choice(_EDGES) & (1 << 8 * size) - 1
                 data[at : at + size] = value.to_bytes(size, "little")
             else:
-                damaged(draw, data, draw.choice(self.bases))
+                damage(draw, data, draw.choice(self.bases))
         return bytes(data)
 
     def attempt(self, case: bytes, draw: random.Random) -> str:

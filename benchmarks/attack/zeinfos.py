@@ -1,4 +1,4 @@
-"""ze_info documents with something odd in them: checked alone and against a text, asked about, read for a launch."""
+"""ze_info documents with something odd in them: checked alone and against a text, queried, read for a launch."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class ZeInfos(Target):
         return odd_text(draw, text) if draw.random() < 0.3 else text
 
     def attempt(self, case: str, draw: random.Random) -> str:
-        """Everything that looks at such a document."""
+        """Run every reader of ze_info on a document."""
         validate(case)
         size = len(case)
         # The text's kernels are bound once for all cases; a document that binds them takes a hundred times as long.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from corpus import files
 
-from benchmarks.inputs import generated
+from benchmarks.inputs import generate
 from visa_lsp.analysis import line_classes, outline, text_findings
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def sources(most_lines: int) -> list[str]:
     """Texts to start from."""
     texts = [path.read_text(encoding="utf-8") for path in files("dev*/*/*.visaasm", "errors/*.visaasm")]
     texts = [text for text in texts if text.count("\n") <= most_lines]
-    return texts + [generated(seed, min(most_lines, 250)) for seed in range(20)]
+    return texts + [generate(seed, min(most_lines, 250)) for seed in range(20)]
 
 
 def damaged(pick: random.Random, text: str) -> str:

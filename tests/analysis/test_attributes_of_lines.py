@@ -42,9 +42,9 @@ def test_an_edit_of_the_width_judges_them_again() -> None:
     analysis = Analysis.of(text)
     assert analysis.diagnostics == ()
     at = text.index("SimdSize=32") + len("SimdSize=")
-    edited = analysis.edited(at, at + 2, "16")
+    edited = analysis.edit(at, at + 2, "16")
     assert [d.code for d in edited.diagnostics] == ["V219"]
-    assert edited.edited(at, at + 2, "32").diagnostics == ()
+    assert edited.edit(at, at + 2, "32").diagnostics == ()
 
 
 def test_other_lines_are_judged_once_for_all_widths(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,6 +72,6 @@ def test_a_line_before_the_attribute_does_not_know_it() -> None:
     text = _text(16, line.strip())
     assert Analysis.of(text).diagnostics == ()
     at = text.index(".kernel_attr")
-    edited = Analysis.of(text).edited(at, at, line)
+    edited = Analysis.of(text).edit(at, at, line)
     assert [d.code for d in edited.diagnostics] == ["V209"]
     assert edited.diagnostics == edited.full_diagnostics

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from benchmarks.inputs import generated
+from benchmarks.inputs import generate
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.ide.deferred import deferred_findings, deferred_found
+from visa_lsp.ide.deferred_findings import compute_findings, find_deferred
 from visa_lsp.ide.suppressions import visible
 
 EXTRA = frozenset({"V128", "V134", "V135", "V503", "V506"})
 
 
 def test_deferred_findings_are_those_of_the_whole_text() -> None:
-    text = generated(3, 400)
+    text = generate(3, 400)
     analysis = Analysis.of(text)
-    assert deferred_found(analysis, EXTRA) is None
-    found = deferred_findings(analysis, EXTRA)
+    assert find_deferred(analysis, EXTRA) is None
+    found = compute_findings(analysis, EXTRA)
     assert found == visible(Analysis.of(text), EXTRA)
     assert len(found) > len(visible(analysis))
-    assert deferred_found(analysis, EXTRA) == found
-    assert deferred_found(analysis, ()) is None
+    assert find_deferred(analysis, EXTRA) == found
+    assert find_deferred(analysis, ()) is None

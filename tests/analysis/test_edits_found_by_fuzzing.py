@@ -124,9 +124,9 @@ def test_an_edit(what: str, lines: int, monkeypatch: pytest.MonkeyPatch) -> None
     at = text.index(old)
     before = Analysis.of(text, "TGLLP")
     assert before.incremental_diagnostics() == before.full_diagnostics
-    after = before.edited(at, at + len(old), new)
+    after = before.edit(at, at + len(old), new)
     assert after.incremental_diagnostics() == Analysis.of(after.document.text, "TGLLP").full_diagnostics != ()
-    back = after.edited(at, at + len(new), old)
+    back = after.edit(at, at + len(new), old)
     assert back.incremental_diagnostics() == before.full_diagnostics
 
 

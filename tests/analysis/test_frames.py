@@ -29,7 +29,7 @@ def test_a_declaration_that_moves_behind_its_input_is_told():
         for after, now in texts.items():
             analysis = Analysis.of(before)
             assert codes(analysis) == was
-            assert codes(analysis.edited(0, len(before), after)) == now
+            assert codes(analysis.edit(0, len(before), after)) == now
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_an_input_of_another_place_leaves_its_lines_as_they_were():
         old = analysis.document.text
         at = old.index("offset=")
         end = old.index("\n", at)
-        analysis = analysis.edited(at, end, where)
+        analysis = analysis.edit(at, end, where)
         assert analysis.incremental_diagnostics() == Analysis.of(analysis.document.text).full_diagnostics, where
 
 

@@ -46,13 +46,13 @@ def test_findings_after_edits_are_those_of_a_fresh_look(seed: int, monkeypatch: 
             if what < 0.5 or at == len(lines) - 1:
                 new = pick.choice(LINES)
                 lines.insert(at, new)
-                analysis = analysis.edited(start, start, new + "\n")
+                analysis = analysis.edit(start, start, new + "\n")
             else:
                 gone = lines.pop(at)
                 new = pick.choice(LINES) if what < 0.75 else None
                 if new is not None:
                     lines.insert(at, new)
-                analysis = analysis.edited(start, start + len(gone) + 1, "" if new is None else new + "\n")
+                analysis = analysis.edit(start, start + len(gone) + 1, "" if new is None else new + "\n")
             text = "\n".join(lines)
             assert analysis.document.text == text
             assert analysis.incremental_diagnostics() == Analysis.of(text).full_diagnostics, text
@@ -67,7 +67,7 @@ def test_a_comment_in_a_body_with_calls_asks_for_no_look(monkeypatch: pytest.Mon
     assert looks
     looks.clear()
     at = REAL.index(ADD) + len(ADD)
-    analysis = analysis.edited(at, at, "  // a note")
+    analysis = analysis.edit(at, at, "  // a note")
     assert analysis.incremental_diagnostics() == ()
     assert not looks
 
@@ -76,7 +76,7 @@ def test_who_calls_whom_is_looked_at_again_when_a_call_comes() -> None:
     analysis = Analysis.of(REAL)
     assert analysis.incremental_diagnostics() == ()
     at = REAL.rindex(ADD)
-    analysis = analysis.edited(at, at, "    call (M1, 16) f\n")
+    analysis = analysis.edit(at, at, "    call (M1, 16) f\n")
     assert [d.name for d in analysis.incremental_diagnostics()] == ["recursion"]
     assert analysis.incremental_diagnostics() == analysis.full_diagnostics
 
@@ -88,7 +88,7 @@ def test_a_missing_label_is_to_be_added_behind_all_code_of_a_clean_body() -> Non
     analysis = Analysis.of(text)
     assert analysis.incremental_diagnostics() == ()
     at = text.index("next1\n")
-    analysis = analysis.edited(at, at + 5, "elsewhere")
+    analysis = analysis.edit(at, at + 5, "elsewhere")
     (finding,) = analysis.incremental_diagnostics()
     assert finding.name == "missing-label"
     assert finding in analysis.full_diagnostics

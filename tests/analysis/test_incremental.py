@@ -68,7 +68,7 @@ def test_edited_state_equals_fresh_state(seed: int, monkeypatch: pytest.MonkeyPa
             if len(undo) > 10:
                 undo.clear()
             text = text[:start] + new + text[end:]
-            analysis = analysis.edited(start, end, new)
+            analysis = analysis.edit(start, end, new)
             edits += 1
             if step % 40 == 39:
                 fresh = Analysis.of(text, platform)
@@ -100,9 +100,9 @@ def test_most_used_declaration_comes_and_goes() -> None:
     analysis = Analysis.of(text)
     assert analysis.incremental_diagnostics() == ()
     start, end = len(head), text.index(".decl V41")
-    without = analysis.edited(start, end, "")
+    without = analysis.edit(start, end, "")
     assert without.incremental_diagnostics() == without.full_diagnostics != ()
-    again = without.edited(start, start, text[start:end])
+    again = without.edit(start, start, text[start:end])
     assert again.incremental_diagnostics() == ()
     # The state goes back as well as forth.
     assert without.incremental_diagnostics() == without.full_diagnostics
@@ -115,7 +115,7 @@ def test_dialect_follows_the_version_line() -> None:
     for version in ("4.2", "3.6", "4.", "4.1"):
         start = len(".version ")
         end = analysis.document.text.index("\n")
-        analysis = analysis.edited(start, end, version)
+        analysis = analysis.edit(start, end, version)
         assert analysis.incremental_diagnostics() == analysis.full_diagnostics
 
 
@@ -127,10 +127,10 @@ def test_a_line_that_came_with_another_kind_of_body_is_known_in_the_first_kind()
     analysis = Analysis.of(head + code * 700 + "    ret (M1, 1)\n")
     assert analysis.incremental_diagnostics() == ()
     at, there = len(head + code * 600), len(head + code * 50)
-    both = analysis.edited(at, at, other).edited(there, there, wrong)
+    both = analysis.edit(at, at, other).edit(there, there, wrong)
     assert both.incremental_diagnostics() == both.full_diagnostics != ()
     at += len(wrong)
-    left = both.edited(at, at + len(other), "")
+    left = both.edit(at, at + len(other), "")
     assert left.incremental_diagnostics() == left.full_diagnostics != ()
 
 
@@ -154,7 +154,7 @@ def test_the_first_brace_of_a_text(braced: int, changed: int) -> None:
     ):
         at = text.index(piece, text.index(f'.kernel "{"ab"[where]}"'))
         text = text[:at] + new + text[at + len(piece) :]
-        analysis = analysis.edited(at, at + len(piece), new)
+        analysis = analysis.edit(at, at + len(piece), new)
         fresh = Analysis.of(text, "TGLLP").full_diagnostics
         check_same(analysis.incremental_diagnostics(), fresh, 0, f"brace in {braced}, {new!r} in {changed}")
     assert fresh

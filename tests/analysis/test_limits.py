@@ -28,7 +28,7 @@ def test_first_mistakes_are_shown_and_the_rest_is_named() -> None:
     assert 15 < len(shown) < 60
     # Mended, it is a text like any other.
     start, end = len(HEAD), text.index("    ret")
-    mended = analysis.edited(start, end, "")
+    mended = analysis.edit(start, end, "")
     assert mended.diagnostics == ()
 
 
@@ -40,7 +40,7 @@ def test_kernels_beyond_the_limit_are_not_looked_at() -> None:
     assert found[:-1] == tuple(d for d in analysis.full_diagnostics if d.span.start < found[-1].span.start)
     assert len(found) > 2
     at = text.index("bad")
-    again = analysis.edited(at, at + 3, "ret (M1, 1)")
+    again = analysis.edit(at, at + 3, "ret (M1, 1)")
     assert again.diagnostics[-1].code == "V008"
     assert len(again.diagnostics) < len(found)
 

@@ -10,7 +10,7 @@ import pytest
 from corpus import files
 from mutants import edit, forget_verdicts
 
-from benchmarks.inputs import generated, kernel
+from benchmarks.inputs import generate, kernel
 from visa_lsp.analysis import rule_sets
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.checks import run as checks
@@ -236,7 +236,7 @@ def _same(analysis: Analysis, what: str) -> set[str]:
 
 def _texts(pick: random.Random, lines: int) -> Iterator[str]:
     yield _numbers(kernel(lines, pick.randrange(100)), min(40, lines // 5), pick)
-    yield _numbers(generated(pick.randrange(100), lines), min(40, lines // 5), pick)
+    yield _numbers(generate(pick.randrange(100), lines), min(40, lines // 5), pick)
     own = [path.read_text(encoding="utf-8") for path in files("dev*/*/*.visaasm")]
     own = [text for text in own if lines // 2 <= text.count("\n") <= lines * 2]
     if own:
@@ -261,14 +261,14 @@ def test_every_made_up_rule_is_found(lines: int, edits: int, every: int) -> None
         seen |= _same(analysis, f"{lines} lines")
         for step in range(edits):
             start, end, new = _edit(pick, analysis.document.text)
-            analysis = analysis.edited(start, end, new)
+            analysis = analysis.edit(start, end, new)
             if step % every == every - 1:
                 seen |= _same(analysis, f"{lines} lines, edit {step}: {start} {end} {new!r}")
             else:
                 assert len(analysis.findings) <= len(analysis.document.text)
         for place, new in ((0, DECLS), (0, "// "), (0, "*/\n"), (-1, LAST.format(1)), (-1, LAST.format(2))):
             at = place if place >= 0 else len(analysis.document.text)
-            analysis = analysis.edited(at, at, new)
+            analysis = analysis.edit(at, at, new)
             seen |= _same(analysis, f"{lines} lines, {new!r} at {at}")
     assert seen == {check.rule.code for check in MADE_UP}
 
@@ -280,9 +280,9 @@ def test_the_first_of_several_is_found_by_an_edit_that_makes_few_classes_new() -
     head = f'.version 4.1\n.kernel "k"\n{DECLS}'
     analysis = Analysis.of(head + first + muls + first + muls + "    ret (M1, 1)\n")
     assert [d.code for d in analysis.findings.all if d.code == FIRST.code] == [FIRST.code]
-    edited = analysis.edited(len(head), len(head), ".input V9001 offset=512 size=32\n")
+    edited = analysis.edit(len(head), len(head), ".input V9001 offset=512 size=32\n")
     assert edited.findings.all == edited.full_diagnostics
-    back = edited.edited(len(head), edited.document.text.index(first), "")
+    back = edited.edit(len(head), edited.document.text.index(first), "")
     assert back.findings.all == analysis.findings.all
 
 
@@ -291,9 +291,9 @@ def test_a_value_is_told_in_lines_that_differ_in_it_alone() -> None:
     analysis = Analysis.of(f'.version 4.1\n.kernel "k"\n{DECLS}{muls}    ret (M1, 1)\n')
     (found,) = [d for d in analysis.findings.all if d.code == VALUES.code]
     assert analysis.document.text[found.span.start : found.span.end] == "0x101d1:d"
-    changed = analysis.edited(found.span.start, found.span.end, "0x101d2:d")
+    changed = analysis.edit(found.span.start, found.span.end, "0x101d2:d")
     assert VALUES.code not in {d.code for d in changed.findings.all}
-    again = changed.edited(found.span.start, found.span.end, "0x101d1:d")
+    again = changed.edit(found.span.start, found.span.end, "0x101d1:d")
     assert again.findings.all == analysis.full_diagnostics
 
 
@@ -306,9 +306,9 @@ def test_what_an_attribute_says_holds_in_long_texts(name: str, value: str) -> No
     assert ("V127" in {d.code for d in analysis.full_diagnostics}) == (name != "Target")
     assert analysis.findings.all == analysis.full_diagnostics
     at = text.index(f"{name}=")
-    other = analysis.edited(at, at + len(name), "SimdSize" if name != "SimdSize" else "SLMSize")
+    other = analysis.edit(at, at + len(name), "SimdSize" if name != "SimdSize" else "SLMSize")
     assert other.findings.all == other.full_diagnostics
-    back = other.edited(at, at + len("SimdSize"), name)
+    back = other.edit(at, at + len("SimdSize"), name)
     assert back.findings.all == analysis.findings.all
 
 
@@ -319,6 +319,6 @@ def test_another_first_statement_is_another_text(monkeypatch: pytest.MonkeyPatch
     rest = '.kernel "k"\n' + "    fence_sw\n" * 70 + '.kernel "l"\n.kernel "m"\n' + "    ret (M1, 1)\n"
     analysis = Analysis.of(rest)
     assert BEGINNING.code not in {d.code for d in analysis.findings.all}
-    declaring = analysis.edited(0, 0, ".decl V9001 v_type=G type=d num_elts=8 align=GRF\n")
+    declaring = analysis.edit(0, 0, ".decl V9001 v_type=G type=d num_elts=8 align=GRF\n")
     assert BEGINNING.code in {d.code for d in declaring.findings.all}
     assert declaring.findings.all == declaring.full_diagnostics

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import visa_lsp.analysis
 import visa_lsp.checks
-from visa_lsp.checks.collected import CHECKS
+from visa_lsp.checks.registry import CHECKS
 from visa_lsp.checks.support import limits
 from visa_lsp.checks.support.limits import UNCHECKED
 from visa_lsp.zeinfo.rules import RULES as ZE_INFO_RULES

@@ -18,8 +18,8 @@ from markers import Finding, complete, strip
 from mutants import forget_verdicts
 from tiers import one_of_each
 
-from visa_lsp.analysis.analysis import SHORT_TEXT, Analysis
-from visa_lsp.checks.collected import CHECKS
+from visa_lsp.analysis.analysis import CLASSIFIED_FROM_LINES, Analysis
+from visa_lsp.checks.registry import CHECKS
 from visa_lsp.syntax.document import Document
 from visa_lsp.syntax.tree import Instruction
 
@@ -83,7 +83,7 @@ def _cases(page: Path) -> Iterator[Case]:
 
 def _long(case: Case) -> Case:
     """The case behind harmless lines: comments above all, and instructions above the first one where that says nothing new."""
-    long = case.with_lines(0, ["// nothing", ""] * (SHORT_TEXT // 2 + 1))
+    long = case.with_lines(0, ["// nothing", ""] * (CLASSIFIED_FROM_LINES // 2 + 1))
     document = Document.parse(case.text)
     first = next((line for line, said in document.statements() if isinstance(said, Instruction)), None)
     if first is None:
@@ -183,7 +183,7 @@ def test_marks_are_found_in_long_texts() -> None:
     def check(page: Path) -> None:
         for case in _cases(page):
             long = _long(case)
-            assert len(long.lines) > SHORT_TEXT
+            assert len(long.lines) > CLASSIFIED_FROM_LINES
             forget_verdicts()
             once = Analysis.of(long.text, long.platform)
             _check(long, once)
@@ -224,9 +224,9 @@ def test_marks_are_found_after_edits(page: Path) -> None:
                 before = analysis.findings.all
                 assert before == analysis.full_diagnostics
                 start = sum(map(len, lines[:line])) + line
-                edited = analysis.edited(start, start + len(other), long.lines[line])
+                edited = analysis.edit(start, start + len(other), long.lines[line])
                 _check(long, edited)
-                back = edited.edited(start, start + len(long.lines[line]), other)
+                back = edited.edit(start, start + len(long.lines[line]), other)
                 assert back.findings.all == before
 
 

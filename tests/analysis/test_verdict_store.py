@@ -12,8 +12,8 @@ from tiers import first
 from benchmarks.inputs import kernel
 from visa_lsp.analysis import judge, line_classes
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.analysis.verdict_store import VerdictStore, storing
-from visa_lsp.kept import Kept
+from visa_lsp.analysis.verdict_store import VerdictStore, use_store
+from visa_lsp.disk_cache import Kept
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +32,7 @@ def broken(text: str, chooser: random.Random) -> str:
 def judged(path: Path, texts: list[str]) -> list[object]:
     """The findings of a process of its own: one that has judged nothing before but may read the file."""
     line_classes._verdicts.clear()
-    with storing(lambda: Kept(path, "mark")):
+    with use_store(lambda: Kept(path, "mark")):
         found: list[object] = [Analysis.of(text, None).diagnostics for text in texts]
     line_classes._verdicts.clear()
     return found

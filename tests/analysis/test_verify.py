@@ -17,7 +17,7 @@ TEXT = HEAD + GOOD * 100 + BAD + "    ret (M1, 1)\n"
 
 def _edited(analysis: Analysis) -> Analysis:
     at = analysis.document.text.index(GOOD)
-    return analysis.edited(at, at + len(GOOD), BAD)
+    return analysis.edit(at, at + len(GOOD), BAD)
 
 
 @pytest.fixture(params=["1", "0", None])

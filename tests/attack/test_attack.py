@@ -20,7 +20,7 @@ from benchmarks.attack import __main__ as attacks
 from benchmarks.attack.core import Target, Wrong, drawer
 from benchmarks.attack.documents import VALUES, changed
 from benchmarks.attack.objects import old_object
-from benchmarks.attack.texts import assembled
+from benchmarks.attack.texts import assemble
 from visa_lsp.analysis.analysis import VERIFY
 from visa_lsp.codec.decode import decode
 
@@ -136,13 +136,13 @@ def test_the_same_seed_makes_the_same_inputs_in_another_process() -> None:
 
 def test_an_attribute_behind_a_subroutine_keeps_its_bytes() -> None:
     text = '.version 4.1\n.kernel "k"\n.function "f"\n.kernel_attr SimdSize=16\nf:\n    ret (M1, 1)\n'
-    assert assembled(text, None) == "assembled"
-    assert assembled(text.replace('.function "f"\n', "").replace("f:\n", ""), None) == "assembled"
+    assert assemble(text, None) == "assembled"
+    assert assemble(text.replace('.function "f"\n', "").replace("f:\n", ""), None) == "assembled"
 
 
 def test_a_number_that_was_a_text_is_one_in_four_bytes() -> None:
     text = '.version 4.1\n.kernel "k"\n.kernel_attr SLMSize="\\x80"\n    ret (M1, 1)\n'
-    assert assembled(text, None) == "assembled, a number that was a text in four bytes"
+    assert assemble(text, None) == "assembled, a number that was a text in four bytes"
 
 
 def test_objects_of_old_versions_are_ones() -> None:

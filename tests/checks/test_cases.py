@@ -6,7 +6,7 @@ from pathlib import Path
 from each_case import check_each
 from markers import differences, strip
 
-from visa_lsp.checks.collected import CHECKS
+from visa_lsp.checks.registry import CHECKS
 
 CASES = Path(__file__).parent / "cases"
 PAGES = sorted(CASES.glob("*.md"))

@@ -65,7 +65,7 @@ def _told_as_it_is_typed(text: str):
     analysis = Analysis.of("")
     for at, line in enumerate(lines):
         end = len(analysis.document)
-        analysis = analysis.edited(end, end, line)
+        analysis = analysis.edit(end, end, line)
         if at < 12 or at > len(lines) - 4:
             assert analysis.incremental_diagnostics() == Analysis.of("".join(lines[: at + 1])).full_diagnostics
 

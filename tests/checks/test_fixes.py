@@ -4,7 +4,7 @@ from each_case import check_each
 from markers import complete
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.checks.collected import CHECKS
+from visa_lsp.checks.registry import CHECKS
 from visa_lsp.checks.run import run_checks
 from visa_lsp.checks.support.context import CheckContext
 from visa_lsp.checks.support.pages import examples

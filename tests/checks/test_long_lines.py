@@ -99,7 +99,7 @@ def test_a_line_that_is_not_read_means_the_same_to_both_ways_of_checking(line: s
     at = text.index(line)
     without = Analysis.of(text[:at] + text[at + len(line) :])
     without.incremental_diagnostics()
-    again = without.edited(at, at, line)
+    again = without.edit(at, at, line)
     assert again.incremental_diagnostics() == full
 
 

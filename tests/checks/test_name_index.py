@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from visa_lsp.checks.support.name_index import Pool, same_letters, spelling
+from visa_lsp.checks.support.name_index import Pool, normalize_spelling, same_letters
 from visa_lsp.suggest import nearest
 
 
@@ -36,6 +36,6 @@ def test_among_many_names_only_letters_of_another_case_are_meant():
 
 
 def test_spelling():
-    assert spelling("V0040") == spelling("v40") != spelling("V41")
-    assert spelling("V00") == spelling("V0")
-    assert not spelling("loop").number
+    assert normalize_spelling("V0040") == normalize_spelling("v40") != normalize_spelling("V41")
+    assert normalize_spelling("V00") == normalize_spelling("V0")
+    assert not normalize_spelling("loop").number

@@ -12,7 +12,7 @@ from text_mutants import TextMutant, text_mutants
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.app.check.fixes import apply
-from visa_lsp.checks.collected import CHECKS
+from visa_lsp.checks.registry import CHECKS
 from visa_lsp.diagnostics import Severity
 from visa_lsp.ide.suppressions import visible
 from visa_lsp.launchfile.judge import judge

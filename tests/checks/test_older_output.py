@@ -47,10 +47,10 @@ def test_an_edited_target_changes_what_is_said_of_inputs(filler):
     at = media.index('"cm"') + 1
     analysis = Analysis.of(media)
     assert analysis.diagnostics == ()
-    edited = analysis.edited(at, at + 2, "3d")
+    edited = analysis.edit(at, at + 2, "3d")
     assert edited.diagnostics == Analysis.of(graphics).diagnostics
     assert [d.code for d in edited.diagnostics] == ["V127"]
-    assert edited.edited(at, at + 2, "cm").diagnostics == ()
+    assert edited.edit(at, at + 2, "cm").diagnostics == ()
 
 
 @pytest.mark.parametrize(("count", "found"), [(128, []), (129, ["V114"]), (255, ["V114"])])

@@ -8,7 +8,7 @@ from markers import findings
 
 from visa_lsp.app.explain import explain_text
 from visa_lsp.app.rules import known_rules
-from visa_lsp.checks.collected import CHECKS
+from visa_lsp.checks.registry import CHECKS
 from visa_lsp.checks.rule import ERROR, rule
 from visa_lsp.checks.run import RULES, handles
 from visa_lsp.checks.support.pages import examples, index_page, rule_page

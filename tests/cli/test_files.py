@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from tiers import first
 
-from visa_lsp import reading
+from visa_lsp import safe_io as reading
 from visa_lsp.cli.files import write_output
 from visa_lsp.cli.main import main
 from visa_lsp.codec.encode import encode
-from visa_lsp.reading import MAX_TEXT_BYTES, MIB
+from visa_lsp.safe_io import MAX_TEXT_BYTES, MIB
 from visa_lsp.sema.lower import assemble
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -287,7 +287,7 @@ def test_a_pipe_that_nobody_writes_is_not_waited_for_without_end(folder, capfd, 
 )
 def test_no_input_is_without_a_bound(folder, capfd, command, what, monkeypatch):
     # A device has to be read up to the bound to know.
-    for module in ("reading", "app.output_files", "app.inputs"):
+    for module in ("safe_io", "app.output_files", "app.inputs"):
         for name in ("MAX_TEXT_BYTES", "MAX_OBJECT_BYTES"):
             monkeypatch.setattr(f"visa_lsp.{module}.{name}", 2 * MIB, raising=False)
     path = str(sparse(folder / "big")) if what == "sparse" else what

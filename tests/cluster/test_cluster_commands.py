@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from tiers import first
 
-from benchmarks.disguise import disguised
+from benchmarks.disguise import disguise_text
 from visa_lsp.app.check.formats.table import FORMATS
 from visa_lsp.app.clusters import InputFile
 from visa_lsp.app.errors import UserError
@@ -57,7 +57,7 @@ def texts(folder: Path, count: int) -> None:
     draw = random.Random(7)
     sources = sorted(OWN.glob("dev/*/*.visaasm"))
     for number in range(count):
-        text, _ = disguised(sources[number % len(sources)].read_text(), draw)
+        text, _ = disguise_text(sources[number % len(sources)].read_text(), draw)
         if number % 5 == 0:
             text = re.sub(r"(?m)^( +)mov ", r"\1nov ", text, count=3)
         (folder / f"k{number:04}.visaasm").write_text(text)

@@ -6,8 +6,8 @@ import pytest
 from corpus import at_least, texts
 from tiers import first
 
-from benchmarks.disguise import disguised
-from benchmarks.planted import EDITS, is_found, is_same, planted
+from benchmarks.disguise import disguise_text
+from benchmarks.planted import EDITS, is_found, is_same, plant
 from visa_lsp.app.diff.sides import side_of_text
 from visa_lsp.compare.programs import compare_programs
 
@@ -29,7 +29,7 @@ def test_a_text_is_the_same_in_disguise(every):
 def test_planted_edits_are_found_at_their_lines_and_nothing_else(disguise, rounds):
     short = [path for path in TEXTS if path.stat().st_size < 20_000]
     missed = []
-    for edit, a, b in planted(short, rounds * len(EDITS), 5, disguise=disguise):
+    for edit, a, b in plant(short, rounds * len(EDITS), 5, disguise=disguise):
         changes = [change for diff in compare_programs(a.bodies, b.bodies, a.end, b.end) for change in diff.changes]
         if not is_found(edit, changes):
             missed.append((edit.kind, sorted(edit.a), changes))
@@ -45,7 +45,7 @@ def test_comparing_the_other_way_round_exchanges_the_sides():
         code = [n for n, line in enumerate(lines) if line.startswith("    ") and "(M1" in line]
         for n in sorted(draw.sample(code, len(code) // 8), reverse=True):
             lines[n : n + 1] = draw.choice(([], [lines[n], lines[draw.choice(code) % len(lines)]]))
-        other, _ = disguised("\n".join(lines), draw)
+        other, _ = disguise_text("\n".join(lines), draw)
         a, b = side_of_text("a", text, None), side_of_text("b", other, None)
         if not hasattr(b, "bodies"):  # a label or a declaration got in
             continue

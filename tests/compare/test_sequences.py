@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from visa_lsp.compare import sequences
-from visa_lsp.compare.sequences import aligned, common
+from visa_lsp.compare.sequences import align_levels, common
 
 
 def longest(a, b):
@@ -49,4 +49,4 @@ def test_a_stretch_with_too_many_edits_has_no_pairs_but_those_at_its_ends(monkey
 def test_coarser_levels_fill_the_gaps_of_finer_ones():
     fine = ([1, 2, 3, 4], [1, 5, 6, 4])
     coarse = ([1, 7, 8, 4], [1, 8, 9, 4])
-    assert aligned([fine, coarse]) == [(0, 0, 0), (2, 1, 1), (3, 3, 0)]
+    assert align_levels([fine, coarse]) == [(0, 0, 0), (2, 1, 1), (3, 3, 0)]

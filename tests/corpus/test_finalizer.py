@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from finalizer import agreed_object, compiled, missing
+from finalizer import compile_source, find_agreed_object, why_missing
 from tiers import first
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
+pytestmark = pytest.mark.skipif(bool(why_missing()), reason=why_missing())
 
 SOURCE = """
 __kernel void gather_scale(__global const float *in, __global const int *at, __global float *out, float k, int n) {
@@ -54,8 +54,8 @@ DEVICES = (("skl", "SKL"), ("pvc", "PVCXT"), ("tgllp", "TGLLP"), ("acm-g10", "DG
 @pytest.mark.parametrize("target", first(2, DEVICES), ids=str)
 def test_the_finalizer_and_we_agree_on_new_kernels(tmp_path: Path, target: tuple[str, str]):
     device, platform = target
-    found = compiled(tmp_path / "dump", SOURCE, device)
+    found = compile_source(tmp_path / "dump", SOURCE, device)
     for number, path in enumerate(found):
-        agreed_object(tmp_path / f"object{number}", path.read_text(encoding="utf-8"), platform)
+        find_agreed_object(tmp_path / f"object{number}", path.read_text(encoding="utf-8"), platform)
     print(f"\n{platform}: {len(found)} new texts: same object through the truncation rule, same text read back")
     assert len(found) >= 3

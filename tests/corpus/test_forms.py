@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from corpus import HAS_MORE, Form, at_least, code_of_lines, forms, framed
+from corpus import HAS_MORE, Form, at_least, code_of_lines, forms, frame_form
 
 from visa_lsp.app.assemble import assemble_text
 from visa_lsp.codec.encode import encode
@@ -56,7 +56,7 @@ def test_the_bytes_of_every_accepted_form_are_those_of_the_finalizer():
     for form in forms():
         if form.status != 0:
             continue
-        text, lines = framed(form.text, form.root)
+        text, lines = frame_form(form.text, form.root)
         result = assemble(text, form.platform)
         code = None
         if result.module is not None:
@@ -93,7 +93,7 @@ def test_the_verdict_on_every_form_is_that_of_the_finalizer(accepted: bool):
         if form.crashes:
             count["crashes of the tool"] += 1
             continue
-        text, _ = framed(form.text, form.root)
+        text, _ = frame_form(form.text, form.root)
         result = assemble_text(text, form.platform)
         agrees = (result.data is not None) == (form.status == 0)
         if exception(VERDICTS, form):

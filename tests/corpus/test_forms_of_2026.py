@@ -10,7 +10,7 @@ import pytest
 from corpus import BESIDE
 
 from benchmarks.newest_forms import disagreements
-from visa_lsp.generate.support_table import compiled
+from visa_lsp.generate.support_table import is_compiled
 from visa_lsp.isa.model import Dialect
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.isa.table import TABLE
@@ -51,6 +51,6 @@ def test_the_table_says_where_an_instruction_is_compiled():
         assert platform is not None
         # Of the newest messages it does not look at the platform: the table has that of the documentation.
         unchecked = any(row.family == "lsc" and Dialect.V41 not in row.dialects for row in rows)
-        if not unchecked and not any(compiled(row, platform) for row in rows):
+        if not unchecked and not any(is_compiled(row, platform) for row in rows):
             wrong.append(f"{name}: {mnemonic} ({many} accepted)")
     assert sorted(wrong) == []

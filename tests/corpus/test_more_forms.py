@@ -6,7 +6,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from corpus import code_of_lines, framed
+from corpus import code_of_lines, frame_form
 from finalizer import finalizer
 
 from visa_lsp.analysis.analysis import Analysis
@@ -76,7 +76,7 @@ REJECTED = (
     ids=lambda value: value if isinstance(value, str) and " " in value else None,
 )
 def test_the_verdict_is_that_of_the_finalizer(platform: str, line: str, rejected: bool, tmp_path: Path) -> None:
-    text, _ = framed(line)
+    text, _ = frame_form(line)
     assert rejected == any(d.severity is Severity.ERROR for d in Analysis.of(text, platform).diagnostics)
     if not rejected:
         assert assemble(text, platform).module is not None
@@ -103,8 +103,8 @@ def test_the_verdict_is_that_of_the_finalizer(platform: str, line: str, rejected
 def test_lanes_without_a_pitch_lie_side_by_side(shape: str, pitch: int) -> None:
     """The finalizer prints this pitch for a text that names none."""
     size = 1 if shape.endswith("t") else 16
-    plain, lines = framed(f"lsc_load_strided.ugm (M1, {size}) VU:{shape} flat[VUQ]:a64")
-    given, _ = framed(f"lsc_load_strided.ugm (M1, {size}) VU:{shape} flat[VUQ,{pitch}]:a64")
+    plain, lines = frame_form(f"lsc_load_strided.ugm (M1, {size}) VU:{shape} flat[VUQ]:a64")
+    given, _ = frame_form(f"lsc_load_strided.ugm (M1, {size}) VU:{shape} flat[VUQ,{pitch}]:a64")
     codes = []
     for text in (plain, given):
         module = assemble(text, "DG2").module
@@ -155,8 +155,8 @@ def test_matrix_operands_are_aligned_to_registers() -> None:
 
 
 def test_logic_on_predicates_loses_its_own_predicate() -> None:
-    text, lines = framed("(P2) not (M1, 16) P1 P2")
-    plain, _ = framed("not (M1, 16) P1 P2")
+    text, lines = frame_form("(P2) not (M1, 16) P1 P2")
+    plain, _ = frame_form("not (M1, 16) P1 P2")
     codes = []
     for each in (text, plain):
         module = assemble(each, "SKL").module

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import opencl
 import pytest
-from finalizer import finalizer, normal, truncated
+from finalizer import finalizer, normal, truncate
 from tiers import first
 
 from visa_lsp.analysis.analysis import Analysis
@@ -111,13 +111,13 @@ def test_text_object_and_text_again(program, tmp_path: Path) -> None:
         body = next(iter((*summary(ours).kernels, *summary(ours).functions)))
         entry = body.offset + body.size - body.code_size
         assert ours[:entry] == stock[:entry]
-        assert truncated(ours, result.module.bodies[0]) == stock[entry : entry + body.code_size]
+        assert truncate(ours, result.module.bodies[0]) == stock[entry : entry + body.code_size]
         assert normal(module_text(decode(ours), platform_named(platform))) == normal(text)
 
 
 def test_the_results_are_those_of_pocl(program) -> None:
-    if opencl.missing():
-        pytest.skip(opencl.missing())
+    if opencl.why_missing():
+        pytest.skip(opencl.why_missing())
     source, platform, folder, paths = program
     if platform == "SKL":
         platform = "TGLLP"  # the engines know its messages; the texts of both are alike

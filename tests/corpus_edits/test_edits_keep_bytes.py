@@ -21,8 +21,8 @@ from msgspec.structs import replace
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 from corpus import at_least, read, reference_texts
-from cursor import applied
-from safe_fixes import EXTRAS, PLANTS, UNREACHED, Extra, planted
+from cursor import apply_edits
+from safe_fixes import EXTRAS, PLANTS, UNREACHED, Extra, plant_faults
 from tiers import first
 
 import visa_lsp
@@ -83,7 +83,7 @@ def problems(path: Path, seed: int, renames: int = 4, asked: Counter[tuple[str, 
     found = []
     shaped = text
     for name, start in (("format", text), ("format of damaged blanks", blank_damage(text, draw))):
-        formatted = applied(start, format_text(Analysis.of(start)))
+        formatted = apply_edits(start, format_text(Analysis.of(start)))
         if formatted != shaped and bytes_of(formatted) != before:
             found.append(f"{path.name}: {name}")
         if format_text(Analysis.of(formatted)):
@@ -93,7 +93,7 @@ def problems(path: Path, seed: int, renames: int = 4, asked: Counter[tuple[str, 
     fixes = [("every safe fix", fix_all(diagnostics))] if diagnostics else []
     fixes += [(f"{d.code} {fix.title}", fix.edits) for d in diagnostics for fix in d.fixes if fix.safe]
     for title, edits in fixes:
-        if edits and bytes_of(applied(text, edits)) != before:
+        if edits and bytes_of(apply_edits(text, edits)) != before:
             found.append(f"{path.name}: fix {title}")
     found += planted_problems(path, text, draw, EXTRAS[seed % len(EXTRAS)], asked)
     return found + rename_problems(path, text, draw, renames, before)
@@ -103,7 +103,7 @@ def planted_problems(
     path: Path, text: str, draw: random.Random, extra: Extra, asked: Counter[tuple[str, str]] | None
 ) -> list[str]:
     """Planted faults that have no safe fix of the right name, and texts that their fixes do not give back."""
-    plants = planted(text, draw, extra)
+    plants = plant_faults(text, draw, extra)
     offered = [(d.name, fix.title) for d in inspect(plants.faulty) for fix in d.fixes if fix.safe]
     found = []
     for rule, title in plants.faults:
@@ -137,9 +137,9 @@ def rename_problems(path: Path, text: str, draw: random.Random, renames: int, be
             chosen[edits] = offset
     shape = nameless(before)
     together = tuple(sorted((edit for edits in chosen for edit in edits), key=lambda e: e.span))
-    if nameless(bytes_of(applied(text, together))) == shape:
+    if nameless(bytes_of(apply_edits(text, together))) == shape:
         return []
-    bad = [offset for edits, offset in chosen.items() if nameless(bytes_of(applied(text, edits))) != shape]
+    bad = [offset for edits, offset in chosen.items() if nameless(bytes_of(apply_edits(text, edits))) != shape]
     return [f"{path.name}: rename at {analysis.document.position(offset)}" for offset in bad or chosen.values()]
 
 

@@ -21,7 +21,7 @@ from corpus import HAS_MORE, HAS_OWN
 from debugging import debugger_of, state
 from test_debugged_runs import assert_same, report
 from tiers import in_turns
-from traced import Recorder, assert_scopes, compared, registers
+from traced import Recorder, assert_scopes, compare_done, registers
 
 from visa_lsp.debug.breakpoints import Wish
 from visa_lsp.debug.goals import Entry, Goal, StepGoal, depth_of, key_of
@@ -108,7 +108,7 @@ class Walk:
             if thread not in debugger.threads or len(thread.frames) < open_:
                 continue  # the registers that it had are no more
             assert registers(at.frame) == done.left, done.line
-            self.operands += compared(debugger.cells(at), done)
+            self.operands += compare_done(debugger.cells(at), done)
             if all_rows:
                 self.rows += assert_scopes(debugger, at, before)
         if not debugger.at_end:

@@ -26,8 +26,8 @@ WHY_NOT = {
     "vim": lambda: "" if shutil.which("vim") else "no vim",
     "emacs": lambda: "" if shutil.which("emacs") and has_eglot() else "no emacs with eglot",
     "dap-mode": lambda: "" if has_dap_mode() else "no emacs with dap-mode",
-    "vscode": vscode.missing,
-    "helix": helix.missing,
+    "vscode": vscode.why_missing,
+    "helix": helix.why_missing,
 }
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from editors import ROOT, Neovim, neovims
-from helix import helix, missing
+from helix import helix, why_missing
 from lsp_client import BROKEN, BROKEN_FOUND, saxpy
 
 from visa_lsp.ide.workspace import read_settings
@@ -127,7 +127,7 @@ def test_dap_mode_is_told_of_our_adapter():
     assert said.stdout == '("visa-lsp" "dap") 3', said.stderr
 
 
-@pytest.mark.skipif(HELIX is None, reason=missing() or "it is here")
+@pytest.mark.skipif(HELIX is None, reason=why_missing() or "it is here")
 def test_helix_knows_the_language(tmp_path: Path):
     configuration = tmp_path / "helix"
     configuration.mkdir()

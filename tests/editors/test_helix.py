@@ -7,11 +7,11 @@ import time
 from pathlib import Path
 
 import pytest
-from helix import PATIENCE, Terminal, environment, helix, missing
+from helix import PATIENCE, Terminal, environment, helix, why_missing
 from lsp_client import BROKEN, BROKEN_FOUND, line_of, saxpy
 
 
-@pytest.mark.skipif(bool(missing()), reason=missing() or "it is here")
+@pytest.mark.skipif(bool(why_missing()), reason=why_missing() or "it is here")
 def test_session_in_helix(tmp_path: Path):
     folder = tmp_path / "project"
     folder.mkdir()

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 from editors import ROOT
-from vscode import Window, missing, run_npm
+from vscode import Window, run_npm, why_missing
 
-pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "it is here")
+pytestmark = pytest.mark.skipif(bool(why_missing()), reason=why_missing() or "it is here")
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from editors import ROOT
-from vscode import CUT, Window, missing
+from vscode import CUT, Window, why_missing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +29,7 @@ def cannot_cut() -> str:
     return f"unshare --net is not allowed here: {done.stderr.strip()}" if done.returncode else ""
 
 
-REASON = missing() or cannot_cut()
+REASON = why_missing() or cannot_cut()
 pytestmark = pytest.mark.skipif(bool(REASON), reason=REASON or "it is here")
 
 

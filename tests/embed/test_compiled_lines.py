@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from finalizer import missing
-from lsp_client import command, opened, session
+from finalizer import why_missing
+from lsp_client import command, open_text, session
 
 from visa_lsp.embed.compiled_lines import place_of_line
 from visa_lsp.embed.host_text import HostText
@@ -32,11 +32,11 @@ def test_a_line_is_found_whatever_the_compiler_calls_its_operands():
 
 
 async def check(client, uri, text, language="opencl"):
-    opened(client, uri, text, language)
+    open_text(client, uri, text, language)
     return await command(client, "visa.checkWithCompiler", {"uri": uri, "device": "pvc"})
 
 
-@pytest.mark.skipif(bool(missing()), reason=missing() or "there is a compiler")
+@pytest.mark.skipif(bool(why_missing()), reason=why_missing() or "there is a compiler")
 async def test_the_compiler_is_asked_about_the_open_text_in_a_trusted_workspace(client, tmp_path):
     file = tmp_path / "k.cl"
     file.write_text("what is saved is not compiled")

@@ -98,7 +98,7 @@ def replay(seed, language, rounds):
 
 
 def edited(host, at, gone, new):
-    return host.edited(host.document.edit(at, at + gone, new))
+    return host.edit(host.document.edit(at, at + gone, new))
 
 
 def compared(host, text, seed):
@@ -144,7 +144,7 @@ def places(host):
 @pytest.mark.parametrize("host", TEXTS)
 @pytest.mark.parametrize("case", first(1, [(0, 8), *((seed, 12) for seed in range(1, 5))]))
 def test_what_is_kept_over_edits_of_any_reach_is_what_a_fresh_reading_says(case, host, monkeypatch):
-    monkeypatch.setattr(host_tree, "SMALL", 0)
+    monkeypatch.setattr(host_tree, "MAX_REPARSED_CHARS", 0)
     whole, states = replay(case[0], host, case[1])
     assert whole * 5 > states
 
@@ -160,7 +160,7 @@ def test_a_small_text_is_read_as_it_is_whatever_was_typed_before(host):
 
 
 def test_a_comment_that_is_opened_and_closed_reads_only_what_it_touched(monkeypatch):
-    monkeypatch.setattr(host_tree, "SMALL", 0)
+    monkeypatch.setattr(host_tree, "MAX_REPARSED_CHARS", 0)
     text = C_LIKE + "".join(FUNCTION.format(n=n) for n in range(10, 60))
     host = HostText.of(text, Host.CPP)
     at = text.index("return f(")

@@ -13,7 +13,7 @@ from visa_lsp.embed.findings import findings
 from visa_lsp.embed.host_text import HostText
 from visa_lsp.embed.languages import Host
 from visa_lsp.ide.features.rename import RenameRefused
-from visa_lsp.ide.features.semantic_tokens import unpacked
+from visa_lsp.ide.features.semantic_tokens import unpack_tokens
 from visa_lsp.ide.features.token_legend import TYPES
 
 TEXT = """// é😀 before everything
@@ -179,7 +179,7 @@ def test_tokens_are_those_of_the_strings_and_of_nothing_else():
     assert ("%[sum]", "variable") in seen
     assert ("again", "label") in seen
     assert not {"kernel", "total", "__asm__"} & {word for word, _ in seen}
-    assert list(unpacked(b"0,1,2,3")) == [(0, 1, 2, 3)]
+    assert list(unpack_tokens(b"0,1,2,3")) == [(0, 1, 2, 3)]
 
 
 def test_statements_fold():
@@ -199,7 +199,7 @@ def test_an_edited_host_says_what_a_fresh_one_says():
     ):
         start = text.index(old)
         text = text[:start] + new + text[start + len(old) :]
-        host = host.edited(host.document.edit(start, start + len(old), new))
+        host = host.edit(host.document.edit(start, start + len(old), new))
         fresh = HostText.of(text, Host.OPENCL)
         assert host.visa_text == fresh.visa_text == host.analysis.document.text
         assert findings(host) == findings(fresh)
@@ -258,7 +258,7 @@ def test_whatever_is_typed_leads_to_what_a_fresh_host_says(seed):
             at = text.index("(0,0)", rng.randrange(len(text) // 2)) + rng.randrange(8)
         new = rng.choice(TYPED) if rng.random() < 0.8 else ""
         text, before = text[:at] + new + text[at + gone :], text
-        host = host.edited(host.document.edit(at, min(at + gone, len(before)), new))
+        host = host.edit(host.document.edit(at, min(at + gone, len(before)), new))
         fresh = HostText.of(text, Host.OPENCL)
         assert host.visa_text == fresh.visa_text == host.analysis.document.text, (
             seed,
@@ -279,5 +279,5 @@ def test_typing_reads_no_more_than_its_function():
     inside = text.index("add (M1") + 3
     quiet = text.index("return x") + 7
     whole = calls_of(lambda: HostText.of(text, Host.OPENCL))
-    assert calls_of(lambda: host.edited(host.document.edit(quiet, quiet, "x"))) < whole / 10
-    assert calls_of(lambda: host.edited(host.document.edit(inside, inside, "x"))) < whole / 5
+    assert calls_of(lambda: host.edit(host.document.edit(quiet, quiet, "x"))) < whole / 10
+    assert calls_of(lambda: host.edit(host.document.edit(inside, inside, "x"))) < whole / 5

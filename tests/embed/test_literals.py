@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from visa_lsp.embed.literals import HOLE, c_pieces, python_pieces, quoted
+from visa_lsp.embed.literals import HOLE, c_pieces, python_pieces, quote_text
 from visa_lsp.text import Span
 
 UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # machines are shared
@@ -49,7 +49,7 @@ def test_a_c_literal_stands_for_what_the_language_says(literal, value):
 @UNHURRIED
 @given(st.text(st.sampled_from('ab\\"nx0\n\t{}%é😀'), max_size=20))
 def test_what_is_quoted_reads_back(text):
-    assert c_text('"' + quoted(text, raw=False, quote='"') + '"') == text
+    assert c_text('"' + quote_text(text, raw=False, quote='"') + '"') == text
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -75,5 +75,5 @@ def test_doubled_braces_of_an_f_string_are_single_ones_and_values_are_holes():
 
 
 def test_a_raw_literal_cannot_hold_its_quote():
-    assert quoted('a"b', raw=True, quote='"') is None
-    assert quoted("a\nb", raw=True, quote='"') == "a\nb"
+    assert quote_text('a"b', raw=True, quote='"') is None
+    assert quote_text("a\nb", raw=True, quote='"') == "a\nb"

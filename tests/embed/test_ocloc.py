@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from finalizer import accepts, missing
+from finalizer import accepts, why_missing
 from tiers import first
 
 from visa_lsp.diagnostics import has_errors
@@ -13,7 +13,7 @@ from visa_lsp.embed.findings import findings
 from visa_lsp.embed.host_text import HostText
 from visa_lsp.embed.languages import Host
 
-pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there is a compiler")
+pytestmark = pytest.mark.skipif(bool(why_missing()), reason=why_missing() or "there is a compiler")
 SOURCES = Path(__file__).parent / "sources"
 DEVICE = {"operands.cl": "tgllp", "strings.cl": "tgllp", "matrix.cl": "pvc", "manners.cl": "pvc"}
 HEAD = """

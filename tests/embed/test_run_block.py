@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lsp_client import command, opened
+from lsp_client import command, open_text
 from lsprotocol import types
 
 from visa_lsp.analysis.analysis import Analysis
@@ -37,7 +37,7 @@ SWAPPED = [[16 + n, n, 48 + n, 32 + n] for n in range(16)]
 
 async def run(client, text, **argument):
     """What the server says of running a block."""
-    document = opened(client, URI, text, "opencl")
+    document = open_text(client, URI, text, "opencl")
     answer = await command(client, "visa.runBlock", {"uri": URI, **argument})
     client.text_document_did_close(types.DidCloseTextDocumentParams(document))
     return answer
@@ -107,7 +107,7 @@ async def test_a_buffer_that_there_is_not_is_told(client):
 
 
 async def test_the_kernel_is_opened_as_a_text_with_its_launch(client):
-    document = opened(client, URI, TEXT, "opencl")
+    document = open_text(client, URI, TEXT, "opencl")
     lenses = await client.text_document_code_lens_async(types.CodeLensParams(document))
     assert [lens.command.title for lens in lenses[:2]] == ["Open as vISA", "Run this block"]
     argument = {"uri": URI, "block": 1, "as": "kernel"}

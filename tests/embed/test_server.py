@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lsp_client import command, opened, session
+from lsp_client import command, open_text, session
 from lsprotocol import types
 
 from visa_lsp.text import units
@@ -25,7 +25,7 @@ async def counting(request, servers):
 
 def host(client, text=TEXT):
     """A source of OpenCL, open in the client."""
-    return opened(client, URI, text, "opencl")
+    return open_text(client, URI, text, "opencl")
 
 
 def position(client, words, inside=0):
@@ -124,7 +124,7 @@ async def test_the_setting_turns_it_off():
 )
 async def test_a_host_is_known_by_what_the_editor_calls_it_or_by_its_name(client, language, name):
     text = '# visa: asm\nx = "nope (M1, 16)"\n' if language == "python" else TEXT
-    document = opened(client, f"file:///src/{name}", text, language)
+    document = open_text(client, f"file:///src/{name}", text, language)
     assert len(await diagnostics(client, document)) == 1
 
 

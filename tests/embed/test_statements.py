@@ -211,7 +211,7 @@ def test_an_edited_text_of_llvm_ir_says_what_a_fresh_one_says():
     text = 'call void asm "mov (M1, 16) $0(0,0)<1> 0x1:d", "rw"(i32 %a)\n'
     host = HostText.of(text, Host.LLVM)
     for at, new in ((0, "; "), (len(text) + 2, text), (2 + text.index("0x1"), "no(0,0)<1;1,0> "), (0, "\n")):
-        host = host.edited(host.document.edit(at, at, new))
+        host = host.edit(host.document.edit(at, at, new))
         assert host.visa_text == HostText.of(host.document.text, Host.LLVM).visa_text
 
 
@@ -227,6 +227,6 @@ def test_an_edited_text_of_llvm_ir_says_what_a_fresh_one_says():
 def test_opencl_in_a_string_of_another_language_is_read(text, host):
     assert found(text, host) == [("unknown-mnemonic", "ad")]
     whole = HostText.of(text, host)
-    edited = whole.edited(whole.document.edit(text.index("ad (") + 2, text.index("ad (") + 2, "d"))
+    edited = whole.edit(whole.document.edit(text.index("ad (") + 2, text.index("ad (") + 2, "d"))
     assert findings(edited) == findings(HostText.of(edited.document.text, host)) != ()
     assert found(text.replace("kernel void", "void").replace("__kernel", ""), host) == []

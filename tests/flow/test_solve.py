@@ -70,7 +70,7 @@ def test_values_and_where_they_come_from():
     values.add([1, 2], 3)
     values.add([3], 4)
     values.add([4], 3)
-    assert values.reached([1]) == {1, 3, 4}
+    assert values.find_reached([1]) == {1, 3, 4}
     assert values.origins([1, 2]) == {1: {1}, 2: {2}, 3: {1, 2, 3}, 4: {1, 2, 4}}
 
 

@@ -15,11 +15,11 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from vscode import environment, missing
+from vscode import environment, why_missing
 
 from visa_lsp.app.settings import TYPES
 from visa_lsp.cli.main import COMMANDS
-from visa_lsp.generate.site.forms import MORE, forms
+from visa_lsp.generate.site.forms import EXTRA_FORMS, forms
 from visa_lsp.generate.site.opcode_pages import FOLDER, page_name
 from visa_lsp.generate.site.pages import pages
 from visa_lsp.isa.model import Dialect
@@ -78,7 +78,7 @@ def test_what_a_form_changes_is_what_arithmetic_says():
 
 
 def test_every_form_of_the_site_is_used():
-    lines = (ROOT / MORE).read_text(encoding="utf-8").splitlines()[1:]
+    lines = (ROOT / EXTRA_FORMS).read_text(encoding="utf-8").splitlines()[1:]
     assert set(lines) <= {form.line for form in forms(ROOT).values()}
 
 
@@ -171,7 +171,7 @@ def test_every_document_is_a_page(site):
 
 @pytest.mark.full  # to build the site takes ten times what its pages take
 @NEEDS_MKDOCS
-@pytest.mark.skipif(bool(missing()), reason=missing() or "it is here")
+@pytest.mark.skipif(bool(why_missing()), reason=why_missing() or "it is here")
 def test_the_site_in_a_browser(site, tmp_path):
     handler = functools.partial(SimpleHTTPRequestHandler, directory=site)
     handler.log_message = lambda *_: None

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 import pytest
-from cursor import applied
+from cursor import apply_edits
 from edits import random_edit
 from tiers import first
 
@@ -124,7 +124,7 @@ def test_both_ways_of_checking_agree_after_every_character(lines: str, padding: 
     analysis = Analysis.of(whole[:start] + whole[start + len(typed) :])
     analysis.incremental_diagnostics()
     for at in range(0, len(typed), 7):
-        analysis = analysis.edited(start + at, start + at, typed[at : at + 7])
+        analysis = analysis.edit(start + at, start + at, typed[at : at + 7])
         text = analysis.document.text
         assert analysis.incremental_diagnostics() == Analysis.of(text).full_diagnostics
     assert analysis.document.text == whole
@@ -146,7 +146,7 @@ def test_random_edits_among_braces_give_what_a_fresh_text_gives(seed: int):
             at = draw.randrange(len(text))
             start, end, new = at, at + draw.choice((0, 1)), draw.choice(("{", "}", " }", "{ ", "\n", ""))
         text = text[:start] + new + text[end:]
-        analysis = analysis.edited(start, end, new)
+        analysis = analysis.edit(start, end, new)
         assert analysis.incremental_diagnostics() == Analysis.of(text).full_diagnostics
 
 
@@ -168,7 +168,7 @@ def test_names_belong_to_the_scope_on_whose_line_they_stand(padding: int):
         assert found is not None
         assert found.name.start == decl
         assert sorted(o.span.start for o in references(analysis, use, declarations=True)) == [decl, use]
-        renamed = applied(text, rename(analysis, use, "Other"))
+        renamed = apply_edits(text, rename(analysis, use, "Other"))
         assert renamed.count("Other") == 2
         assert renamed.index("Other") == decl
 
@@ -193,7 +193,7 @@ def test_scopes_fold_from_brace_to_brace(padding: int):
 
 def test_layout_changes_blanks_only_and_colours_stay():
     text = text_of("{   mov  (M1,  8) A(0,0)<1>  0x1:d}\n{\nL:   }")
-    shaped = applied(text, format_text(Analysis.of(text)))
+    shaped = apply_edits(text, format_text(Analysis.of(text)))
     assert "{ mov (M1, 8) A(0,0)<1> 0x1:d}\n" in shaped
     assert "\nL: }\n" in shaped
     assert assemble(shaped).module == assemble(text).module or errors(shaped) == errors(text)
@@ -220,7 +220,7 @@ def test_removing_an_unused_declaration_keeps_the_brace_on_its_line():
     assert rule_named("unused-variable") is not None
     found = run_checks(CheckContext(analysis.document, analysis.bound, None, analysis.dialect), ("unused-variable",))
     fix = next(d for d in found if d.name == "unused-variable" and "`T`" in d.message).fixes[0]
-    assert errors(applied(text, fix.edits)) == []
+    assert errors(apply_edits(text, fix.edits)) == []
 
 
 def test_the_extension_colours_statements_behind_braces():

@@ -1,7 +1,7 @@
-from cursor import applied
+from cursor import apply_edits
 
 from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Rule, Severity
-from visa_lsp.ide.features.code_actions import code_actions, fix_all, joined
+from visa_lsp.ide.features.code_actions import code_actions, fix_all, join_fixes
 from visa_lsp.text import Span
 
 RULE = Rule("V999", "shouting", Severity.WARNING, "")
@@ -23,7 +23,7 @@ def test_fix_of_the_finding_at_the_cursor_comes_first_then_all_alike():
     found = code_actions(findings("ONE two THREE"), Span(1, 1))
     assert [a.title for a in found] == ["Write `one`", "Fix all 2 shouting findings"]
     assert found[0].preferred
-    assert applied("ONE two THREE", found[1].edits) == "one two three"
+    assert apply_edits("ONE two THREE", found[1].edits) == "one two three"
 
 
 def test_nothing_is_offered_where_nothing_is_found():
@@ -32,5 +32,5 @@ def test_nothing_is_offered_where_nothing_is_found():
 
 def test_overlapping_fixes_are_applied_once():
     first, second = (Edit(Span(0, 3), "x"),), (Edit(Span(2, 4), "y"),)
-    assert first == joined([first, second])
-    assert applied("ONE two THREE", fix_all(findings("ONE two THREE"))) == "one two three"
+    assert first == join_fixes([first, second])
+    assert apply_edits("ONE two THREE", fix_all(findings("ONE two THREE"))) == "one two three"

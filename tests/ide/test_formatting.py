@@ -2,7 +2,7 @@ import random
 
 import pytest
 from corpus import place, read, reference_texts
-from cursor import applied
+from cursor import apply_edits
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.features.formatting import _IN_SHAPE, format_line, format_text
@@ -10,7 +10,7 @@ from visa_lsp.sema.lower import assemble
 
 
 def formatted(text: str) -> str:
-    return applied(text, format_text(Analysis.of(text)))
+    return apply_edits(text, format_text(Analysis.of(text)))
 
 
 @pytest.mark.parametrize(

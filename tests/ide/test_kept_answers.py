@@ -10,7 +10,7 @@ import pytest
 from edits import NAME, random_edit
 from tiers import first
 
-from benchmarks.inputs import generated, kernel
+from benchmarks.inputs import generate, kernel
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.features.completion import offers
 from visa_lsp.ide.features.folding import folding_ranges
@@ -18,7 +18,7 @@ from visa_lsp.ide.features.formatting import format_line, format_runs, format_te
 from visa_lsp.ide.features.hover import hover
 from visa_lsp.ide.features.outline import outline
 from visa_lsp.ide.features.references import highlights, places
-from visa_lsp.ide.features.semantic_tokens import chunk_lines, coloured_by_chunk, semantic_tokens
+from visa_lsp.ide.features.semantic_tokens import chunk_lines, is_coloured_by_chunk, semantic_tokens
 from visa_lsp.ide.features.symbols import workspace_symbols
 from visa_lsp.ide.features.token_pieces import lines_of, numbers_of, pieces_of
 from visa_lsp.ide.index.text_index import index_of
@@ -30,7 +30,7 @@ EDITS = 30
 
 def coloured(analysis: Analysis) -> list[int]:
     """The numbers of the tokens of the whole text, out of kept pieces."""
-    if not coloured_by_chunk(analysis):
+    if not is_coloured_by_chunk(analysis):
         whole = lines_of(analysis, 0, 1 << 30, "utf-16")
         return numbers_of([(whole, whole.lead)] if whole.body else [])
     index, kept = index_of(analysis.document), pieces_of(analysis.document)
@@ -79,12 +79,12 @@ def compare(kept: Analysis, fresh: Analysis, draw: random.Random) -> None:
 def test_answers_after_random_edits_equal_those_of_a_fresh_text(seed: int) -> None:
     print(f"seed {seed}")
     draw = random.Random(seed)
-    text = kernel(600, seed) if seed % 2 else generated(seed, 500)
+    text = kernel(600, seed) if seed % 2 else generate(seed, 500)
     kept = Analysis.of(text)
     for number in range(EDITS):
         start, end, new = random_edit(text, draw)
         text = text[:start] + new + text[end:]
-        kept = kept.edited(start, end, new)
+        kept = kept.edit(start, end, new)
         assert kept.document.text == text
         if draw.random() < 0.5:
             # A quiet time that ends early.
@@ -133,7 +133,7 @@ def test_lines_of_one_key_have_one_colouring(seed: int) -> None:
         start, end, new = random_edit(text, draw)
         text = text[:start] + new + text[end:]
     analysis = Analysis.of(text)
-    if not coloured_by_chunk(analysis):
+    if not is_coloured_by_chunk(analysis):
         analysis = Analysis.of(kernel(700))
     before = [chunk_lines(analysis, at) for at in range(len(analysis.document.chunks))]
     # The second look finds every template; a text of its own finds them too.

@@ -10,7 +10,7 @@ from corpus import place, read
 from cursor import DECLARATIONS
 from edits import random_edit
 
-from benchmarks.inputs import generated, kernel
+from benchmarks.inputs import generate, kernel
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.features.outline import ENTRY, leaves, outline
 
@@ -141,7 +141,7 @@ def check_nesting(analysis: Analysis, entries: tuple[OutlineEntry, ...], first: 
 @pytest.mark.parametrize("seed", range(6))
 def test_entries_lie_in_their_parents_whatever_is_edited(seed: int):
     draw = random.Random(seed)
-    text = kernel(400, seed) if seed % 2 else generated(seed, 300)
+    text = kernel(400, seed) if seed % 2 else generate(seed, 300)
     analysis = Analysis.of(text)
     for _ in range(40):
         start, end, new = random_edit(text, draw)
@@ -150,5 +150,5 @@ def test_entries_lie_in_their_parents_whatever_is_edited(seed: int):
                 (DECLARATIONS, SOURCE, "\n}\n{\n", "  L7:\n", '.function "S"\n', ".input A offset=1 size=2\n")
             )
         text = text[:start] + new + text[end:]
-        analysis = analysis.edited(start, end, new)
+        analysis = analysis.edit(start, end, new)
         check_nesting(analysis, outline(analysis, most=draw.choice((5, 50, 3000))), 0, analysis.document.line_count - 1)

@@ -1,5 +1,5 @@
 import pytest
-from cursor import applied, marked
+from cursor import apply_edits, marked
 
 from visa_lsp.ide.features.rename import RenameRefused, prepare_rename, rename
 from visa_lsp.sema.lower import assemble
@@ -17,7 +17,7 @@ from visa_lsp.sema.lower import assemble
 def test_rename_keeps_the_program(source, name, expected):
     analysis, offset = marked(source)
     before = analysis.document.text
-    after = applied(before, rename(analysis, offset, name))
+    after = apply_edits(before, rename(analysis, offset, name))
     for piece in expected:
         assert piece in after
     old, new = assemble(before).module, assemble(after).module

@@ -85,8 +85,8 @@ def test_a_text_without_marks_is_not_looked_through(monkeypatch):
 
 def test_an_edit_reads_only_its_chunk_again(monkeypatch):
     read = []
-    told_by = source_lines._told_by
-    monkeypatch.setattr(source_lines, "_told_by", lambda code: (read.append(code), told_by(code))[1])
+    told_by = source_lines._find_facts
+    monkeypatch.setattr(source_lines, "_find_facts", lambda code: (read.append(code), told_by(code))[1])
     line = "    mov (M1, 8) V1(0,0)<1> V1(0,0)<1;1,0>\n"
     text = '.version 4.1\n.kernel "k"\nFILE "a.cl"\n' + f"LOC 3\n{line}" * 3000
     document = Analysis.of(text).document

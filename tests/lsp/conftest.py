@@ -7,7 +7,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
-from lsp_client import client, opened, saxpy, servers
+from lsp_client import client, open_text, saxpy, servers
 
 __all__ = ["client", "servers"]
 
@@ -16,5 +16,5 @@ __all__ = ["client", "servers"]
 def kernel(client, tmp_path):
     """The dump of saxpy, open in the client."""
     found = saxpy(tmp_path)
-    opened(client, found.uri, found.text)
+    open_text(client, found.uri, found.text)
     return found

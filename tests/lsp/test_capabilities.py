@@ -18,10 +18,10 @@ from tiers import first
 
 from visa_lsp.ide.features.token_legend import MODIFIERS, TYPES
 from visa_lsp.lsp.capabilities import initialize_result, is_greeting
-from visa_lsp.lsp.offered import OFFERED
+from visa_lsp.lsp.handler_capabilities import OFFERED
 from visa_lsp.lsp.server import create_server
-from visa_lsp.lsp.transport.greeting import greet
-from visa_lsp.lsp.transport.inflow import inflow_of
+from visa_lsp.lsp.transport.early_initialize import greet
+from visa_lsp.lsp.transport.input_stream import inflow_of
 
 if TYPE_CHECKING:
     from visa_lsp.lsp.session import VisaServer

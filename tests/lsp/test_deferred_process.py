@@ -7,20 +7,20 @@ import contextlib
 import sys
 
 import pytest
-from lsp_client import SERVER, answering
+from lsp_client import SERVER, make_answering
 from lsprotocol import types
-from processes import gone
+from processes import wait_for_end
 from pytest_lsp import ClientServerConfig, client_capabilities
 from tiers import first
 
-from benchmarks.inputs import generated
+from benchmarks.inputs import generate
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.suppressions import visible
 from visa_lsp.job_process import JobProcess
-from visa_lsp.lsp import deferred
+from visa_lsp.lsp import deferred_findings as deferred
 
 EXTRA = frozenset({"V128", "V134", "V135", "V307", "V503", "V506"})
-TEXT = generated(3, 400)
+TEXT = generate(3, 400)
 ODD = (
     TEXT.replace("ret (M1, 1)", "rett (M1, 1) // \ud800 \u00e9 visa: ignore[V128]\r", 3)
     + "    mov (M1, 8) nowhere(0,0)<1> 0x0:d\n"
@@ -31,7 +31,7 @@ ODD = (
 async def test_another_process_finds_the_same(case):
     kind, platform = case
     text = {"plain": TEXT, "odd": ODD}[kind]
-    found = await deferred.deferred_findings_in_subprocess(Analysis.of(text, platform), EXTRA)
+    found = await deferred.find_in_subprocess(Analysis.of(text, platform), EXTRA)
     assert found == visible(Analysis.of(text, platform), EXTRA)
     assert found
 
@@ -46,17 +46,17 @@ async def test_who_is_cancelled_has_ended_the_process(monkeypatch):
             begun.set()
 
     monkeypatch.setattr(deferred, "JobProcess", Noted)
-    task = asyncio.ensure_future(deferred.deferred_findings_in_subprocess(Analysis.of(generated(3, 20_000)), EXTRA))
+    task = asyncio.ensure_future(deferred.find_in_subprocess(Analysis.of(generate(3, 20_000)), EXTRA))
     await begun.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert await asyncio.to_thread(gone, [processes[0].number])
+    assert await asyncio.to_thread(wait_for_end, [processes[0].number])
 
 
 async def test_a_process_that_fails_is_no_answer(monkeypatch):
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    assert await deferred.deferred_findings_in_subprocess(Analysis.of(TEXT), EXTRA) is None
+    assert await deferred.find_in_subprocess(Analysis.of(TEXT), EXTRA) is None
 
 
 async def test_they_are_published_after_the_first():
@@ -65,7 +65,7 @@ async def test_they_are_published_after_the_first():
     capabilities.text_document.diagnostic = None
     options = {"extendSelect": ["V128"]}
     try:
-        await answering(client).initialize_session(
+        await make_answering(client).initialize_session(
             types.InitializeParams(capabilities=capabilities, initialization_options=options)
         )
         client.set_configuration({"visa": options})

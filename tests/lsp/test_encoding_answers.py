@@ -11,7 +11,7 @@ from lsprotocol.converters import get_converter
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.lsp.convert import SEVERITY, range_of
-from visa_lsp.lsp.encode import MAX_FINDINGS, count_value, encoded, finding_value
+from visa_lsp.lsp.encode import MAX_FINDINGS, count_value, encode_json, finding_value
 from visa_lsp.lsp.transport.wire import changes_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def test_values_are_those_of_the_librarys_types(encoding: Encoding, related: boo
     document, converter = analysis.document, get_converter()
     assert any(found.related for found in analysis.diagnostics)
     for found in analysis.diagnostics:
-        value = json.loads(encoded(finding_value(document, URI, found, encoding, related=related)))
+        value = json.loads(encode_json(finding_value(document, URI, found, encoding, related=related)))
         read = converter.structure(value, types.Diagnostic)
         assert converter.unstructure(read) == value
         assert read.range == range_of(document, found.span, encoding)
@@ -49,7 +49,7 @@ def test_findings_that_are_not_sent_are_counted() -> None:
 
 
 def test_halves_of_characters_are_escaped() -> None:
-    assert json.loads(encoded({"message": "`\ud834` is no name"})) == {"message": "`\ud834` is no name"}
+    assert json.loads(encode_json({"message": "`\ud834` is no name"})) == {"message": "`\ud834` is no name"}
 
 
 def test_plain_edit_is_read() -> None:

@@ -7,7 +7,7 @@ import itertools
 import json
 import re
 
-from lsp_client import at, command, line_of, opened, plain, saxpy, session
+from lsp_client import at, command, line_of, open_text, plain, saxpy, session
 from lsprotocol import types
 
 from benchmarks.inputs import kernel as long_kernel
@@ -65,7 +65,7 @@ def set_hints(client, **hints):
 async def test_type_hints_are_off_or_on_or_of_the_cursors_line(tmp_path):
     kernel = saxpy(tmp_path)
     async with session(settings={}) as client:
-        opened(client, kernel.uri, kernel.text)
+        open_text(client, kernel.uri, kernel.text)
         await _hints_follow_settings_and_cursor(client, kernel)
 
 

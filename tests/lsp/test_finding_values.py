@@ -44,6 +44,6 @@ def test_anchors_and_offsets_give_the_same_values(seed, monkeypatch):
         start = sum(len(line) + 1 for line in lines[:at])
         if pick.random() < 0.5:
             lines.insert(at, pick.choice(LINES))
-            analysis = analysis.edited(start, start, lines[at] + "\n")
+            analysis = analysis.edit(start, start, lines[at] + "\n")
         else:
-            analysis = analysis.edited(start, start + len(lines.pop(at)) + 1, "")
+            analysis = analysis.edit(start, start + len(lines.pop(at)) + 1, "")

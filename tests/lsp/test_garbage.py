@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from visa_lsp.lsp.transport.inflow import Inflow, inflow_of
+from visa_lsp.lsp.transport.input_stream import Inflow, inflow_of
 from visa_lsp.lsp.transport.wire import serve_stdio
 
 

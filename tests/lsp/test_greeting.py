@@ -16,8 +16,8 @@ from tiers import first
 from visa_lsp import __version__
 from visa_lsp.lsp.capabilities import initialize_result
 from visa_lsp.lsp.server import create_server
-from visa_lsp.lsp.transport.greeting import greet
-from visa_lsp.lsp.transport.inflow import inflow_of
+from visa_lsp.lsp.transport.early_initialize import greet
+from visa_lsp.lsp.transport.input_stream import inflow_of
 
 SERVER = (sys.executable, "-c", "from visa_lsp.cli.main import main; raise SystemExit(main())")
 PLAIN: dict[str, Any] = {"capabilities": {}}
@@ -86,7 +86,7 @@ def test_a_greeting_is_answered_once_and_first(talk, params, number):
 def test_the_answer_needs_no_library():
     message = framed(hello(PLAIN))
     code = (
-        "import io, sys; from visa_lsp.lsp.transport.greeting import greet; from visa_lsp.lsp.transport.inflow import inflow_of\n"
+        "import io, sys; from visa_lsp.lsp.transport.early_initialize import greet; from visa_lsp.lsp.transport.input_stream import inflow_of\n"
         f"assert greet(inflow_of(io.BytesIO({message!r})), sys.stdout.buffer, '0') == 1\n"
         "print({m.partition('.')[0] for m in sys.modules} & {'lsprotocol', 'pygls', 'msgspec', 'asyncio', 'logging'})"
     )

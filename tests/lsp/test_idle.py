@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from work import calls_of
 
-from benchmarks.inputs import generated
+from benchmarks.inputs import generate
 from visa_lsp.ide.features.token_pieces import pieces_of
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.lsp.server import create_server
@@ -65,7 +65,7 @@ def quiet(server: VisaServer, protocol: Protocol) -> int:
 
 
 async def test_a_quiet_time_makes_everything_ready() -> None:
-    server, protocol = a_server(generated(1, 3000), colours=True)
+    server, protocol = a_server(generate(1, 3000), colours=True)
     all_of_it = calls_of(lambda: quiet(server, protocol))
     opened = server.documents.get(URI)
     assert opened is not None
@@ -78,7 +78,7 @@ async def test_a_quiet_time_makes_everything_ready() -> None:
 
 
 async def test_colours_are_made_only_for_clients_that_show_them() -> None:
-    server, protocol = a_server(generated(1, 1000), colours=False)
+    server, protocol = a_server(generate(1, 1000), colours=False)
     quiet(server, protocol)
     opened = server.documents.get(URI)
     assert opened is not None
@@ -86,7 +86,7 @@ async def test_colours_are_made_only_for_clients_that_show_them() -> None:
 
 
 async def test_nothing_is_done_while_messages_come() -> None:
-    server, protocol = a_server(generated(1, 1000), colours=True)
+    server, protocol = a_server(generate(1, 1000), colours=True)
     idle: Any = server.idle
     protocol.heard = time.monotonic() + 60
     idle._tick()
@@ -97,7 +97,7 @@ async def test_nothing_is_done_while_messages_come() -> None:
 
 
 async def test_an_edit_starts_the_work_anew() -> None:
-    server, protocol = a_server(generated(1, 1000), colours=True)
+    server, protocol = a_server(generate(1, 1000), colours=True)
     idle: Any = server.idle
     protocol.heard = time.monotonic() - 60
     idle._tick()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from visa_lsp.lsp.transport.inflow import MAX_MESSAGE_BYTES, Inflow, inflow_of
+from visa_lsp.lsp.transport.input_stream import MAX_MESSAGE_BYTES, Inflow, inflow_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 from edits import random_edit
 from tiers import first
 
-from benchmarks.inputs import generated, kernel
+from benchmarks.inputs import generate, kernel
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.workspace import Language, OpenDocument, UserSettings
 from visa_lsp.lsp.handlers import editing, structure
@@ -115,14 +115,14 @@ SHAPE = types.DocumentFormattingParams(TEXT, OPTIONS)
 async def test_answers_after_random_edits_equal_those_of_a_fresh_text(seed: int, edits: int) -> None:
     draw = random.Random(seed)
     encoding = ("utf-16", "utf-8", "utf-32")[seed]
-    text = kernel(600, seed) if seed % 2 else generated(seed, 500)
+    text = kernel(600, seed) if seed % 2 else generate(seed, 500)
     analysis = Analysis.of(text)
     kept = Session(analysis, encoding)
     known = await answer(kept, structure.on_tokens, types.SemanticTokensParams(TEXT))
     for number in range(edits):
         start, end, new = random_edit(text, draw)
         text = text[:start] + new + text[end:]
-        analysis = analysis.edited(start, end, new)
+        analysis = analysis.edit(start, end, new)
         kept.show(analysis)
         if draw.random() < 0.3:
             continue

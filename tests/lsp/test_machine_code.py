@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 from fake_tools import fake_tool
-from lsp_client import ROOT, command, opened, session
+from lsp_client import ROOT, command, open_text, session
 from lsprotocol import types
 
 TEXT = '.version 4.1\n.kernel "k"\n.decl V1 v_type=G type=d num_elts=8 align=GRF\n    mov (M1, 8) V1(0,0)<1> 0x1:d\n'
@@ -23,7 +23,7 @@ async def lenses(client, uri):
 
 async def test_the_answer_is_that_of_the_command_and_the_lens_tells_the_figures(client, uri, tmp_path):
     tool = fake_tool(tmp_path / "bin", "listing()")
-    opened(client, uri, TEXT)
+    open_text(client, uri, TEXT)
     assert await lenses(client, uri) == ["Machine Code"]
     answer = await command(client, "visa.gen", {"uri": uri, "tool": tool, "platform": "TGLLP", "html": "yes"})
     assert answer["ok"], answer
@@ -43,7 +43,7 @@ async def test_the_answer_is_that_of_the_command_and_the_lens_tells_the_figures(
 
 async def test_what_the_finalizer_says_is_an_answer(client, uri, tmp_path):
     tool = fake_tool(tmp_path / "bin", "print('near line 5: bad'); sys.exit(1)")
-    opened(client, uri, TEXT)
+    open_text(client, uri, TEXT)
     answer = await command(client, "visa.gen", {"uri": uri, "tool": tool})
     assert (answer["ok"], answer["kernels"]) == (True, [])
     (finding,) = answer["findings"]
@@ -62,7 +62,7 @@ async def test_columns_tie_the_lines_of_gen_and_source_to_those_of_the_text(clie
     text = TEXT.replace("    mov", '    FILE "somewhere/k.cl"\n    LOC 2\n    mov')
     (tmp_path / "other.cl").write_text("// first\nint second;\n")
     source = (tmp_path / "other.cl").as_uri()
-    opened(client, "untitled:k", text)
+    open_text(client, "untitled:k", text)
     argument = {"uri": "untitled:k", "tool": tool, "platform": "TGLLP", "columns": "yes", "source": source}
     columns = (await command(client, "visa.gen", argument))["columns"]
     (block,) = columns["gen"]
@@ -84,7 +84,7 @@ async def test_hover_tells_where_a_variable_was_put_until_the_text_changes(clien
     tool = fake_tool(tmp_path / "bin", "LISTING = LISTING.replace('V0033', 'V1'); listing()")
     place = types.Position(3, TEXT.splitlines()[3].index("V1"))
     asked = types.HoverParams(types.TextDocumentIdentifier(uri), place)
-    opened(client, uri, TEXT)
+    open_text(client, uri, TEXT)
     before = (await client.text_document_hover_async(asked)).contents.value
     assert "machine code" not in before
     assert (await command(client, "visa.gen", {"uri": uri, "tool": tool, "platform": "DG2"}))["ok"]
@@ -101,7 +101,7 @@ async def test_hover_tells_where_a_variable_was_put_until_the_text_changes(clien
 
 async def test_a_text_that_shows_its_platform_keeps_it_while_it_is_edited(client, uri, tmp_path):
     tool = fake_tool(tmp_path / "bin", "listing()")
-    opened(client, uri, "// GRF size: 64 bytes (said)\n" + TEXT)
+    open_text(client, uri, "// GRF size: 64 bytes (said)\n" + TEXT)
     assert (await command(client, "visa.gen", {"uri": uri, "tool": tool}))["platform"] == "PVCXT"
     place = types.Range(types.Position(0, 0), types.Position(0, 3))
     for version, words in enumerate(("nonsense ", "more "), 2):
@@ -117,7 +117,7 @@ async def test_a_text_that_shows_its_platform_keeps_it_while_it_is_edited(client
 
 async def test_the_time_that_the_finalizer_may_take_is_an_option(client, uri, tmp_path):
     tool = fake_tool(tmp_path / "bin", "time.sleep(600)")
-    opened(client, uri, TEXT)
+    open_text(client, uri, TEXT)
     answer = await command(client, "visa.gen", {"uri": uri, "tool": tool, "timeout": "0.3"})
     (finding,) = answer["findings"]
     assert finding["name"] == "finalizer-failure"
@@ -130,7 +130,7 @@ async def test_nothing_is_started_where_there_is_no_trust(uri, tmp_path):
     tool = fake_tool(tmp_path / "bin", f'open(r"{tmp_path}/started", "w"); listing()')
     (tmp_path / "visa-lsp.toml").write_text(f'finalizer = "{tool}"\n')
     async with session(initialization_options={"trusted": False}) as client:
-        opened(client, uri, TEXT)
+        open_text(client, uri, TEXT)
         answer = await command(client, "visa.gen", {"uri": uri})
         assert answer["untrusted"]
         assert await lenses(client, uri) == []
@@ -142,7 +142,7 @@ async def test_nothing_is_started_where_there_is_no_trust(uri, tmp_path):
 
 @pytest.mark.skipif(shutil.which("GenX_IR") is None, reason="GenX_IR is not installed: apt-get install libigc-tools")
 async def test_the_real_finalizer_answers_with_an_unsaved_text(client, uri):
-    opened(client, uri, (ROOT / "examples" / "saxpy.visaasm").read_text())
+    open_text(client, uri, (ROOT / "examples" / "saxpy.visaasm").read_text())
     answer = await command(client, "visa.gen", {"uri": uri, "platform": "DG2"})
     assert answer["platform"] == "DG2"
     (kernel,) = answer["kernels"]

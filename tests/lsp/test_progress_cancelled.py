@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from visa_lsp.lsp.progress import working
+from visa_lsp.lsp.progress import show_progress
 
 
 async def test_a_cancelling_together_with_the_clients_answer_is_not_lost():
@@ -19,7 +19,7 @@ async def test_a_cancelling_together_with_the_clients_answer_is_not_lost():
     )
 
     async def work() -> None:
-        async with working(ls, "work", own=True):
+        async with show_progress(ls, "work", own=True):
             await asyncio.sleep(60)
 
     task = asyncio.create_task(work())

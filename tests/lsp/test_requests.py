@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lsp_client import at, line_of, opened, saxpy, session
+from lsp_client import at, line_of, open_text, saxpy, session
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
@@ -54,7 +54,7 @@ async def test_the_header_is_of_the_kind_that_editors_fold_when_a_text_opens(tmp
     kernel = saxpy(tmp_path)
     texts = ("/// VISA Predefined", ".decl V0032", ".input", ".kernel ", "_0_004:")
     async with session() as client:
-        here = opened(client, kernel.uri, kernel.text)
+        here = open_text(client, kernel.uri, kernel.text)
         for kinds in (("imports", "imports"), ("comment", "region")):
             folds = await client.text_document_folding_range_async(types.FoldingRangeParams(here))
             shown = {fold.start_line: fold.kind for fold in folds}

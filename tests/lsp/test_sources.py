@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 from corpus import place
-from lsp_client import Kernel, at, command, in_folder, line_of, opened
+from lsp_client import Kernel, at, command, in_folder, line_of, open_text
 from lsprotocol import types
 
 TEXT = place("dev/TGLLP/axpy.g.saxpy.visaasm")
@@ -31,7 +31,7 @@ async def definition(client, kernel, position):
 async def test_an_instruction_leads_to_its_source_line_and_a_name_to_its_declaration(client, dump, tmp_path):
     source = (tmp_path / "axpy.cl").as_uri()
     async with in_folder(client, tmp_path):
-        opened(client, dump.uri, dump.text)
+        open_text(client, dump.uri, dump.text)
         [link] = await definition(client, dump, at(dump.text, "cmp.lt", 1))
         assert (link.target_uri, link.target_range.start) == (source, types.Position(3, 0))
         assert link.origin_selection_range.start == at(dump.text, "cmp.lt")
@@ -60,7 +60,7 @@ async def test_sources_are_found_where_builds_leave_them(client, dump, tmp_path,
     shutil.copy(SOURCE, tmp_path / lies)
     text = dump.text.replace("axpy.cl", named.replace("ABSOLUTE", tmp_path.as_posix()))
     async with in_folder(client, tmp_path):
-        opened(client, dump.uri, text)
+        open_text(client, dump.uri, text)
         [link] = await definition(client, dump, at(text, "cmp.lt"))
         assert link.target_uri == (tmp_path / lies).as_uri()
         back = await command(client, "visa.instructionsOf", {"uri": link.target_uri, "line": 3})
@@ -72,13 +72,13 @@ async def test_no_other_machine_is_asked(client, dump, tmp_path):
     for name in ("//host/share/axpy.cl", "\\\\\\\\host\\\\share\\\\axpy.cl"):
         async with in_folder(client, tmp_path):
             text = dump.text.replace("axpy.cl", name)
-            opened(client, dump.uri, text)
+            open_text(client, dump.uri, text)
             assert await definition(client, dump, at(text, "cmp.lt")) is None
 
 
 async def test_hover_of_a_mark_shows_the_source(client, dump, tmp_path):
     async with in_folder(client, tmp_path):
-        opened(client, dump.uri, dump.text)
+        open_text(client, dump.uri, dump.text)
         shown = await client.text_document_hover_async(types.HoverParams(dump.identifier, at(dump.text, "LOC 4", 1)))
         line = SOURCE.read_text().splitlines()[3].strip()
         assert shown.contents.value.endswith(f"Line 4 of `axpy.cl`\n\n```c\n{line}\n```")
@@ -91,7 +91,7 @@ async def test_a_source_line_leads_to_its_instructions_in_every_text_of_the_fold
     other.write_text(dump.text)
     (tmp_path / "more" / "foreign.visaasm").write_text(dump.text.replace("axpy.cl", "axpy2.cl"))
     async with in_folder(client, tmp_path):
-        opened(client, dump.uri, dump.text)
+        open_text(client, dump.uri, dump.text)
         answer = await command(client, "visa.instructionsOf", {"uri": source})
         assert (answer["ok"], answer["cut"]) == (True, False)
         lines = {line["line"]: line for line in answer["lines"]}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lsp_client import at, command, line_of, opened, saxpy
+from lsp_client import at, command, line_of, open_text, saxpy
 from lsprotocol import types
 
 
@@ -40,13 +40,13 @@ def replace(start: types.Position, end: types.Position, text: str) -> types.Text
 
 async def test_dump_without_mistakes_has_no_finding(each_client, tmp_path):
     kernel = saxpy(tmp_path)
-    opened(each_client, kernel.uri, kernel.text)
+    open_text(each_client, kernel.uri, kernel.text)
     assert await findings(each_client, kernel.uri) == []
 
 
 async def test_edits_bring_and_take_away_findings(each_client, tmp_path):
     kernel = saxpy(tmp_path)
-    opened(each_client, kernel.uri, kernel.text)
+    open_text(each_client, kernel.uri, kernel.text)
     assert await findings(each_client, kernel.uri) == []
     # Two changes in one message: the second is counted on the result of the first.
     start = at(kernel.text, "mad (M1")
@@ -85,7 +85,7 @@ async def test_edits_bring_and_take_away_findings(each_client, tmp_path):
 
 async def test_closing_clears_what_was_published(each_client, tmp_path):
     kernel = saxpy(tmp_path)
-    opened(each_client, kernel.uri, kernel.text.replace("mad (M1", "madd (M1"))
+    open_text(each_client, kernel.uri, kernel.text.replace("mad (M1", "madd (M1"))
     assert await findings(each_client, kernel.uri)
     each_client.text_document_did_close(types.DidCloseTextDocumentParams(kernel.identifier))
     assert await findings(each_client, kernel.uri) == []
@@ -93,7 +93,7 @@ async def test_closing_clears_what_was_published(each_client, tmp_path):
 
 async def test_hover_of_mnemonic_predefined_and_declared(each_client, tmp_path):
     kernel = saxpy(tmp_path)
-    opened(each_client, kernel.uri, kernel.text)
+    open_text(each_client, kernel.uri, kernel.text)
     place = at(kernel.text, "mad (M1", 1)
     hover = await each_client.text_document_hover_async(types.HoverParams(kernel.identifier, place))
     assert "Multiply, then add" in hover.contents.value
@@ -118,7 +118,7 @@ def start_line(answer) -> int:
 
 async def test_definition_of_variable_and_label(each_client, tmp_path):
     kernel = saxpy(tmp_path)
-    opened(each_client, kernel.uri, kernel.text)
+    open_text(each_client, kernel.uri, kernel.text)
     use = types.DefinitionParams(kernel.identifier, at(kernel.text, "V0061(0,0)<1;1,0>", 2))
     assert line_of(kernel.text, ".decl V0061") == start_line(await each_client.text_document_definition_async(use))
     jump = types.DefinitionParams(kernel.identifier, at(kernel.text, "_0_004  ", 1))
@@ -127,7 +127,7 @@ async def test_definition_of_variable_and_label(each_client, tmp_path):
 
 async def test_assemble_writes_the_object_of_the_unsaved_text(client, tmp_path):
     kernel = saxpy(tmp_path)
-    opened(client, kernel.uri, kernel.text + "// not saved\n")
+    open_text(client, kernel.uri, kernel.text + "// not saved\n")
     answer = await command(client, "visa.assemble", {"uri": kernel.uri})
     assert (True, str(tmp_path / "saxpy.isa")) == (answer["ok"], answer["path"])
     data = (tmp_path / "saxpy.isa").read_bytes()
@@ -136,7 +136,7 @@ async def test_assemble_writes_the_object_of_the_unsaved_text(client, tmp_path):
 
 async def test_assemble_of_a_broken_text_writes_nothing(client, tmp_path):
     kernel = saxpy(tmp_path)
-    opened(client, kernel.uri, kernel.text.replace("mad (M1", "madd (M1"))
+    open_text(client, kernel.uri, kernel.text.replace("mad (M1", "madd (M1"))
     answer = await command(client, "visa.assemble", kernel.uri)
     assert not answer["ok"]
     assert [d["code"] for d in answer["diagnostics"]] == ["V201"]
@@ -145,7 +145,7 @@ async def test_assemble_of_a_broken_text_writes_nothing(client, tmp_path):
 
 async def test_run_gives_buffers_and_expectations(client, tmp_path):
     kernel = saxpy(tmp_path)
-    opened(client, kernel.uri, kernel.text)
+    open_text(client, kernel.uri, kernel.text)
     answer = await command(client, "visa.run", kernel.uri)
     assert answer["ok"], answer
     assert answer["buffers"][0]["head"][:4] == [1.0, 3.5, 6.0, 8.5]
@@ -154,7 +154,7 @@ async def test_run_gives_buffers_and_expectations(client, tmp_path):
 
 async def test_commands_answer_mistakes_with_words(client, tmp_path):
     kernel = saxpy(tmp_path)
-    opened(client, kernel.uri, kernel.text)
+    open_text(client, kernel.uri, kernel.text)
     for arguments in (
         [],
         [7],
@@ -179,7 +179,7 @@ ENCODED = '.version 4.1\n.kernel "k"\n.decl Vy v_type=G type=d num_elts=8\n/* ù
 async def test_columns_count_in_the_negotiated_encoding(servers, encoding, column, tmp_path):
     async with servers.client("emacs", encoding) as client:
         uri = (tmp_path / "k.visaasm").as_uri()
-        here = opened(client, uri, ENCODED)
+        here = open_text(client, uri, ENCODED)
         [found] = await findings(client, uri)
         assert (types.Position(3, column), types.Position(3, column + 2)) == (found.range.start, found.range.end)
         # An edit behind the wide characters lands where the client means it.

@@ -65,7 +65,7 @@ def outcome(case, platform: str, engine: str, checks: str) -> tuple[str, str]:
 
 def main(names: list[str]) -> None:
     """Print the table, and each reason with the launches that it concerns."""
-    assert not opencl.missing(), opencl.missing()
+    assert not opencl.why_missing(), opencl.why_missing()
     compile_at_once(setattr)
     table: Counter[tuple[str, str, str, str]] = Counter()
     reasons: dict[tuple[str, str], list[str]] = {}

@@ -17,8 +17,8 @@ from corpus_cases import NO_READ_ON_PVC
 from own_cases import NO_READ_ON_PVC as OWN_NO_READ_ON_PVC
 from tiers import first, in_turns, one_of_each
 
-from visa_lsp.beside import kernels_in
 from visa_lsp.cli.run import add_arguments, run_command
+from visa_lsp.companions import kernels_in
 from visa_lsp.lsp.jobs.run_process import perform
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 from corpus import OWN
 from tiers import first
 
-pytestmark = pytest.mark.skipif(bool(newest.missing()), reason=newest.missing() or "there is a compiler")
+pytestmark = pytest.mark.skipif(bool(newest.why_missing()), reason=newest.why_missing() or "there is a compiler")
 
 SOURCES = [path for path in newest.sources() if not path.is_relative_to(newest.BESIDE)]
 LAUNCHES = newest.launches()
@@ -28,7 +28,7 @@ def title(program):
 )
 def test_texts_have_no_findings_and_kernels_compute_what_they_should(program):
     path, device = program
-    build = newest.compiled(path, device, newest.INSTALLED)
+    build = newest.compile_source(path, device, newest.INSTALLED)
     if build.program is None:
         assert LACKS.search(" ".join(finding.message for finding in build.findings))
         return

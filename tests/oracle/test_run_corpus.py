@@ -87,8 +87,8 @@ def test_same_result(case):
     expected = None
     own = place(f"run/{case.platforms[0]}/{case.source}").is_relative_to(OWN)
     if case.reference is None and not own:
-        if opencl.missing():
-            pytest.skip(opencl.missing())
+        if opencl.why_missing():
+            pytest.skip(opencl.why_missing())
         expected, printed = of_pocl(case)
     for platform in case.platforms:
         report = launched(case, platform)

@@ -26,8 +26,8 @@ sys.path[:0] = [str(OWN), str(OWN.parents[1]), *(str(OWN.parent / room) for room
 
 import opencl  # noqa: E402
 import own_cases  # noqa: E402
-from corpus import code_of_lines, framed  # noqa: E402
-from finalizer import agreed_object, compiled, finalizer, missing  # noqa: E402
+from corpus import code_of_lines, frame_form  # noqa: E402
+from finalizer import compile_source, finalizer, find_agreed_object, why_missing  # noqa: E402
 
 from visa_lsp.codec.decode import decode  # noqa: E402
 from visa_lsp.sema.lower import assemble  # noqa: E402
@@ -82,7 +82,7 @@ def program(source: str, device: str, variant: str, room: Path) -> Program:
     folder = room / f"{source}.{variant}.{device}"
     code = (OWN / "cl" / f"{source}.cl").read_text()
     options = " ".join(filter(None, (OPTIONS.get(source, ""), options)))
-    found = compiled(folder, code, device, options, simd)
+    found = compile_source(folder, code, device, options, simd)
     zebin = (folder / "z").read_bytes()
     ze_info = read_zebin(zebin).ze_info_bytes
     assert ze_info is not None
@@ -133,7 +133,7 @@ def make_texts(out: Path, room: Path) -> None:
         rows = []
         for body in made.bodies:
             name = f"{source}.{variant}.{body.name}"
-            data = agreed_object(room / f"{name}.{device}.object", body.text, platform)
+            data = find_agreed_object(room / f"{name}.{device}.object", body.text, platform)
             (folder / f"{name}.visaasm").write_text(body.text)
             (folder / f"{name}.isa").write_bytes(data)
             if source == "axpy" and variant == "base":
@@ -175,7 +175,7 @@ def make_programs(out: Path, room: Path) -> None:
         folder = out / "run" / DEVICES[device] / source
         folder.mkdir(parents=True)
         for body in made.bodies:
-            agreed_object(room / "run" / f"{source}.{body.name}.{device}.object", body.text, DEVICES[device])
+            find_agreed_object(room / "run" / f"{source}.{body.name}.{device}.object", body.text, DEVICES[device])
             (folder / f"{body.name}.visaasm").write_text(body.text)
         (folder / f"{source}.zeinfo.yaml").write_bytes(made.ze_info)
         (folder / f"{source}.zebin").write_bytes(made.zebin)
@@ -232,14 +232,14 @@ def make_forms(out: Path, room: Path) -> None:
     """``forms/forms.tsv``: each line of ``forms.txt`` in the template, on each platform: verdict, message, bytes."""
 
     def one(number: int, form: str, platform: str) -> tuple[str, str, str, str]:
-        text, lines = framed(form)
+        text, lines = frame_form(form)
         folder = room / f"{number}.{platform}"
         folder.mkdir(parents=True)
         (folder / "k.visaasm").write_text(text)
         done = finalizer(folder, "k.visaasm", platform, "-outputCisaBinaryName", "k.isa")
         code = b""
         if done.returncode == 0:
-            data = agreed_object(folder / "object", text, platform, as_printed=False)
+            data = find_agreed_object(folder / "object", text, platform, as_printed=False)
             body = assemble(text, platform).module.bodies[0]  # decoded, it would not know its lines
             code = code_of_lines(data, body, lines)
         return form, str(done.returncode), message(done.stderr), code.hex()
@@ -339,7 +339,7 @@ def main() -> int:
     given = parser.parse_args()
     if not set(given.parts) <= set(PARTS):
         parser.error(f"parts are {', '.join(PARTS)}")
-    if why := missing() or opencl.missing():
+    if why := why_missing() or opencl.why_missing():
         print(f"make.py: {why}", file=sys.stderr)
         return 2
     wrong = []

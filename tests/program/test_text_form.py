@@ -10,7 +10,7 @@ from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.model import Attribute, Input
-from visa_lsp.program.operand_text import quoted
+from visa_lsp.program.operand_text import quote_string
 from visa_lsp.program.text_form import module_text
 from visa_lsp.sema.lower import assemble
 
@@ -115,7 +115,7 @@ def test_any_kernel_name_is_quoted_so_that_it_reads_back(name: str):
     kernel = module.kernels[0]
     renamed = replace(module, kernels=(replace(kernel, strings=(name, *kernel.strings[1:])),))
     text = round_trip(renamed)
-    assert quoted(name) in text
+    assert quote_string(name) in text
     assert assemble(text).module.kernels[0].name == name
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from corpus_launches import CASES, prepared
+from corpus_launches import CASES, prepare
 from tiers import first
 
 from tests.sim.generator import addresses, bench, flow_cases, flow_runs, lane_cases, message_cases
@@ -36,7 +36,7 @@ MESSAGES = [
 
 def left_by(name, platform, engine):
     """The buffers, the printed text and the faults of a launch."""
-    ready = prepared(BY_NAME[name], platform)
+    ready = prepare(BY_NAME[name], platform)
     result = engine(ready, ready.dispatch(50_000_000))
     buffers = {key: array.tobytes() for key, array in ready.prepared.arrays.items()}
     return buffers, ready.printed, [str(fault) for fault in result.faults]

@@ -7,7 +7,7 @@ from each_case import each_of
 from visa_lsp.isa.model import Shape
 from visa_lsp.isa.table import TABLE
 from visa_lsp.sema.bind import bind
-from visa_lsp.sema.plans import filled, plan_of, wording_of
+from visa_lsp.sema.plans import fill_slots, plan_of, wording_of
 from visa_lsp.syntax.document import Document
 
 HEAD = """.version 4.1
@@ -21,7 +21,7 @@ HEAD = """.version 4.1
 def test_slots_are_filled_in_order(row):
     required = [slot for slot in row.slots if not slot.optional and slot.shape not in (Shape.RAWS, Shape.VECTORS)]
     for count in range(len(row.slots) + 3):
-        taken, missing = filled(row, count)
+        taken, missing = fill_slots(row, count)
         order = [row.slots.index(slot) for slot in taken]
         assert order == sorted(order)
         assert len(taken) <= count

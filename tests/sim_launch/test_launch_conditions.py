@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from opencl import missing
+from opencl import why_missing
 
 from visa_lsp.app.launch import conditions
 from visa_lsp.app.launch.file import parse_launch
@@ -153,7 +153,7 @@ def test_a_reference_that_fails_is_an_error(expect, tmp_path):
 @pytest.fixture
 def pocl():
     """Skip where there is no pocl; it is not loaded before, as it takes 80 MB."""
-    if why := missing():
+    if why := why_missing():
         pytest.skip(why)
 
 

@@ -85,7 +85,7 @@ def test_a_value_of_the_right_kind_is_taken(launched):
     ("n", "x", "message"),
     [
         ("{value: 36, dtype: float32}", "{value: 1.0}", "is of type int32, the value has dtype float32"),
-        ("{value: 36.5}", "{value: 1.0}", "is of type int32, the value is no whole number"),
+        ("{value: 36.5}", "{value: 1.0}", "is of type int32, but the value is not a whole number"),
         ("{value: 36}", "{value: 1, dtype: int32}", "is of type float32, the value has dtype int32"),
     ],
 )

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -64,3 +66,10 @@ def test_a_new_user_finds_three_bugs(folder, capsys):
     assert out.endswith("3 launches: 0 passed, 3 failed\n")
     assert main(["run", "three_bugs.cl", "--kernel", "smoth"]) == 2
     assert "unknown kernel 'smoth'; known kernels: smooth, reverse, histogram" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(shutil.which("ocloc") is None, reason="needs ocloc")
+def test_a_source_on_standard_input_runs(folder, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=(FOLDER / "three_bugs.cl").open("rb")))
+    assert main(["run", "-", "--stdin-filename", "typed.cl", "--kernel", "smooth"]) == 1
+    assert "\n    typed.cl:6\n" in capsys.readouterr().out

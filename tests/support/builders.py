@@ -38,7 +38,7 @@ def mask(text: str) -> ExecControl:
 
 
 def imm(value, type_=ty.D) -> Immediate:
-    """An immediate; floats by value, integers by their bits."""
+    """Return an immediate; floats by value, integers by their bits."""
     if isinstance(value, float):
         data = np.array([value], {ty.F: "<f4", ty.DF: "<f8", ty.HF: "<f2"}[type_])
         return Immediate(type_, int.from_bytes(data.tobytes(), "little"))
@@ -87,7 +87,7 @@ class Builder:
         return len(self.samplers) - 1
 
     def string(self, text: str) -> int:
-        """A pool entry."""
+        """Return a pool entry."""
         self.strings.append(text)
         return len(self.strings) - 1
 
@@ -95,7 +95,7 @@ class Builder:
         return self.variables[var - 32].type
 
     def label(self, name: str) -> int:
-        """The number of a label, by name."""
+        """Return the number of a label, by name."""
         return self.labels.setdefault(name, len(self.labels))
 
     def src(self, var, region=(1, 1, 0), row=0, col=0, mod="") -> General:
@@ -133,7 +133,7 @@ class Builder:
         self.op(mnemonic, label=self.label(name))
 
     def ieee(self) -> None:
-        """The prologue that compilers write: IEEE float mode."""
+        """Add the prologue that compilers write: IEEE float mode."""
         control = General(14, 0, 0, Region(None, None, 1))
         self.op("mov", "M1_NM,1", dst=control, src0=imm(IEEE, ty.UD))
 
@@ -141,7 +141,7 @@ class Builder:
         self.op("ret", "M1,1")
 
     def kernel(self) -> Kernel:
-        """The finished body."""
+        """Return the finished body."""
         return Kernel(
             is_kernel=self.is_kernel,
             strings=tuple(self.strings),
@@ -156,14 +156,14 @@ class Builder:
 
 
 def pred(var, *, inverse=False, combine=None) -> Predicate:
-    """A predicate control."""
+    """Return a predicate control."""
     from visa_lsp.program.model import Combine
 
     return Predicate(var, inverse, Combine[combine.upper()] if combine else Combine.NONE)
 
 
 def dispatch(builder, *, buffers=(), lanes=0xFFFF, threads=1, groups=(1, 1, 1), slm=0, functions=(), budget=1_000_000):
-    """A dispatch of a built kernel; buffer i stands at binding table index i."""
+    """Return a dispatch of a built kernel; buffer i has binding table index i."""
     memory = Memory()
     surfaces = {}
     for i, data in enumerate(buffers):
@@ -190,7 +190,7 @@ def dispatch(builder, *, buffers=(), lanes=0xFFFF, threads=1, groups=(1, 1, 1), 
 def final(builder, initial=None, **more):
     """Run one thread and give its registers: a function from variable to array.
 
-    ``initial`` maps variables to arrays that stand in them at the start.
+    ``initial`` maps variables to their initial arrays.
     """
     from visa_lsp.sim.machine import Machine
 

@@ -21,7 +21,7 @@ def everywhere() -> None:
 
 
 def machine_class():
-    """What can stand where a test makes a machine."""
+    """Return the class of machines for a test, interpreted or compiled."""
     from visa_lsp.sim import machine
     from visa_lsp.sim.jit import machine as compiled
     from visa_lsp.sim.jit import state
@@ -29,7 +29,7 @@ def machine_class():
     interpreter = machine.Machine
 
     class Machine(compiled.CompiledMachine):
-        """Compiled where nobody listens; listeners hear of instructions, which only the interpreter tells."""
+        """Compiled without listeners: listeners need single instructions, which only the interpreter reports."""
 
         to_the_end = True
 

@@ -1,4 +1,4 @@
-"""What the tests are run on: texts, objects, programs, faulty texts and one-instruction forms, wherever they lie.
+"""The inputs of the tests: texts, objects, programs, faulty texts and one-instruction forms, wherever they lie.
 
 ``tests/own`` is the project's own corpus and always there. A larger one beside the repository (``../shared/corpus``, or
 where ``VISA_LSP_CORPUS`` says) has the same layout and only adds to it; tests do not know where a file comes from. With
@@ -35,12 +35,12 @@ def leave_out_own() -> None:
 
 
 def files(*patterns: str) -> list[Path]:
-    """What matches, the project's own first."""
+    """Return the matching files, the project's own first."""
     return [path for root in ROOTS for path in sorted({p for pattern in patterns for p in root.glob(pattern)})]
 
 
 def place(name: str) -> Path:
-    """A file or folder by its path in the corpus. Sources are named differently in both, so that no name has two places."""
+    """Return a file or folder by its path in the corpus. Sources are named differently in both, so that no name has two places."""
     return next((root / name for root in (OWN, BESIDE) if (root / name).exists()), OWN / name)
 
 
@@ -49,7 +49,7 @@ def root_of(path: Path) -> Path:
 
 
 def inside(path: Path) -> Path:
-    """A path in its corpus."""
+    """Return a path in its corpus."""
     return path.relative_to(root_of(path))
 
 
@@ -59,17 +59,17 @@ def at_least(own: int, more: int) -> int:
 
 
 def texts() -> list[Path]:
-    """Every text that a compiler printed, or that is written by hand as one would print it."""
+    """Return every text that a compiler printed, or that is written by hand as one would print it."""
     return [path for part in ("dev", "dev42", "run") for path in files(f"{part}/**/*.visaasm")]
 
 
 def reference_texts() -> list[Path]:
-    """The texts that have a reference object."""
+    """Return the texts that have a reference object."""
     return [path for path in files("dev/[A-Z]*/*.visaasm") if path.with_suffix(".isa").exists()]
 
 
 def faults() -> list[dict[str, str]]:
-    """The rows of ``verdicts.tsv``: texts with one fault each. ``path`` is where the text lies."""
+    """Return the rows of ``verdicts.tsv``: texts with one fault each. ``path`` is where the text lies."""
     rows = []
     for table in files("errors/verdicts.tsv"):
         with table.open(encoding="utf-8", newline="") as file:
@@ -84,7 +84,7 @@ def read(path: Path) -> str:
 
 @dataclass(frozen=True)
 class Form:
-    """A row of ``forms.tsv`` on one platform; ``root`` is the corpus that it is of, whose template it stands in."""
+    """A row of ``forms.tsv`` on one platform; ``root`` is the corpus that it is of, whose template it is in."""
 
     text: str
     platform: str
@@ -99,7 +99,7 @@ class Form:
 
 
 def forms() -> list[Form]:
-    """Every form on every platform. A form may hold tabs: the columns count from the right."""
+    """Return every form on every platform. A form may hold tabs: the columns count from the right."""
     out = []
     for table in files("forms/forms.tsv"):
         with table.open(encoding="utf-8", newline="") as file:
@@ -111,8 +111,8 @@ def forms() -> list[Form]:
     return out
 
 
-def framed(form: str, root: Path = OWN) -> tuple[str, range]:
-    """A form inside the template that the oracle ran it in, and the lines it stands on."""
+def frame_form(form: str, root: Path = OWN) -> tuple[str, range]:
+    """Return a form inside the template of the oracle, and its lines there."""
     template = OWN / "template.visaasm.part" if root == OWN else root / "forms" / "template.visaasm.part"
     head = template.read_text(encoding="utf-8").rstrip("\n").split("\n")
     lines = [f"    {line}" for line in form.split("\\n")]
@@ -121,7 +121,7 @@ def framed(form: str, root: Path = OWN) -> tuple[str, range]:
 
 
 def code_of_lines(data: bytes, body: object, lines: range) -> bytes:
-    """The instruction bytes that these source lines became."""
+    """Return the instruction bytes that these source lines became."""
     outline = summary(data)
     first = (*outline.kernels, *outline.functions)[0]
     code = data[first.offset + first.size - first.code_size : first.offset + first.size]
@@ -135,7 +135,7 @@ _COMMENT = re.compile(r"\s*//.*")
 
 
 def code_lines(text: str) -> list[str]:
-    """A text without what no object holds: comments, blank lines, ``v_name`` and ``.funcdecl``."""
+    """Return a text without what no object holds: comments, blank lines, ``v_name`` and ``.funcdecl``."""
     out = []
     for line in text.splitlines():
         bare = re.sub(r"\s+v_name=\S+", "", _COMMENT.sub("", line)).strip()

@@ -24,7 +24,7 @@ CASES = [*(own_cases.cases() if HAS_OWN else ()), *(corpus_cases.cases() if HAS_
 
 
 def program(case: Case, platform: str) -> Module:
-    """The kernel's text, and the functions of its program from their own files."""
+    """Return the kernel's text, and the functions of its program from their own files."""
     folder = place(f"run/{platform}/{case.source}")
     entry = (folder / f"{case.source}.zeinfo.yaml").read_text()
     modules = [
@@ -36,8 +36,8 @@ def program(case: Case, platform: str) -> Module:
     return Module(first.version, first.kernels, first.variables, tuple(f for m in modules for f in m.functions))
 
 
-def prepared(case: Case, platform: str) -> ReadyRun:
-    """A launch that is ready to run, with buffers of its own."""
+def prepare(case: Case, platform: str) -> ReadyRun:
+    """Return a launch that is ready to run, with buffers of its own."""
     folder = place(f"run/{platform}/{case.source}")
     config = LaunchConfig(
         kernel=case.kernel, groups=case.groups, local_size=case.local, args=case.args, global_offset=case.offset or (0, 0, 0)

@@ -1,4 +1,4 @@
-"""Marked sources: ``^`` is the cursor; it is no token of the language, so it may stand anywhere."""
+"""Marked sources: ``^`` is the cursor; it is not a token of the language, so it may be anywhere."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ DECLARATIONS = """\
 
 
 def marked(source: str, declarations: str = DECLARATIONS) -> tuple[Analysis, int]:
-    """The analysis of a source behind the usual declarations, and the offset of its cursor."""
+    """Return the analysis of a source behind the usual declarations, and the offset of its cursor."""
     text = declarations + source
     offset = text.index("^")
     return Analysis.of(text[:offset] + text[offset + 1 :]), offset
 
 
-def applied(text: str, edits) -> str:
-    """A text with edits applied, last first."""
+def apply_edits(text: str, edits) -> str:
+    """Return a text with edits applied, last first."""
     for edit in sorted(edits, key=lambda e: e.span, reverse=True):
         text = text[: edit.span.start] + edit.new_text + text[edit.span.end :]
     return text

@@ -25,7 +25,7 @@ class Refused(Exception):  # noqa: N818 - it says what the adapter has done
 
 
 class _Client:
-    """What both kinds of clients do. ``to`` and ``back`` are pipes to and from an adapter."""
+    """The part that both kinds of clients share. ``to`` and ``back`` are pipes to and from an adapter."""
 
     def __init__(self, to: IO[bytes], back: IO[bytes]) -> None:
         self._to, self._back = to, back
@@ -128,32 +128,32 @@ class _Client:
         self.ask("configurationDone")
 
     def stop(self) -> Body:
-        """Wait until the run stands still."""
+        """Wait until the run has stopped."""
         found = self.event("stopped", "terminated")
         assert found["event"] == "stopped", found
         return found
 
     def go(self, command: str, thread: int = 1, **more: Any) -> Body:
-        """Move the run and wait until it stands still, or is over (the event is then ``exited``)."""
+        """Move the run and wait until it has stopped, or is over (the event is then ``exited``)."""
         self.ask(command, threadId=thread, **more)
         return self.event("stopped", "exited")
 
     def top(self, thread: int = 1) -> Body:
-        """The innermost frame of a thread."""
+        """Return the innermost frame of a thread."""
         return self.ask("stackTrace", threadId=thread)["stackFrames"][0]
 
     def value(self, expression: str, **more: Any) -> str:
-        """What an expression gives."""
+        """Return the value of an expression."""
         return self.ask("evaluate", expression=expression, **more)["result"]
 
     def scope(self, name: str, frame: int | None = None) -> dict[str, Body]:
-        """The variables of a scope by name."""
+        """Return the variables of a scope by name."""
         number = self.top()["id"] if frame is None else frame
         scopes = {s["name"]: s["variablesReference"] for s in self.ask("scopes", frameId=number)["scopes"]}
         return {v["name"]: v for v in self.ask("variables", variablesReference=scopes[name])["variables"]}
 
     def output(self) -> str:
-        """All that the console has been told so far."""
+        """Return the console's output so far."""
         return "".join(event["body"]["output"] for event in self.events if event["event"] == "output")
 
     def keep_all(self) -> list[Body]:
@@ -176,7 +176,7 @@ class _Client:
 
 
 class Client(_Client):
-    """One ``visa-lsp dap`` process."""
+    """A ``visa-lsp dap`` process."""
 
     def __init__(self) -> None:
         self.process = subprocess.Popen(
@@ -201,13 +201,13 @@ class Client(_Client):
         return self.process.wait(timeout=WAIT)
 
     def said(self) -> str:
-        """What the process has written to its standard error; one that has not ended is made to."""
+        """Return the standard error of the process, after ending it if it still runs."""
         self.process.kill()
         assert self.process.stderr is not None
         return self.process.stderr.read().decode()
 
 
-# A session ends its process when its client is gone; here that process has other tests to do.
+# A session ends its process when its client has disconnected; here that process has other tests to do.
 session._leave_soon = lambda: None
 
 
@@ -222,7 +222,7 @@ class ClientHere(_Client):
         super().__init__(self._mine.makefile("wb"), self._mine.makefile("rb"))
 
     def _serve(self) -> None:
-        gone = contextlib.suppress(OSError)  # a peer that is gone takes nothing any more
+        gone = contextlib.suppress(OSError)  # a disconnected peer takes nothing any more
         with self._its as its, gone, its.makefile("rb", buffering=0) as source, its.makefile("wb") as target:
             try:
                 session.DebugSession(source, target, open_launch, __version__).serve()

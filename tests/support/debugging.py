@@ -57,7 +57,7 @@ twice:
 
 
 def opened(program, **arguments):
-    """The debugger of a launch request, and what its console has been told."""
+    """Return the debugger of a launch request, and its console output."""
     said: list[str] = []
     launched = open_launch({"program": str(program), **arguments}, said.append)
     launched.debugger.focus = launched.focus
@@ -65,7 +65,7 @@ def opened(program, **arguments):
 
 
 def debugger_of(dispatch, observers=()):
-    """A debugger for an order to run."""
+    """Return a debugger for an order to run."""
     return Debugger(Launch(dispatch, {}, {}, lambda: observers))
 
 
@@ -77,7 +77,7 @@ def through(dispatch, observers=()):
 
 
 def state(debugger):
-    """Everything of the running group that instructions can change, to be compared."""
+    """Return everything of the running group that instructions can change, to be compared."""
     stepper = debugger.stepper
     threads = [
         (
@@ -104,5 +104,5 @@ def state(debugger):
 
 
 def step(debugger):
-    """One instruction of the thread whose turn it is."""
+    """Return one instruction of the thread whose turn it is."""
     return debugger.go(StepGoal(debugger.stepper.current))

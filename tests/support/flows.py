@@ -24,20 +24,20 @@ HEAD = """.version 4.1
 
 
 def body_of(code: str) -> Body:
-    """The bound body of some lines behind ``HEAD``."""
+    """Return the bound body of some lines behind ``HEAD``."""
     [body] = bind(Document.parse(HEAD + code)).bodies
     return body
 
 
 def kernel_of(code: str) -> Kernel:
-    """The resolved kernel of some lines behind ``HEAD``."""
+    """Return the resolved kernel of some lines behind ``HEAD``."""
     module = lower(bind(Document.parse(HEAD + code)))
     assert module is not None
     return module.kernels[0]
 
 
 def text_graph(code: str, *, calls_end_blocks: bool = False) -> Graph:
-    """The graph of a text with accesses; ``calls_end_blocks`` as for ``graph_of``."""
+    """Return the graph of a text with accesses; ``calls_end_blocks`` as for ``graph_of``."""
     body = body_of(code)
     graph = graph_of(steps_of_body(body), body.name, calls_end_blocks=calls_end_blocks)
     if not calls_end_blocks:
@@ -55,7 +55,7 @@ BITS = 4
 
 
 def random_steps(rng: Random, count: int, *, calls: bool = False) -> list[Step]:
-    """A body with labels, jumps of every kind, and accesses to a few bits of a few variables."""
+    """Return a body with labels, jumps of every kind, and accesses to a few bits of a few variables."""
     steps = [Step(FlowClass.LABEL, label=f"L{n}") for n in range(rng.randint(1, count // 3))]
     labels = [step.label for step in steps if step.label is not None]
     while len(steps) < count:

@@ -19,12 +19,12 @@ PATIENCE = 60.0
 
 
 def helix() -> str | None:
-    """The Helix of this machine: by VISA_LSP_TEST_HELIX, else on the search path."""
+    """Return the Helix of this machine: by VISA_LSP_TEST_HELIX, else on the search path."""
     return os.environ.get("VISA_LSP_TEST_HELIX") or shutil.which("hx") or shutil.which("helix")
 
 
-def missing() -> str:
-    """Why Helix cannot be driven here; empty where it can."""
+def why_missing() -> str:
+    """Return the reason why Helix cannot be driven here; empty where it can."""
     if helix() is None:
         return "no helix (Debian 13: apt-get install hx; before: tests/editors/helix/install.sh DIR, VISA_LSP_TEST_HELIX=DIR/hx)"
     return "" if shutil.which("tmux") else "no tmux to show helix in (apt-get install tmux)"
@@ -57,18 +57,18 @@ class Terminal:
         """Type keys by their names, ``Enter`` or ``g``."""
         for name in names:
             self._tmux("send-keys", name)
-            time.sleep(0.05)  # a lone Escape is told from the start of another key by the time behind it
+            time.sleep(0.05)  # a lone Escape differs from the start of another key by the pause after it
 
     def text(self, words: str) -> None:
         """Type a text as it is."""
         self._tmux("send-keys", "-l", words)
 
     def screen(self) -> str:
-        """What is to be seen."""
+        """Return the text of the screen."""
         return self._tmux("capture-pane", "-p")
 
     def ended(self) -> bool:
-        """Whether the program has come to its end."""
+        """Return whether the program has come to its end."""
         return (
             subprocess.run(
                 ["tmux", "-L", self.name, "has-session"], env=self.environment, capture_output=True, check=False
@@ -86,7 +86,7 @@ class Terminal:
 
 
 def environment(home: Path, program: Path) -> dict[str, str]:
-    """A home with our configuration alone, and the server on the search path."""
+    """Return a home with our configuration alone, and the server on the search path."""
     place = home / "config" / "helix"
     place.mkdir(parents=True)
     shutil.copy(ROOT / "docs" / "editors" / "helix" / "languages.toml", place / "languages.toml")

@@ -32,7 +32,7 @@ SLIPS = {
 
 @dataclass(frozen=True)
 class Fault:
-    """A slip: its kind, the host with it, and where the changed token stands there."""
+    """A slip: its kind, the host with it, and the place of the changed token in it."""
 
     kind: str
     text: str
@@ -40,7 +40,7 @@ class Fault:
 
 
 def faults(host: HostText) -> Iterator[Fault]:
-    """Every fault that can be planted in the blocks of a host."""
+    """Yield every fault that can be planted in the blocks of a host."""
     text = host.document.text
     for number, unit in enumerate(host.units):
         for kind, (pattern, changed) in SLIPS.items():

@@ -1,6 +1,6 @@
 """A language server of another language, as clangd is one of C++: it answers about every place, and knows no command of others.
 
-``python host_server.py`` speaks on standard input and output. Every method that it is asked goes into the answer of ``fake/asked``.
+``python host_server.py`` speaks on standard input and output. The answer of ``fake/asked`` lists every requested method.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which module of the package imports which, read off the sources, and the loops in that."""
+"""The imports between modules of the package, read off the sources, and their loops."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Graph = dict[str, set[str]]
 
 
 def sources_of(package: Path) -> dict[str, str]:
-    """The source of every module below a package's folder, by dotted name; a package is its ``__init__``."""
+    """Return the source of every module below a package's folder, by dotted name; a package is its ``__init__``."""
     found = {}
     for path in sorted(package.rglob("*.py")):
         parts = path.relative_to(package.parent).with_suffix("").parts
@@ -26,7 +26,7 @@ def _last_name(node: ast.AST) -> str:
 
 
 def names_of(node: ast.AST) -> Iterator[str]:
-    """The dotted names that a statement or a call imports; ``from a import b`` names ``a.b``, module or not."""
+    """Yield the dotted names that a statement or a call imports; ``from a import b`` names ``a.b``, module or not."""
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)
     elif isinstance(node, ast.ImportFrom):
@@ -77,8 +77,8 @@ def graph_of(sources: Mapping[str, str], *, at_once: bool = False, types: bool =
     return graph
 
 
-def reached(graph: Mapping[str, set[str]], start: str) -> set[str]:
-    """All that a module imports, directly or by way of others; itself only where it is in a loop."""
+def find_reached(graph: Mapping[str, set[str]], start: str) -> set[str]:
+    """Return all that a module imports, directly or by way of others; itself only where it is in a loop."""
     seen: set[str] = set()
     left = [start]
     while left:
@@ -89,7 +89,7 @@ def reached(graph: Mapping[str, set[str]], start: str) -> set[str]:
 
 
 def loops_of(graph: Mapping[str, set[str]]) -> list[list[str]]:
-    """The groups of modules that all import each other, directly or by way of others (strongly connected components)."""
-    below = {module: reached(graph, module) for module in graph}
+    """Return the groups of modules that all import each other, directly or by way of others (strongly connected components)."""
+    below = {module: find_reached(graph, module) for module in graph}
     groups = {frozenset(m for m in below[module] if module in below[m]) for module in graph}
     return sorted(sorted(group) for group in groups if len(group) > 1)

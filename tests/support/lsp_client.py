@@ -1,4 +1,4 @@
-"""What tests of the server over stdio share: the command that starts it, a real kernel in a folder, places in a text."""
+"""Common parts of tests of the server over stdio: the command that starts it, a real kernel in a folder, places in a text."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Kernel:
 
 
 def saxpy(folder: Path) -> Kernel:
-    """The compiler's dump of saxpy with its ze_info and a launch file."""
+    """Return the compiler's dump of saxpy with its ze_info and a launch file."""
     source = place("run/TGLLP/axpy")
     shutil.copy(source / "saxpy.visaasm", folder)
     shutil.copy(source / "axpy.zeinfo.yaml", folder / "saxpy.zeinfo.yaml")
@@ -73,7 +73,7 @@ def saxpy(folder: Path) -> Kernel:
 
 
 def at(text: str, needle: str, inside: int = 0) -> types.Position:
-    """The position of a piece of an ASCII text, ``inside`` characters further on."""
+    """Return the position of a piece of an ASCII text, ``inside`` characters further on."""
     offset = text.index(needle) + inside
     line = text.count("\n", 0, offset)
     return types.Position(line, offset - (text.rfind("\n", 0, offset) + 1))
@@ -89,8 +89,9 @@ REFRESHES = (
 )  # fmt: skip
 
 
-def answering(client):
-    """A client that answers what real ones answer; ``client.registered`` and ``client.refreshed`` keep what was asked."""
+def make_answering(client):
+    """Return a client that answers what real ones answer; ``client.registered`` and ``client.refreshed`` record the
+    server's requests."""
     client.registered, client.refreshed = [], []
 
     @client.feature(types.CLIENT_REGISTER_CAPABILITY)
@@ -108,7 +109,7 @@ def answering(client):
 
 
 def plain(value: object):
-    """A command's answer as dictionaries and lists, as which it travelled."""
+    """Return a command's answer as dictionaries and lists, as which it travelled."""
     if hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, dict):
@@ -119,7 +120,7 @@ def plain(value: object):
 
 
 async def no_process_left(client) -> bool:
-    """Whether the server's processes for runs are gone, waited for."""
+    """Wait for the server's processes for runs to end; return whether they have."""
     server = client._server.pid
     end = time.monotonic() + 60
     while time.monotonic() < end:
@@ -144,13 +145,13 @@ class SharedClient(LanguageClient):
     async def begin(self, capabilities: types.ClientCapabilities) -> None:
         """Start the server and greet it."""
         await self.start_io(*SERVER)
-        await answering(self).initialize_session(types.InitializeParams(capabilities=capabilities))
+        await make_answering(self).initialize_session(types.InitializeParams(capabilities=capabilities))
         found = self.protocol.fm
         self._handlers = [(kept, dict(kept)) for kept in (found.features, found.builtin_features)]
 
     @property
     def alive(self) -> bool:
-        """Whether the server can be asked."""
+        """True if the server takes requests."""
         return self.error is None and self._server.returncode is None
 
     async def tidy(self) -> None:
@@ -160,7 +161,7 @@ class SharedClient(LanguageClient):
             kept.update(first)
         for uri in tuple(self._documents):
             self.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
-        await command(self, "visa.explain", "mov")  # what is said about the closing has come before the answer
+        await command(self, "visa.explain", "mov")  # the messages about the closing precede the answer
         for said in (self.refreshed, self.diagnostics, self.messages, self.shown_documents, self.progress_reports):
             said.clear()
 
@@ -180,14 +181,14 @@ class SharedClient(LanguageClient):
 
 
 class Servers:
-    """Servers by what their clients can do: each is started when a test first asks for it, and is there for all tests."""
+    """Servers by what their clients can do: each is started when a test first requests it, and is there for all tests."""
 
     def __init__(self) -> None:
         self._clients: dict[tuple[str, str], SharedClient] = {}
 
     @contextlib.asynccontextmanager
     async def client(self, name: str = "visual_studio_code", encoding: str = ""):
-        """The client of a server, tidied in the end."""
+        """Yield the client of a server, tidied in the end."""
         client = self._clients.get((name, encoding))
         if client is None or not client.alive:
             client = self._clients[name, encoding] = SharedClient()
@@ -205,7 +206,7 @@ class Servers:
 
 
 def capabilities_of(name: str, encoding: str = "") -> types.ClientCapabilities:
-    """What a client can do, and the unit of columns that it wants, if any."""
+    """Return the capabilities of a client, with the unit of columns that it prefers, if any."""
     found = client_capabilities(name)
     if encoding:
         found.general = found.general or types.GeneralClientCapabilities()
@@ -223,14 +224,14 @@ async def servers():
 
 @pytest.fixture
 async def client(servers):
-    """A client that can what VS Code can; its server is that of other tests too."""
+    """Yield a client with the capabilities of VS Code, on the server that tests share."""
     async with servers.client() as client:
         yield client
 
 
 @contextlib.asynccontextmanager
 async def in_folder(client, folder: Path):
-    """The client with a workspace folder."""
+    """Yield the client with a workspace folder."""
     here = types.WorkspaceFolder(folder.as_uri(), folder.name)
 
     def change(**folders: list[types.WorkspaceFolder]) -> None:
@@ -244,7 +245,7 @@ async def in_folder(client, folder: Path):
 
 @contextlib.asynccontextmanager
 async def session(name: str = "visual_studio_code", settings: dict | None = None, folder: str | None = None, **params):
-    """A client of a server of its own, perhaps with settings of the user and the same ones of a folder."""
+    """Yield a client of a server of its own, perhaps with settings of the user and the same ones of a folder."""
     client = await ClientServerConfig(server_command=SERVER).start()
     if settings is not None:
         client.set_configuration({"visa": settings})
@@ -252,7 +253,7 @@ async def session(name: str = "visual_studio_code", settings: dict | None = None
             client.set_configuration({"visa": settings}, scope_uri=folder)
     try:
         params = types.InitializeParams(capabilities=client_capabilities(name), **params)
-        client.said = await answering(client).initialize_session(params)
+        client.said = await make_answering(client).initialize_session(params)
         yield client
     finally:
         await client.shutdown_session()
@@ -260,11 +261,11 @@ async def session(name: str = "visual_studio_code", settings: dict | None = None
 
 
 async def command(client, name, *arguments):
-    """The answer of a command of the server, as plain values."""
+    """Return the answer of a command of the server, as plain values."""
     return plain(await client.workspace_execute_command_async(types.ExecuteCommandParams(name, list(arguments))))
 
 
-def opened(client, uri: str, text: str, language: str = "visa", version: int = 1) -> types.TextDocumentIdentifier:
+def open_text(client, uri: str, text: str, language: str = "visa", version: int = 1) -> types.TextDocumentIdentifier:
     """Open a text."""
     item = types.TextDocumentItem(uri, language, version, text)
     client.text_document_did_open(types.DidOpenTextDocumentParams(item))

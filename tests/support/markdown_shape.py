@@ -19,7 +19,7 @@ _LINK: Final = re.compile(r"\[[^\]]*\]\(([^)]*)\)")
 
 
 def mistakes(markdown: str, *, headings: bool = False, folder: Path | None = None) -> Iterator[str]:
-    """Yield what is wrong with a Markdown text; ``headings``: it may have some. Links lead to files of ``folder``."""
+    """Yield the mistakes of a Markdown text; ``headings`` allows headings. Links lead to files of ``folder``."""
     fence, before, pipes = "", "", None
     for line in markdown.split("\n"):
         mark = _FENCE.match(line)

@@ -1,7 +1,7 @@
 """Texts that carry the findings which they expect, and the comparison with the findings there are.
 
 A comment line underlines the line above it: ``// ^^^^ error[slug]: part of the message``. ``// <^^`` moves the carets to
-the first column, where they could not stand otherwise. Knows nothing of any rule.
+the first column, where they could not be otherwise. Knows nothing of any rule.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Finding:
 
 
 def strip(text: str) -> tuple[str, list[Finding]]:
-    """A marked text without its markers, and what they expect."""
+    """Return a marked text without its markers, and what they expect."""
     kept: list[str] = []
     expected = []
     for line in text.split("\n"):
@@ -64,7 +64,7 @@ def strip(text: str) -> tuple[str, list[Finding]]:
 
 
 def complete(block: str) -> tuple[str, list[int]]:
-    """A block made a whole text, and the line of the block that each of its lines is, -1 for those put in."""
+    """Return a block made a whole text, and the line of the block that each of its lines is, -1 for those put in."""
     if not block.strip():
         return block, [0]
     lines = list(enumerate(block.split("\n")))
@@ -85,7 +85,7 @@ def complete(block: str) -> tuple[str, list[int]]:
 
 
 def findings(block: str, platform: str | None = None, extra: tuple[str, ...] = ()) -> list[Finding]:
-    """The findings about a block, with lines and columns counted in it."""
+    """Return the findings about a block, with lines and columns counted in it."""
     text, origin = complete(block)
     analysis = Analysis.of(text, platform)
     ctx = CheckContext(analysis.document, analysis.bound, analysis.platform, analysis.dialect)
@@ -98,7 +98,7 @@ def findings(block: str, platform: str | None = None, extra: tuple[str, ...] = (
 
 
 def differences(marked: str, platform: str | None = None, extra: tuple[str, ...] = ()) -> list[str]:
-    """How the findings about a marked block differ from its markers: nothing when they agree."""
+    """Return the differences between the findings about a marked block and its markers; empty when they agree."""
     block, expected = strip(marked)
     found = findings(block, platform, extra)
     report = []

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import corpus_cases
 import own_cases
-from corpus import BESIDE, HAS_MORE, OWN, framed, place
+from corpus import BESIDE, HAS_MORE, OWN, frame_form, place
 from corpus_results import compare, kept, of_pocl
 
 from visa_lsp.analysis.analysis import Analysis
@@ -47,7 +47,7 @@ _BATCH_FORMS = 32  # a kernel each; one compilation takes 0.3 s and 10 ms a kern
 _SECONDS = 120
 
 
-def missing() -> str:
+def why_missing() -> str:
     """Return the reason why there is no compiler of 2026 here; empty where there is one."""
     if INSTALLED:
         return ""
@@ -64,7 +64,7 @@ def sources() -> list[Path]:
     return sorted(path for path in (*own, *more) if path.name != _ON_PURPOSE)
 
 
-def compiled(path: Path, device: str, tool: str, options: str = "") -> Build:
+def compile_source(path: Path, device: str, tool: str, options: str = "") -> Build:
     """Compile a source for a device by the first standard of OpenCL that the compiler takes it in."""
     for standard in _STANDARDS:
         build = built(read_source(str(path)), device, f"{standard} {options}".strip(), tool)
@@ -120,11 +120,11 @@ def check_launch(case: Case, build: Build, engine: str = "interp") -> None:
     compare(
         case,
         {buffer.arg: buffer.array for buffer in report.buffers},
-        _expected(case, main.kernels[0].int_attribute("SimdSize")),
+        _compute_expected(case, main.kernels[0].int_attribute("SimdSize")),
     )
 
 
-def _expected(case: Case, simd: int) -> dict[int, np.ndarray]:
+def _compute_expected(case: Case, simd: int) -> dict[int, np.ndarray]:
     if case.reference:
         return case.reference([getattr(arg, "array", None) for arg in case.args], simd)
     return kept(case, simd) if source_of(case.source).is_relative_to(OWN) else of_pocl(case)[0]
@@ -141,11 +141,11 @@ def own_forms() -> list[str]:
 
 def whole_text(form: str, device: str) -> str:
     """Return a text of 4.2 that holds a form of ``tests/own/forms.txt``."""
-    return for_device(framed(form)[0].replace(".version 4.1", ".version 4.2", 1), device)
+    return for_device(frame_form(form)[0].replace(".version 4.1", ".version 4.2", 1), device)
 
 
 def for_device(text: str, device: str) -> str:
-    """Return a text with the build option by which the compiler tells the dialect of a device."""
+    """Return a text with the build option by which the compiler states the dialect of a device."""
     return f'{text}//Build option: "-enableEfficient64b"\n' if device in EFFICIENT else text
 
 
@@ -166,7 +166,7 @@ def compiler_verdicts(texts: Sequence[str], device: str, tool: str) -> list[str]
 
 
 def _of_batch(texts: Sequence[str], device: str, tool: str, folder: Path) -> list[str]:
-    """The verdicts of one compilation. Kernels are compiled in their order; a crash is the last one's, and ends it."""
+    """Return the verdicts of one compilation. Kernels are compiled in their order; a crash is the last one's, and ends it."""
     (folder / "k.cl").write_text("".join(_kernel(number, text) for number, text in enumerate(texts)), encoding="utf-8")
     command = [tool, "compile", "-file", "k.cl", "-device", device, "-output", "z"]
     dump = {"IGC_ShaderDumpEnable": "1", "IGC_DumpToCustomDir": str(folder), "IGC_ShaderDumpPidDisable": "1"}

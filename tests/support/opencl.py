@@ -28,7 +28,7 @@ _TYPES = {
 
 @functools.cache
 def _context():
-    """The CPU's context, or why there is none."""
+    """Return the CPU's context, or why there is none."""
     os.environ.setdefault("POCL_CACHE_DIR", tempfile.mkdtemp(prefix="pocl"))
     os.environ.setdefault("PYOPENCL_NO_CACHE", "1")
     try:
@@ -45,15 +45,15 @@ def _context():
     return cl.Context(pocl.get_devices())
 
 
-def missing() -> str:
-    """Why there is no oracle here; empty when there is one."""
+def why_missing() -> str:
+    """Return the reason why the oracle cannot run here; empty when it can."""
     context = _context()
     return context if isinstance(context, str) else ""
 
 
 @contextmanager
 def standard_output():
-    """What is written to file descriptor 1 meanwhile: a function that gives the text afterwards."""
+    """Capture file descriptor 1; yield a function that returns the text afterwards."""
     flush = ctypes.CDLL(None).fflush
     sys.stdout.flush()
     flush(None)
@@ -98,7 +98,7 @@ def run(source: str, kernel: str, groups, local, args, options=(), offset=None, 
     """Buffers and images after a run, by argument index; what it prints is appended to ``printed``."""
     import pyopencl as cl
 
-    assert not missing()
+    assert not why_missing()
     program = cl.Program(_context(), source).build(options=list(options))
     queue = cl.CommandQueue(_context())
     handle = cl.Kernel(program, kernel)

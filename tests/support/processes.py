@@ -1,4 +1,4 @@
-"""What tests of processes share: waiting for one to end, and for what it says."""
+"""Common parts of tests of processes: waiting for their end and for their output."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PATIENCE = 60.0  # seconds: far more than anything takes, on a busy machine too
 
 
 def patiently(holds: Callable[[], bool]) -> bool:
-    """Whether something comes to hold."""
+    """Return whether a condition becomes true within the time."""
     end = time.monotonic() + _PATIENCE
     while not holds():
         if time.monotonic() > end:
@@ -24,7 +24,7 @@ def patiently(holds: Callable[[], bool]) -> bool:
 
 
 def is_alive(number: int) -> bool:
-    """Whether a process runs; one that has ended and that nobody has asked about does not."""
+    """Return whether a process runs; an ended one that was not waited for yet (a zombie) does not."""
     try:
         os.kill(number, 0)
         about = Path(f"/proc/{number}/stat").read_text()
@@ -35,13 +35,13 @@ def is_alive(number: int) -> bool:
     return about.rpartition(")")[2].split()[0] not in "ZX"
 
 
-def gone(numbers: Iterable[int]) -> bool:
-    """Whether processes end."""
+def wait_for_end(numbers: Iterable[int]) -> bool:
+    """Return whether processes end."""
     return all(patiently(lambda number=number: not is_alive(number)) for number in numbers)
 
 
 def lines_of(path: Path, count: int) -> list[str]:
-    """The first lines of a file, when there are so many."""
+    """Return the first lines of a file, when there are so many."""
     lines: list[str] = []
 
     def has_them() -> bool:

@@ -200,7 +200,7 @@ PRODUCTIONS: dict[str, tuple[str, ...]] = {
     ),
 }
 
-# Directives and declarations of the grammar; each stands in the frame where it belongs.
+# Directives and declarations of the grammar; each is in the frame where it belongs.
 DIRECTIVES = (
     '//Build option: "-opt"',
     "/* block */",

@@ -1,4 +1,4 @@
-"""Strategies for whole programs: every value comes from a row of the table, so that a new row is generated unasked.
+"""Strategies for whole programs: every value comes from a row of the table, so that a new row is covered at once.
 
 A program is a kernel with fixed declarations and drawn instructions. Labels are defined first and strings are numbered
 in the order of their use, as an assembler would number them.
@@ -94,7 +94,7 @@ def immediates(draw, slot: Slot) -> Immediate:
 
 @st.composite
 def vectors(draw, slot: Slot, *, sat: bool = False) -> object:
-    """A vector operand of one of the slot's classes."""
+    """Draw a vector operand of one of the slot's classes."""
     write = slot.role is Role.WRITE
     cls = draw(st.sampled_from([c for c in (G, A, P, I, IM, ST, AO) if c in slot.classes]))
     modifiers = [OperandModifier.NONE] if write else [m for m in OperandModifier if m is not OperandModifier.SAT]
@@ -137,7 +137,7 @@ def exec_controls(draw, row: Instruction, kind: FieldKind) -> ExecControl:
 
 @st.composite
 def modifier_values(draw, modifier: Modifier) -> int:
-    """A value that the modifier has a word for."""
+    """Draw a value that the modifier has a word for."""
     match modifier.kind:
         case Modifier.Kind.CHANNELS:
             return draw(st.integers(1, 15))
@@ -173,7 +173,7 @@ _WIDTH = {FieldKind.U8: 8, FieldKind.U16: 16, FieldKind.U32: 32}
 
 @st.composite
 def instructions(draw, row: Instruction, pool: list[str]) -> Inst:
-    """A legal instruction of a row; strings go to the pool."""
+    """Draw a legal instruction of a row; strings go to the pool."""
     values: dict[str, object] = {f.name: f.const if f.const is not None else default_value(f) for f in row.fields}
     sat = False
     for modifier in row.modifiers:
@@ -192,7 +192,7 @@ def instructions(draw, row: Instruction, pool: list[str]) -> Inst:
             values[field.name] = draw(st.none() | predicates)
     for slot in row.slots:
         draw(_slot(row, slot, values, pool, sat=sat))
-    _derived(row, values)
+    _derive(row, values)
     return Inst(row, tuple(values[f.name] for f in row.fields))
 
 
@@ -247,7 +247,7 @@ def _slot(draw, row: Instruction, slot: Slot, values: dict[str, object], pool: l
             raise AssertionError(slot.shape)
 
 
-def _derived(row: Instruction, values: dict[str, object]) -> None:
+def _derive(row: Instruction, values: dict[str, object]) -> None:
     """Counts of lists; vector items without an operand repeat the one before."""
     named = {s.name for s in row.slots}
     before = None
@@ -276,7 +276,7 @@ def _derived(row: Instruction, values: dict[str, object]) -> None:
 
 @st.composite
 def lsc_lines(draw) -> str:
-    """A load/store controller line of text 4.1."""
+    """Draw a load/store controller line of text 4.1."""
     register = draw(st.sampled_from(["V33", "V36", "V33.64"]))
     cache = draw(st.sampled_from(["", ".uc.uc", ".ca.ca", ".st.wb", ".wt.uc", ".df.df"]))
     size = draw(st.sampled_from(["a16", "a32", "a64"]))
@@ -316,7 +316,7 @@ def lsc_instructions(draw) -> Inst:
 
 @st.composite
 def modules(draw, max_size: int = 8) -> Module:
-    """A kernel with drawn instructions of any rows that an object can hold."""
+    """Draw a kernel with drawn instructions of any rows that an object can hold."""
     pool = list(SKELETON.strings[:-1])
     code = list(SKELETON.instructions)
     for _ in range(draw(st.integers(1, max_size))):
@@ -328,7 +328,7 @@ def modules(draw, max_size: int = 8) -> Module:
 
 
 def module_of(pool: list[str], code: list[Inst]) -> Module:
-    """A module of the fixed declarations with this pool and code; the last string is the attribute that is implied."""
+    """Return a module of the fixed declarations with this pool and code; the last string is the attribute that is implied."""
     names = (*pool, "Target")
     attributes = (*SKELETON.attributes[:-1], Attribute(len(names) - 1, 1, b"\x01"))
     return Module((4, 1), (replace(SKELETON, strings=names, instructions=tuple(code), attributes=attributes),))

@@ -27,7 +27,7 @@ _MADE = {"glossary.md"}
 
 
 def sentences() -> Iterator[tuple[str, str]]:
-    """(where it stands, the text without what is code in it)."""
+    """Yield (place, text without its code)."""
     for row in TABLE.rows:
         yield row.mnemonic, " ".join([row.summary, row.detail, *row.pitfalls])
         yield row.mnemonic, " ".join([s.doc for s in row.slots] + [m.doc for m in row.modifiers])
@@ -51,7 +51,7 @@ def sentences() -> Iterator[tuple[str, str]]:
 
 
 def _messages() -> Iterator[tuple[str, str]]:
-    """The texts of several words in the code, docstrings left out."""
+    """Yield the texts of several words in the code, docstrings left out."""
     for path in sorted((ROOT / "visa_lsp").rglob("*.py")):
         if path.name == "glossary.py":
             continue

@@ -91,8 +91,8 @@ class Planted(NamedTuple):
     faults: tuple[tuple[str, str], ...]
 
 
-def planted(text: str, draw: random.Random, extra: Extra) -> Planted:
-    """Every fault of ``PLANTS`` that has a place in a text, each in a line of its own, and one of ``EXTRAS``."""
+def plant_faults(text: str, draw: random.Random, extra: Extra) -> Planted:
+    """Return every fault of ``PLANTS`` that has a place in a text, each in a line of its own, and one of ``EXTRAS``."""
     lines = text.split("\n")
     taken: set[int] = set()
     faults = []

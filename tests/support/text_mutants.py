@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from markers import complete
 
-from visa_lsp.checks.collected import CHECKS
+from visa_lsp.checks.registry import CHECKS
 from visa_lsp.checks.support.pages import examples
 from visa_lsp.launchfile.rules import RULES as LAUNCH_RULES
 from visa_lsp.zeinfo.rules import RULES as ZE_INFO_RULES
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _OWN = Path(__file__).parents[1] / "own"
 _EXAMPLES = Path(__file__).parents[2] / "examples"
 _TOKEN = re.compile(r"[A-Za-z_%][\w.]*|\d[\w.]*|\s+|.", re.DOTALL)
-_SMALL_CHARS = 6_000
+_MAX_FILE_BYTES = 6_000
 _PIECES = (
     "/*", "*/", "//", "{", "}", "(", ")", "<", ">", ",", '"', "'", ":", ".", "-", "#", "0x", "1", "ret", "M1", "MOV",
     "{NoMask}", "(-)", "V9", "%", "\t", "\n", "é", "true", "[", "]", "null",
@@ -114,7 +114,7 @@ def _sources() -> dict[str, list[tuple[str, str]]]:
             for which, text in zip(("bad", "good"), examples(rule), strict=True):
                 found[kind].append((f"{rule.name} {which}", complete(text)[0] if kind == "visa" else text))
     for path in sorted([*_OWN.rglob("*"), *_EXAMPLES.iterdir()]):
-        if path.suffix not in (".visaasm", ".yaml") or path.stat().st_size > _SMALL_CHARS:
+        if path.suffix not in (".visaasm", ".yaml") or path.stat().st_size > _MAX_FILE_BYTES:
             continue
         kind = {".visaasm": "visa"}.get(path.suffix, "launch" if path.name.endswith(".launch.yaml") else "zeinfo")
         found[kind].append((path.name, path.read_text(encoding="utf-8")))

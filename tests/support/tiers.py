@@ -1,4 +1,4 @@
-"""The tiers of the tests: default, full and editors, told apart by the markers `full` and `editors`.
+"""The tiers of the tests: default, full and editors, distinguished by the markers `full` and `editors`.
 
 The tests marked `corpus` have more cases where a larger corpus lies beside the repository; `--beside` runs those cases alone.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def chosen(items: list[pytest.Item], config: pytest.Config) -> list[pytest.Item]:
     """Return the items of the tier that the options name; without an option, those of the default tier.
 
-    With `--beside` only those marked `corpus` are left of them. A slice is told by a digest of the item's name, so that a
+    With `--beside` only those marked `corpus` are left of them. A slice follows from a digest of the item's name, so that a
     new test moves no other test to another slice.
     """
     if config.getoption("--beside"):
@@ -39,7 +39,7 @@ def chosen(items: list[pytest.Item], config: pytest.Config) -> list[pytest.Item]
 
 
 def one_of_each(cases: Iterable[object], kind: Callable[[object], Hashable]) -> list[object]:
-    """Return the cases as parameters of which only the first of each kind is in the default tier."""
+    """Return the cases as parameters, with only the first of each kind in the default tier."""
     seen = set()
     parameters = []
     for case in cases:
@@ -59,5 +59,5 @@ def in_turns(
 
 
 def first(count: int, cases: Iterable[object]) -> list[object]:
-    """Return the cases as parameters of which only the first `count` are in the default tier."""
+    """Return the cases as parameters, with only the first `count` in the default tier."""
     return [case if i < count else pytest.param(case, marks=pytest.mark.full) for i, case in enumerate(cases)]

@@ -1,6 +1,6 @@
 """A plain run kept instruction by instruction, and what the debugger shows held against it.
 
-What a line of ``run --trace`` says is found again by the names that a user of the debugger would ask for. Where a variable
+What a line of ``run --trace`` says is found again by the names that a user of the debugger would request. Where a variable
 lies is taken from the machine that ran, not from the debugger.
 """
 
@@ -43,7 +43,7 @@ _CUT = ", ...]"
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a plain run says of one instruction: who, where, what was left in the registers, and its line of the trace."""
+    """An instruction of a plain run: its thread, its place, the registers after it, and its line of the trace."""
 
     key: ThreadKey
     depth: int
@@ -104,15 +104,15 @@ class Recorder(Observer):
 
 
 def registers(frame: Frame) -> bytes:
-    """All that a thread's variables lie in, as one short value."""
+    """Return all that a thread's variables lie in, as one short value."""
     held = hashlib.blake2b(frame.regs.tobytes(), digest_size=16)
     held.update(frame.addr.tobytes())
     held.update(marshal.dumps((list(frame.preds), list(frame.surfaces)), 2))
     return held.digest()
 
 
-def compared(cells: FrameCells, done: Done) -> int:
-    """Assert that the debugger shows what a trace told of an instruction behind it; how many operands were told."""
+def compare_done(cells: FrameCells, done: Done) -> int:
+    """Assert that the debugger shows the traced values behind an instruction; return the number of operands."""
     told = done.told
     if not told:
         return 0
@@ -134,7 +134,7 @@ def compared(cells: FrameCells, done: Done) -> int:
 
 
 def _operand(cells: FrameCells, done: Done, touch: Touch, told: str) -> bool:
-    """An operand by the bytes of its variable; False for one that leaves it."""
+    """Return an operand by the bytes of its variable; False for one that leaves it."""
     name = cells.names.general.get(touch.var)
     if name is None:
         return False
@@ -156,7 +156,7 @@ def _operand(cells: FrameCells, done: Done, touch: Touch, told: str) -> bool:
 
 
 def _region(cells: FrameCells, done: Done, name: str, told: str) -> None:
-    """A destination by the region that its line writes; what no trace shows as it lies has no such region."""
+    """Compare the traced values of a destination with the region that its line writes, if it writes a plain one."""
     written = re.search(rf"{re.escape(name)}\(\d+,\d+\)<\d+>", done.line)
     if written is not None:
         words = told.removesuffix(", ...").split(", ")

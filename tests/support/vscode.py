@@ -1,4 +1,4 @@
-"""Where the VS Code of the tests is, the .vsix made from a copy of the extension, and how the scripts are run."""
+"""VS Code for tests: its place, a .vsix built from a copy of the extension, and running scripts."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ PATIENCE = 600.0  # a script that takes longer has failed
 PROGRAM = Path(sys.executable).with_name("visa-lsp")
 
 
-def missing() -> str:
-    """Why VS Code cannot be driven here; empty where it can."""
+def why_missing() -> str:
+    """Return the reason why VS Code cannot be driven here; empty where it can."""
     if not INSTALLED or not (Path(INSTALLED) / "bin" / "node").exists():
         return "no VS Code (tests/editors/vscode/install.sh DIR, then VISA_LSP_TEST_VSCODE=DIR)"
     if CHROMIUM is None:
@@ -33,13 +33,13 @@ def missing() -> str:
 
 
 def environment() -> dict[str, str]:
-    """The environment of the scripts: the installed node goes first."""
+    """Return the environment of the scripts: the installed node is first on the path."""
     path = f"{INSTALLED}/bin:{os.environ.get('PATH', '')}"
     return {**os.environ, "PATH": path, "VISA_LSP_TEST_CHROMIUM": str(CHROMIUM), "PYTHON": sys.executable}
 
 
 def copy_extension(folder: Path) -> Path:
-    """A copy of the extension beside what it needs of the repository, with the packages that build it."""
+    """Return a copy of the extension beside what it needs of the repository, with the packages that build it."""
     for name in (
         "vscode-extension",
         "visa_lsp",
@@ -63,7 +63,7 @@ def copy_extension(folder: Path) -> Path:
 
 
 def build_extension(extension: Path, target: str = "") -> Path:
-    """The .vsix. With a target of the Marketplace it brings the wheels along that the server needs there, with a newcomer's Python."""
+    """Return the .vsix. With a target of the Marketplace it brings the wheels along that the server needs there, with a newcomer's Python."""
     versions = {"VISA_PYTHONS": _newcomers_python()} if target else {}
     run_npm(extension, "run", "--silent", "package", *(["--", target] if target else []), **versions)
     return extension / (f"visa-lsp-{target}.vsix" if target else "visa-lsp.vsix")
@@ -79,7 +79,7 @@ def run_npm(extension: Path, *words: str, **more: str) -> None:
 
 
 def _newcomers_python() -> str:
-    """The version of the Python that lib.mjs lets the extension find."""
+    """Return the version of the Python that lib.mjs lets the extension find."""
     found = (
         shutil.which(f"python3{minor}", path="/usr/local/bin:/usr/bin:/bin") for minor in (".14", ".13", ".12", ".11")
     )
@@ -94,7 +94,7 @@ CUT = ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "cut"]
 
 @dataclass
 class Window:
-    """A VS Code and a browser in which scripts run one behind the other, each with a page of its own; begun when the first one comes.
+    """A VS Code and a browser in which scripts run one behind the other, each with a page of its own; started for the first one.
 
     Without a program the server is not there yet. ``cut``: without a network.
     """
@@ -121,7 +121,8 @@ class Window:
     def run(self, script: str, *words: object) -> list[dict[str, Any]]:
         """Run a script with its arguments and give the JSON lines that it printed; they are printed here too.
 
-        A script that fails is tried once more, in a new window: on a busy machine a key may come before the window has the focus.
+        A script that fails is tried once more, in a new window: on a busy machine a key may arrive before the window
+        has the focus.
         """
         for _ in range(2):
             lines = self._play([script, *map(str, words)])

@@ -1,4 +1,4 @@
-"""How much a piece of code does, told without a clock: machines differ, and share their time with others."""
+"""The amount of work of a piece of code, without a clock: machines differ, and share their time with other jobs."""
 
 import sys
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def calls_of(function: Callable[[], Any]) -> int:
-    """How many calls of Python and C functions a call of `function` makes (a regular expression counts as one)."""
+    """Return the number of calls of Python and C functions that a call of `function` makes (a regular expression counts as one)."""
     count = 0
 
     def note(frame: object, event: str, argument: object) -> None:

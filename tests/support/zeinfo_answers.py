@@ -1,4 +1,4 @@
-"""What tests of ``zeinfo emit`` share: registers of a platform, buffers compared, and the answers of one who knows the source."""
+"""Common parts of tests of ``zeinfo emit``: registers of a platform, buffer comparison, answers from the source."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def same(left, right) -> bool:
 
 
 def answers(kernel, info, doubts) -> list[str]:
-    """What a user who knows the source says to the warnings: read off the compiler's document."""
+    """Return the answers to the warnings of a user who knows the source, read off the compiler's document."""
     said = ["constant=none"]
     said += [f"{a.arg_index}=constant" for a in info.payload if a.addrspace == "constant"]
     said += [f"{a.arg_index}={a.image_type}" for a in info.payload if a.image_type]

@@ -42,7 +42,7 @@ def test_facts_of_an_edited_chunk_are_those_of_its_text(seed: int, monkeypatch: 
             start = pick.randint(0, max(0, chunk.length - 1))
             end = min(start + pick.choice((0, 0, 1, 30)), max(start, chunk.length - 1))
             new = pick.choice(("", "x", ".", "\n", " ", ":", "//", pick.choice(_LINES) + "\n"))
-            edited = chunk.edited(start, end, new, most=512)
+            edited = chunk.edit(start, end, new, most=512)
             if edited is None:
                 break
             chunk = edited

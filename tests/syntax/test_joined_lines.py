@@ -47,7 +47,7 @@ def test_edited_text_equals_fresh_text(seed):
         start = pick.randint(0, len(text))
         end = min(len(text), start + pick.choice((0, 1, 5, 50, 40000)))
         new = "".join(pick.choice(PIECES) for _ in range(pick.choice((0, 1, 2, 30))))
-        analysis, text = analysis.edited(start, end, new), text[:start] + new + text[end:]
+        analysis, text = analysis.edit(start, end, new), text[:start] + new + text[end:]
         fresh = Analysis.of(text)
         assert list(analysis.document.codes()) == list(fresh.document.codes())
         assert list(analysis.document.statements()) == list(fresh.document.statements())

@@ -15,7 +15,7 @@ from parsimonious.grammar import Grammar
 from work import calls_of
 
 import visa_lsp
-from visa_lsp.syntax.nodes import BLANK, Node, grammar, parsed
+from visa_lsp.syntax.nodes import BLANK, Node, grammar, parse_node
 from visa_lsp.syntax.parse import Parser
 
 if TYPE_CHECKING:
@@ -82,20 +82,20 @@ def test_what_has_no_name_and_blanks_are_left_out():
             yield from of(part)
 
     line = "  (!P1) add.sat (M1, 16)  V1( 0, 0 )<1> 0x1:d "
-    found = parsed(line)
+    found = parse_node(line)
     assert found is not None
     names = [node.name for node in of(found)]
     assert {"", BLANK}.isdisjoint(names)
     assert names[:5] == ["line", "statement", "instruction", "predicate", "pname"]
     assert (found.text, found.parts[0].text) == (line, line.strip())
-    assert parsed("") is None
+    assert parse_node("") is None
 
 
 def test_a_process_that_knows_the_shapes_loads_no_parsimonious(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("VISA_LSP_CACHE", str(tmp_path))
     code = (
-        "import sys; from visa_lsp.syntax.parse import parse_line; from visa_lsp.syntax.statement_cache import cached_statements\n"
-        "with cached_statements(): print(len(parse_line(sys.argv[1]).operands))\n"
+        "import sys; from visa_lsp.syntax.parse import parse_line; from visa_lsp.syntax.statement_cache import use_cache_of_user\n"
+        "with use_cache_of_user(): print(len(parse_line(sys.argv[1]).operands))\n"
         "print({'parsimonious', 'regex', 'threading', 'visa_lsp.syntax.nodes'} & {*sys.modules} - {'threading'})"
     )
     for number, loaded in ((1, True), (20, False)):
@@ -154,7 +154,7 @@ def test_what_a_line_takes_grows_as_it_does(head: str):
     grammar()
 
     def check(token: str):
-        once, twice = (calls_of(lambda count=count: parsed(head + token * count)) for count in (12, 24))
+        once, twice = (calls_of(lambda count=count: parse_node(head + token * count)) for count in (12, 24))
         assert twice < 2.2 * once + 500, (once, twice)
 
     tokens = [

@@ -10,12 +10,12 @@ import msgspec
 import pytest
 from tiers import first
 
+from visa_lsp.build_id import digest
 from visa_lsp.cli.main import main
-from visa_lsp.identity import digest
-from visa_lsp.kept import MAX_BYTES, Kept
+from visa_lsp.disk_cache import MAX_BYTES, Kept
 from visa_lsp.syntax.parse import Parser
 from visa_lsp.syntax.shapes import split
-from visa_lsp.syntax.statement_cache import StatementCache, packed, statement_cache_of_user
+from visa_lsp.syntax.statement_cache import StatementCache, pack_tree, statement_cache_of_user
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -135,7 +135,7 @@ def test_nothing_of_the_file_is_executed(tmp_path, kind):
 
     line = "  (P1) add.sat (M1, 1) V1(0,0)<1> V2(0,1)<1;1,0> 1.5:f"
     kept = Kept(tmp_path / "shapes", "mark")
-    kept.put(split(line)[0], [line, poisoned(packed(Parser().full(line)))])
+    kept.put(split(line)[0], [line, poisoned(pack_tree(Parser().full(line)))])
     kept.flush()
     parser = parser_at(tmp_path / "shapes")
     for text in (line, line.replace("V1", "V77")):

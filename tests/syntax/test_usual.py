@@ -13,7 +13,7 @@ from test_shapes import PIECES, SEED, damaged, real_lines
 
 from visa_lsp.syntax import build, tree
 from visa_lsp.syntax.grammar import grammar_text
-from visa_lsp.syntax.nodes import grammar, parsed
+from visa_lsp.syntax.nodes import grammar, parse_node
 
 USUAL = ("usual_exec", "usual_ref", "usual_value")
 # Signs and words that stand beside usual operands, or make them unusual.
@@ -37,7 +37,7 @@ def longhand() -> Grammar:
 
 
 def read(by: Grammar, line: str) -> tree.Statement | None:
-    node = parsed(line, by)
+    node = parse_node(line, by)
     return None if node is None else build.statement(node)
 
 
@@ -65,4 +65,4 @@ def test_random_lines(count: int):
 
 @pytest.mark.parametrize("name", USUAL)
 def test_they_are_used(name: str):
-    assert f"name='{name}'" in repr(parsed("add (M1_NM, 16) (-abs)V1(0,0)<8;8,1> A0(1)<1> P1 %null.0 0x1f:ud"))
+    assert f"name='{name}'" in repr(parse_node("add (M1_NM, 16) (-abs)V1(0,0)<8;8,1> A0(1)<1> P1 %null.0 0x1f:ud"))

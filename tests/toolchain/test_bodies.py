@@ -2,7 +2,7 @@
 
 import pytest
 
-from visa_lsp.toolchain.bodies import bodies_of, guarded_copy, listing_name
+from visa_lsp.toolchain.bodies import bodies_of, listing_name, make_guarded_copy
 
 TEXT = """\
 .version 4.1
@@ -76,7 +76,7 @@ def test_a_text_without_bodies_has_none():
 def test_each_body_gets_a_file_and_lines_are_found_again(codes_of):
     codes = codes_of(TEXT)
     bodies = bodies_of(codes)
-    copy = guarded_copy(codes, bodies)
+    copy = make_guarded_copy(codes, bodies)
     lines = copy.text.split("\n")
     for number, body in enumerate(bodies):
         at = lines.index(f'.kernel_attr OutputAsmPath="{listing_name(number)}"')
@@ -89,7 +89,7 @@ def test_each_body_gets_a_file_and_lines_are_found_again(codes_of):
 
 def test_a_copy_of_one_body_has_no_other(codes_of):
     codes = codes_of(TEXT)
-    copy = guarded_copy(codes, bodies_of(codes), 1)
+    copy = make_guarded_copy(codes, bodies_of(codes), 1)
     assert "first" not in copy.text
     assert '"second"' in copy.text
     assert copy.text.startswith(".version 4.1\n")
@@ -115,7 +115,7 @@ def test_a_copy_of_one_body_has_no_other(codes_of):
 )
 def test_the_copy_has_no_file_that_the_text_names(codes_of, line):
     codes = codes_of(f'.version 4.1\n.kernel "k"\n{line}\n    ret (M1, 1)\n')
-    text = guarded_copy(codes, bodies_of(codes)).text
+    text = make_guarded_copy(codes, bodies_of(codes)).text
     assert "\\\n" not in text
     said = [one for one in text.split("\n") if ".kernel_attr" in one and ("AsmPath" in one or "AsmName" in one)]
     assert said == ['.kernel_attr OutputAsmPath="0.asm"']

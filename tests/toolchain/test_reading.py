@@ -1,6 +1,6 @@
 """Listings, pressure and complaints as the tools print them, cut down to what matters."""
 
-from visa_lsp.toolchain.bodies import bodies_of, guarded_copy
+from visa_lsp.toolchain.bodies import bodies_of, make_guarded_copy
 from visa_lsp.toolchain.build_log import messages_in
 from visa_lsp.toolchain.complaints import complaints_in, misuse, warnings_in
 from visa_lsp.toolchain.listing import read_listing
@@ -139,7 +139,7 @@ def test_hostile_words_are_read_without_going_back_and_forth():
     """Each of these has many beginnings of something that never ends; going back for each would take hours."""
     many = 300_000
     assert bodies_of([".kernel_attr " * many]) == ()
-    assert ".kernel_attr" in guarded_copy([".kernel_attr " * many], ()).text
+    assert ".kernel_attr" in make_guarded_copy([".kernel_attr " * many], ()).text
     assert read_listing("add // " * many).lines[0].number is None
     assert read_listing("add // $1 R{" * many).lines
     assert read_listing("//.declare V (1) size=1 type=d (" * many).registers == {}

@@ -7,7 +7,7 @@ from tiers import first
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.zeinfo.facts import kernel_texts
 from visa_lsp.isa.platforms import platform_named
-from visa_lsp.zeinfo.against import disagreements, in_document, in_text
+from visa_lsp.zeinfo.kernel_checks import disagreements, in_document, in_text
 from visa_lsp.zeinfo.layout import registers
 from visa_lsp.zeinfo.source import ZeInfoSource
 

@@ -32,10 +32,10 @@ from visa_lsp.program.model import Module  # noqa: E402
 from visa_lsp.sim.launch.config import LaunchConfig  # noqa: E402
 from visa_lsp.sim.launch.prepare import prepare  # noqa: E402
 from visa_lsp.sim.machine import run  # noqa: E402
-from visa_lsp.zeinfo.against import disagreements  # noqa: E402
 from visa_lsp.zeinfo.emit.answers import read_answers  # noqa: E402
-from visa_lsp.zeinfo.emit.document import emitted  # noqa: E402
+from visa_lsp.zeinfo.emit.document import emit_with_doubts  # noqa: E402
 from visa_lsp.zeinfo.emit.slots import slots_of  # noqa: E402
+from visa_lsp.zeinfo.kernel_checks import disagreements  # noqa: E402
 from visa_lsp.zeinfo.read import read  # noqa: E402
 from visa_lsp.zeinfo.source import ZeInfoSource  # noqa: E402
 from visa_lsp.zeinfo.validate import validate  # noqa: E402
@@ -77,7 +77,7 @@ def verdict(kernel, platform) -> tuple[str, str]:
     info = next(i for i in read(text) if i.name == kernel)
     module = program(case.source, kernel, platform)
     hints = {kernel: [hint_of(a) for a in case.args]}
-    made = emitted([module.kernels[0]], where(platform), hints)
+    made = emit_with_doubts([module.kernels[0]], where(platform), hints)
     (texts,) = kernel_texts(Analysis.of((zebin.parent / f"{kernel}.visaasm").read_text(), platform), "k")
     wrong = [
         d.message for d in (*validate(made.text), *disagreements(ZeInfoSource.of(made.text), [texts], where(platform)))
@@ -94,7 +94,7 @@ def verdict(kernel, platform) -> tuple[str, str]:
         wrong.append("other buffers, and not a word of it")
     if made.doubts:
         said = read_answers(answers(module.kernels[0], info, made.doubts))
-        told = emitted([module.kernels[0]], where(platform), hints, said)
+        told = emit_with_doubts([module.kernels[0]], where(platform), hints, said)
         if not same(expected, buffers(module, read(told.text)[0], case, platform, sections)):
             wrong.append("other buffers, though every warning is answered")
         if len(told.doubts) > len(made.doubts):

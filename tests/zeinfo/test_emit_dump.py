@@ -7,7 +7,7 @@ from visa_lsp.cli.main import main
 from visa_lsp.ide.zeinfo.facts import kernel_texts
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.zeinfo.emit.answers import SayError, read_answers
-from visa_lsp.zeinfo.emit.document import ArgumentHint, EmitError, emitted
+from visa_lsp.zeinfo.emit.document import ArgumentHint, EmitError, emit_with_doubts
 from visa_lsp.zeinfo.emit.slots import InputSlot
 from visa_lsp.zeinfo.emit.structs import struct_parts
 from visa_lsp.zeinfo.layout import registers
@@ -56,7 +56,7 @@ DUMP = """\
 
 def doubtful(text: str, hints=None, say=()):
     kernels = kernel_texts(Analysis.of(text, "TGLLP"), "k")
-    made = emitted([k.kernel for k in kernels], where("TGLLP"), hints and {"k": hints}, read_answers(say))
+    made = emit_with_doubts([k.kernel for k in kernels], where("TGLLP"), hints and {"k": hints}, read_answers(say))
     assert [d.message for d in validate(made.text)] == []
     (info,) = read(made.text)
     return [(a.arg_type, a.offset, a.arg_index) for a in info.payload], [d.message for d in made.doubts]

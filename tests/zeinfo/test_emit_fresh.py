@@ -32,9 +32,9 @@ from visa_lsp.isa.platforms import platform_named  # noqa: E402
 from visa_lsp.sim.launch.config import BufferArg, ImageArg, LaunchConfig, LocalArg, SamplerArg, ValueArg  # noqa: E402
 from visa_lsp.sim.launch.prepare import prepare  # noqa: E402
 from visa_lsp.sim.machine import run  # noqa: E402
-from visa_lsp.zeinfo.against import disagreements  # noqa: E402
 from visa_lsp.zeinfo.emit.answers import read_answers  # noqa: E402
-from visa_lsp.zeinfo.emit.document import emitted  # noqa: E402
+from visa_lsp.zeinfo.emit.document import emit_with_doubts  # noqa: E402
+from visa_lsp.zeinfo.kernel_checks import disagreements  # noqa: E402
 from visa_lsp.zeinfo.read import read  # noqa: E402
 from visa_lsp.zeinfo.source import ZeInfoSource  # noqa: E402
 from visa_lsp.zeinfo.validate import validate  # noqa: E402
@@ -112,7 +112,7 @@ def verdict(path: Path, info, text: str, sections, platform: str) -> tuple[str, 
         return dict(prepared.arrays)
 
     def made(hints, said=None):
-        found = emitted(module.kernels, where(platform), hints, said)
+        found = emit_with_doubts(module.kernels, where(platform), hints, said)
         problems = (*validate(found.text), *disagreements(ZeInfoSource.of(found.text), kernels, where(platform)))
         wrong.extend(f"emitted: {d.message}" for d in problems)
         return found

@@ -1,8 +1,8 @@
-"""One snapshot of a text with everything that is known of it, each part made when it is first asked for.
+"""One snapshot of a text with all derived facts, each part made at its first use.
 
 An ``Analysis`` never changes; an edit makes a new one from ``document.edit``. It does no input or output, but for one
 switch: with ``VISA_LSP_VERIFY=1`` in the environment findings are compared with the full path's, for fuzzers and tests.
-The rules are loaded where findings are asked for: of a text that is known to have none, nobody does.
+The rules are loaded where findings are requested, because a text known to have none never needs them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.isa.platforms import EFFICIENT64B_SINCE, compiled_with, platform_named
+from visa_lsp.isa.platforms import EFFICIENT64B_SINCE, platform_named, select_dialect
 from visa_lsp.sema.bind import bind
 from visa_lsp.syntax.document import Document
 from visa_lsp.syntax.session import Session
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from visa_lsp.sema.model import BoundModule
 
 # Shorter texts are bound and checked whole: that costs a few milliseconds.
-SHORT_TEXT: Final = 60
+CLASSIFIED_FROM_LINES: Final = 60
 VERIFY: Final = "VISA_LSP_VERIFY"
 # The comment in which a compiler leaves its options: behind the text, as a rule.
 _OPTIONS: Final = "//Build option:"
@@ -39,12 +39,12 @@ def _as_compiled(document: Document, platform: Platform | None) -> Platform | No
     for chunk in (*document.chunks[:-3:-1], document.chunks[0]):
         _, found, rest = chunk.text.rpartition(_OPTIONS)
         if found:
-            return compiled_with(platform, efficient64b=_EFFICIENT64B in rest.partition("\n")[0])
+            return select_dialect(platform, efficient64b=_EFFICIENT64B in rest.partition("\n")[0])
     return platform
 
 
 class KeptFindings:
-    """What is known of the findings of a text, by platform."""
+    """The findings of a text that are kept between snapshots, by platform."""
 
     def __init__(self) -> None:
         self._states: dict[Platform | None, TextFindings] = {}
@@ -77,7 +77,7 @@ class Analysis:
         """Return an analysis of a whole text for a platform by name."""
         return Analysis(Document.parse(text), platform_named(platform) if platform else None)
 
-    def edited(self, start: int, end: int, new_text: str) -> Analysis:
+    def edit(self, start: int, end: int, new_text: str) -> Analysis:
         """Return the analysis of the text with ``[start, end)`` replaced."""
         return Analysis(self.document.edit(start, end, new_text), self._named)
 
@@ -99,7 +99,7 @@ class Analysis:
 
         Long texts go the incremental path, which gives the same as ``full_diagnostics``.
         """
-        return self.full_diagnostics if self.document.line_count < SHORT_TEXT else self.findings.all
+        return self.full_diagnostics if self.document.line_count < CLASSIFIED_FROM_LINES else self.findings.all
 
     @cached_property
     def full_diagnostics(self) -> tuple[Diagnostic, ...]:

@@ -66,7 +66,7 @@ class Body(Struct, eq=False):
 
     @property
     def directives(self) -> Directives:
-        """The directives of the body that are no declarations."""
+        """The directives of the body that are not declarations."""
         return self.outline.directives
 
     def take_chunks(self, first: int, chunks: Sequence[Chunk]) -> None:

@@ -108,17 +108,17 @@ def _is_out_of_place(body: Body, place: Place, line_class: str, line: str) -> bo
         if any(not piece.startswith(here) for piece in line_class.split(LABEL)[1:]):
             return True
     late = setting.declared_late.intersection(NAME.findall(line)) if LATE in line_class else ()
-    return any(name in names.decl and _declared_at(body, name) > place for name in late)
+    return any(name in names.decl and _find_declaration(body, name) > place for name in late)
 
 
-def _declared_at(body: Body, name: str) -> Place:
+def _find_declaration(body: Body, name: str) -> Place:
     index, number = body.names.place(name)
     return index, decl_lines(body.chunks[index])[number]
 
 
 def _judge_alone(body: Body, lines: ChunkLines, offset: int, line: str) -> list[str]:
     lines.alone.add(offset)
-    return body.names.coupled(NAME.findall(line)) if len(line) <= MAX_LINE else []
+    return body.names.find_coupled(NAME.findall(line)) if len(line) <= MAX_LINE else []
 
 
 def _apply_verdict(body: Body, lines: ChunkLines, offset: int, line: str, verdict: tuple[int, ...]) -> list[str]:
@@ -179,7 +179,9 @@ def _classify_directives(body: Body, index: int, offsets: list[int] | None) -> s
             stale.update(_judge_alone(body, lines, offset, text))
         match = INPUT.match(text)
         name = match.group(1) if match is not None else ""
-        if name and (name not in names.decl or _declared_at(body, name) > (index, offset) or names.coupled((name,))):
+        if name and (
+            name not in names.decl or _find_declaration(body, name) > (index, offset) or names.find_coupled((name,))
+        ):
             lines.alone.add(offset)
             stale.add(name)
     return stale

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class RuleSubject(Struct, frozen=True):
-    """Something that a rule reports of the first of several lines; without a ``key``, all instructions that it wants."""
+    """The lines for which a rule reports only the first; without a ``key``, all instructions of the rule."""
 
     rule: str
     key: str | None = None

@@ -1,4 +1,4 @@
-"""The directives of a body that are no declarations, and the facts that they state.
+"""The directives of a body that are not declarations, and the facts that they state.
 
 Reads the facts of chunks and single statements; knows no names' meaning and no findings.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _OPENING: Final = re.compile(r"\s*\.(?:kernel|global_function)(?![A-Za-z0-9_])")
 _VERSION: Final = re.compile(r"\s*\.version(?![A-Za-z0-9_])")
-# An attribute; what is wrong with one that no rule about lines asks for shows in the outline alone.
+# An attribute; mistakes in one that no rule about lines reads show in the outline alone.
 _ATTRIBUTE: Final = re.compile(r"\s*\.kernel_attr\s")
 Place = tuple[int, int]  # chunk of the body, line of the chunk
 
@@ -32,10 +32,10 @@ def function_in(text: str) -> str | None:
 
 
 class Directives:
-    """The directives of a body that are no declarations, and what they say of it.
+    """The directives of a body that are not declarations, and what they say of it.
 
-    ``shaping`` are those that other lines depend on; inputs, which some do, are not among them. ``irregular`` ones are none
-    that the body knows: only the grammar tells what they say, be it that ``broken`` names are declared.
+    ``shaping`` are those that other lines depend on; inputs, which some do, are not among them. ``irregular`` ones need
+    the grammar to be read, as do the declarations of ``broken`` names.
     """
 
     __slots__ = (

@@ -1,7 +1,7 @@
-"""Findings that stay right while lines around them come and go, and what is known of the lines of a chunk.
+"""Findings that stay right while lines around them change, and the facts of the lines of a chunk.
 
 A finding says where it is by chunks and lines in them. A chunk never changes, so a place in one holds for every snapshot
-that has the chunk. When a chunk is edited, the findings that have places in it are made anew for the chunk that came
+that has the chunk. When a chunk is edited, the findings that have places in it are made anew for the new chunk
 (``moved``), or given up where a line of theirs changed.
 A line is in ``ChunkLines`` as one that is judged by itself, as one with nothing wrong but that names are missing, or as
 one whose class has no verdict yet. What was found of it stays until something that it depends on changes.
@@ -44,7 +44,7 @@ class Spot(NamedTuple):
 
 
 class Change(NamedTuple):
-    """Chunks that went; where one came instead, which of its lines are lines of the old one, as in ``Origin``."""
+    """Removed chunks; if one replaced them, its lines that are lines of the old one, as in ``Origin``."""
 
     gone: frozenset[int]  # by ``id``
     chunk: Chunk | None = None
@@ -53,7 +53,7 @@ class Change(NamedTuple):
     shift: int = 0
 
     def moved(self, offset: int) -> int | None:
-        """Return where a line of the chunk that went stands in the one that came; None where it does not."""
+        """Return the offset in the new chunk of a line of the old one; None for a removed one."""
         if self.chunk is None or self.head <= offset < self.behind:
             return None
         return offset + self.shift if offset >= self.head else offset
@@ -68,7 +68,7 @@ class Finding(Struct, frozen=True):
 
     @property
     def order(self) -> tuple[int, int, int, int, str]:
-        """What findings of one chunk are put in order by."""
+        """The sort key of findings within a chunk."""
         spot = self.spots[0]
         return self.anchors[0].offset, spot.column, spot.down, spot.end_column, self.judged.code
 
@@ -101,7 +101,7 @@ class Finding(Struct, frozen=True):
         return Finding(judged, tuple(anchors), tuple(spots))
 
     def moved(self, change: Change) -> Finding | None:
-        """Return the finding behind a change of chunks; None where one of its lines is gone."""
+        """Return the finding behind a change of chunks; None where one of its lines is removed."""
         if not any(id(anchor.chunk) in change.gone for anchor in self.anchors):
             return self
         anchors = []
@@ -150,8 +150,8 @@ class Kept(Struct, frozen=True):
     """The findings of a line, and what they depend on besides it and the declarations of its names.
 
     ``subjects`` are what lines have in common: a change of one that has a subject concerns all that have it. ``needs`` are
-    what else there is in the body: how names are spelt, where a line would be added, the braces. ``missing`` are the names
-    in it that nothing declares, whether the findings tell of them or those of an earlier line do.
+    what else there is in the body: how names are spelt, where a line would be added, the braces. ``missing`` are its
+    undeclared names, reported here or at an earlier line.
     """
 
     findings: tuple[Finding, ...]
@@ -182,7 +182,7 @@ class ChunkLines(Struct):
 
     @property
     def subjects(self) -> frozenset[Subject]:
-        """What the findings of these lines depend on, and the names that are missing in them."""
+        """The subjects on which the findings of these lines depend, and the names missing in them."""
         if self._subjects is None:
             kept = [kept.subjects for kept in self.kept.values()]
             self._subjects = frozenset().union(*kept, *map(names_in, self.missing.values()))
@@ -190,7 +190,7 @@ class ChunkLines(Struct):
 
     @property
     def needs(self) -> frozenset[Dependency]:
-        """What findings depend on besides other lines."""
+        """The dependencies of findings besides other lines."""
         if self._needs is None:
             self._needs = frozenset().union(*[kept.needs for kept in self.kept.values()])
         return self._needs
@@ -213,12 +213,12 @@ class ChunkLines(Struct):
         return self._shown
 
     def subjects_of(self, offset: int) -> frozenset[Subject]:
-        """Return what depends on a line."""
+        """Return the subjects that depend on a line."""
         kept = self.kept.get(offset)
         return frozenset(names_in(self.missing.get(offset, ()))).union(kept.subjects if kept is not None else ())
 
     def forget(self, offset: int) -> frozenset[Subject]:
-        """Drop a line; what depends on it."""
+        """Drop a line; return the subjects that depend on it."""
         subjects = self.subjects_of(offset)
         self.alone.discard(offset)
         self.missing.pop(offset, None)
@@ -226,8 +226,8 @@ class ChunkLines(Struct):
         self.changed()
         return subjects
 
-    def edited(self, change: Change) -> ChunkLines:
-        """Return the same of the chunk that came, less the lines that changed."""
+    def edit(self, change: Change) -> ChunkLines:
+        """Return the same for the new chunk, without the changed lines."""
 
         def places(some: Iterable[int]) -> Iterator[tuple[int, int]]:
             return ((at, new) for at in some if (new := change.moved(at)) is not None)
@@ -253,7 +253,7 @@ class ChunkLines(Struct):
 
 
 class Dormant(Struct):
-    """The lines of chunks that are not there now, and the tokens that names had when they went.
+    """The lines of removed chunks, and the tokens of names at that time.
 
     ``before`` has the names whose token changed since; what is taken back is right but for lines with one of ``others``.
     """
@@ -268,7 +268,7 @@ class Dormant(Struct):
                 self.before.setdefault(name, before.get(name))
 
     def others(self, tokens: dict[str, str]) -> set[str]:
-        """Return the names that stand for something else than they did."""
+        """Return the names whose meaning has changed."""
         return {name for name, token in self.before.items() if dict.get(tokens, name) != token}
 
 

@@ -18,7 +18,7 @@ from visa_lsp.analysis.names import NAME, names_of
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.tokens import DECLARATION, SINGLE, UNKNOWN
 from visa_lsp.checks.support.limits import SUSPECTS
-from visa_lsp.checks.support.name_index import MAX_RENAMED_USES, is_likened, spelling
+from visa_lsp.checks.support.name_index import MAX_RENAMED_USES, is_likened, normalize_spelling
 from visa_lsp.syntax.chunk_facts import decl_lines, label_lines
 from visa_lsp.syntax.words import chunks_with
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from visa_lsp.analysis.line_classes import Judged
 
 # From so many new classes on it is worth while to look at what other processes found.
-_MANY_CLASSES: Final = 64
+_DISK_LOOKUP_CLASSES: Final = 64
 # The second pass is for lines that depend on what the first has found; the bound only guards against a loop.
 _PASSES: Final = 6
 _ALONE, _KEPT = attrgetter("alone"), attrgetter("kept")
@@ -39,7 +39,7 @@ _ALONE, _KEPT = attrgetter("alone"), attrgetter("kept")
 def judge_pending(body: Body, setup: Setup, group: Iterable[int], *, limit_reached: bool) -> set[Subject]:
     """Have the classes judged that lines of some chunks wait for, unless a limit is reached; return stale subjects."""
     pending, stale = representatives(body, group), set[Subject]()
-    if len(pending) > _MANY_CLASSES and body.verdicts.ask_store():
+    if len(pending) > _DISK_LOOKUP_CLASSES and body.verdicts.ask_store():
         stale |= settle(body, group)
         pending = representatives(body, group)
     if pending and not limit_reached and len(pending) <= setup.classes_left:
@@ -109,12 +109,12 @@ def judge_lines(body: Body, setup: Setup, stale: set[Dependency], active: set[in
     for _ in range(_PASSES):
         body.cut = _cut(body)
         where = range(len(body.lines)) if everywhere or body.cut is not None else sorted(active)
-        places = _unjudged(body, where, rechecked)
+        places = _select_lines(body, where, rechecked)
         if body.cut is not None:
             places = {place for place in places if place < body.cut}
         if not places:
             return
-        coupled = _coupled(body, setup, places, rechecked)
+        coupled = _add_coupled_lines(body, setup, places, rechecked)
         required = _with_declarations(body, setup, body.lines_at(setup.document, places | coupled))
         judged = _judge_places(body, setup, places, required)
         news = _keep(body, setup, judged, places, known)
@@ -122,7 +122,7 @@ def judge_lines(body: Body, setup: Setup, stale: set[Dependency], active: set[in
         # Lines with a missing name are judged with all that have it. What a rule reports of the first line only shows when
         # a line is judged.
         news = {s for s in news if s not in (stale if isinstance(s, str) else joint)}
-        shared = _shared(body, news, places)
+        shared = _find_shared_subjects(body, news, places)
         joint |= shared
         stale |= shared
         rechecked, dropped = _drop(body, {*shared})
@@ -130,7 +130,7 @@ def judge_lines(body: Body, setup: Setup, stale: set[Dependency], active: set[in
         active.update([index for index, _ in dropped])
 
 
-def _shared(body: Body, news: set[Subject], places: set[Place]) -> set[Subject]:
+def _find_shared_subjects(body: Body, news: set[Subject], places: set[Place]) -> set[Subject]:
     """Return the subjects that lines just judged turned out to have in common with others: those were judged without them."""
     return {
         subject
@@ -182,7 +182,7 @@ def _cut(body: Body) -> Place | None:
     return None
 
 
-def _unjudged(body: Body, where: Iterable[int], rechecked: set[Dependency]) -> set[Place]:
+def _select_lines(body: Body, where: Iterable[int], rechecked: set[Dependency]) -> set[Place]:
     """Return the lines to be judged."""
     found = {(index, o) for index in where for o in body.lines[index].alone if o not in body.lines[index].kept}
     first_uses = [(i, o) for i, o in _first_uses(body, names_among(rechecked)) if o not in body.lines[i].kept]
@@ -219,9 +219,9 @@ def _names_at(body: Body, setup: Setup, place: Place) -> frozenset[str]:
     return names_of(setup.document.code(body.line(setup.document, place)))
 
 
-def _coupled(body: Body, setup: Setup, places: set[Place], rechecked: set[Dependency]) -> set[Place]:
+def _add_coupled_lines(body: Body, setup: Setup, places: set[Place], rechecked: set[Dependency]) -> set[Place]:
     """Return the other lines that findings of some lines depend on: of a missing name as many as a message counts."""
-    wanted = rechecked.union(*[body.names.coupled(_names_at(body, setup, place)) for place in places])
+    wanted = rechecked.union(*[body.names.find_coupled(_names_at(body, setup, place)) for place in places])
     unknown = {name for name in names_among(wanted) if body.names.tokens[name] == UNKNOWN}
     found: set[Place] = set()
     counts: Counter[str] = Counter()
@@ -254,7 +254,7 @@ def _keep(body: Body, setup: Setup, judged: Judged, places: set[Place], known: s
     for line, (index, offset) in lines_of.items():
         missing = frozenset(judged.missing.get(line, ()))
         reported: set[Subject] = {*judged.subjects.get(line, ()), *names_in(missing)}
-        subjects = reported.union(names.coupled(_names_at(body, setup, (index, offset))))
+        subjects = reported.union(names.find_coupled(_names_at(body, setup, (index, offset))))
         if (index, offset) not in known:
             news |= reported
         needs: set[Dependency] = set()
@@ -263,7 +263,7 @@ def _keep(body: Body, setup: Setup, judged: Judged, places: set[Place], known: s
         for name in names_in(missing):
             if name in names.decl:
                 needs.add(Need.BRACES)
-            needs |= {Need.LEADING, Need.END, spelling(name)}
+            needs |= {Need.LEADING, Need.END, normalize_spelling(name)}
             if is_likened(name):
                 needs.add(Need.UNNUMBERED)
         lines = body.lines[index]

@@ -44,7 +44,7 @@ ALONE: Final[Verdict] = (-1,)  # each line of the class is judged by itself
 
 
 class Verdicts:
-    """What is known of the classes of one kind of body: (platform, dialect, directive, attributes that any line depends on)."""
+    """The verdicts on line classes of one kind of body: (platform, dialect, directive, attributes that any line depends on)."""
 
     __slots__ = ("_asked", "clean", "decls", "key", "others")
 
@@ -76,7 +76,7 @@ class Verdicts:
         self.clean |= news.clean
         self.others |= news.others
         self.decls |= news.decls
-        # What was few enough to be judged without asking is not worth keeping either.
+        # Lines few enough to be judged at once are not worth keeping either.
         for store in stores if self._asked else ():
             store.put(self.key, news)
 
@@ -104,7 +104,7 @@ def with_values(line_class: str, code: str, readers: re.Pattern[str]) -> str:
 
 
 class SelectedLines(Document):
-    """Some lines of a document, at their places: what binder and rules see when only those lines matter."""
+    """Selected lines of a document, at their places: the view of binder and rules when only these matter."""
 
     def __init__(self, document: Document, lines: Sequence[int]) -> None:
         super().__init__(document.chunks, document.session)
@@ -146,7 +146,8 @@ class Judged(NamedTuple):
     """A few lines bound and checked.
 
     ``missing`` has the names that nothing declares, by line; a colon behind one that should be a label. ``subjects`` has
-    what else findings of a line depend on in other lines: what a rule tells of the first time only, and the rules that look
+    what else findings of a line depend on in other lines: findings that a rule reports for the first line only, and the
+    rules that look
     at all instructions of some rows.
     """
 
@@ -169,7 +170,7 @@ def judge(
     scopes: frozenset[Scope] = LINE_SCOPES,
     asked: frozenset[int] | None = None,
 ) -> Judged:
-    """Return the full path over some lines of a document, in order, for the findings in those that are ``asked`` about, or all."""
+    """Return the full path over some lines of a document, in order, for the findings in the lines ``asked``, or in all."""
     selected = SelectedLines(document, lines)
     bound = bind(selected, platform)
     ctx = CheckContext(selected, bound, platform, dialect_of(bound), asked)
@@ -191,9 +192,9 @@ def judge(
 def verdicts_on(
     judged: Judged, document: Document, lines: Mapping[int, list[tuple[int, str]] | None]
 ) -> dict[int, Verdict]:
-    """Return the verdict of each line on its class; None where the line tells nothing about others of its class.
+    """Return the verdict of each line on its class; None where the line does not represent its class.
 
-    ``lines`` gives the columns of a line's tokens with what they stand for, None for a declaration.
+    ``lines`` gives the columns of a line's tokens with their meanings, None for a declaration.
     """
     untold = rule_sets().about_names | rule_sets().outline
     alone = {document.line_at(d.span.start) for d in judged.findings if d.name not in untold}
@@ -234,7 +235,7 @@ def verdicts_on(
 def _depending_on_broken(document: Document, body: Body) -> Iterator[int]:
     """Yield lines of variables that a broken directive declares, and of their aliases: their classes know nothing of those."""
     broken: set[int] = set()
-    for symbol in body.symbols:  # a base comes before its aliases
+    for symbol in body.symbols:  # a base precedes its aliases
         decl, place = symbol.decl, symbol.place
         if decl is None or place is None:
             continue

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.setting import Setting
 from visa_lsp.analysis.tokens import LABEL, LATE, SINGLE, UNKNOWN, Tokens, class_token
-from visa_lsp.checks.support.name_index import MAX_PLAIN_NAMES, Spelling, is_likened, spelling
+from visa_lsp.checks.support.name_index import MAX_PLAIN_NAMES, Spelling, is_likened, normalize_spelling
 from visa_lsp.sema.special_words import special_words
-from visa_lsp.syntax.bulk import NARROW_NAME, PLAIN_NAME, TOKEN, WIDE_TOKEN, Facts
+from visa_lsp.syntax.bulk import LETTERS_TOKEN, NARROW_NAME, PLAIN_NAME, TOKEN, Facts
 from visa_lsp.syntax.chunk_facts import INPUT, alias_in, base_of
 from visa_lsp.syntax.document import same_head, same_tail
 from visa_lsp.syntax.parse import MAX_LINE
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 NAME: Final = re.compile(r"(?<![A-Za-z0-9_])%?[A-Za-z_$@?][A-Za-z0-9_$@?-]*")
 _SIGNS: Final = re.compile(r"[$@?-]")
 _COUPLED: Final = frozenset({UNKNOWN, SINGLE})
-# Where an input stands matters to no other line, only that it stands somewhere.
+# The place of an input matters to no other line; only its presence does.
 _PLACED: Final = re.compile(r"offset=[0-9]{1,4}\s+size=[0-9]{1,4}\s*")
 
 
@@ -38,7 +38,7 @@ _PLACED: Final = re.compile(r"offset=[0-9]{1,4}\s+size=[0-9]{1,4}\s*")
 def names_of(code: str) -> frozenset[str]:
     """Return the names in a line. Kept, because it is called when a line is judged and when its findings are kept."""
     found = NAME.findall(code) if len(code) <= MAX_LINE else []
-    # Of a name with other signs in it a directive takes what stands before them.
+    # Of a name with other signs in it a directive takes the part before them.
     more = _SIGNS.sub(" ", " ".join(found)).split() if _SIGNS.search(code) else ()
     return frozenset(found).union(more)
 
@@ -73,7 +73,7 @@ class Names:
         self.pattern = TOKEN
         self._label_count: Counter[str] = Counter()
         self._aliases: dict[str, list[str]] = {}
-        # Names by their spelling; None until a missing one asks what it may have meant.
+        # Names by their spelling; None until a missing name needs a suggestion.
         self._spellings: dict[Spelling, set[str]] | None = None
         self._plain: dict[str, None] = {}  # those of them without a number
         self._facts: list[Facts] = []
@@ -94,7 +94,7 @@ class Names:
         plain = name in self.decl and name not in self.irregular | self.redeclared | self.setting.directives.broken
         return self.tokens[name] if plain else SINGLE
 
-    def coupled(self, names: Iterable[str]) -> list[str]:
+    def find_coupled(self, names: Iterable[str]) -> list[str]:
         """Return those of some names that findings about in one line depend on other lines that have them."""
         tokens, irregular = self.tokens, self.irregular
         return [name for name in names if tokens[name] in _COUPLED or name in irregular]
@@ -144,11 +144,11 @@ class Names:
         if known is None:
             known = self._spellings = {}
             for name in self.decl.keys() | self._label_count.keys():
-                known.setdefault(spelling(name), set()).add(name)
+                known.setdefault(normalize_spelling(name), set()).add(name)
             self._plain = dict.fromkeys(sorted([n for alike in known if not alike.number for n in known[alike]]))
         # With more of them none is suggested for being like the word.
         plain = islice(self._plain, MAX_PLAIN_NAMES + 1) if is_likened(word) else ()
-        return known.get(spelling(word), set()).union(plain)
+        return known.get(normalize_spelling(word), set()).union(plain)
 
     def with_label(self, names: set[str]) -> list[int]:
         """Return the chunks that define labels of some names."""
@@ -180,7 +180,7 @@ class Names:
             self._build(facts, inputs, wide=wide)
             return None
         changed = self._differences([facts[i] for i in added], gone)
-        changed |= self._relabelled([facts[i] for i in added], gone)
+        changed |= self._update_labels([facts[i] for i in added], gone)
         if inputs is not self.inputs:
             changed.update(n for n in inputs.keys() | self.inputs.keys() if inputs.get(n) != self.inputs.get(n))
             self.inputs = inputs
@@ -192,10 +192,10 @@ class Names:
         if setting.parts is not old.parts:
             now, was = setting.parts or {}, old.parts or {}
             changed.update(name for name in now.keys() | was.keys() if now.get(name) != was.get(name))
-        return self._retokened(changed) if changed else changed
+        return self._update_tokens(changed) if changed else changed
 
-    def _relabelled(self, added: list[Facts], gone: list[Facts]) -> set[str]:
-        """Count the labels; those that came or went."""
+    def _update_labels(self, added: list[Facts], gone: list[Facts]) -> set[str]:
+        """Count the labels; return the new and removed ones."""
         if len(added) == len(gone) == 1 and added[0].labels == gone[0].labels:
             return set()
         came, went = Counter(n for f in added for n in f.labels), Counter(n for f in gone for n in f.labels)
@@ -212,9 +212,9 @@ class Names:
     def _build(self, facts: list[Facts], inputs: dict[str, str], *, wide: bool) -> None:
         setting, said = self.setting, self.setting.directives
         self.inputs = inputs
-        self.scoped = setting.scoped(declared_twice(facts)) if setting.scoped is not None else set()
-        self.pattern = WIDE_TOKEN if wide else TOKEN
-        self.said = _said(said.texts)
+        self.scoped = setting.scoped(find_duplicates(facts)) if setting.scoped is not None else set()
+        self.pattern = LETTERS_TOKEN if wide else TOKEN
+        self.said = _join_directives(said.texts)
         words = {word: word + self.said for word in rule_sets().attribute_words}
         self.decl, self.tokens, self.redeclared, self.irregular = {}, Tokens(words), set(), set()
         self._aliases, self._spellings = {}, None
@@ -269,7 +269,7 @@ class Names:
             tokens[name] = token
 
     def _token(self, name: str, rest: str, match: re.Match[str] | None, base_token: str | None) -> str:
-        """Return what a name is declared as."""
+        """Return the token of a declaration of a name."""
         definition = rest
         if match is not None:
             base = match.group(1)
@@ -280,7 +280,7 @@ class Names:
         return class_token(definition + self.inputs.get(name, ""))
 
     def _whole(self, name: str, declared: str) -> str:
-        """Return what a name means altogether; ``declared`` is empty where no declaration has it."""
+        """Return the whole meaning of a name; ``declared`` is empty for an undeclared one."""
         setting, labels = self.setting, self._label_count.get(name, 0)
         said = setting.directives
         if declared == SINGLE or labels > 1 or any(name in some for some in (self.scoped, said.functions, said.broken)):
@@ -297,7 +297,7 @@ class Names:
         return facts.properties[facts.decls.index(name)]
 
     def _differences(self, added: list[Facts], gone: list[Facts]) -> set[str]:
-        """Bring ``decl`` up to date; the names whose declaration went, came or moved."""
+        """Bring ``decl`` up to date; return the names whose declaration was removed, added or moved."""
         old, new = [n for f in gone for n in f.decls], [n for f in added for n in f.decls]
         if not old and not new:
             return set()
@@ -312,7 +312,7 @@ class Names:
         before = [self._homes.pop(id(f)) for f in gone if f.decls]
         ours, declaring = set(before), [f for f in added if f.decls]
         if len(before) == len(declaring) == 1:
-            # The names that stay in a chunk which was edited have not to be told one by one.
+            # Names that stay in an edited chunk need no update one by one.
             before[0].facts = declaring[0]
             self._homes[id(declaring[0])] = before[0]
         else:
@@ -360,7 +360,7 @@ class Names:
             self.decl[name] = self._homes[id(where[0])]
             (self.redeclared.add if len(where) > 1 else self.redeclared.discard)(name)
 
-    def _retokened(self, changed: set[str]) -> set[str]:
+    def _update_tokens(self, changed: set[str]) -> set[str]:
         """Make new tokens for changed names and all their aliases; return the names whose token differs now."""
         affected: set[str] = set()
         waiting = list(changed)
@@ -392,22 +392,22 @@ class Names:
         if self._spellings is not None:
             for name in changed:
                 there = name in self.decl or name in self._label_count
-                alike = self._spellings.setdefault(spelling(name), set())
+                alike = self._spellings.setdefault(normalize_spelling(name), set())
                 (alike.add if there else alike.discard)(name)
-                if not spelling(name).number:
+                if not normalize_spelling(name).number:
                     self._plain.pop(name, None)
                     self._plain.update({name: None} if there else {})
         return {name for name in affected if name in changed or before[name] != dict.get(self.tokens, name)}
 
 
-def _said(specials: Sequence[str]) -> str:
-    """Return what the directives say of attributes that only some lines depend on."""
+def _join_directives(specials: Sequence[str]) -> str:
+    """Return the directives of attributes that matter to some lines only."""
     sets = rule_sets()
     return "".join([f"\x0b{text}" for text in specials if sets.attributes.match(text) and not sets.common.match(text)])
 
 
 def _inputs_in(specials: Sequence[str]) -> dict[str, str]:
-    """Return what input directives say of the variables that they name."""
+    """Return the input directives of each variable that they name."""
     found: dict[str, str] = {}
     for text in specials:
         match = INPUT.match(text)
@@ -418,6 +418,6 @@ def _inputs_in(specials: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def declared_twice(facts: Iterable[Facts]) -> set[str]:
+def find_duplicates(facts: Iterable[Facts]) -> set[str]:
     """Return the names that are declared twice."""
     return {name for name, many in Counter([name for f in facts for name in f.decls]).items() if many > 1}

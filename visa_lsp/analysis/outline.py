@@ -1,8 +1,8 @@
-"""The outline of a kernel or function: the lines that rules about the body as a whole ask for, whatever else is judged.
+"""The outline of a kernel or function: the lines that rules about the body as a whole read.
 
 Its directives, its first instruction, and the last ones of each part. An outline that had no findings by itself is clean
 in every body that has the same one, in any text of this process.
-Invariant: while ``key`` stays, so do the findings about the outline, up to where its lines stand.
+Invariant: while ``key`` stays, so do the findings about the outline, up to the places of its lines.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _INSIDE: Final = (Instruction, Label, Decl, InputDecl, KernelAttr, Scope)
 _QUOTED: Final = re.compile(r'"[^"]*"')
 # Outlines of any body in this process that had no findings, and how many characters a kept one may have.
 _clean: set[object] = set()
-_MOST_CLEAN: Final = 1024
-_LONGEST: Final = 20_000
+_MAX_CLEAN_OUTLINES: Final = 1024
+_MAX_CLASS_CHARS: Final = 20_000
 
 
-def unnamed(opening: str) -> str:
+def hide_name(opening: str) -> str:
     """Return a line that opens a body, with the length of the name in its place: no other line depends on more of it."""
     return _QUOTED.sub(lambda match: f'"{len(match.group())}"', opening)
 
@@ -66,7 +66,7 @@ class Outline:
         self.first_code: Place | None = None  # that, or the first subroutine
         self.last_code: list[Place] = []  # the last instruction and the labels behind it
         self.end: Place | None = None  # the last instruction, label or subroutine
-        # The last declarations before all code, of which one is the last that is no second.
+        # The last declarations before all code, back to one that is not a second declaration of its name.
         self.leading: list[Place] = []
         self.shaping: list[Place] = []  # the lines that other lines depend on
         self._codes: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ class Outline:
         self._clean_key: object = None
 
     def follow(self, change: Change) -> None:
-        """Move the findings along with a change of chunks; all are given up where one of their lines is gone."""
+        """Move the findings along with a change of chunks; all are given up where one of their lines is removed."""
         moved = [(at, finding.moved(change)) for at, finding in self.findings or ()]
         found = [(at, finding) for at, finding in moved if finding is not None]
         if len(found) < len(moved):
@@ -84,14 +84,14 @@ class Outline:
 
     @property
     def is_clean(self) -> bool:
-        """Whether it is known that there is nothing to say of the outline by itself."""
+        """True if the outline by itself is known to have no findings."""
         return self.key == self._clean_key
 
     def note_clean(self) -> None:
         """Note that there is nothing to say of it."""
         self._clean_key = self.key
         if self._class is not None:
-            remember(_clean, self._class, _MOST_CLEAN)
+            remember(_clean, self._class, _MAX_CLEAN_OUTLINES)
 
     def place(self, chunks: Sequence[Chunk]) -> None:
         """Find the lines anew."""
@@ -125,11 +125,11 @@ class Outline:
         coded = [index for index in range(first_chunk, len(chunks)) if facts_in(chunks[index]).has_code]
         starts = ((index, first_instruction(chunks[index])) for index in coded)
         first = set(islice((place for place in starts if place[1] >= 0), 1))
-        beginning = _beginning(chunks) if self.directives.opening is None else set[Place]()
+        beginning = _find_start(chunks) if self.directives.opening is None else set[Place]()
         self.places = sorted(places | beginning | first)
         opened = self.directives.opening is not None
         self.start = self.directives.places[0][:2] if opened else min(beginning, default=None)
-        # Whether there are several parts shows in where the first instruction stands.
+        # The place of the first instruction shows whether there are several parts.
         self.shaping = sorted(self.directives.shaping | beginning | (first if self.directives.parts else set()))
         codes = tuple([codes_in(chunks[index])[offset] for index, offset in self.places])
         if codes != self._codes:
@@ -155,9 +155,9 @@ class Outline:
     def _update_key(self, kind: object, versions: tuple[str, ...], names: Names, chunks: Sequence[Chunk]) -> None:
         meaning = tuple(map(names.tokens.get, self.names))
         declared = sorted([(names.place(name), name) for name in self.names if name in names.decl])
-        behind = tuple(self._declared_behind(names, chunks))
+        behind = tuple(self._find_declared_behind(names, chunks))
         order = tuple([name for _, name in declared])
-        scoped = tuple(self._declared_apart(names, chunks))
+        scoped = tuple(self._find_declared_apart(names, chunks))
         self.of = kind, versions
         key = kind, versions, self._codes, meaning, behind, order, scoped
         if key != self.key:
@@ -166,7 +166,7 @@ class Outline:
             if self._class in _clean:
                 self._clean_key = key
 
-    def _declared_behind(self, names: Names, chunks: Sequence[Chunk]) -> Iterator[str]:
+    def _find_declared_behind(self, names: Names, chunks: Sequence[Chunk]) -> Iterator[str]:
         """Yield the names in the outline that are declared behind the first line of it that has them."""
         for name, at in self.names.items():
             if name in names.decl:
@@ -175,7 +175,7 @@ class Outline:
                 if where > index or (where == index and decl_lines(chunks[index])[number] > offset):
                     yield name
 
-    def _declared_apart(self, names: Names, chunks: Sequence[Chunk]) -> Iterator[tuple[int, int, str]]:
+    def _find_declared_apart(self, names: Names, chunks: Sequence[Chunk]) -> Iterator[tuple[int, int, str]]:
         """Yield the declarations of names whose token does not say which of them counts, and the braces between those."""
         apart = {name for name in self.names if names.tokens.get(name) == SINGLE}
         for index, number in names.declared(apart):
@@ -187,11 +187,11 @@ class Outline:
     def _class_of(
         self, kind: object, versions: tuple[str, ...], names: Names, behind: tuple[str, ...], order: tuple[str, ...]
     ) -> object:
-        """Return what rules may ask of the outline: each declared name as its number and what it is declared as.
+        """Return the part of the outline that rules read: each declared name as its number and its declaration.
 
         None for one that is too long to be kept. The name of a kernel matters to other bodies alone, but for its length.
         """
-        if sum(map(len, self._codes)) > _LONGEST:
+        if sum(map(len, self._codes)) > _MAX_CLASS_CHARS:
             return None
         numbers: dict[str, str] = {}
 
@@ -203,7 +203,7 @@ class Outline:
 
         codes = list(self._codes)
         if self.directives.opening is not None:
-            codes[0] = unnamed(codes[0])
+            codes[0] = hide_name(codes[0])
         signs = tuple([NAME.sub(sign, code) for code in codes])
         return kind, versions, signs, tuple(map(numbers.get, behind)), tuple(map(numbers.get, order))
 
@@ -212,8 +212,8 @@ def _is_code(line: str) -> bool:
     return isinstance(statement_of(line.rstrip()), (Instruction, Label))
 
 
-def _beginning(chunks: Sequence[Chunk]) -> set[Place]:
-    """Return where a body without a directive begins: at the first statement that can stand in one only."""
+def _find_start(chunks: Sequence[Chunk]) -> set[Place]:
+    """Return the place where a body without a directive begins: the first statement that only a body can have."""
     for index, chunk in enumerate(chunks):
         for offset, code in enumerate(codes_in(chunk)):
             if isinstance(statement_of(code), _INSIDE) or function_in(code) is not None:
@@ -222,7 +222,7 @@ def _beginning(chunks: Sequence[Chunk]) -> set[Place]:
 
 
 def _last_code(chunks: Sequence[Chunk], index: int, offset: int, first: int) -> Iterator[Place]:
-    """Yield the statements from a place backwards to the first that is no label and no mark."""
+    """Yield the statements from a place backwards to the first that is neither a label nor a mark."""
     while index >= first:
         if index < len(chunks) and facts_in(chunks[index]).has_code:
             split = instructions_in(chunks[index])

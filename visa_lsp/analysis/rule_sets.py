@@ -1,4 +1,4 @@
-"""What the engine has to know of the rules, derived from what each of them declares: the one place that goes through them."""
+"""The engine's view of the rules, derived from the declarations of each: the one place that visits them all."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAME_PROBLEMS: Final = frozenset({MISSING_NAME, MISSING_LABEL})
 
 
 class WholeBody(dict["Instruction", tuple[RuleSubject, ...]]):
-    """What findings depend on that are about all instructions of a row; rows are asked about when they are met."""
+    """The dependencies of findings about all instructions of a row; a row is looked up when one is met."""
 
     def __init__(self, rules: Iterable[Check]) -> None:
         super().__init__()
@@ -38,9 +38,9 @@ class WholeBody(dict["Instruction", tuple[RuleSubject, ...]]):
 class RuleSets(NamedTuple):
     """Rules by what they look at, by name.
 
-    ``about_names`` tell of nothing but missing names. ``whole_body`` has what rules of scope BODY depend on, by row.
+    ``about_names`` report missing names only. ``whole_body`` has what rules of scope BODY depend on, by row.
     ``value_readers`` finds the mnemonics of rows that a rule reads the values of; None where no rule does. ``attributes``
-    finds the directives of those attributes that rules about lines ask for, or binding does; ``common`` those that any line
+    finds the directives of attributes that rules about lines, or binding, read; ``common`` those that any line
     may depend on, and not only lines with one of ``attribute_words``.
     """
 
@@ -79,6 +79,6 @@ def rule_sets() -> RuleSets:
 
 
 def _directives_of(attributes: Iterable[str]) -> re.Pattern[str]:
-    """Return what finds the directives of some attributes."""
+    """Return the pattern that finds directives with any of these attributes."""
     names = "|".join(sorted(map(re.escape, attributes))) or "(?!)"
     return re.compile(rf"\s*\.kernel_attr\s+(?:{names})(?![A-Za-z0-9_])")

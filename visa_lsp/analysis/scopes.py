@@ -1,4 +1,4 @@
-"""Which names of a body with braces do not mean the same everywhere in it: only their lines need a look one by one.
+"""The names of a body with braces whose meaning differs within it: only their lines need a look one by one.
 
 A brace matters to a name only if a scope that ends declares it, and if it is named outside of that scope or declared
 twice. Everything else means what it would mean without braces. A scope that never ends takes nothing away.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _NAME: Final = re.compile(r"%?[A-Za-z_][A-Za-z0-9_]*")
 # With more scopes than that, every name that one of them declares counts.
-_MANY: Final = 64
+_MAX_SCOPES: Final = 64
 Position = tuple[int, int]
 
 
@@ -57,27 +57,27 @@ def regions(braces: Iterable[tuple[int, int, str]]) -> tuple[list[Region], list[
     return closed, [Region(start, (1 << 60, 0)) for start in waiting]
 
 
-def scoped_names(braces: Sequence[tuple[int, int, str]], body: ScopedBody, redeclared: set[str]) -> set[str]:
+def find_scoped_names(braces: Sequence[tuple[int, int, str]], body: ScopedBody, redeclared: set[str]) -> set[str]:
     """Return the names that do not mean the same everywhere in the body; ``redeclared`` are those that are declared twice."""
     closed, endless = regions(braces)
     declaring = [index for index, facts in enumerate(body.facts) if facts.decls]
     declared: list[tuple[Region, set[str]]] = []
     for region in closed:
-        names = _declared(body, region, declaring)
+        names = _find_declared_names(body, region, declaring)
         if names:
             declared.append((region, names))
-        if len(declared) > _MANY:
+        if len(declared) > _MAX_SCOPES:
             break
     found: set[str] = set()
-    if len(declared) > _MANY:
+    if len(declared) > _MAX_SCOPES:
         for region in _outermost(closed):
-            found |= _declared(body, region, declaring)
+            found |= _find_declared_names(body, region, declaring)
     else:
         every = set[str]().union(*[names for _, names in declared])
         some = chunks_with(body.chunks, every, len(body.chunks)) if every else ()
         named = {index: every.intersection(_NAME.findall(code_in(body.chunks[index]))) for index in some}
         for region, names in declared:
-            found |= _named_outside(body, region, names, named)
+            found |= _find_names_outside(body, region, names, named)
     if redeclared and (closed or endless):
         first = min(region.start for region in (*closed, *endless))
         for facts in body.facts[first[0] :]:
@@ -94,7 +94,7 @@ def _outermost(closed: Sequence[Region]) -> Iterator[Region]:
             yield region
 
 
-def _declared(body: ScopedBody, region: Region, declaring: Sequence[int]) -> set[str]:
+def _find_declared_names(body: ScopedBody, region: Region, declaring: Sequence[int]) -> set[str]:
     """Return the names that are declared in a scope or in one within it; ``declaring`` are the chunks that declare something."""
     found: set[str] = set()
     (first, head), (last, tail) = region
@@ -108,8 +108,8 @@ def _declared(body: ScopedBody, region: Region, declaring: Sequence[int]) -> set
     return found
 
 
-def _named_outside(body: ScopedBody, region: Region, names: set[str], named: Mapping[int, set[str]]) -> set[str]:
-    """Return those of the names of a scope that stand somewhere outside of it; ``named`` gives those of each chunk."""
+def _find_names_outside(body: ScopedBody, region: Region, names: set[str], named: Mapping[int, set[str]]) -> set[str]:
+    """Return the names of a scope that occur outside of it; ``named`` gives the names in each chunk."""
     (first, head), (last, tail) = region
     found = set[str]().union(*[names & some for index, some in named.items() if not first <= index <= last])
     for index, outside in ((first, slice(0, head + 1)), (last, slice(tail + 2, None))):

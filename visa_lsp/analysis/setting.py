@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, field
 
 from visa_lsp.analysis.directives import NO_DIRECTIVES
-from visa_lsp.analysis.scopes import ScopedBody, scoped_names
+from visa_lsp.analysis.scopes import ScopedBody, find_scoped_names
 from visa_lsp.syntax.chunk_facts import decl_lines, label_lines
 
 if TYPE_CHECKING:
@@ -61,11 +61,11 @@ def setting_of(
             parts = old.parts  # the same object says that nothing changed
     braces, body, scoped = directives.braces, ScopedBody(chunks, facts), None
     if braces:
-        scoped = lambda redeclared: scoped_names(braces, body, redeclared)  # noqa: E731 - called once, by `Names`
-    return Setting(directives, _declared_late(chunks, facts, directives, first_code), lone, parts, scoped)
+        scoped = lambda redeclared: find_scoped_names(braces, body, redeclared)  # noqa: E731 - called once, by `Names`
+    return Setting(directives, _find_late_declarations(chunks, facts, directives, first_code), lone, parts, scoped)
 
 
-def _declared_late(
+def _find_late_declarations(
     chunks: Sequence[Chunk], facts: Sequence[Facts], directives: Directives, code: Place | None
 ) -> set[str]:
     """Return the names declared in a chunk with code before it, and the inputs declared behind an input directive."""

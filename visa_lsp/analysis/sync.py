@@ -15,7 +15,7 @@ from visa_lsp.analysis.findings import Change, ChunkLines, Dormant
 from visa_lsp.analysis.names import NAME
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.setting import setting_of
-from visa_lsp.checks.support.name_index import spelling
+from visa_lsp.checks.support.name_index import normalize_spelling
 from visa_lsp.syntax.chunk_facts import facts_in
 from visa_lsp.syntax.words import AT_ONCE, chunks_with, learn_words, lines_with
 
@@ -41,7 +41,7 @@ class Changes(NamedTuple):
 
 
 def ends_of(body: Body) -> Ends:
-    """Return where the body begins, the last declaration before all code, the first line of code, and the last one."""
+    """Return the body's first line, the last declaration before all code, the first line of code, and the last one."""
     outline = body.outline
     return outline.start, max(outline.leading, default=None), outline.first_code, outline.end
 
@@ -76,7 +76,7 @@ def advance(body: Body, before: Ends | None) -> Changes:
         ((_, lines),) = known
         todo[head] = list(range(change.head, change.behind + change.shift))
         stale.update(*[lines.subjects_of(offset) for offset in range(change.head, change.behind)])
-        body.lines[head] = lines.edited(change)
+        body.lines[head] = lines.edit(change)
     stale |= _stale_ends(before, ends_of(body), change, splice)
     stale |= _stale_directives(gone, [body.chunks[index] for index in added])
     lost, unjudged = _follow(body, change)
@@ -108,14 +108,14 @@ def _all_lines(body: Body, stale: set[Dependency], unjudged: set[int]) -> Change
 def _spellings(names: Iterable[str]) -> Iterator[Dependency]:
     """Yield the needs that messages about missing names have for some names."""
     for name in names:
-        alike = spelling(name)
+        alike = normalize_spelling(name)
         yield alike
         if not alike.number:
             yield Need.UNNUMBERED
 
 
 def _change_of(known: Sequence[tuple[Chunk, ChunkLines]], added: Sequence[Chunk]) -> Change:
-    """Return what became of the chunks that went; it has a new chunk where that is an edited old one."""
+    """Return the change of the replaced chunks, with the new chunk where one was edited into it."""
     gone = frozenset(id(chunk) for chunk, _ in known)
     if len(known) != 1 or len(added) != 1:
         return Change(gone)
@@ -148,7 +148,7 @@ def _stale_ends(before: Ends, ends: Ends, change: Change, splice: Splice) -> set
 
 
 def _stale_directives(gone: Sequence[Chunk], added: Sequence[Chunk]) -> set[Dependency]:
-    """Return the names in directives that came or went, and the need for braces where those are others."""
+    """Return the names in added or removed directives, and the need for braces where these changed."""
     texts = [[text for f in map(facts_in, chunks) for _, text in f.specials] for chunks in (gone, added)]
     went, came = map(Counter, texts)
     # A declaration that is broken declares its name all the same.
@@ -181,7 +181,7 @@ def _put_aside(body: Body, known: Sequence[tuple[Chunk, ChunkLines]], added: ran
 
 
 def _take_back(body: Body, todo: Todo) -> set[int]:
-    """Take back what is known of chunks that are no comment any more; return which they are."""
+    """Drop the facts of chunks that no longer lie in a comment; return these chunks."""
     woken = set[int]()
     for index in list(todo) if body.dormant.lines else ():
         found = body.dormant.lines.pop(id(body.chunks[index]), None)

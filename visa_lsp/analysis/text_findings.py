@@ -1,7 +1,7 @@
 """The findings of a text, kept from one snapshot to the next, so that an edit costs what it touches.
 
 ``update_body`` brings a body up to its snapshot: the chunks in (``sync``), lines sorted (``classify``), then judged (``judge``).
-Invariant: it leaves the same findings whatever snapshots came before.
+Invariant: it leaves the same findings for any earlier snapshots.
 
 ``TextFindings.update`` gives exactly what the full path gives, but binds and checks only lines that may have a finding and
 are not known, with the declarations that they need. Model and words: the README beside.
@@ -20,7 +20,7 @@ from visa_lsp.analysis.dependencies import Subject
 from visa_lsp.analysis.findings import Findings
 from visa_lsp.analysis.judge import judge_lines, judge_pending, judge_with_outline
 from visa_lsp.analysis.line_classes import judge, verdicts_of
-from visa_lsp.analysis.outline import remember, unnamed
+from visa_lsp.analysis.outline import hide_name, remember
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.sync import Todo, advance, ends_of
 from visa_lsp.checks.rule import Scope
@@ -45,14 +45,14 @@ if TYPE_CHECKING:
 _TEXT_SCOPES = frozenset({Scope.TEXT})
 # What rules of scope TEXT found nothing in, in any text of this process.
 _clean_frames: set[object] = set()
-_MOST_FRAMES: Final = 64
+_MAX_CLEAN_FRAMES: Final = 64
 # Lines are classified by so many chunks at a time, so that a text of lines that are all different does not have all of them
 # in hand at once, and later chunks use the verdicts that earlier ones gave.
 _GROUP_CHUNKS: Final = 16
 
 
 class TextFindings:
-    """What is known of one text under one platform; goes from any snapshot of it to any other."""
+    """The findings of a text under one platform; can be moved from any snapshot to any other."""
 
     def __init__(self, platform: Platform | None) -> None:
         self.platform = platform
@@ -66,7 +66,7 @@ class TextFindings:
     def update(self, document: Document) -> Findings:
         """Return all findings of a snapshot."""
         chunks = document.chunks
-        head, tail = document.changed_since(self._chunks)
+        head, tail = document.count_shared(self._chunks)
         fresh, gone = chunks[head : len(chunks) - tail], self._chunks[head : len(self._chunks) - tail]
         self._braced += sum([facts_in(c).braced for c in fresh]) - sum([facts_in(c).braced for c in gone])
         if self._braced:
@@ -83,10 +83,10 @@ class TextFindings:
         for body in self._bodies:
             update_body(body, setup)
         parts = [part for body in self._bodies for part in body.findings()]
-        return Findings(document, parts, [*self._of_text(document, setup), *self._left_out(document)])
+        return Findings(document, parts, [*self._of_text(document, setup), *self._report_left_out(document)])
 
     def _whole(self, document: Document) -> Findings:
-        """Return all findings by the full path: with braces on the lines of statements, lines are not told by their classes.
+        """Return all findings by the full path: with braces on the lines of statements, lines are not judged by classes.
 
         What is known of bodies is given up; the next text without such braces is looked at as one that was just opened.
         """
@@ -132,28 +132,30 @@ class TextFindings:
         self._bodies = bodies
 
     def _of_text(self, document: Document, setup: Setup) -> list[Diagnostic]:
-        """Return what rules of scope TEXT tell."""
+        """Return the findings of rules of scope TEXT."""
         first = _first_statement(document)
         openings = [body.directives.opening or body.start(document) is None for body in self._bodies]
         if len(named := [opening for opening in openings if isinstance(opening, str)]) == 1:
             # No other kernel can have its name: of that the length is left.
-            openings[openings.index(named[0])] = unnamed(named[0])
+            openings[openings.index(named[0])] = hide_name(named[0])
         open_comment = document.chunks[-1].closes_in_block
         statement = document.code(first).strip() if first >= 0 else ""
         frame = self.platform and self.platform.variant, setup.versions, tuple(openings), statement, open_comment
         if frame in _clean_frames:
             return []
-        some = self._bodies if len(self._bodies) <= BODIES else [*self._bodies[:2], *_repeated(self._bodies)]
+        some = (
+            self._bodies if len(self._bodies) <= BODIES else [*self._bodies[:2], *_find_repeated_bodies(self._bodies)]
+        )
         starts = [line for body in some if (line := body.start(document)) is not None]
         judged = judge(document, sorted({first, *setup.version_lines, *starts} - {-1}), self.platform, _TEXT_SCOPES)
         found = [d for d in judged.findings if d.name in rule_sets().text]
         judged.forget()
         if not found:
-            remember(_clean_frames, frame, _MOST_FRAMES)
+            remember(_clean_frames, frame, _MAX_CLEAN_FRAMES)
         return found
 
-    def _left_out(self, document: Document) -> Iterator[Diagnostic]:
-        """Yield what is said of lines that are not looked at because there are too many."""
+    def _report_left_out(self, document: Document) -> Iterator[Diagnostic]:
+        """Yield a finding for the lines beyond the limit, which are not checked."""
         lines = [body.line(document, body.cut) for body in self._bodies if body.cut is not None]
         if self._end is not None:
             lines.append(document.line_of(self._end))
@@ -198,7 +200,7 @@ def _classify(body: Body, setup: Setup, todo: Todo) -> set[Subject]:
 
 
 def _dialect_key(versions: tuple[str, ...]) -> object:
-    """Return what the version of a text means for its lines: whether it is of the newest dialect."""
+    """Return the version's effect on lines: whether the text is of the newest dialect."""
     if len(versions) != 1:
         return versions
     statement = statement_of(versions[0])
@@ -207,7 +209,7 @@ def _dialect_key(versions: tuple[str, ...]) -> object:
     return (statement.major, statement.minor) >= (4, 2)
 
 
-def _repeated(bodies: list[Body]) -> list[Body]:
+def _find_repeated_bodies(bodies: list[Body]) -> list[Body]:
     """Return the bodies whose name another one has as well; of many, the first."""
     names = [(body.directives.opening or "").partition(" ")[2].strip().strip('"') for body in bodies]
     many = Counter(names)

@@ -43,7 +43,7 @@ def class_token(definition: str) -> str:
 
 
 def definition_of(token: str) -> str:
-    """Return what a token stands for; KeyError where that is forgotten."""
+    """Return the definition behind a token. Raises KeyError where it was dropped."""
     return _definitions[token]
 
 

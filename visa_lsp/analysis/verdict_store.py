@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.tokens import class_token, definition_of
-from visa_lsp.kept import Kept, kept_for_user
+from visa_lsp.disk_cache import Kept, open_for_user
 from visa_lsp.syntax.grammar import grammar_path
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _file_of_user() -> Kept | None:
     files = [*package.glob("*.py"), *(path for room in ROOMS for path in (package / room).rglob("*.py"))]
     # Without the grammar whoever needs it reports that.
     with contextlib.suppress(FileNotFoundError):
-        return kept_for_user("verdicts", [*sorted(files), grammar_path()])
+        return open_for_user("verdicts", [*sorted(files), grammar_path()])
     return None
 
 
@@ -135,7 +135,7 @@ stores: Final[list[VerdictStore]] = []
 
 
 @contextlib.contextmanager
-def storing(open_file: Callable[[], Kept | None] = _file_of_user) -> Iterator[None]:
+def use_store(open_file: Callable[[], Kept | None] = _file_of_user) -> Iterator[None]:
     """Use a store within the context, and write at its end what is new."""
     outer, store = stores[:], VerdictStore(open_file)
     stores[:] = [store]

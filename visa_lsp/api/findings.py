@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TextFinding:
-    """One finding about a text; the end column is exclusive.
+    """A finding about a text; the end column is exclusive.
 
     ``severity`` is ``error``, ``warning``, ``information`` or ``hint``, ``code`` and ``name`` are the rule's, ``excerpt``
     is the line.
@@ -48,7 +48,7 @@ class TextFinding:
 
 @dataclass(frozen=True, slots=True)
 class RunFinding:
-    """One finding about a run. ``severity`` is ``fault``, or ``note`` if it does not fail the run.
+    """A finding about a run. ``severity`` is ``fault``, or ``note`` if it does not fail the run.
 
     ``kind`` is the family (``out-of-bounds``, ``data-race``); ``lane`` is None for the whole thread, ``line``
     without a text. ``place`` is ``path:line`` with the line itself in ``excerpt``; ``other`` names the other party,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from visa_lsp.isa.platforms import PLATFORMS, platform_named
-from visa_lsp.reading import MAX_OBJECT_BYTES, read_file
+from visa_lsp.safe_io import MAX_OBJECT_BYTES, read_file
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -50,7 +50,7 @@ def material(given: Source) -> Material:
     return Material(given.encode("utf-8", "surrogateescape") if isinstance(given, str) else bytes(given))
 
 
-def known_platform(name: str | None) -> str | None:
+def find_platform(name: str | None) -> str | None:
     """Return the canonical name of a platform. Raises ValueError for an unknown one."""
     if name is None:
         return None

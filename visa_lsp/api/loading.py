@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.api.findings import TextError, text_findings
-from visa_lsp.api.inputs import known_platform, material, path_of
+from visa_lsp.api.inputs import find_platform, material, path_of
 from visa_lsp.app.check.report import findings_of
 from visa_lsp.app.inputs import foreign
 from visa_lsp.app.launch.file import LaunchFile, read_launch_file
@@ -20,7 +20,7 @@ from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.program import TextProblems, decoded, linked, merged, module_of_text, sources_of, text_of
 from visa_lsp.app.launch.program_info import platform_told
 from visa_lsp.app.launch.runner import makings
-from visa_lsp.beside import LAUNCH, kernels_in
+from visa_lsp.companions import LAUNCH, kernels_in
 from visa_lsp.sim.launch.config import LaunchConfig, LaunchError
 from visa_lsp.zeinfo.zebin import ZebinError, is_elf, read_zebin
 
@@ -49,10 +49,10 @@ class LoadedModule:
     seconds: float
 
 
-def loaded(path_or_text: Source, platform: str | None, ze_info: Source | None) -> LoadedModule:
+def load_program(path_or_text: Source, platform: str | None, ze_info: Source | None) -> LoadedModule:
     """Load a program with the arguments of ``load``. Raises LaunchError, TextError, OSError, ValueError."""
     began = perf_counter()
-    platform = known_platform(platform)
+    platform = find_platform(platform)
     path = path_of(path_or_text)
     with as_text_error():
         if path is not None and path.name.endswith(LAUNCH):
@@ -64,7 +64,7 @@ def loaded(path_or_text: Source, platform: str | None, ze_info: Source | None) -
             launch = LaunchFile(None, None, LaunchConfig())
             given = material(path_or_text)
         if ze_info is not None:
-            launch = _described(launch, ze_info)
+            launch = _add_descriptions(launch, ze_info)
         elif is_elf(given.data):
             launch = replace(launch, document=given.data)
         options = RunOptions(given.path, platform, began=began, compiled=makings())
@@ -73,7 +73,7 @@ def loaded(path_or_text: Source, platform: str | None, ze_info: Source | None) -
     return LoadedModule(module, launch, options, tuple(notes), sources, perf_counter() - began)
 
 
-def _described(launch: LaunchFile, ze_info: Source) -> LaunchFile:
+def _add_descriptions(launch: LaunchFile, ze_info: Source) -> LaunchFile:
     path = path_of(ze_info)
     document = material(ze_info).data if path is None else None
     return replace(launch, ze_info=path, zebin=None, document=document)

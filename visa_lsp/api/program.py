@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Final, SupportsIndex
 
 from visa_lsp.api import html
 from visa_lsp.api.arguments import PassedArguments, in_place_of
-from visa_lsp.api.loading import as_text_error, loaded
+from visa_lsp.api.loading import as_text_error, load_program
 from visa_lsp.api.result import LaunchResult
-from visa_lsp.app.described import made_for
 from visa_lsp.app.launch.program_info import kernel_info
 from visa_lsp.app.launch.runner import carried_out, ready
+from visa_lsp.app.ze_info import made_for
 from visa_lsp.sim.launch.config import BufferArg, LaunchConfig, LaunchError, ValueArg
 from visa_lsp.sim.launch.prepare import choose_kernel
 from visa_lsp.zeinfo.emit.slots import EmitError
@@ -47,7 +47,7 @@ def load(path_or_text: Source, platform: str | None = None, ze_info: Source | No
     Raises TextError with the findings for a text with errors, LaunchError for an input that is not a program or an unreadable
     ze_info or launch file, OSError for an unreadable file, and ValueError for an unknown platform.
     """
-    return Program(loaded(path_or_text, platform, ze_info))
+    return Program(load_program(path_or_text, platform, ze_info))
 
 
 class Program:

@@ -39,7 +39,7 @@ class LaunchResult:
 
     @property
     def ok(self) -> bool:
-        """Whether there is no fault and every expectation of the launch file holds."""
+        """True if there is no fault and every expectation of the launch file holds."""
         return self._report.ok
 
     @property

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.api.findings import FindingList, ObjectError, TextError, TextFinding, text_findings
-from visa_lsp.api.inputs import known_platform, material
+from visa_lsp.api.inputs import find_platform, material
 from visa_lsp.app.assemble import assemble_text
 from visa_lsp.app.check.report import findings_of
 from visa_lsp.app.check.runner import check_file
@@ -29,7 +29,7 @@ def check(path_or_text: Source, platform: str | None = None) -> FindingList[Text
     A ``str`` with a line break is a text, any other names a file. Raises OSError if that cannot be read, and ValueError for
     other inputs (an object, OpenCL C) and for an unknown platform.
     """
-    platform = known_platform(platform)
+    platform = find_platform(platform)
     source = _source(path_or_text)
     result = check_file(Task(source.name, source.name, platform, Selection(), source=source))
     if result.error:
@@ -42,7 +42,7 @@ def assemble(path_or_text: Source, platform: str | None = None) -> bytes:
 
     Raises TextError with the findings if the text has errors; otherwise as ``check`` does.
     """
-    platform = known_platform(platform)
+    platform = find_platform(platform)
     source = _source(path_or_text)
     made = assemble_text(source.text, platform)
     if made.data is not None:
@@ -65,7 +65,7 @@ def disassemble(data: Source, platform: str | None = None) -> str:
     from visa_lsp.program.text_form import module_text
     from visa_lsp.zeinfo.zebin import is_elf
 
-    where = platform_named(known_platform(platform) or "")
+    where = platform_named(find_platform(platform) or "")
     given = material(data)
     try:
         if is_elf(given.data):

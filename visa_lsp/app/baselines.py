@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.errors import UserError, printable, reason
 from visa_lsp.app.output_files import write_file
-from visa_lsp.reading import read_file
+from visa_lsp.safe_io import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

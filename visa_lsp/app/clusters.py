@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from visa_lsp.app.errors import UserError, complaint
 from visa_lsp.app.inputs import read_bytes
-from visa_lsp.reading import is_regular
+from visa_lsp.safe_io import is_regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

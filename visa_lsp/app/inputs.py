@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from visa_lsp.app.errors import UserError, reason
-from visa_lsp.reading import MAX_OBJECT_BYTES, MAX_TEXT_BYTES, read_file, read_stream
+from visa_lsp.safe_io import MAX_OBJECT_BYTES, MAX_TEXT_BYTES, read_file, read_stream
 
 STDIN: Final = "-"
 STDIN_NAME: Final = "<stdin>"
@@ -89,7 +89,7 @@ def foreign(name: str, data: bytes) -> str:
 
     ``data`` may be only the start. A file is OpenCL C by its name or its first kernel, unless it starts like vISA.
     """
-    # Loaded by what works on a text in any case; not by what only asks for a platform's name.
+    # Imported here because commands that only need a platform's name do not load it.
     import re
 
     head = data[:_HEAD]

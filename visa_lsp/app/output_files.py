@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Final, TextIO
 
 from visa_lsp.app.errors import UserError, reason
 from visa_lsp.app.inputs import STDIN
-from visa_lsp.reading import PATIENCE
+from visa_lsp.safe_io import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

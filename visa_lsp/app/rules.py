@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.checks.collected import CHECKS
+from visa_lsp.checks.registry import CHECKS
 from visa_lsp.checks.support.limits import UNCHECKED
 from visa_lsp.checks.support.pages import rule_page
 from visa_lsp.diagnostics import Rule, Severity

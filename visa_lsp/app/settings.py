@@ -16,7 +16,7 @@ from visa_lsp.app.check.suppress import FileIgnore, validate
 from visa_lsp.app.errors import UserError, reason
 from visa_lsp.app.suggestions import did_you_mean, platform_problem
 from visa_lsp.isa.platforms import platform_named
-from visa_lsp.reading import MAX_SETTINGS_BYTES, read_file
+from visa_lsp.safe_io import MAX_SETTINGS_BYTES, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -85,13 +85,13 @@ def visa_text(name: str, data: bytes, platform: Platform | None, *, comments: bo
 
 
 def _lists(name: str, zebin: Zebin) -> Iterator[str]:
-    from visa_lsp.beside import described_in  # loads the YAML reader, which an object does not need
+    from visa_lsp.companions import list_kernels  # loads the YAML reader, which an object does not need
 
     yield f"{name}: {zebin.container}, {len(zebin.sections)} sections, machine {zebin.machine}"
     for index, section in enumerate(zebin.sections):
         if index:
             yield f"  section {index:2} {printable(section.name):<32} {section.type_name:<9} {section.size:7} bytes at 0x{section.offset:x}"
-    for kernel in described_in(zebin.ze_info) if zebin.ze_info_bytes else ():
+    for kernel in list_kernels(zebin.ze_info) if zebin.ze_info_bytes else ():
         if zebin.lacks_code(kernel):
             yield f"  kernel {printable(kernel)}: no code: missing section .text.{printable(kernel)}"
     for symbol in zebin.symbols:

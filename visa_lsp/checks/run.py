@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.checks.collected import CHECKS
+from visa_lsp.checks.registry import CHECKS
 from visa_lsp.checks.rule import Scope
 from visa_lsp.checks.support.consequences import root_problems
 

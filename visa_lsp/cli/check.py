@@ -34,9 +34,9 @@ from visa_lsp.cli.files import write_output
 from visa_lsp.cli.progress import Progress
 from visa_lsp.cli.streams import steer
 from visa_lsp.diagnostics import Severity
+from visa_lsp.disk_cache import folder_of_user
 from visa_lsp.embed.languages import SUFFIXES as HOST_SUFFIXES
 from visa_lsp.embed.languages import MissingGrammarError, host_of, is_installed
-from visa_lsp.kept import folder_of_user
 
 if TYPE_CHECKING:
     import argparse

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from io import RawIOBase
     from typing import BinaryIO
 
-    from visa_lsp.dap.launched import Launched
+    from visa_lsp.dap.launch_values import Launched
 
 
 def add_arguments(parser: ArgumentParser) -> None:

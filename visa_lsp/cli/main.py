@@ -12,9 +12,9 @@ import sys
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from visa_lsp import __version__
+from visa_lsp.app.caches import keeping
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.exits import EXIT_BROKEN_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
-from visa_lsp.app.learning import keeping
 from visa_lsp.cli.exits import complain, print_error
 from visa_lsp.cli.interrupts import end_at_interrupts, hear_interrupts
 from visa_lsp.cli.parsing import parser_of, parser_of_program

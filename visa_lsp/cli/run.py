@@ -32,7 +32,7 @@ from visa_lsp.cli.cluster_options import add_cluster, cluster_of
 from visa_lsp.cli.common import whole_number
 from visa_lsp.cli.files import write_output
 from visa_lsp.cli.progress import Progress
-from visa_lsp.reading import MAX_OBJECT_BYTES, is_regular, opened_file
+from visa_lsp.safe_io import MAX_OBJECT_BYTES, is_regular, open_file
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -332,7 +332,7 @@ def _with_launch_file(programs: list[str]) -> str | None:
         return None
     found = [p for p in programs if Path(p).with_suffix(".launch.yaml").is_file()]
     if not found and all(p.endswith(_TEXTS) for p in programs):
-        from visa_lsp.beside import kernels_in
+        from visa_lsp.companions import kernels_in
 
         found = [p for p in programs if kernels_in(read_bytes(p).decode("utf-8", "replace"))]
     return found[0] if len(found) == 1 else None
@@ -435,7 +435,8 @@ def _run_input(
                 threads=args.threads, counts=args.counts,
                 profile=args.profile or bool(args.profile_out and not args.counts),
             )  # fmt: skip
-            data = _program(name, path) if path is not None else None
+            # Standard input that is OpenCL C has been read to compile it.
+            data = _program(name if build is None else str(path), path) if path is not None else None
             job = LaunchJob(name, launch_path, options, data=data, named=bool(args.launch) or path is None)
             try:
                 done = (
@@ -575,7 +576,7 @@ def _write_launch_file(
         files = write_launch(job.launch, proposal, report)
         note = f"written: {', '.join(map(str, files))}"
     else:
-        note = f"{job.launch} is not written: the run has faults, so its results are no expectations"
+        note = f"{job.launch} is not written: the run has faults, so its results cannot serve as expectations"
     return launch, replace(report, notes=(*report.notes, note)), launch_text(proposal)
 
 
@@ -623,7 +624,7 @@ def _paths(name: str, args: Namespace) -> tuple[Path | None, Path]:
 
 def _refuse_foreign(path: Path) -> None:
     """Raise UserError for sources such as OpenCL C, which a launch file cannot make runnable."""
-    with contextlib.suppress(OSError), opened_file(path, MAX_OBJECT_BYTES) as (stream, _):
+    with contextlib.suppress(OSError), open_file(path, MAX_OBJECT_BYTES) as (stream, _):
         other = foreign(str(path), stream.read(1 << 16))
         if other:
             raise UserError(f"{path}: {other}")

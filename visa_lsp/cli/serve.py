@@ -16,14 +16,14 @@ from visa_lsp import __version__
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.exits import EXIT_USAGE
 from visa_lsp.cli.exits import complain
-from visa_lsp.lsp.transport.greeting import greet
-from visa_lsp.lsp.transport.inflow import inflow_of
+from visa_lsp.lsp.transport.early_initialize import greet
+from visa_lsp.lsp.transport.input_stream import inflow_of
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import BinaryIO
 
-    from visa_lsp.lsp.transport.inflow import Inflow
+    from visa_lsp.lsp.transport.input_stream import Inflow
 
 _PIPE: Final = 1 << 20
 _WAITING: Final = (
@@ -55,9 +55,9 @@ def serve(args: Namespace) -> int:
     # Loaded only now because the import is slow, and the client already has its answer.
     if not args.log:
         _log(stream=sys.stderr, level="WARNING")
-    from visa_lsp.syntax.statement_cache import cached_statements
+    from visa_lsp.syntax.statement_cache import use_cache_of_user
 
-    with cached_statements():
+    with use_cache_of_user():
         return _serve(args, inflow, answered)
 
 

@@ -16,24 +16,24 @@ from msgspec.structs import replace
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.app.check.formats.table import FORMATS, Look
 from visa_lsp.app.check.report import CheckReport, FileResult, findings_of, numbered
-from visa_lsp.app.described import made_for, registers_for
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.inputs import OBJECT_MAGIC, STDIN, STDIN_NAME, decode, read_bytes
 from visa_lsp.app.output_files import check_output
-from visa_lsp.beside import Beside, described_in
+from visa_lsp.app.ze_info import made_for, registers_for
 from visa_lsp.cli.common import add_platform, wants_colour
 from visa_lsp.cli.exits import complain  # fmt: skip
 from visa_lsp.cli.files import write_output
 from visa_lsp.codec.decode import decode as decode_object
 from visa_lsp.codec.errors import CodecError
+from visa_lsp.companions import Beside, list_kernels
 from visa_lsp.diagnostics import Severity
 from visa_lsp.ide.zeinfo.facts import kernel_texts
 from visa_lsp.isa.platforms import platform_named, platform_of_product
-from visa_lsp.zeinfo.against import codeless_kernels, disagreements, in_document
 from visa_lsp.zeinfo.emit.answers import SayError, read_answers
-from visa_lsp.zeinfo.emit.document import Doubt, EmitError, emitted
+from visa_lsp.zeinfo.emit.document import Doubt, EmitError, emit_with_doubts
 from visa_lsp.zeinfo.facts import KernelText
+from visa_lsp.zeinfo.kernel_checks import codeless_kernels, disagreements, in_document
 from visa_lsp.zeinfo.kernels import entries, word_of
 from visa_lsp.zeinfo.layout import registers
 from visa_lsp.zeinfo.pack import pack_zebin
@@ -231,7 +231,9 @@ def _emit(args: argparse.Namespace) -> int:
     hints = _hints(launch, [k.kernel.name for k in kernels])
     try:
         said = read_answers(args.say)
-        made = emitted([k.kernel for k in kernels], registers_for(chosen, [k.kernel for k in kernels]), hints, said)
+        made = emit_with_doubts(
+            [k.kernel for k in kernels], registers_for(chosen, [k.kernel for k in kernels]), hints, said
+        )
     except SayError as error:
         raise UserError(f"zeinfo emit: --say {error}") from None
     except EmitError as error:
@@ -282,7 +284,7 @@ def packed(name: str, result: Assembled, platform_name: str | None) -> bytes | N
     kernels = [text.kernel for text in texts]
     # An existing zebin is ignored, because it may be the output for an older text.
     beside = (d for d in Beside().descriptions(kernels[0].name, path) if not d.is_zebin) if kernels else ()
-    found = next((d for d in beside if {k.name for k in kernels} <= set(described_in(d.text))), None)
+    found = next((d for d in beside if {k.name for k in kernels} <= set(list_kernels(d.text))), None)
     if found is not None:
         complain(f"{name}: using the ze_info of {found.path}")
         return pack_zebin(stem, result.data, found.text)

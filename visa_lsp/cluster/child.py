@@ -39,7 +39,7 @@ def _answer(request: Request, works: dict[str, Callable[[Any], Any]]) -> Answer:
         return True, pickle.dumps(works[key](pickle.loads(item)), PROTOCOL)  # noqa: S301 - as above
     except OSError as error:
         return False, f"{error.filename or folder}: {error.strerror or error} (on the worker)"
-    except Exception as error:  # noqa: BLE001 - whoever asked is told, and the next item has its turn
+    except Exception as error:  # noqa: BLE001 - the error goes to the caller, and the next item has its turn
         return False, f"internal error: {' '.join(f'{type(error).__name__}: {error}'.split())}"
 
 

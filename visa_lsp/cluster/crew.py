@@ -18,8 +18,8 @@ import uuid
 import warnings
 from typing import TYPE_CHECKING, Any, Final
 
+from visa_lsp.build_id import identity
 from visa_lsp.children import temporary_folder
-from visa_lsp.identity import identity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -130,7 +130,7 @@ def _connect(address: str) -> Client:
     def connect() -> None:
         try:
             answers.put(Client(address, timeout=_CONNECT, set_as_default=False))
-        except Exception as error:  # noqa: BLE001 - told below
+        except Exception as error:  # noqa: BLE001 - reported below
             answers.put(error)
 
     threading.Thread(target=connect, daemon=True).start()
@@ -164,7 +164,7 @@ class Crew:
     def look(self) -> bool:
         """Update the workers at intervals and query the identity of new ones; return whether an update was due.
 
-        Raises ClusterError if the scheduler is gone or no worker is left.
+        Raises ClusterError if the scheduler has gone away or no worker is left.
         """
         now = time.monotonic()
         if now - self._looked < _LOOK:
@@ -223,7 +223,7 @@ class Crew:
             said = value_of(future)
         except Gone:
             return
-        except Exception as error:  # noqa: BLE001 - whatever it is, this is no worker of ours
+        except Exception as error:  # noqa: BLE001 - any error means that this is not a worker of ours
             why = " ".join(str(error).split()).partition(". ")[0]
             self.refuse(address, f"worker {address} or its scheduler has no compatible visa-lsp ({why})")
             return

@@ -174,7 +174,7 @@ class _Job:
         except Gone:
             self._repeat(task.numbers)
             return
-        except Exception as error:  # noqa: BLE001 - it is told of the item
+        except Exception as error:  # noqa: BLE001 - reported with the item
             # Items are repeated one per task, because it is unknown which of them crashed the worker.
             why = " ".join(str(error).split())
             for number in task.numbers:

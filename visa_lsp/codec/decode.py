@@ -1,6 +1,6 @@
 """Bytes to a ``Module``: the declarations by ``layout``, the instructions by the fields of the table's rows.
 
-Rows that share an opcode are told apart by their constant fields. Whatever the bytes are, the outcome is a module or a
+Rows that share an opcode are distinguished by their constant fields. Whatever the bytes are, the outcome is a module or a
 ``CodecError``; time and memory stay proportional to the file.
 """
 

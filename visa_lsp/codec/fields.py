@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import VectorOperand
 
 Reader: TypeAlias = Callable[[bytes, int, list[Value]], tuple[Value, int]]
-# A reader of what may stand in a list.
+# A reader of what may be in a list.
 ItemReader: TypeAlias = Callable[[bytes, int, list[Value]], tuple[ListItem, int]]
 
-WIDE_TYPES: Final = frozenset(t.code for t in (DF, Q, UQ))
+TYPES_OF_8_BYTES: Final = frozenset(t.code for t in (DF, Q, UQ))
 EXEC_CODES: Final = {0: 8, 1: 16, 2: 1}
 _MODIFIERS: Final = {modifier.value: modifier for modifier in OperandModifier}
 _COMBINES: Final = {combine.value: combine for combine in Combine}
@@ -91,10 +91,10 @@ class Readers:
         self.raw = self._raw()
         exec_byte = _exec_3_0 if version == (3, 0) else _exec
         self.by_kind: dict[FieldKind, Reader] = {
-            FieldKind.EXEC: _cached(1, exec_byte),
-            FieldKind.EXEC_CODE: _cached(1, _exec_code),
-            FieldKind.EXEC_LOG2: _cached(1, _exec_log2),
-            FieldKind.PREDICATE: _cached(2, _predicate),
+            FieldKind.EXEC: _cache_reader(1, exec_byte),
+            FieldKind.EXEC_CODE: _cache_reader(1, _exec_code),
+            FieldKind.EXEC_LOG2: _cache_reader(1, _exec_log2),
+            FieldKind.PREDICATE: _cache_reader(2, _predicate),
             FieldKind.VECTOR: self.vector,
             FieldKind.RAW: self.raw,
         }
@@ -116,7 +116,7 @@ class Readers:
         return read
 
     def message_reader(self, mode_at: int, *, with_header: bool) -> Reader:
-        """Return the reader of message operands: the mode word, field ``mode_at``, tells which ones are there."""
+        """Return the reader of message operands: the mode word, field ``mode_at``, selects the present ones."""
 
         def read(code: bytes, at: int, values: list[Value]) -> tuple[Value, int]:
             items: list[ListItem] = []
@@ -151,7 +151,7 @@ class Readers:
         def read(code: bytes, at: int, _values: list[Value]) -> tuple[ListItem, int]:
             cls = code[at] & 7
             size = sizes[cls]
-            if cls == 5 and code[at + 1] & 15 in WIDE_TYPES:
+            if cls == 5 and code[at + 1] & 15 in TYPES_OF_8_BYTES:
                 size = 10
             chunk = code[at : at + size]
             operand = cache.get(chunk)
@@ -178,7 +178,7 @@ def integer_reader(code: str) -> ItemReader:
     return read_byte if code == "B" else read
 
 
-def _cached(size: int, parse: Callable[[int], Value]) -> Reader:
+def _cache_reader(size: int, parse: Callable[[int], Value]) -> Reader:
     cache: dict[bytes, Value] = {}
 
     def read(code: bytes, at: int, _values: list[Value]) -> tuple[Value, int]:

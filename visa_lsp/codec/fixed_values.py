@@ -30,7 +30,7 @@ _EXEC: Final = (FieldKind.EXEC, FieldKind.EXEC_CODE, FieldKind.EXEC_LOG2)
 def checks_of(row: Instruction) -> tuple[tuple[int, Check], ...]:
     """Return the checks of a row, each with the position of the field that it is about."""
     return (
-        *_executions(row), *_predicates(row), *_repeated(row), *_unsaid(row), *_unsaid_bits(row), *_classes(row),
+        *_executions(row), *_predicates(row), *_check_repeats(row), *_unsaid(row), *_unsaid_bits(row), *_classes(row),
         *_saturations(row),
     )  # fmt: skip
 
@@ -42,7 +42,7 @@ def _executions(row: Instruction) -> list[tuple[int, Check]]:
     if row.exec_style is ExecStyle.NONE and row.fields[at].stored:
         return [(at, _always(at, _NO_EXEC))]
     if row.exec_style is ExecStyle.SIZE:
-        return [(at, _unmasked(at))]
+        return [(at, _check_unmasked(at))]
     if row.flow is FlowClass.JUMP:
         return [(at, _always(at, ExecControl(1)))]
     if row.has(Trait.COPIES) and "src0" in row.index:
@@ -50,7 +50,7 @@ def _executions(row: Instruction) -> list[tuple[int, Check]]:
     return []
 
 
-def _unmasked(at: int) -> Check:
+def _check_unmasked(at: int) -> Check:
     def check(values: list[Value]) -> str:
         control = values[at]
         masked = isinstance(control, ExecControl) and (control.mask_offset or control.no_mask)
@@ -79,7 +79,7 @@ def _always(at: int, wanted: Value, predicate: int | None = None, *, hidden: int
     return check
 
 
-def _repeated(row: Instruction) -> list[tuple[int, Check]]:
+def _check_repeats(row: Instruction) -> list[tuple[int, Check]]:
     """Return the checks of operands that are twice in the record and once in the text."""
     named = {slot.name for slot in row.slots}
     if not all(slot.shape is Shape.VECTOR for slot in row.slots):
@@ -120,7 +120,7 @@ def _unsaid(row: Instruction) -> list[tuple[int, Check]]:
 
 
 def _unsaid_bits(row: Instruction) -> list[tuple[int, Check]]:
-    """Return the checks of numbers of which the row fixes a part of the bits and the text gives none of the others."""
+    """Return the checks of numbers whose bits the row fixes in part, without bits from the text."""
     said = {name for slot in row.slots for name in slot.name.split(",")} | {m.field for m in row.modifiers} | {"prop"}
     return [
         (index, _always(index, field.const, hidden=field.hidden))
@@ -134,13 +134,13 @@ def _saturations(row: Instruction) -> list[tuple[int, Check]]:
     saturated = "dst" if any(modifier.field == "sat" for modifier in row.modifiers) else ""
     kinds = (FieldKind.VECTOR, FieldKind.VECTORS)
     return [
-        (index, _unsaturated(index))
+        (index, _check_unsaturated(index))
         for index, field in enumerate(row.fields)
         if row.slots and field.kind in kinds and field.name != saturated
     ]
 
 
-def _unsaturated(at: int) -> Check:
+def _check_unsaturated(at: int) -> Check:
     def check(values: list[Value]) -> str:
         value = values[at]
         for one in value if isinstance(value, tuple) else (value,):

@@ -235,9 +235,11 @@ def _form(row: Instruction, readers: Readers) -> Form:
                 mask = field.const_mask & (1 << 8 * size) - 1
                 checks.append(ExpectedConstant(distance, size, mask, field.const & mask))
             else:
-                read = _checked(read, field.const, field.const_mask)
+                read = _check_constant(read, field.const, field.const_mask)
         distance = None if distance is None or size is None else distance + size
-        steps.append((index, _null(row, read) if field.name in unsaid else _said(row, index, read, readers.version)))
+        steps.append(
+            (index, _null(row, read) if field.name in unsaid else _require_word(row, index, read, readers.version))
+        )
     fixed = fixed_values.checks_of(row) if readers.version >= STRICT_FROM else ()
     return Form(row, template, tuple(steps), tuple(checks), (*lsc_values.checks_of(row), *fixed))
 
@@ -260,7 +262,7 @@ def _null(row: Instruction, read: Reader) -> Reader:
     return null
 
 
-def _said(row: Instruction, index: int, read: Reader, version: tuple[int, int]) -> Reader:
+def _require_word(row: Instruction, index: int, read: Reader, version: tuple[int, int]) -> Reader:
     """Return ``read`` that refuses bits without a word of the row, whose text would mean another instruction.
 
     Before version 4 such bits may hold anything.
@@ -275,7 +277,7 @@ def _said(row: Instruction, index: int, read: Reader, version: tuple[int, int]) 
     heard = [(row.index[m.field], m.heard[1]) for m in row.modifiers if m.heard and m.heard[0] == field.name]
     unknown = ~reduce(or_, (bit for _, bit in heard), reach | field.hidden) if version >= STRICT_FROM else 0
 
-    def said(code: bytes, at: int, values: list[Value]) -> tuple[Value, int]:
+    def read_required(code: bytes, at: int, values: list[Value]) -> tuple[Value, int]:
         value, end = read(code, at, values)
         number = cast("int", value)
         if number & unknown:
@@ -284,7 +286,7 @@ def _said(row: Instruction, index: int, read: Reader, version: tuple[int, int]) 
             values[position] = int(bool(number & bit))
         return value, end
 
-    return said
+    return read_required
 
 
 def _old_field(field: Field, version: tuple[int, int]) -> OldField | None:
@@ -330,14 +332,14 @@ def _last(row: Instruction, before: int, kind: FieldKind) -> int:
     raise ValueError(f"{row.mnemonic}: a list field needs a field of kind {kind.name} before it")
 
 
-def _checked(read: Reader, const: int, mask: int) -> Reader:
-    def checked(code: bytes, at: int, values: list[Value]) -> tuple[Value, int]:
+def _check_constant(read: Reader, const: int, mask: int) -> Reader:
+    def read_checked(code: bytes, at: int, values: list[Value]) -> tuple[Value, int]:
         value, end = read(code, at, values)
         if (cast("int", value) ^ const) & mask:
             raise RowMismatchError
         return value, end
 
-    return checked
+    return read_checked
 
 
 def _address_of(row: Instruction, index: int, read: Reader) -> Reader:

@@ -61,7 +61,7 @@ class InstructionWriter:
                 raise CodecError(message, line=inst.line)
             bits = _bits(row)
             words = {word for _, word, _ in bits}
-            writers = tuple([_nothing if i in words else _field_writer(f) for i, f in enumerate(row.fields)])
+            writers = tuple([_write_nothing if i in words else _field_writer(f) for i, f in enumerate(row.fields)])
             plan = self.plans[row] = _Plan(bytes([row.opcode]), writers, _lists(row), bits)
         if len(values) != len(plan.writers):
             message = f"'{row.mnemonic}' has {len(plan.writers)} fields, not {len(values)}"
@@ -93,7 +93,7 @@ def _refusal(inst: Inst, plan: _Plan) -> CodecError:
             message = f"{value} does not fit"
         if message:
             return CodecError(message, None, field.name, inst.line)
-    raise AssertionError(inst)  # it was written before this was asked
+    raise AssertionError(inst)  # it was written before this call
 
 
 def _lists(row: Instruction) -> tuple[tuple[int, int], ...]:
@@ -117,13 +117,13 @@ def _bits(row: Instruction) -> tuple[tuple[int, int, int], ...]:
     ])  # fmt: skip
 
 
-def _nothing(_value: Value) -> bytes:
+def _write_nothing(_value: Value) -> bytes:
     return b""
 
 
 def _field_writer(field: Field) -> Writer:
     if not field.stored:
-        return _unstored(field)
+        return _skip_field(field)
     write = writer(field.kind)
     if field.name in _TEXT_ONLY and field.kind is FieldKind.U8:
         return _of_text_only(_TEXT_ONLY[field.name], write)
@@ -143,7 +143,7 @@ def _of_text_only(codes: frozenset[int], write: Writer) -> Writer:
     return write_known
 
 
-def _unstored(field: Field) -> Writer:
+def _skip_field(field: Field) -> Writer:
     default = default_value(field)
 
     def write(value: Value) -> bytes:

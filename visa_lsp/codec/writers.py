@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from visa_lsp.codec.errors import MalformedValueError
-from visa_lsp.codec.fields import EXEC_CODES, INTEGER_FORMAT, WIDE_TYPES
+from visa_lsp.codec.fields import EXEC_CODES, INTEGER_FORMAT, TYPES_OF_8_BYTES
 from visa_lsp.isa.model import FieldKind
 from visa_lsp.isa.operands import SCALAR_REGION, OperandModifier
 from visa_lsp.isa.types import EXEC_SIZES, ExecControl
@@ -56,14 +56,14 @@ def write_operand(value: Value) -> bytes:
         word = _regions.get(value.region)
         if word is None:
             word = _regions[value.region] = _region(value.region)
-        # What an enumeration's member stands for goes through Python.
+        # The value of an enumeration's member is a slow property.
         tag = 0 if value.modifier is OperandModifier.NONE else value.modifier.value << 3
         return _GENERAL.pack(tag, value.var, value.row & 0xFF, value.col & 0xFF, word)
     match value:
         case Immediate(data_type, bits):
-            if data_type.code in WIDE_TYPES:
-                return _WIDE.pack(5, _type(data_type), bits & 0xFFFFFFFFFFFFFFFF)
-            return _NARROW.pack(5, _type(data_type), bits & 0xFFFFFFFF)
+            if data_type.code in TYPES_OF_8_BYTES:
+                return _IMMEDIATE_64.pack(5, _type(data_type), bits & 0xFFFFFFFFFFFFFFFF)
+            return _IMMEDIATE_32.pack(5, _type(data_type), bits & 0xFFFFFFFF)
         case AddressOf(var, row, col):
             return _GENERAL.pack(0, var, row & 0xFF, col & 0xFF, _SCALAR)
         case Address(var, offset, width):
@@ -85,8 +85,8 @@ def write_operand(value: Value) -> bytes:
 _regions: Final[dict[Region, int]] = {}
 _controls: Final[dict[Value, bytes]] = {}
 _GENERAL: Final = struct.Struct("<BIBBH")
-_NARROW: Final = struct.Struct("<BBI")
-_WIDE: Final = struct.Struct("<BBQ")
+_IMMEDIATE_32: Final = struct.Struct("<BBI")
+_IMMEDIATE_64: Final = struct.Struct("<BBQ")
 _RAW: Final = struct.Struct("<IH")
 
 

@@ -12,10 +12,18 @@ from typing import TYPE_CHECKING, Final
 from msgspec import structs
 
 from visa_lsp.compare.declarations import declaration_findings, entry_pairs
-from visa_lsp.compare.matching import matched
+from visa_lsp.compare.matching import match_bodies
 from visa_lsp.compare.model import ChangeKind, Difference, Figures, KernelDiff, Lines
 from visa_lsp.compare.refs import refs_of
-from visa_lsp.compare.words import arrow, changed, instruction_text, listed, name_in, names_of_second, stretch
+from visa_lsp.compare.words import (
+    arrow,
+    describe_change,
+    instruction_text,
+    join_words,
+    name_in,
+    names_of_second,
+    stretch,
+)
 from visa_lsp.isa.model import SENDING
 
 if TYPE_CHECKING:
@@ -41,7 +49,7 @@ def figures_of(kernel: Kernel) -> Figures:
 
 def compare_bodies(a: ComparedBody, b: ComparedBody) -> KernelDiff:
     """Return the differences of the second body from the first."""
-    match = matched(a, b)
+    match = match_bodies(a, b)
     renaming = match.renaming
     its_names = names_of_second(a, b, renaming)
     pairs = _line_pairs(a, b, match)
@@ -51,7 +59,7 @@ def compare_bodies(a: ComparedBody, b: ComparedBody) -> KernelDiff:
     renamed = sum(a.name(ref) != b.name(other) for ref, other in renaming.items())
     shown = {b.name(ref): name_in(its_names, ref) for ref in refs_of(b.kernel)}
     names = {own: name for own, name in shown.items() if own != name}
-    return KernelDiff(a.kernel.name, a, b, tuple(_merged(changes)), renamed, names, tuple(pairs))
+    return KernelDiff(a.kernel.name, a, b, tuple(_merge_changes(changes)), renamed, names, tuple(pairs))
 
 
 def _line_pairs(a: ComparedBody, b: ComparedBody, match: Matching) -> list[tuple[int, int]]:
@@ -130,7 +138,7 @@ def _block(kind: ChangeKind, a: Lines, b: Lines, noun: str, code: Sequence[str])
         kind,
         a,
         b,
-        f"{_DONE[kind]} {len(code)} {noun}s: {listed([said.partition(':')[0] for said in code])}",
+        f"{_DONE[kind]} {len(code)} {noun}s: {join_words([said.partition(':')[0] for said in code])}",
         tuple(code),
     )
 
@@ -143,7 +151,7 @@ def _code(
         yield _stretch(ChangeKind.MOVE, _span(a, items), _span(b, others), items, a.names)
     for i, j in match.changed:
         one, other = match.a[i], match.b[j]
-        what = changed(one.inst, a.names, other.inst, its_names)
+        what = describe_change(one.inst, a.names, other.inst, its_names)
         yield Difference(ChangeKind.CHANGE, _span(a, [one]), _span(b, [other]), what, in_code=True)
     settled = {i for i, _ in (*match.equal, *match.changed)}
     settled |= {run.a + n for run in match.moved for n in range(run.length)}
@@ -181,7 +189,7 @@ def _runs(items: Sequence[Item], settled: set[int]) -> Iterator[list[Item]]:
         yield run
 
 
-def _merged(changes: Iterable[Difference]) -> Iterator[Difference]:
+def _merge_changes(changes: Iterable[Difference]) -> Iterator[Difference]:
     """Return the changes with equal words on neighbouring lines merged."""
     last: Difference | None = None
     count = 1
@@ -191,13 +199,13 @@ def _merged(changes: Iterable[Difference]) -> Iterator[Difference]:
             last = structs.replace(last, a=Lines(last.a.first, change.a.last), b=Lines(last.b.first, change.b.last))
             continue
         if last is not None:
-            yield _counted(last, count)
+            yield _add_count(last, count)
         last, count = change, 1
     if last is not None:
-        yield _counted(last, count)
+        yield _add_count(last, count)
 
 
-def _counted(change: Difference, count: int) -> Difference:
+def _add_count(change: Difference, count: int) -> Difference:
     return change if count == 1 else structs.replace(change, what=f"{change.what} ({count} lines)")
 
 

@@ -52,7 +52,7 @@ def _variables(
             continue  # labels are compared with the code
         other, line = renaming.get(ref), a.lines.get(ref, a.first)
         if other is None:
-            yield HeadDifference(line, None, "declaration", f"{a.name(ref)}: {_said(a.kernel, ref, a.names)}")
+            yield HeadDifference(line, None, "declaration", f"{a.name(ref)}: {_describe_ref(a.kernel, ref, a.names)}")
             continue
         ours, theirs = _properties(a.kernel, ref, a.names), _properties(b.kernel, other, its_names)
         parts = [
@@ -64,11 +64,11 @@ def _variables(
             yield HeadDifference(line, b.lines.get(other, b.first), "declaration", f"{a.name(ref)}: {', '.join(parts)}")
     for other in refs_of(b.kernel):
         if other[0] != LABEL and other not in taken:
-            said = f"{name_in(its_names, other)}: {_said(b.kernel, other, its_names)}"
+            said = f"{name_in(its_names, other)}: {_describe_ref(b.kernel, other, its_names)}"
             yield HeadDifference(None, b.lines.get(other, b.first), "declaration", said)
 
 
-def _said(kernel: Kernel, ref: Ref, names: OperandNames) -> str:
+def _describe_ref(kernel: Kernel, ref: Ref, names: OperandNames) -> str:
     return " ".join(f"{key}={value}" for key, value in _properties(kernel, ref, names).items())
 
 

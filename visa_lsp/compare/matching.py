@@ -3,7 +3,7 @@
 The renaming is unknown at first. Variables are distinguished by their use: a few rounds colour them by their
 instructions, and instructions by their variables. The finest colours give the first pairs, coarser ones fill the gaps;
 the pairs vote for a renaming, which gives better pairs, until nothing changes. Names that were kept are a second
-starting point; the better result counts. Invariant: ``matched(b, a)`` is ``matched(a, b)`` with its sides exchanged.
+starting point; the better result counts. Invariant: ``match_bodies(b, a)`` is ``match_bodies(a, b)`` with its sides exchanged.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from msgspec import Struct
 
 from visa_lsp.compare.pairing import MovedRun, similar_pairs
 from visa_lsp.compare.refs import declaration
-from visa_lsp.compare.renaming import agreeing, by_names, by_votes, completed, in_order
-from visa_lsp.compare.sequences import aligned
+from visa_lsp.compare.renaming import by_names, by_votes, complete_renaming, count_equal, in_order
+from visa_lsp.compare.sequences import align_levels
 from visa_lsp.compare.shapes import items_of
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Matching(Struct, frozen=True):
     changed: list[tuple[int, int]] = []
     moved: list[MovedRun] = []
 
-    def exchanged(self) -> Matching:
+    def exchange(self) -> Matching:
         """Return the matching with its sides exchanged."""
         return Matching(
             self.b,
@@ -55,18 +55,18 @@ class Matching(Struct, frozen=True):
         )
 
 
-def matched(a: ComparedBody, b: ComparedBody) -> Matching:
+def match_bodies(a: ComparedBody, b: ComparedBody) -> Matching:
     """Return the alignment of two bodies."""
     items_a, items_b = items_of(a.kernel), items_of(b.kernel)
     found = in_order(items_a, items_b)
     if found is not None:
-        renaming = completed(a, b, found)
+        renaming = complete_renaming(a, b, found)
         # Otherwise another renaming may leave a difference of instructions, but fewer differences of declarations.
-        if agreeing(a.kernel, b.kernel, renaming) == len(renaming) + len(a.kernel.inputs):
+        if count_equal(a.kernel, b.kernel, renaming) == len(renaming) + len(a.kernel.inputs):
             return Matching(items_a, items_b, renaming, [(n, n) for n in range(len(items_a))])
     if _precedes(b, a, items_b, items_a):
-        return _matched(b, a, items_b, items_a).exchanged()
-    return _matched(a, b, items_a, items_b)
+        return _match_items(b, a, items_b, items_a).exchange()
+    return _match_items(a, b, items_a, items_b)
 
 
 def _precedes(a: ComparedBody, b: ComparedBody, items_a: Sequence[Item], items_b: Sequence[Item]) -> bool:
@@ -82,12 +82,12 @@ def _precedes(a: ComparedBody, b: ComparedBody, items_a: Sequence[Item], items_b
     return False
 
 
-def _matched(a: ComparedBody, b: ComparedBody, items_a: Sequence[Item], items_b: Sequence[Item]) -> Matching:
+def _match_items(a: ComparedBody, b: ComparedBody, items_a: Sequence[Item], items_b: Sequence[Item]) -> Matching:
     numbers = _Numbers()
     shapes = numbers.of(i.shape for i in items_a), numbers.of(i.shape for i in items_b)
     coarse = [shapes, (numbers.of(i.loose for i in items_a), numbers.of(i.loose for i in items_b))]
     colours = _colours(a, b, items_a, items_b, numbers)
-    by_use = by_votes(a, b, _items(aligned([*colours, *coarse]), items_a, items_b), {})
+    by_use = by_votes(a, b, _items(align_levels([*colours, *coarse]), items_a, items_b), {})
 
     def tokens(renaming: Renaming) -> Tokens:
         """Return instructions with their names, those of the second body renamed to those of the first."""
@@ -100,26 +100,26 @@ def _matched(a: ComparedBody, b: ComparedBody, items_a: Sequence[Item], items_b:
         """Return the fixpoint from a starting point: pairs give a better renaming, which gives better pairs."""
         renaming = start
         for _ in range(_MAX_ROUNDS):
-            pairs = aligned([tokens(renaming), *coarse])
+            pairs = align_levels([tokens(renaming), *coarse])
             found = by_votes(a, b, _items(pairs, items_a, items_b), assumed)
             if found == renaming:
                 break
             renaming = found
         match = settled(renaming)
         # The final names decide which of several similar instructions was changed or moved.
-        better = _items([*match.equal, *_told_by_some_names(match)], items_a, items_b)
+        better = _items([*match.equal, *_pair_by_names(match)], items_a, items_b)
         return max(match, settled(by_votes(a, b, better, assumed)), key=explained)
 
     def settled(renaming: Renaming) -> Matching:
         named = tokens(renaming)
-        equal = [(i, j) for i, j, _ in aligned([named])]
-        moved = _moved(named, equal)
+        equal = [(i, j) for i, j, _ in align_levels([named])]
+        moved = _find_moved_runs(named, equal)
         changed = similar_pairs(a, b, items_a, items_b, renaming, equal, moved)
-        return Matching(items_a, items_b, completed(a, b, renaming), equal, changed, moved)
+        return Matching(items_a, items_b, complete_renaming(a, b, renaming), equal, changed, moved)
 
     def explained(match: Matching) -> tuple[int, int]:
-        """Return how much of two bodies a matching explains: equal lines of code and declarations, and moved lines."""
-        unsaid = len(match.equal) + agreeing(a.kernel, b.kernel, match.renaming)
+        """Return the amount of two bodies that a matching explains: equal lines of code and declarations, and moved lines."""
+        unsaid = len(match.equal) + count_equal(a.kernel, b.kernel, match.renaming)
         return unsaid, sum(run.length for run in match.moved)
 
     names = by_names(a, b)
@@ -130,7 +130,7 @@ def _items(pairs: Iterable[tuple[int, ...]], a: Sequence[Item], b: Sequence[Item
     return [(a[pair[0]], b[pair[1]]) for pair in pairs]
 
 
-def _told_by_some_names(match: Matching) -> Iterator[tuple[int, int]]:
+def _pair_by_names(match: Matching) -> Iterator[tuple[int, int]]:
     """Return pairs of unequal lines: those with unique known names, anywhere; then changes."""
     back = {other: ref for ref, other in match.renaming.items()}
     ours = _only(match.a, {i for i, _ in match.equal}, {ref: ref for ref in match.renaming})
@@ -192,7 +192,7 @@ def _by_uses(names: dict[Ref, int], items: Sequence[Item], colours: list[int], n
     return {ref: numbers["used", colour, tuple(sorted(uses[ref]))] for ref, colour in names.items()}
 
 
-def _moved(tokens: Tokens, equal: list[tuple[int, int]]) -> list[MovedRun]:
+def _find_moved_runs(tokens: Tokens, equal: list[tuple[int, int]]) -> list[MovedRun]:
     """Return the runs that are in both bodies at other places, the longest first; none of their items is in ``equal``."""
     a, b = tokens
     free_a = set(range(len(a))) - {i for i, _ in equal}

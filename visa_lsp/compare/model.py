@@ -74,7 +74,7 @@ class Lines(Struct, frozen=True, order=True):
 
 
 class Difference(Struct, frozen=True):
-    """One difference; ``what`` describes it in the names of the first body, ``listing`` are the lines of a stretch of several.
+    """A difference; ``what`` describes it in the names of the first body, ``listing`` are the lines of a stretch of several.
 
     ``in_code`` is false above the code: declarations, inputs, attributes, the line that opens the body.
     """

@@ -46,7 +46,7 @@ def similar_pairs(
         if left and right:
             ours = [_Features(items_a[i], a, None) for i in left]
             theirs = [_Features(items_b[j], b, back) for j in right]
-            out += [(left[i], right[j]) for i, j in _paired(ours, theirs)]
+            out += [(left[i], right[j]) for i, j in _pair_kernels(ours, theirs)]
     return out
 
 
@@ -89,7 +89,7 @@ def _likeness(a: _Features, b: _Features) -> int:
     return likeness if likeness >= (_SAME_WORD if a.word == b.word else _OTHER_WORD) else 0
 
 
-def _paired(a: Sequence[_Features], b: Sequence[_Features]) -> list[tuple[int, int]]:
+def _pair_kernels(a: Sequence[_Features], b: Sequence[_Features]) -> list[tuple[int, int]]:
     if len(a) * len(b) <= _MAX_TABLE_CELLS:
         return _best(a, b)
     numbers: dict[Hashable, int] = {}

@@ -106,7 +106,7 @@ def _same_inputs(a: Kernel, b: Kernel) -> Iterator[tuple[Ref, Ref]]:
             yield (letter, entry.id), (letter, other)
 
 
-def agreeing(a: Kernel, b: Kernel, renaming: Renaming) -> int:
+def count_equal(a: Kernel, b: Kernel, renaming: Renaming) -> int:
     """Return the number of equal declarations and inputs of corresponding variables."""
     inputs = sum(renaming.get(ref) == other for ref, other in _same_inputs(a, b))
     return inputs + sum(
@@ -126,7 +126,7 @@ def _alias(kernel: Kernel, ref: Ref, renaming: Renaming | None) -> tuple[Ref | N
     return base, variable.alias_offset
 
 
-def completed(a: ComparedBody, b: ComparedBody, renaming: Renaming) -> Renaming:
+def complete_renaming(a: ComparedBody, b: ComparedBody, renaming: Renaming) -> Renaming:
     """Return the renaming extended to names that no instruction uses: bases of aliases, inputs of one place, equal declarations."""
     out = dict(renaming)
     taken = set(out.values())

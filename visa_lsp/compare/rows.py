@@ -36,16 +36,16 @@ def rows_of(diff: KernelDiff, lines_a: Sequence[str], lines_b: Sequence[str]) ->
     kinds_a, kinds_b = _kinds(diff)
     if diff.a is None or diff.b is None:
         sides = ((diff.a, lines_a, kinds_a), (diff.b, lines_b, kinds_b))
-        found = [_shown(body.first, body.last, lines) if body else [] for body, lines, _ in sides]
+        found = [_select_lines(body.first, body.last, lines) if body else [] for body, lines, _ in sides]
         return [AlignedLines(n, None, kinds_a.get(n)) for n in found[0]] + [
             AlignedLines(None, n, kinds_b.get(n)) for n in found[1]
         ]
     counterparts = dict(diff.pairs)
-    behind = _behind(set(counterparts.values()), _shown(diff.b.first, diff.b.last, lines_b))
+    behind = _behind(set(counterparts.values()), _select_lines(diff.b.first, diff.b.last, lines_b))
     out: list[AlignedLines] = []
     waiting: list[int] = []
     left: list[int] = []  # lines of the first since the last row with both
-    for line in _shown(diff.a.first, diff.a.last, lines_a):
+    for line in _select_lines(diff.a.first, diff.a.last, lines_a):
         other = counterparts.get(line)
         if other is None:
             left.append(line)
@@ -71,7 +71,7 @@ def _kinds(diff: KernelDiff) -> tuple[Kinds, Kinds]:
     return in_a, in_b
 
 
-def _shown(first: int, last: int, lines: Sequence[str]) -> list[int]:
+def _select_lines(first: int, last: int, lines: Sequence[str]) -> list[int]:
     return [n for n in range(first, min(last + 1, len(lines))) if lines[n].strip()]
 
 
@@ -125,11 +125,11 @@ def rewritten(diff: KernelDiff, lines: Sequence[str]) -> list[str]:
     if diff.a is None or diff.b is None:
         return out
     for n in range(diff.b.first + 1, min(diff.b.last + 1, len(out))):
-        out[n] = "".join(_renamed(piece, diff.names) for piece in _PIECE.findall(out[n]))
+        out[n] = "".join(_rename_words(piece, diff.names) for piece in _PIECE.findall(out[n]))
     return out
 
 
-def _renamed(piece: str, names: Mapping[str, str]) -> str:
+def _rename_words(piece: str, names: Mapping[str, str]) -> str:
     if piece.startswith(("//", "/*")):
         return piece
     if piece.startswith('"'):  # a subroutine's name is quoted where it begins

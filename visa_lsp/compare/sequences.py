@@ -1,6 +1,6 @@
 """The alignment of two sequences of numbers, in order.
 
-Items that occur once in both are anchors, of which the longest ordered chain counts; between anchors the shortest edit
+Items that occur once in both are anchors, and the longest ordered chain of them counts; between anchors the shortest edit
 is searched (Myers, "An O(ND) Difference Algorithm"). Where that takes more than ``_MAX_EDITS`` edits, the stretch has
 no pairs but those at its ends: time and memory are bounded, and the result is correct but not minimal.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _MAX_EDITS: Final = 400
 
 
-def aligned(levels: Sequence[tuple[Sequence[int], Sequence[int]]]) -> list[tuple[int, int, int]]:
+def align_levels(levels: Sequence[tuple[Sequence[int], Sequence[int]]]) -> list[tuple[int, int, int]]:
     """Return pairs of equal items with their level; gaps of one level are aligned by the next."""
     if not levels:
         return []

@@ -81,47 +81,47 @@ def _part(field: Field, value: Value, inst: Inst, kernel: Kernel) -> Part:
     if field.kind in STRING_KINDS:
         return kernel.string(value), ()
     if field.kind is FieldKind.SURFACE:
-        return _named("T", value)
+        return _describe_variable("T", value)
     if field.kind is FieldKind.SAMPLER:
-        return _named("S", value)
+        return _describe_variable("S", value)
     if field.kind is FieldKind.VARIABLE:
         prop = inst.get("prop")
-        return _named(_BY_CLASS[(prop if isinstance(prop, int) else 0) >> 4 & 3], value)
+        return _describe_variable(_BY_CLASS[(prop if isinstance(prop, int) else 0) >> 4 & 3], value)
     return value, ()
 
 
 def _operand(value: Value | ListItem) -> Part:
     match value:
         case General(var, row, col, region, modifier):
-            shape, refs = _named("G", var)
+            shape, refs = _describe_variable("G", var)
             return (shape, row, col, region, modifier), refs
         case RawOperand(var, offset):
-            shape, refs = _named("G", var)
+            shape, refs = _describe_variable("G", var)
             return (shape, offset), refs
         case Predicate(var, inverse, combine):
-            shape, refs = _named("P", var)
+            shape, refs = _describe_variable("P", var)
             return (shape, inverse, combine), refs
         case Immediate(type_, bits):
             return ("immediate", type_.name, bits & ((1 << 8 * type_.size) - 1)), ()
         case PredicateOperand(var):
-            return _named("P", var)
+            return _describe_variable("P", var)
         case Address(var, offset, width):
-            shape, refs = _named("A", var)
+            shape, refs = _describe_variable("A", var)
             return (shape, offset, width), refs
         case Indirect(var, addr_offset, offset, type_, region, modifier):
-            shape, refs = _named("A", var)
+            shape, refs = _describe_variable("A", var)
             return (shape, addr_offset, offset, type_.name, region, modifier), refs
         case State(sampler, var, offset):
-            shape, refs = _named("S" if sampler else "T", var)
+            shape, refs = _describe_variable("S" if sampler else "T", var)
             return (shape, offset), refs
         case AddressOf(var, row, col):
-            shape, refs = _named("G", var)
+            shape, refs = _describe_variable("G", var)
             return ("&", shape, row, col), refs
         case _:
             return value, ()
 
 
-def _named(letter: str, number: int) -> Part:
+def _describe_variable(letter: str, number: int) -> Part:
     """Return shape and name of a variable: predefined ones are identified by number, others by name."""
     if number < FIRST[letter] or (letter == "S" and number in _SAMPLERS):
         return (letter, number), ()

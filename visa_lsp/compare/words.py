@@ -80,15 +80,15 @@ def stretch(instructions: Sequence[Inst], names: OperandNames) -> str:
     counts = [
         f"{n} {nouns[: -1 if n == 1 else None]}" for n, nouns in ((len(code), "instructions"), (labels, "labels")) if n
     ]
-    return " and ".join(counts) + f": {listed(code)}" * bool(code)
+    return " and ".join(counts) + f": {join_words(code)}" * bool(code)
 
 
-def listed(words: Sequence[str]) -> str:
+def join_words(words: Sequence[str]) -> str:
     """Return the first of ``words`` as a list in text."""
     return ", ".join(words[:_MAX_MNEMONICS]) + ", ..." * (len(words) > _MAX_MNEMONICS)
 
 
-def changed(one: Inst, names: OperandNames, other: Inst, its_names: OperandNames) -> str:
+def describe_change(one: Inst, names: OperandNames, other: Inst, its_names: OperandNames) -> str:
     """Return words for the differences of two instructions: word, predicate, lanes, then operand by operand."""
     if one.row.opens_label or other.row.opens_label:
         return arrow(instruction_text(one, names), instruction_text(other, its_names))

@@ -20,8 +20,8 @@ from visa_lsp.app.launch.program import decoded, module_of_text, sources_of
 from visa_lsp.app.launch.program_info import platform_told
 from visa_lsp.app.launch.proposal import proposed
 from visa_lsp.app.launch.report import titled
-from visa_lsp.beside import kernels_in
-from visa_lsp.dap.launched import Launched, LaunchRefused
+from visa_lsp.companions import kernels_in
+from visa_lsp.dap.launch_values import Launched, LaunchRefused
 from visa_lsp.debug.cells import LaunchArgument
 from visa_lsp.debug.debugger import Debugger
 from visa_lsp.debug.stops import Launch

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.dap.asked import RequestError, tables, text, texts, whole
+from visa_lsp.dap.arguments import RequestError, tables, text, texts, whole
 from visa_lsp.dap.convert import line_in, line_out, listing, source_in, source_of
-from visa_lsp.dap.watching import subject
+from visa_lsp.dap.data_breakpoints import subject
 from visa_lsp.debug.breakpoints import Breakpoint, Terms, Wish
 from visa_lsp.debug.cells import DebugError
 from visa_lsp.debug.stops import FILTERS
@@ -29,7 +29,7 @@ _PENDING: Final = "no program is launched yet"
 
 @dataclass(slots=True)
 class _Entry:
-    """One breakpoint of a client's list."""
+    """A breakpoint of a client's list."""
 
     number: int
     said: Body
@@ -63,7 +63,7 @@ class Points:
         return [self.shown(session, entry) for entry in entries]
 
     def rebuild(self, session: DebugSession, told: tuple[str, str | int] | None = None) -> None:
-        """Rebuild the debugger's breakpoints from the lists, and send changes of breakpoints other than ``told``."""
+        """Rebuild the debugger's breakpoints from the lists, and send all changes but ``told``, which the answer has."""
         if session.launched is None or session.runs_through:
             return
         debugger = session.debugger

@@ -11,7 +11,7 @@ import binascii
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.dap.asked import RequestError, flag, text, whole
+from visa_lsp.dap.arguments import RequestError, flag, text, whole
 from visa_lsp.dap.convert import line_out, source_of
 
 if TYPE_CHECKING:

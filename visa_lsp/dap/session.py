@@ -12,9 +12,12 @@ import queue
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.dap import looking, moving, points, raw, watching
-from visa_lsp.dap.asked import RequestError
-from visa_lsp.dap.launched import Launched, LaunchRefused
+from visa_lsp.dap import data_breakpoints as watching
+from visa_lsp.dap import inspect as looking
+from visa_lsp.dap import points, raw
+from visa_lsp.dap import stepping as moving
+from visa_lsp.dap.arguments import RequestError
+from visa_lsp.dap.launch_values import Launched, LaunchRefused
 from visa_lsp.dap.wire import BrokenMessage, MessageReader, MessageWriter
 from visa_lsp.debug.cells import DebugError
 from visa_lsp.debug.stops import RunStop
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
     from io import RawIOBase
     from typing import BinaryIO
 
-    from visa_lsp.dap.launched import Open
+    from visa_lsp.dap.launch_values import Open
     from visa_lsp.dap.wire import Message
     from visa_lsp.debug.breakpoints import Terms
     from visa_lsp.debug.debugger import Debugger
@@ -83,13 +86,13 @@ class DebugSession:
 
     @property
     def runs_through(self) -> bool:
-        """Whether the client requested a run without stops (``noDebug``)."""
+        """True if the client requested a run without stops (``noDebug``)."""
         return self.launch_arguments.get("noDebug") is True
 
     # ---- the loop
 
     def serve(self) -> None:
-        """Handle requests until the client disconnects or goes away."""
+        """Handle requests until the client disconnects or ends."""
         threading.Thread(target=self._read, daemon=True).start()
         threading.Thread(target=self._leave_unread, daemon=True).start()
         while not self.over:

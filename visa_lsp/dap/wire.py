@@ -24,7 +24,7 @@ _MAX_HEADER_BYTES: Final = 1 << 14
 _PART: Final = 1 << 16
 
 
-class BrokenMessage(Exception):  # noqa: N818 - the peer's mistake, told and survived
+class BrokenMessage(Exception):  # noqa: N818 - the peer's mistake, which the session reports and survives
     """A malformed message; the next one can be read."""
 
 

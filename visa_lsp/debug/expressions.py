@@ -20,7 +20,7 @@ from typing import Any, Final
 import numpy as np
 
 from visa_lsp.debug.cells import TYPES, Cells, DebugError, FrameCells
-from visa_lsp.program.regions import origin, strided_elements
+from visa_lsp.program.regions import list_strided_elements, origin
 
 Get = Callable[[FrameCells], Any]
 
@@ -345,7 +345,7 @@ def _region(at: FrameCells, name: str, row: int, col: int, shape: tuple[int, int
     first = origin(row, col, size, at.code.layout.grf_bytes) // size
     if shape is None:
         return cells.element(first)
-    elements = strided_elements(*shape, at.thread.machine.dispatch.simd)
+    elements = list_strided_elements(*shape, at.thread.machine.dispatch.simd)
     inside = [first + e for e in elements if first + e < count]
     if len(inside) < len(elements) and (not inside or first + elements[len(inside) - 1] != inside[-1]):
         raise DebugError(f"the region leaves {name}, which has {count} elements")

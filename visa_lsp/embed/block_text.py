@@ -1,7 +1,7 @@
 """One block as a vISA text of its own, to be opened, judged and changed where it is readable.
 
-Operands are variables with names of their own; what the host knows of them stands above the block, what closes the body below. Two
-comments mark where the block begins and ends: only what stands between them is the user's.
+Operands are variables with names of their own; their declarations are above the block, the end of the body below. Two
+comments mark where the block begins and ends: only the text between them is the user's.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class BlockRefused(ValueError):  # noqa: N818 - it says what cannot be done
 
 
 class BlockText(Struct, frozen=True):
-    """A block as a text: its number in the host, where it stands there, the text, where in the text the user's part is.
+    """A block as a text: its number and place in the host, the text, the place of the user's part in the text.
 
     ``names`` has, by name in the text, what the strings call each operand.
     """
@@ -50,7 +50,7 @@ class BlockText(Struct, frozen=True):
 
     @property
     def head_lines(self) -> int:
-        """How many lines of the unit stand above the block: some that each body has, and one for each operand."""
+        """The number of the unit's lines above the block: those of each body, and one per operand."""
         return _head_lines(self.unit)
 
     @property
@@ -105,7 +105,7 @@ def _head_lines(unit: Unit) -> int:
 
 
 def _operand_words(unit: Unit, line: str) -> str:
-    """Return what the asm statement says of the operand that a line declares, as a comment."""
+    """Return the operand that a line declares, as in the asm statement, for a comment."""
     found = _DECLARES.match(line)
     name = unit.operands.get(found[1]) if found is not None else None
     if name is None:
@@ -117,7 +117,7 @@ def _operand_words(unit: Unit, line: str) -> str:
 
 
 def _from_other_blocks(unit: Unit, block: AsmBlock, lines: list[str]) -> Iterator[str]:
-    """Yield the declarations of the function's other blocks that this one uses: those with names that it uses, as they stand."""
+    """Yield the declarations of the function's other blocks that this one uses: those with names that it uses, unchanged."""
     used = set(_WORD.findall("\n".join(lines)))
     own = {found[1] for line in lines if (found := _DECLARES.match(line))}
     if len(unit.source.blocks) < 2:
@@ -131,7 +131,7 @@ def _from_other_blocks(unit: Unit, block: AsmBlock, lines: list[str]) -> Iterato
 
 
 def _names(unit: Unit, block: AsmBlock) -> dict[str, str]:
-    """Return what each operand is called in the text, by its key in generated names: after itself, its variable, else its number."""
+    """Return the name of each operand in the text, by its key: its own name, its variable's, else its number."""
     lines = [line for other in unit.source.blocks for line in other.text.split("\n")]
     taken = set(_WORD.findall(block.text)) | {found[1] for line in lines if (found := _DECLARES.match(line))}
     names: dict[str, str] = {}
@@ -155,7 +155,7 @@ def _variable(operand: Operand) -> str:
 
 
 def user_part(text: str) -> str:
-    """Return what stands between the marks of such a text. Raises BlockRefused where they are gone."""
+    """Return the text between the marks. Raises BlockRefused where the marks are missing."""
     text = text.replace("\r\n", "\n")
     start, end = text.find(BEGINS), text.rfind(ENDS)
     if start < 0 or end < start:

@@ -1,4 +1,4 @@
-"""Blocks of vISA as they stand in a host: the template's pieces, the operands, the function around them.
+"""Blocks of vISA as they are in a host: the template's pieces, the operands, the function around them.
 
 Values only, and the one question whether a block is vISA at all: inline assembly of other processors looks the same.
 """
@@ -24,7 +24,7 @@ _EXECUTES: Final = re.compile(r"\(\s*M[1-8](?:_NM)?\s*,\s*\d+\s*\)|\.decl\s+\S+\
 _LABEL: Final = re.compile(r"\s*[A-Za-z_]\w*:\s*")
 _FIRST: Final = re.compile(r"[\s{]*(?:\([^()\n]*\)\s*)?([A-Za-z_]\w*)")
 _BEGINS: Final = re.compile(r"(?m)^[ \t{]*(?:\([^()\n]*\)\s*)?([A-Za-z_]\w*(?:\.\w+)?)")
-# The first words of mnemonics: behind them may stand more, with dots.
+# The first words of mnemonics: more words may follow, with dots.
 _HEADS: Final = frozenset(name.partition(".")[0] for name in TABLE.mnemonics)
 _MODIFIERS: Final = "=+&%"
 GENERAL: Final = "rw"
@@ -35,7 +35,7 @@ _PTX: Final = re.compile(
     r"(?:^|[;{}])\s*(?:@!?%?\w+\s+)?(?:\.reg\s+\.\w+|[a-z]\w*(?:(?:\.|::)\w+)+)\s[^;\n]*;[ \t]*(?:[\n}{/]|\Z|[a-z@.])",
     re.MULTILINE,
 )
-# An operand that stands alone: no region, offset or shape of the template's own belongs to it.
+# An operand by itself: no region, offset or shape of the template's own belongs to it.
 _ALONE: Final = r"(?<![\w\[<.:,%$]){}(?![\w(.:<\[\]{{])"
 
 
@@ -48,7 +48,7 @@ class Compiler(Enum):
 
 
 class Operand(Struct, frozen=True):
-    """An operand of a block: its number, its name in brackets, its constraint, the C expression and where that stands.
+    """An operand of a block: its number, its name in brackets, its constraint, the C expression and its place.
 
     ``constraint`` is None where it is not known.
     """
@@ -67,17 +67,17 @@ class Operand(Struct, frozen=True):
 
     @property
     def is_immediate(self) -> bool:
-        """Whether a number takes the place of the operand."""
+        """True if a number takes the place of the operand."""
         return self.kind in _IMMEDIATE
 
     @property
     def is_uniform(self) -> bool:
-        """Whether all lanes have one value."""
+        """True if all lanes have one value."""
         return self.kind.endswith(".u")
 
 
 class StringLiteral(Struct, frozen=True):
-    """A string literal: where it stands with its quotes, whether it is raw, its quote."""
+    """A string literal: its place with the quotes, whether it is raw, its quote."""
 
     span: Span
     raw: bool
@@ -85,7 +85,7 @@ class StringLiteral(Struct, frozen=True):
 
 
 class AsmBlock(Struct, frozen=True, dict=True):
-    """One asm statement, or one marked string.
+    """An asm statement, or one marked string.
 
     ``function`` is the number of the function around it, -1 for none. ``signs`` are the characters that operands begin with;
     with none, the template is what its strings say. ``asked`` says that the user marked the string. ``reach`` is the part of the
@@ -105,17 +105,17 @@ class AsmBlock(Struct, frozen=True, dict=True):
 
     @cached_property
     def text(self) -> str:
-        """What the strings say; a sign stands for each part that is not known."""
+        """The text of the strings, with a sign for each unknown part."""
         return "".join(p.text for p in self.pieces)
 
     @property
     def executes(self) -> bool:
-        """Whether an instruction or a declaration in it is spelt as only vISA spells them."""
+        """True if an instruction or a declaration in it is spelt as only vISA spells them."""
         return _EXECUTES.search(self.text) is not None
 
     @cached_property
     def is_ptx(self) -> bool:
-        """Whether the template is assembly of other processors: instructions with dots that end with a semicolon."""
+        """True if the template is assembly of other processors: instructions with dots that end with a semicolon."""
         return not self.executes and _PTX.search(self.text) is not None
 
     def kind_of(self, operand: Operand) -> str:
@@ -125,14 +125,14 @@ class AsmBlock(Struct, frozen=True, dict=True):
 
     @property
     def is_of_vectors(self) -> bool:
-        """Whether the block is the vector compiler's, as far as can be told."""
+        """True if the block is the vector compiler's, as far as the text shows."""
         if self.compiler is Compiler.EITHER:
             return any(o.kind == "cr" for o in self.operands) or self.has_whole_operands
         return self.compiler is Compiler.VECTOR
 
     @cached_property
     def has_whole_operands(self) -> bool:
-        """Whether operands stand where a whole one belongs, as only the vector compiler has them, and nowhere else."""
+        """True if operands are where a whole one belongs, as only the vector compiler has them, and nowhere else."""
         used = [o for o in self.operands if o.kind in _WHOLE]
         names = [rf"[%$](?:{o.number}(?!\d)" + (rf"|\[{re.escape(o.name)}\])" if o.name else ")") for o in used]
         alone = [len(re.findall(_ALONE.format(name), self.text)) for name in names]
@@ -148,29 +148,29 @@ class AsmBlock(Struct, frozen=True, dict=True):
 
     @property
     def is_foreign(self) -> bool:
-        """Whether an operand has a constraint that vISA does not have."""
+        """True if an operand has a constraint that vISA does not have."""
         return any(o.constraint is not None and o.kind not in _OURS and not o.kind.isdigit() for o in self.operands)
 
     @property
     def is_certain(self) -> bool:
-        """Whether the block can be nothing but vISA: its constraints say so, or the execution size of an instruction."""
+        """True if the block can be nothing but vISA: its constraints say so, or the execution size of an instruction."""
         if self.asked or self.executes:
             return True
         return not self.is_foreign and any(o.kind.startswith(GENERAL) for o in self.operands)
 
     @property
     def is_label(self) -> bool:
-        """Whether the block is nothing but a label."""
+        """True if the block is nothing but a label."""
         return _LABEL.fullmatch(self.text) is not None
 
     @property
     def begins_as_only_visa(self) -> bool:
-        """Whether a line begins with a mnemonic that no other assembly has."""
+        """True if a line begins with a mnemonic that no other assembly has."""
         return any(map(_is_only_of_visa, _BEGINS.findall(self.text)))
 
     @property
     def begins_with_mnemonic(self) -> bool:
-        """Whether the first word is one that vISA has."""
+        """True if the first word is one that vISA has."""
         first = _FIRST.match(self.text)
         return first is not None and first[1] in _HEADS
 

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from visa_lsp.embed.blocks import MARK, AsmBlock, Operand, StringLiteral
 from visa_lsp.embed.literals import C_RAW, C_STRING, HOLE, StringPiece, c_pieces
-from visa_lsp.embed.nested import NestedText
+from visa_lsp.embed.nested_sources import NestedText
 from visa_lsp.embed.surroundings import KEYWORD
 from visa_lsp.text import Span
 
@@ -60,10 +60,10 @@ def blocks_in(around: Surroundings, but: Container[int] = ()) -> list[AsmBlock]:
         if block is not None:
             found.append(block)
     starts = [block.span.start for block in found]
-    for marked in _marked(around, tuple(found), but):
+    for marked in _find_marked_strings(around, tuple(found), but):
         at = bisect_right(starts, marked.span.start) - 1
         if at >= 0 and marked.span.start < found[at].span.end:
-            # The mark stands before an asm statement: it says what that is.
+            # A mark before an asm statement declares the kind of its assembly.
             found[at] = replace(found[at], asked=True)
         else:
             found.append(marked)
@@ -81,7 +81,7 @@ def _tokens(text: str, start: int, end: int, *, directives: bool) -> Iterator[Ho
     """Yield the tokens of a part of the text; of a conditional, those of its first branch."""
     at = start
     branches: list[tuple[bool, bool]] = []  # of each open conditional: is a branch taken, is this one read
-    fresh = False  # whether nothing but blanks stands before this token in its line
+    fresh = False  # whether this token has only blanks before it in its line
     while at < end:
         hit = _TOKEN.match(text, at, end)
         if hit is None:
@@ -189,7 +189,7 @@ def _template(around: Surroundings, tokens: Iterable[HostToken]) -> Iterator[Str
 
 
 def _macro_text(around: Surroundings, name: str) -> str | None:
-    """Return what a macro without parameters stands for if it is nothing but strings; one level, no further macros."""
+    """Return the text of a macro without parameters that consists of strings; macros in it are not expanded."""
     text = around.names.macros.get(name)
     if text is None:
         return None
@@ -230,7 +230,7 @@ def _operand(text: str, tokens: list[HostToken], number: int, *, written: bool) 
             constraint += "".join(p.text for p in c_pieces(text, Span(tokens[at].start, tokens[at].end)))
             at += 1
         if at < len(words) and words[at] != "(":
-            constraint = None  # a macro goes on with it
+            constraint = None  # a macro continues with it
             at = next((i for i in range(at, len(words)) if words[i] == "("), len(words))
     else:
         at = next((i for i in range(at, len(words)) if words[i] == "("), len(words))
@@ -239,7 +239,7 @@ def _operand(text: str, tokens: list[HostToken], number: int, *, written: bool) 
     return Operand(number, name, constraint, expression, Span(tokens[0].start, tokens[-1].end), written)
 
 
-def _marked(around: Surroundings, known: Sequence[AsmBlock], but: Container[int]) -> Iterator[AsmBlock]:
+def _find_marked_strings(around: Surroundings, known: Sequence[AsmBlock], but: Container[int]) -> Iterator[AsmBlock]:
     """Yield the strings behind comments that mark them."""
     text = around.text
     taken = iter(sorted(b.span for b in known))
@@ -261,13 +261,13 @@ def _marked(around: Surroundings, known: Sequence[AsmBlock], but: Container[int]
                 break
         if strings:
             pieces = tuple(
-                p for t in strings for piece in c_pieces(text, Span(t.start, t.end)) for p in _unformatted(piece)
+                p for t in strings for piece in c_pieces(text, Span(t.start, t.end)) for p in _split_format(piece)
             )
             span, literals = Span(strings[0].start, strings[-1].end), tuple(_literals(text, strings))
             yield AsmBlock(span, pieces, (), "%$", number, asked=True, literals=literals)
 
 
-def _unformatted(piece: StringPiece) -> Iterator[StringPiece]:
+def _split_format(piece: StringPiece) -> Iterator[StringPiece]:
     """Yield a piece of a string that a program may print with: what it fills in is not known."""
     if not piece.exact:
         yield piece

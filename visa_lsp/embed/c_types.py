@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class CType(Struct, frozen=True):
     """A type of C: a scalar's vISA type, how many of them a lane has, how many pointers lead to it.
 
-    ``pointer`` is the vISA type of the outermost pointer, empty where it is not known; of what is no pointer, that of a
+    ``pointer`` is the vISA type of the outermost pointer, empty where it is not known; for other types, that of a
     pointer to it.
     """
 
@@ -31,8 +31,8 @@ class CType(Struct, frozen=True):
     depth: int = 0
     pointer: str = "uq"
 
-    def pointed(self) -> CType | None:
-        """Return what a pointer or an array of this type has; an element of a vector; None for anything else."""
+    def element_type(self) -> CType | None:
+        """Return the type of an element of a pointer, an array or a vector; None for any other type."""
         if self.depth:
             # Where the pointers in memory lead to is not written down with the first one.
             return CType(self.visa, self.count, self.depth - 1, self.pointer if self.depth == 1 else "")
@@ -107,7 +107,7 @@ def type_named(written: str, depth: int, host: Host, names: Mapping[str, str], *
         )
     given = _GIVEN.fullmatch(bare)
     if given is not None:
-        filled = _filled(names.get(given["name"], ""), given["given"]) if deep else None
+        filled = _fill_template(names.get(given["name"], ""), given["given"]) if deep else None
         found = type_named(filled, 0, host, names, deep=deep - 1) if filled else None
         return (
             CType(found.visa, found.count, depth + found.depth, pointer)
@@ -142,7 +142,7 @@ def _vector(base: CType, attribute: re.Match[str]) -> CType | None:
     return CType(base.visa, count) if 0 < count <= _MAX_ELEMENTS else None
 
 
-def _filled(template: str, given: str) -> str | None:
+def _fill_template(template: str, given: str) -> str | None:
     """Return a template of a type with these arguments for its parameters; None where they do not fit."""
     names = _OF_PARAMETERS.match(template)
     if names is None:
@@ -178,7 +178,7 @@ def type_of(
         return CType(inner.visa, inner.count, inner.depth + 1, "uq" if inner.depth else inner.pointer)
     if text[0] == "*":
         inner = type_of(text[1:], host, names, variable)
-        return inner.pointed() if inner is not None and inner.depth else None
+        return inner.element_type() if inner is not None and inner.depth else None
     cast = _CAST.match(text)
     if cast is not None:
         return (
@@ -203,7 +203,7 @@ def _path(text: str, variable: Callable[[str], CType | None]) -> CType | None:
     while at < len(text):
         if text[at] == "[":
             close = _closes(text, at)
-            inner = found.pointed() if close > at else None
+            inner = found.element_type() if close > at else None
             if inner is None:
                 return None
             found, at = inner, close + 1
@@ -218,7 +218,7 @@ def _path(text: str, variable: Callable[[str], CType | None]) -> CType | None:
 
 
 def _is_unary(text: str) -> bool:
-    """Return whether what stands behind a cast belongs to it as a whole: a name, a call, something in brackets."""
+    """Return whether a cast applies to everything behind it: a name, a call, a bracketed expression."""
     text = text.strip().lstrip("&*-~").lstrip()
     if text.startswith("("):
         return _closes(text, 0) == len(text) - 1
@@ -233,7 +233,7 @@ def _is_unary(text: str) -> bool:
 
 
 def _closes(text: str, at: int) -> int:
-    """Return where the bracket at an offset is closed; -1 where it is not."""
+    """Return the offset that closes the bracket at an offset; -1 where it stays open."""
     depth = 0
     for place in range(at, len(text)):
         if text[place] in "([":

@@ -1,4 +1,4 @@
-"""Lines of vISA as a compiler has them, with variables of its own for operands, found in the strings that they come from.
+"""Lines of vISA as a compiler has them, with variables of its own for operands, found in the strings of their source.
 
 Knows the blocks of a host and no compiler.
 """
@@ -17,7 +17,7 @@ _OPERAND: Final = re.compile(r"__asm\d+_\w+")
 
 
 def place_of_line(host: HostText, code: str) -> Span | None:
-    """Return where the first line of a host's strings stands that reads as this one, up to the names of operands; None for none."""
+    """Return the place of the first line in a host's strings that equals this one up to names of operands; None without one."""
     wanted = " ".join(code.split())
     for number, unit in enumerate(host.units):
         at = host.start_of(number)

@@ -1,9 +1,9 @@
 """The findings of the vISA in a host text, at their places in the host.
 
-The one engine finds them in the text that the blocks make; here they are taken back to the host. What only the host knows is no
-finding: a rule about the flow between blocks is silent, and where a type or a number is not known, only what holds for every
-choice is told.
-Invariant: a finding that is shown stands in a string of the host, and so do all its fixes.
+The one engine finds them in the text that the blocks make; here they are taken back to the host. Findings do not depend
+on facts that only the host knows: a rule about the flow between blocks is silent, and with an unknown type or number,
+only findings that hold for every choice are reported.
+Invariant: each reported finding lies in a string of the host, and so do all its fixes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.text import Span
 
-# Between two blocks stands code of the host: what is read, written and reached there is not seen.
+# Between two blocks is code of the host, whose reads, writes and jumps are unknown.
 _OF_FLOW: Final = frozenset(
     {
         "missing-return", "unreachable-code", "goto-without-join", "never-read", "never-written", "unused-variable",
@@ -39,7 +39,7 @@ _OF_FLOW: Final = frozenset(
 )  # fmt: skip
 # A line that is known in part may declare a name, define a label, open a brace.
 _OF_OTHER_LINES: Final = frozenset({"undeclared-name", "missing-label", "unmatched-brace", "unclosed-comment"})
-# The compiler puts bodies into one another: a name may come from any of them.
+# The compiler inlines bodies into one another: a name may belong to any of them.
 _OF_OTHER_BODIES: Final = {
     "undeclared-name": re.compile(r"\.decl\s+([^\s]+)"),
     "missing-label": re.compile(r"(?m)^\s*([A-Za-z_][\w$@?]*):"),
@@ -53,10 +53,10 @@ _MAX_CHARS_BEFORE, _MAX_LINE_CHARS, _MAX_LINES = (
 
 
 def findings(host: HostText, extra: Collection[str] = ()) -> tuple[Diagnostic, ...]:
-    """Return what is to be shown of a host text, suppressions in its comments and in its strings applied, in text order."""
+    """Return the findings of a host text in text order, without those suppressed in its comments and strings."""
     if not host.units:
         return ()
-    placed = [d for d in (_placed(host, d) for d in _true(host, visible(host.analysis, extra))) if d is not None]
+    placed = [d for d in (_place_finding(host, d) for d in _true(host, visible(host.analysis, extra))) if d is not None]
     placed += statement_findings(host)
     placed.sort(key=lambda d: (d.span, d.code))
     silencers = list(_suppressions(host))
@@ -94,12 +94,14 @@ def _in_every_choice(host: HostText, number: int, finding: Diagnostic) -> bool:
     name = host.platform.name if host.platform is not None else ""
     kept = unit.by_choice.get(name)
     if kept is None:
-        kept = unit.by_choice[name] = [_found_with(unit, choice, host.platform) for choice in range(1, len(CHOICES))]
+        kept = unit.by_choice[name] = [
+            _find_with_choice(unit, choice, host.platform) for choice in range(1, len(CHOICES))
+        ]
     return span is not None and all((finding.code, span) in found for found in kept)
 
 
-def _found_with(unit: Unit, choice: int, platform: Platform | None) -> frozenset[tuple[str, Span]]:
-    """Return what is found in one body when another choice stands for what is not known."""
+def _find_with_choice(unit: Unit, choice: int, platform: Platform | None) -> frozenset[tuple[str, Span]]:
+    """Return the findings in a unit with another choice for its unknown parts."""
     other = unit_of(unit.source, choice)
     analysis = Analysis.of(HEADER + other.text, platform.name if platform is not None else None)
     spans = ((d.code, other.map.host_span(d.span.shifted(-len(HEADER)))) for d in analysis.full_diagnostics)
@@ -109,7 +111,7 @@ def _found_with(unit: Unit, choice: int, platform: Platform | None) -> frozenset
 # ---- to the host ----
 
 
-def _placed(host: HostText, finding: Diagnostic) -> Diagnostic | None:
+def _place_finding(host: HostText, finding: Diagnostic) -> Diagnostic | None:
     """Return a finding at its place in the host; None where that is in no string."""
     span = host.host_span(finding.span)
     if span is None:
@@ -141,7 +143,7 @@ def _suppressions(host: HostText) -> Iterator[Suppression]:
     for comment in host.comments:
         at = comment.start
         before = text[max(0, at - _MAX_CHARS_BEFORE) : at]
-        # Behind code that is further away than anyone writes a comment, a comment stands behind code.
+        # A comment that far to the right is taken to be behind code.
         blank = before[before.rfind("\n") + 1 :].isspace() or before[-1:] in ("\n", "")
         alone = blank and ("\n" in before or len(before) == at)
         at -= len(before) - len(before.rstrip(" \t"))  # the blanks before a comment go with it

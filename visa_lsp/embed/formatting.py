@@ -1,4 +1,4 @@
-"""Formatting of blocks: the words of each line one blank apart, inside of the strings as they stand.
+"""Formatting of blocks: the words of each line one blank apart, inside of the strings, which stay.
 
 Only blanks between words change. Quotes, escapes, line ends, indentation and the places of comments belong to the host's layout
 and stay. Blanks that two strings share, or that a line splice is among, stay too.
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.diagnostics import Edit
-from visa_lsp.ide.features.formatting import tidied
+from visa_lsp.ide.features.formatting import tidy_line
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _WITHOUT: Final = str.maketrans("", "", _BLANK)
 
 
 def format_blocks(host: HostText, within: Span) -> tuple[Edit, ...]:
-    """Return the edits of the host that bring into shape what vISA lines have within a span of it, in text order."""
+    """Return the edits of the host that format the vISA lines within a span of it, in text order."""
     visa = host.analysis.document
     found: list[Edit] = []
     for number, unit in enumerate(host.units):
@@ -34,12 +34,12 @@ def format_blocks(host: HostText, within: Span) -> tuple[Edit, ...]:
         for line in range(visa.position(start)[0], visa.position(start + len(unit.text) - 1)[0]):
             old = visa.line_text(line)
             at = visa.line_start(line)
-            new = tidied(old, visa.statement(line))
+            new = tidy_line(old, visa.statement(line))
             if old.translate(_WITHOUT) != new.translate(_WITHOUT):
                 continue  # a sign that is a blank to some and not to others
             for edit in _blanks(at, old, new):
                 if edit.span.end == at + len(old) and host.host_span(Span(edit.span.end, edit.span.end + 1)) is None:
-                    continue  # behind the last line stand the blanks before a closing quote
+                    continue  # behind the last line are the blanks before a closing quote
                 placed = host.edits((edit,))
                 if placed is not None and within.start <= placed[0].span.start and placed[0].span.end <= within.end:
                     found += placed

@@ -1,4 +1,4 @@
-"""What an edit changed in a host text, worked out from two snapshots of it.
+"""The change of a host text by an edit, computed from two snapshots.
 
 It knows neither languages nor vISA. Invariant: outside of the change both texts are the same characters.
 """
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class HostChange(NamedTuple):
-    """What is different between two states of a text: what stood there, and what stands there now."""
+    """The difference between two states of a text: the old span and the new one."""
 
     span: Span
     old: str
@@ -22,12 +22,12 @@ class HostChange(NamedTuple):
 
     @property
     def by(self) -> int:
-        """How far everything behind it moves."""
+        """The distance by which everything behind it moves."""
         return len(self.new) - len(self.old)
 
     @property
     def now(self) -> Span:
-        """Where the new text stands."""
+        """The span of the new text."""
         return Span(self.span.start, self.span.start + len(self.new))
 
     def moved(self, span: Span) -> Span:
@@ -39,7 +39,7 @@ class HostChange(NamedTuple):
 def change_between(before: Document, after: Document) -> HostChange:
     """Return the difference of two states of a text, found in the chunks that they do not share."""
     old, new = before.chunks, after.chunks
-    head, tail = after.changed_since(old)
+    head, tail = after.count_shared(old)
     start = sum(chunk.length for chunk in old[:head])
     gone = "".join(chunk.source for chunk in old[head : len(old) - tail])
     come = "".join(chunk.source for chunk in new[head : len(new) - tail])
@@ -49,7 +49,7 @@ def change_between(before: Document, after: Document) -> HostChange:
 
 
 def same_ends(old: str, new: str) -> tuple[int, int]:
-    """Return how many characters at the head and at the tail of two texts are the same, none counted twice."""
+    """Return the numbers of equal characters at the head and at the tail of two texts, none counted twice."""
     head = _same(old, new, min(len(old), len(new)))
     return head, _same(old[::-1], new[::-1], min(len(old), len(new)) - head)
 

@@ -1,6 +1,6 @@
 """A host text as one snapshot: its blocks, the one vISA text made of them, its analysis, and the way between both.
 
-All bodies stand in one text, so that an edit of the host is an edit of that text and goes through the one engine. A snapshot
+All bodies are in one text, so that an edit of the host is an edit of that text and goes through the one engine. A snapshot
 never changes; ``edited`` makes the next one: away from vISA bodies only move, inside of a function that function is read again,
 and for whatever reaches further the host is, by what its tree says is different.
 Invariant: the snapshot after an edit says what a fresh one of the same host text says, so far as the host has no mistake
@@ -21,10 +21,10 @@ from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.diagnostics import Edit
 from visa_lsp.embed.host_change import change_between, same_ends
 from visa_lsp.embed.languages import Host
-from visa_lsp.embed.literals import quoted
+from visa_lsp.embed.literals import quote_text
 from visa_lsp.embed.scan import Before, Scan, may_mark, scan, scan_function
 from visa_lsp.embed.surroundings import SPEAKS, Surroundings
-from visa_lsp.embed.typing_inside import typed_inside
+from visa_lsp.embed.typing_inside import apply_typing
 from visa_lsp.syntax.document import Document
 from visa_lsp.text import Span
 
@@ -46,7 +46,7 @@ _NAMES: Final = re.compile(r"^\s*#|typedef|using", re.MULTILINE)
 _BRACKET: Final = {")": "(", "]": "[", "}": "{"}
 _ENDS: Final = re.compile(r"[;}]")
 _MAX_HEAD_CHARS: Final = 2000  # characters: no head of a function is longer
-_MAX_EDIT_LINES: Final = 40  # an edit of more lines is no typing
+_MAX_EDIT_LINES: Final = 40  # an edit of more lines is not typing
 
 
 class HostText:
@@ -89,38 +89,38 @@ class HostText:
 
     # ---- edits ----
 
-    def edited(self, document: Document) -> HostText:
+    def edit(self, document: Document) -> HostText:
         """Return the snapshot of the next state of the host's document."""
         change = change_between(self.document, document)
         before = self._scan
         if before.tree is not None:
-            before = replace(before, tree=before.tree.edited(change, self.document, document))
-        found = self._typed(before, change)
+            before = replace(before, tree=before.tree.edit(change, self.document, document))
+        found = self._apply_typing(before, change)
         by_lines = self.host in (Host.LLVM, Host.MLIR)  # read as a whole: a line may be anything
         if not by_lines and found is None and (self._scan.tree is None or self._scan.tree.is_sound_around(change.span)):
             # Where there was a mistake, the change may mend it.
-            found = self._moved(before, change, document) or self._with_one_function(before, change, document)
+            found = self._move(before, change, document) or self._with_one_function(before, change, document)
         if found is None:
             found = scan(document.text, self.host, Before(self.document.text, before))
         return HostText(self.host, document, self.platform, found, self._next_analysis(found))
 
-    def _typed(self, before: Scan, change: HostChange) -> Scan | None:
-        """Return what there is if the change lies inside of a string and is no more than that: the same with this change."""
+    def _apply_typing(self, before: Scan, change: HostChange) -> Scan | None:
+        """Return the scan with this change if it lies within one string; None for any other change."""
         number = bisect_right(self._bases, change.span.start) - 1
         if number < 0 or not (self.host is Host.PYTHON or self.placed[number].is_alone):
             return None
-        made = typed_inside(self.placed[number], change)
+        made = apply_typing(self.placed[number], change)
         if made is None:
             return None
         placed = [p.moved(change.by) if p.zone.start >= change.span.end else p for p in self.placed]
         placed[number] = made
         return replace(before, placed=tuple(placed), comments=tuple(map(change.moved, self.comments)))
 
-    def _moved(self, before: Scan, change: HostChange, document: Document) -> Scan | None:
-        """Return what there is if the change touches nothing that vISA depends on: the same, moved."""
+    def _move(self, before: Scan, change: HostChange, document: Document) -> Scan | None:
+        """Return the scan, moved, if the change touches nothing that vISA depends on."""
         if not (_is_balanced(change.old) and _is_balanced(change.new)):
             return None
-        # A string is a part of another one only where strings stand alone; in a function the whole function counts.
+        # A string can be a part of another one only outside of functions; within one the whole function counts.
         alone = self.host is Host.PYTHON or self._scan.marked or any(p.inner.start == p.inner.end for p in self.placed)
         if _is_loud(self.document, change.span, quotes=alone) or _is_loud(document, change.now, quotes=alone):
             return None
@@ -136,7 +136,7 @@ class HostText:
         return replace(before, placed=placed, comments=tuple(map(change.moved, self.comments)))
 
     def _with_one_function(self, before: Scan, change: HostChange, document: Document) -> Scan | None:
-        """Return what there is if the change lies inside of one function, which is read again."""
+        """Return the scan with one function read again if the change lies within it."""
         at = [n for n, p in enumerate(self.placed) if p.zone.start < change.span.start < p.zone.end]
         if len(at) != 1 or before.names is None:
             return None
@@ -179,19 +179,19 @@ class HostText:
         return min(bisect_right(self._starts, offset) - 1, len(self.units) - 1)
 
     def base_of(self, number: int) -> int:
-        """Return where a unit begins in the host."""
+        """Return the offset of a unit in the host."""
         return self._bases[number]
 
-    def moved_by(self, unit: Unit) -> int:
-        """Return how far a unit has moved in the host since its blocks were read."""
+    def distance_of(self, unit: Unit) -> int:
+        """Return the distance that a unit has moved in the host since its blocks were read."""
         return next(p.base - p.unit.base for p in self.placed if p.unit is unit)
 
     def start_of(self, number: int) -> int:
-        """Return where a unit begins in the vISA text."""
+        """Return the offset of a unit in the vISA text."""
         return self._starts[number]
 
     def host_span(self, span: Span) -> Span | None:
-        """Return the part of the host that a span of the vISA text comes from; None for what stands in no string."""
+        """Return the part of the host behind a span of the vISA text; None for a span outside of strings."""
         number = self.unit_at(span.start)
         if number < 0:
             return None
@@ -235,20 +235,20 @@ class HostText:
         if block.signs:
             sign = block.signs[0]
             text = text.replace(sign, sign * 2)
-        written = quoted(unit.as_written(text), raw=literal.raw, quote=literal.quote)
+        written = quote_text(unit.as_written(text), raw=literal.raw, quote=literal.quote)
         return Edit(span.shifted(self.base_of(number)), written) if written is not None else None
 
     def is_unbroken(self, span: Span) -> bool:
-        """Return whether the part of the host that a span comes from has nothing in it but what the span has."""
+        """Return whether the part of the host behind a span consists of exactly the span's text."""
         number = self.unit_at(span.start)
         return number >= 0 and self.units[number].map.unbroken(span.shifted(-self._starts[number]))
 
     def declaration(self, unit: Unit, name: str, offset: int) -> Span | None:
-        """Return where a C variable is declared that holds at an offset of a unit, as its blocks count; None where it is not in sight."""
+        """Return the declaration of a C variable visible at an offset of a unit; None without one."""
         around = self._around
         if around is None:
             return None
-        at = offset + self.moved_by(unit)
+        at = offset + self.distance_of(unit)
         found = around.declaration(name, around.function_at(at), at)
         return found.span if found is not None else None
 
@@ -258,11 +258,11 @@ class HostText:
         if tree is None or self.host is Host.PYTHON:
             return None
         text = self.document.text
-        return Surroundings(text, self.host, tree.parsed(text).tree)
+        return Surroundings(text, self.host, tree.parse(text).tree)
 
 
 def _same_units(old: tuple[Unit, ...], new: tuple[Unit, ...]) -> tuple[int, int]:
-    """Return how many units at the head and at the tail say the same, none counted twice."""
+    """Return the numbers of equal units at the head and at the tail, none counted twice."""
     most = min(len(old), len(new))
     head = tail = 0
     while head < most and (old[head] is new[head] or old[head].text == new[head].text):

@@ -1,4 +1,4 @@
-"""The tree of a host text that follows the text: an edit only moves what stands behind it, and the next parse reads what is different.
+"""The tree of a host text that follows the text: an edit only moves the nodes behind it, and the next parse reads the difference.
 
 It knows the parser and nothing of what is in the tree. Invariant: the tree that ``parsed`` gives is the one of a fresh parse as long as
 the text has no mistake; around a mistake a parser that has seen the text before may find its way differently.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from visa_lsp.syntax.document import Document
 
 # Characters: a text up to here is parsed anew in some milliseconds, and is then what it is whatever was typed before.
-SMALL: Final = 50_000
+MAX_REPARSED_CHARS: Final = 50_000
 _NEAR: Final = 200
 
 
@@ -38,7 +38,7 @@ class HostTree(Struct, frozen=True):
         read = readable(text, host)
         return HostTree(parse(read), host, read.without_text())
 
-    def edited(self, change: HostChange, before: Document, after: Document) -> HostTree:
+    def edit(self, change: HostChange, before: Document, after: Document) -> HostTree:
         """Return the tree with its nodes moved by an edit that leads from one state of the text to the next."""
         # An edit may make or unmake a word that is read as blanks.
         more = MAX_QUALIFIER_CHARS if self.host is Host.OPENCL else 0
@@ -64,9 +64,9 @@ class HostTree(Struct, frozen=True):
             more = cursor.goto_next_sibling()
         return True
 
-    def parsed(self, text: str) -> HostTree:
+    def parse(self, text: str) -> HostTree:
         """Return the tree of the text as it is now."""
-        if len(text) <= SMALL:
+        if len(text) <= MAX_REPARSED_CHARS:
             return HostTree.of(text, self.host)
         read = readable(text, self.host)
         if not (read.in_place and self.read.in_place):

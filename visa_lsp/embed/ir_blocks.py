@@ -72,7 +72,7 @@ def sources_in(text: str, host: Host) -> Iterator[UnitSource]:
         if compiler is Compiler.SCALAR and block.has_whole_operands:
             block = AsmBlock(block.span, pieces, operands, "$", literals=(literal,), compiler=Compiler.EITHER)
         if of_visa([block], opencl=False):
-            yield UnitSource("asm", 0, (block,), (tuple(_known(text, host, hit, operands)),))
+            yield UnitSource("asm", 0, (block,), (tuple(_list_types(text, host, hit, operands)),))
 
 
 def _pieces(text: str, span: Span) -> Iterator[StringPiece]:
@@ -88,7 +88,7 @@ def _pieces(text: str, span: Span) -> Iterator[StringPiece]:
         yield StringPiece(text[at:end], Span(at, end))
 
 
-def _known(text: str, host: Host, hit: re.Match[str], operands: tuple[Operand, ...]) -> Iterator[KnownType]:
+def _list_types(text: str, host: Host, hit: re.Match[str], operands: tuple[Operand, ...]) -> Iterator[KnownType]:
     """Return the type of each operand of a call; none of any where it has more or fewer types than constraints."""
     if host is Host.MLIR:
         types = _MLIR_TYPES.match(text, hit.end())

@@ -83,7 +83,7 @@ _MODULES: Final = {
 _QUALIFIERS: Final = re.compile(
     r"\b(?:__kernel|kernel|(?:__)?(?:global|local|constant|private|generic|read_only|write_only|read_write))\b"
 )
-MAX_QUALIFIER_CHARS: Final = 16  # characters, with what stands beside the word
+MAX_QUALIFIER_CHARS: Final = 16  # including the characters beside the word
 _NO_LINE_END: Final = re.compile(r"(?!\\\r?\n)[^\r\n]")
 _BLANK_BEFORE_END: Final = re.compile(r" (?=\r?\n)")
 _OTHER: Final = re.compile(r"[^\x01-\x7f]")
@@ -143,7 +143,7 @@ def language(host: Host) -> Language:
 
 
 def _grammar(host: Host) -> object:
-    """Return what a grammar's package gives to tree-sitter."""
+    """Return the language object of a grammar's package."""
     match host:
         case Host.C:
             import tree_sitter_c
@@ -162,7 +162,7 @@ def _grammar(host: Host) -> object:
 class Readable(NamedTuple):
     """A text as the parser of a language is given it: a byte for each code point.
 
-    ``added`` stands behind the text. ``in_place`` is whether an edit changes it nowhere else than in the text.
+    ``added`` follows the text. ``in_place`` is whether an edit changes it nowhere else than in the text.
     """
 
     text: str
@@ -171,13 +171,13 @@ class Readable(NamedTuple):
     in_place: bool = True
 
     def without_text(self) -> Readable:
-        """Return what else is known of it."""
+        """Return the same without the text."""
         return self._replace(text="")
 
 
 def readable(text: str, host: Host) -> Readable:
     """Return a text made such that the parser of a language reads it."""
-    # A letter for whatever is no ASCII: names with it stay names, and offsets stay those of the text.
+    # A letter for whatever is not ASCII: names with it stay names, and offsets stay those of the text.
     plain = text if text.isascii() and "\0" not in text else _OTHER.sub("x", text)
     if host is Host.PYTHON:
         whole = _without_long_chains(plain) if "\\\n" in plain else plain
@@ -192,7 +192,7 @@ def readable(text: str, host: Host) -> Readable:
 
 
 def _without(text: str, parts: Iterable[Span]) -> Iterator[str]:
-    """Yield a text with blanks for some parts; lines stay lines, and a macro that goes on behind them goes on."""
+    """Yield a text with blanks for some parts; lines stay lines, and a macro that continues behind them still does."""
     at = 0
     for part in parts:
         blanks = _NO_LINE_END.sub(" ", text[part.start : part.end])

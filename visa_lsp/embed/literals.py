@@ -1,4 +1,4 @@
-"""What the string literals of C, C++ and Python stand for, piece by piece with its place in the host.
+"""The values of string literals of C, C++ and Python, in pieces with their places in the host.
 
 It knows escapes, prefixes, raw strings and line splices, and nothing of what the strings say.
 Invariant: pieces are in the order of the host and do not overlap; a piece that is exact is spelt as it reads.
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class StringPiece(Struct, frozen=True):
-    """A part of what a string stands for; ``exact`` where it is spelt as it reads."""
+    """A part of a string's value; ``exact`` where it is spelt as it reads."""
 
     text: str
     host: Span
@@ -52,7 +52,7 @@ def c_pieces(text: str, span: Span) -> Iterator[StringPiece]:
             yield StringPiece(literal[opener + 1 : end], Span(span.start + opener + 1, span.start + end))
         return
     end = len(literal) - (len(literal) > quote + 1 and literal.endswith('"'))
-    yield from _escaped(text, Span(span.start + quote + 1, span.start + end))
+    yield from _read_escapes(text, Span(span.start + quote + 1, span.start + end))
 
 
 def python_pieces(
@@ -62,8 +62,8 @@ def python_pieces(
     at = body.start
     for hole in (*values, Span(body.end, body.end)):
         part = Span(at, hole.start)
-        for piece in _exact(text, part) if raw else _escaped(text, part):
-            yield from _unbraced(piece) if formatted else (piece,)
+        for piece in _exact(text, part) if raw else _read_escapes(text, part):
+            yield from _read_braces(piece) if formatted else (piece,)
         if hole.start < hole.end:
             yield StringPiece(HOLE, hole, exact=False)
         at = hole.end
@@ -74,7 +74,7 @@ def _exact(text: str, span: Span) -> Iterator[StringPiece]:
         yield StringPiece(text[span.start : span.end], span)
 
 
-def _escaped(text: str, span: Span) -> Iterator[StringPiece]:
+def _read_escapes(text: str, span: Span) -> Iterator[StringPiece]:
     at = span.start
     for escape in _ESCAPE.finditer(text, span.start, span.end):
         yield from _exact(text, Span(at, escape.start()))
@@ -86,7 +86,7 @@ def _escaped(text: str, span: Span) -> Iterator[StringPiece]:
 
 
 def _value(escape: re.Match[str]) -> str:
-    """Return what an escape stands for; nothing for a line splice."""
+    """Return the value of an escape; empty for a line splice."""
     kind, digits = escape.lastgroup, escape.group(escape.lastgroup or 0)
     if kind == "splice":
         return ""
@@ -98,7 +98,7 @@ def _value(escape: re.Match[str]) -> str:
     return chr(number) if number <= _LAST else "?"
 
 
-def _unbraced(piece: StringPiece) -> Iterator[StringPiece]:
+def _read_braces(piece: StringPiece) -> Iterator[StringPiece]:
     """Yield a piece of an f-string: doubled braces are single ones."""
     if not piece.exact or ("{{" not in piece.text and "}}" not in piece.text):
         yield piece
@@ -116,7 +116,7 @@ def _part(piece: StringPiece, start: int, end: int) -> Iterator[StringPiece]:
         yield StringPiece(piece.text[start:end], Span(start, end).shifted(piece.host.start))
 
 
-def quoted(text: str, *, raw: bool, quote: str) -> str | None:
+def quote_text(text: str, *, raw: bool, quote: str) -> str | None:
     """Return a text as it is written inside of a literal with these quotes; None where a raw one cannot say it."""
     if raw:
         return None if quote[0] in text else text

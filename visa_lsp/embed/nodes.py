@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _MAX_CHILDREN: Final = 2000
 
-# The types of nodes that are wanted, each with the name of the list that it goes into.
+# The types of nodes that are wanted, each with the name of the list that collects it.
 Kinds = tuple[tuple[str, str], ...]
 
 
@@ -42,8 +42,8 @@ def nodes_of(root: Node, host: Host, kinds: Kinds, within: Span | None = None) -
     return cursor.captures(root)
 
 
-def enclosing(root: Node, offsets: Iterable[int], types: Container[str]) -> Iterator[tuple[Node, ...]]:
-    """For each of some offsets, which rise, the nodes of some types that it lies in, the outermost first.
+def find_enclosing(root: Node, offsets: Iterable[int], types: Container[str]) -> Iterator[tuple[Node, ...]]:
+    """Return for each of the rising offsets the enclosing nodes of these types, the outermost first.
 
     One walk through the tree that goes down only where an offset is, and passes every node at most once.
     """
@@ -89,7 +89,7 @@ def is_hard(root: Node) -> bool:
 
 
 def _longest_run(node: Node) -> int:
-    """Return how many children without names stand side by side."""
+    """Return the length of the longest run of adjacent unnamed children."""
     longest = run = 0
     for child in node.children:
         run = 0 if child.is_named else run + 1

@@ -1,6 +1,6 @@
-"""Names that hold in a whole C-like text: macros that may stand between strings, and types that are called otherwise.
+"""Names that hold in a whole C-like text: macros that may be between strings, and types that are called otherwise.
 
-Scopes are of no account to it: of two declarations of a name the later one counts. It does not look into what a macro stands for.
+Scopes are of no account to it: of two declarations of a name the later one counts. It does not look into the text of a macro.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from visa_lsp.embed.hidden_parts import VECTOR
-from visa_lsp.embed.nodes import enclosing
+from visa_lsp.embed.nodes import find_enclosing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,9 +26,9 @@ MACRO: Final = re.compile(r"#[ \t]*define\s+(?P<name>\w+)(?P<parameters>\([^()]*
 
 
 class OuterNames(Struct, frozen=True):
-    """Names, with what they stand for.
+    """Names, with their meanings.
 
-    ``types``: as it is written, without pointers and arrays; ``macros``: what stands behind the head, None for one with parameters.
+    ``types``: as written, without pointers and arrays; ``macros``: the text behind the head, None for one with parameters.
     """
 
     types: dict[str, str]
@@ -47,7 +47,7 @@ def outer_names(text: str, root: Node) -> OuterNames:
     macros: dict[str, str | None] = {}
     offsets = sorted(at for word in _WORDS for at in places_of(text, word))
     last = -1
-    for around in enclosing(root, offsets, _TYPES | _MACROS):
+    for around in find_enclosing(root, offsets, _TYPES | _MACROS):
         node = around[-1] if around else None
         if node is None or node.start_byte == last:
             continue
@@ -60,7 +60,7 @@ def outer_names(text: str, root: Node) -> OuterNames:
 
 
 def places_of(text: str, word: str) -> Iterator[int]:
-    """Yield where some characters stand, whatever stands around them."""
+    """Yield the offsets of these characters, in any surroundings."""
     at = text.find(word)
     while at >= 0:
         yield at
@@ -77,7 +77,7 @@ def _take_type(text: str, node: Node, types: dict[str, str]) -> None:
 
 
 def _parameters(text: str, node: Node) -> str:
-    """Return the names of the parameters of a template that a name belongs to, in brackets; empty for what is no template."""
+    """Return the parameter names of the template that a name belongs to, in brackets; empty without a template."""
     around = node.parent
     given = around.child_by_field_name("parameters") if around is not None else None
     if given is None or around is None or around.type != "template_declaration":

@@ -1,7 +1,7 @@
 """Places in a text that was taken out of the strings of another one: offsets and spans, both ways.
 
 A pure value made of segments in the order of both texts. It knows neither strings nor vISA.
-Invariant: an offset inside of an exact segment goes to the host and comes back unchanged; what lies in no segment has no place.
+Invariant: an offset inside an exact segment maps to the host and back unchanged; offsets outside of segments have no place.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Segment(Struct, frozen=True):
-    """A part of the text and the part of the host that it comes from.
+    """A part of the text and the part of the host behind it.
 
     ``exact``: both are the same characters. Otherwise the part is a whole: an escape, an operand, the value of a macro.
     """
@@ -33,26 +33,26 @@ class PositionMap:
     """Offsets of a text and of its host, by segments that overlap in neither and rise in both."""
 
     def __init__(self, segments: Iterable[Segment], *, joined: bool = False) -> None:
-        self.segments = tuple(segments if joined else _joined(segments))
+        self.segments = tuple(segments if joined else _join_segments(segments))
         self._texts = [s.text.start for s in self.segments]
         self._hosts = [s.host.start for s in self.segments]
 
     def to_host(self, offset: int) -> int | None:
-        """Return where the character at an offset of the text begins in the host; None where the host has no such character."""
+        """Return the start, in the host, of the character at an offset of the text; None where the host does not have it."""
         segment = self.segment_at(offset)
         if segment is None:
             return None
         return segment.host.start + (offset - segment.text.start if segment.exact else 0)
 
     def end_in_host(self, offset: int) -> int | None:
-        """Return where, in the host, the character before an offset of the text ends."""
+        """Return the end, in the host, of the character before an offset of the text."""
         segment = self.segment_at(offset - 1)
         if segment is None:
             return None
         return segment.host.start + offset - segment.text.start if segment.exact else segment.host.end
 
     def host_span(self, span: Span) -> Span | None:
-        """Return the part of the host that a span of the text comes from; None unless both of its ends are in the host."""
+        """Return the part of the host behind a span of the text; None unless both of its ends are in the host."""
         if span.start >= span.end:
             at = self.to_host(span.start)
             if at is None:
@@ -62,7 +62,7 @@ class PositionMap:
         return None if start is None or end is None else Span(start, end)
 
     def unbroken(self, span: Span) -> bool:
-        """Return whether the part of the host that a span comes from has nothing in it but what the span has."""
+        """Return whether the part of the host behind a span consists of exactly the span's text."""
         if span.start >= span.end:
             return self.host_span(span) is not None
         first = bisect_right(self._texts, span.start) - 1
@@ -116,7 +116,7 @@ class PositionMap:
         return self.segments[at]
 
 
-def _joined(segments: Iterable[Segment]) -> Iterable[Segment]:
+def _join_segments(segments: Iterable[Segment]) -> Iterable[Segment]:
     """Yield the segments without empty ones, neighbours that are exact made one."""
     last: Segment | None = None
     for segment in segments:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from visa_lsp.embed.blocks import GENERAL, MARK, AsmBlock, Operand, StringLiteral
 from visa_lsp.embed.languages import Host
 from visa_lsp.embed.literals import HOLE, StringPiece, python_pieces
-from visa_lsp.embed.nested import NestedText
+from visa_lsp.embed.nested_sources import NestedText
 from visa_lsp.embed.nodes import is_hard, nodes_of
 from visa_lsp.text import Span
 
@@ -49,7 +49,7 @@ class PythonText:
         for node in nodes:
             if not self.strings or node.start_byte >= self.strings[-1].end_byte:
                 self.strings.append(node)
-        # In a text that is broken like that, strings that stand together are not looked for.
+        # Adjacent strings are not searched in a text that is broken like that.
         looked = ("rw" in text or _TAKES_ASSEMBLY in text) and not is_hard(tree.root_node)
         nodes_by_kind = nodes_of(tree.root_node, Host.PYTHON, _KINDS) if looked else {}
         self._calls = sorted(nodes_by_kind.get("call", ()), key=lambda n: n.start_byte)
@@ -61,10 +61,10 @@ class PythonText:
 
     def blocks(self) -> list[AsmBlock]:
         """Return the blocks of vISA, and templates of PTX, in text order."""
-        marked = {self.strings[number].start_byte: self.strings[number] for number in self._marked()}
+        marked = {self.strings[number].start_byte: self.strings[number] for number in self._find_marked()}
         found: dict[int, AsmBlock] = {}
         for call in self._calls:
-            given = self._given(call)
+            given = self._find_arguments(call)
             if given is None or given[0].start_byte in found:
                 continue
             template, constraints = given
@@ -98,7 +98,7 @@ class PythonText:
         function = call.child_by_field_name("function")
         return function is not None and _TAKES_ASSEMBLY in self.text[function.start_byte : function.end_byte]
 
-    def _given(self, call: Node) -> tuple[Node, Node] | None:
+    def _find_arguments(self, call: Node) -> tuple[Node, Node] | None:
         """Return the template and the constraints that a call is given, by name or by place."""
         arguments = call.child_by_field_name("arguments")
         if arguments is None or arguments.type != "argument_list":
@@ -140,10 +140,10 @@ class PythonText:
             value = before[-1].child_by_field_name("right") if before else None
             return self._string(value, deep - 1) if value is not None else None
         if node.type == "call" and deep:
-            return self._kept(node, deep)
+            return self._find_strings(node, deep)
         return None
 
-    def _kept(self, call: Node, deep: int) -> Node | None:
+    def _find_strings(self, call: Node, deep: int) -> Node | None:
         """Return the node of the strings that a call gives back much as they are; None for any other call."""
         function, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
         if function is None or arguments is None:
@@ -157,7 +157,7 @@ class PythonText:
             return self._string(owner, deep - 1)
         return None
 
-    def _marked(self) -> Iterator[int]:
+    def _find_marked(self) -> Iterator[int]:
         marks = [c for c in self.comments if MARK.search(self.text, c.start, c.end)]
         at = 0
         for mark, following in pairwise([*marks, Span(len(self.text), len(self.text))]):
@@ -210,7 +210,7 @@ class PythonText:
 
 
 def _flat(node: Node) -> Iterator[Node]:
-    """Yield the literals of a string that may be put together of several, and what else stands between them."""
+    """Yield the literals of a (possibly concatenated) string, and other nodes between them."""
     waiting, passed = [node], 0
     while waiting and passed < 10_000:
         part = waiting.pop()
@@ -222,7 +222,7 @@ def _flat(node: Node) -> Iterator[Node]:
 
 
 def _is_in_sight(assignment: Node, use: Node) -> bool:
-    """Return whether an assignment stands in a function around a use of its name, or in none."""
+    """Return whether an assignment is in a function around a use of its name, or in none."""
     around: Node | None = assignment.parent
     for _ in range(_MAX_DEPTH):
         if around is None or around.type == "module":

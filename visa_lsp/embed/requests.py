@@ -1,4 +1,4 @@
-"""What an editor asks about a place in a host text: asked of the features for vISA, and taken back to the host.
+"""Editor requests about a place in a host text, answered by the features for vISA and mapped back to the host.
 
 One layer for all requests: an offset of the host becomes one of the vISA text, spans and words of the answer become those of the
 host. Nothing is worked out here that a feature knows. Outside of vISA strings every answer is none.
@@ -24,11 +24,11 @@ from visa_lsp.ide.features.references import places as of_places
 from visa_lsp.ide.features.rename import NAME, RenameRefused
 from visa_lsp.ide.features.rename import prepare_rename as of_prepare_rename
 from visa_lsp.ide.features.rename import rename as of_rename
-from visa_lsp.ide.features.semantic_tokens import packed, semantic_tokens
+from visa_lsp.ide.features.semantic_tokens import pack_tokens, semantic_tokens
 from visa_lsp.ide.features.signature import SignatureHelp
 from visa_lsp.ide.features.signature import signature_help as of_signature_help
 from visa_lsp.ide.features.token_legend import MODIFIERS, TYPES
-from visa_lsp.ide.features.token_pieces import Piece, joined, recoded
+from visa_lsp.ide.features.token_pieces import Piece, join_lines, recode_line
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _operand_page(name: OperandName) -> str:
 
 
 def definition(host: HostText, offset: int) -> tuple[Target, ...]:
-    """Return where the name at an offset is declared: in the strings; of an operand, where the statement has it, and in C."""
+    """Return the declarations of the name at an offset: in the strings; for an operand, in the statement and in C."""
     known = operand_at(host, offset)
     if known is not None:
         return tuple(_of_operand(host, *known))
@@ -103,7 +103,7 @@ def definition(host: HostText, offset: int) -> tuple[Target, ...]:
 
 
 def _of_operand(host: HostText, unit: Unit, name: OperandName, origin: Span) -> list[Target]:
-    moved = host.moved_by(unit)
+    moved = host.distance_of(unit)
     place = name.operand.span.shifted(moved)
     targets = [Target(origin, place, place)]
     variable = _VARIABLE.match(name.operand.expression)
@@ -175,7 +175,7 @@ def _rename_operand(host: HostText, at: int, known: tuple[Unit, OperandName, Spa
     if any(o.name == new_name for o in block.operands if o.name != old):
         raise RenameRefused(f"there is already an operand `{new_name}` in this statement")
     spans = [host.host_span(o.span) for o in of_highlights(host.analysis, at)]
-    place = name.operand.span.shifted(host.moved_by(unit))
+    place = name.operand.span.shifted(host.distance_of(unit))
     own = host.document.slice(place).find(old)
     edits = [Edit(Span(place.start + own, place.start + own + len(old)), new_name)] if own >= 0 else []
     edits += [Edit(_inner(span, old), new_name) for span in spans if span is not None]
@@ -243,12 +243,12 @@ def tokens(host: HostText, encoding: Encoding) -> Piece:
         by_line.setdefault(line, []).append((column, span.end - span.start, TYPES.index(token.type), bits))
     lines = [b""] * (max(by_line, default=-1) + 1)
     for line, found in by_line.items():
-        lines[line] = recoded(packed(sorted(found)), text.line_text(line), encoding)
-    return joined(lines)
+        lines[line] = recode_line(pack_tokens(sorted(found)), text.line_text(line), encoding)
+    return join_lines(lines)
 
 
 def folds(host: HostText) -> tuple[Fold, ...]:
-    """Return what can be folded: each statement of several lines, and what can be folded in a vISA text."""
+    """Return the folding ranges: each statement of several lines, and those of the vISA text."""
     found: set[tuple[int, int]] = set()
     for number, unit in enumerate(host.units):
         for block in unit.source.blocks:

@@ -37,7 +37,7 @@ _WORD: Final = re.compile(r"\w+")
 
 
 class BlockOperand(Struct, frozen=True):
-    """An operand of a block that runs: what the strings call it, its variable, the buffer that stands for it.
+    """An operand of a block that runs: its name in the strings, its variable, its buffer.
 
     It has ``elements`` for each of ``lanes``. ``read``: the block begins with what the buffer holds; ``written``: the buffer ends
     with what the block leaves.
@@ -67,11 +67,11 @@ class BlockOperand(Struct, frozen=True):
 
     @property
     def is_padded(self) -> bool:
-        """Whether the buffer has elements that are none of the operand's: they are loaded, so that storing them is no fault."""
+        """True if the buffer has elements outside the operand: they are loaded, so that storing them is not a fault."""
         return self.buffer_elements > self.lanes * self.elements
 
     def by_lane(self, values: list[Any]) -> list[Any]:
-        """Return what a buffer holds: a list for each lane, or the value itself where a lane has one."""
+        """Return the content of a buffer: a list for each lane, or the value itself where a lane has one."""
         rows = [values[n * self.lanes : (n + 1) * self.lanes] for n in range(self.elements)]
         return list(rows[0]) if self.elements == 1 else [list(of_lane) for of_lane in zip(*rows, strict=True)]
 
@@ -117,7 +117,7 @@ def runnable_block(host: HostText, number: int, called: str) -> RunnableBlock:
 
 
 def _width(host: HostText, number: int) -> int:
-    """Return how many lanes run: what the function says, else what the widest instruction of the block needs."""
+    """Return the number of lanes: the function's width, else the width of the block's widest instruction."""
     found = blocks_of(host)
     if not 0 <= number < len(found):
         return _WIDTHS[0]
@@ -149,7 +149,7 @@ def _refuse_what_is_unknown(known: BlockText) -> None:
             raise BlockRefused(f"the block is not run: `{name.written}` shares its register with operand {kind}")
         if name.operand.constraint is not None and not kind.startswith(GENERAL):
             raise BlockRefused(
-                f"the block is not run: `{name.written}` has the constraint `{kind}`, which is no general variable"
+                f"the block is not run: `{name.written}` has the constraint `{kind}`, expected one of a general variable"
             )
         if not unit.is_typed(name):
             expression = f" ({' '.join(name.operand.expression.split())})" if name.operand.expression else ""
@@ -204,7 +204,7 @@ def _moves(operand: BlockOperand, *, store: bool) -> Iterator[str]:
 
 
 def _contents(operand: BlockOperand) -> dict[str, Any]:
-    """Return what a buffer begins with: an operand that is read counts up, so that lanes can be told apart."""
+    """Return the initial content of a buffer: an operand that is read counts up, so that lanes differ."""
     shape = [operand.elements, operand.lanes] if operand.elements > 1 else [operand.lanes]
     if operand.is_padded:
         shape = [operand.buffer_elements]

@@ -19,7 +19,7 @@ from visa_lsp.embed.c_types import type_named, type_of, whole_number
 from visa_lsp.embed.host_tree import HostTree
 from visa_lsp.embed.ir_blocks import sources_in
 from visa_lsp.embed.languages import Host, may_hold_visa
-from visa_lsp.embed.nested import NestedText, is_opencl
+from visa_lsp.embed.nested_sources import NestedText, is_opencl
 from visa_lsp.embed.python_blocks import PythonText
 from visa_lsp.embed.surroundings import SPEAKS, Surroundings, keywords
 from visa_lsp.embed.units import KnownType, Unit, UnitSource, unit_of
@@ -50,7 +50,7 @@ class PlacedUnit(Struct, frozen=True):
 
     @property
     def is_alone(self) -> bool:
-        """Whether nothing but one function and the names of the whole text have a say in it."""
+        """True if nothing but one function and the names of the whole text have a say in it."""
         return self.inner.start < self.inner.end and self.base + self.unit.length <= self.zone.end
 
     def moved(self, by: int) -> PlacedUnit:
@@ -59,7 +59,7 @@ class PlacedUnit(Struct, frozen=True):
 
 
 class Scan(Struct, frozen=True):
-    """What a host text has in it; ``marked`` where a comment may mark a string. ``tree`` is the text's, ``names`` hold in all of it."""
+    """The vISA content of a host text; ``marked`` where a comment may mark a string. ``tree`` is the text's, ``names`` hold in all of it."""
 
     placed: tuple[PlacedUnit, ...] = ()
     comments: tuple[Span, ...] = ()
@@ -69,7 +69,7 @@ class Scan(Struct, frozen=True):
 
 
 class Before(NamedTuple):
-    """What a text was before an edit, and what was read in it; its tree stands already where the text is now."""
+    """A text before an edit, and the blocks read in it; its tree already has the places of the new text."""
 
     text: str
     scan: Scan
@@ -81,26 +81,26 @@ def scan(text: str, host: Host, before: Before | None = None) -> Scan:
     What the parser has seen ``before``, and functions that are what they were, are taken from there.
     """
     if host in (Host.LLVM, Host.MLIR):
-        return Scan(tuple(_placed(unit_of(source), None) for source in sources_in(text, host)))
+        return Scan(tuple(_place_unit(unit_of(source), None) for source in sources_in(text, host)))
     marked = may_mark(text)
     known = before.scan.tree if before is not None else None
     if not (marked or _is_worth_it(text, host)):
         return Scan(marked=marked, tree=known)
-    tree = known.parsed(text) if known is not None else HostTree.of(text, host)
+    tree = known.parse(text) if known is not None else HostTree.of(text, host)
     if host is Host.PYTHON:
         python = PythonText(text, tree.tree)
         sources = (UnitSource("asm", 0, (b,), (_unknown(b),)) for b in python.blocks())
         placed = tuple(
             sorted(
-                [*(_placed(unit_of(source), None) for source in sources), *_nested(python.others())],
+                [*(_place_unit(unit_of(source), None) for source in sources), *_scan_nested(python.others())],
                 key=lambda p: p.base,
             )
         )
-        return Scan(placed, _speaking(text, python.comments) if placed else (), marked, tree)
+        return Scan(placed, _select_comments(text, python.comments) if placed else (), marked, tree)
     around = Surroundings(text, host, tree.tree)
-    kept = _kept(around, before) if before is not None and before.scan.names == around.names else {}
-    units = [*kept.values(), *(_placed(unit_of(source), around) for source in _sources(around, kept))]
-    units += _nested(strings_in(around))
+    kept = _reuse_bodies(around, before) if before is not None and before.scan.names == around.names else {}
+    units = [*kept.values(), *(_place_unit(unit_of(source), around) for source in _sources(around, kept))]
+    units += _scan_nested(strings_in(around))
     units.sort(key=lambda p: p.base)
     return Scan(tuple(units), tuple(around.comments) if units else (), marked, tree, around.names)
 
@@ -112,7 +112,7 @@ def _is_worth_it(text: str, host: Host) -> bool:
     return may_hold_visa(text) and next(keywords(text), None) is not None
 
 
-def _nested(texts: Iterable[NestedText]) -> Iterator[PlacedUnit]:
+def _scan_nested(texts: Iterable[NestedText]) -> Iterator[PlacedUnit]:
     """Yield the bodies of OpenCL C in strings."""
     for text in texts:
         if is_opencl(text.text):
@@ -122,7 +122,7 @@ def _nested(texts: Iterable[NestedText]) -> Iterator[PlacedUnit]:
                 yield PlacedUnit(unit, unit.base, text.span)
 
 
-def _kept(around: Surroundings, before: Before) -> dict[int, PlacedUnit]:
+def _reuse_bodies(around: Surroundings, before: Before) -> dict[int, PlacedUnit]:
     """Return the bodies of functions that are spelt as they were, by the number of the function."""
     known = {before.text[p.zone.start : p.zone.end]: p for p in before.scan.placed if p.is_alone}
     found = {}
@@ -150,10 +150,10 @@ def scan_function(text: str, host: Host, names: OuterNames) -> tuple[PlacedUnit,
     sources = list(_sources(around))
     if len(sources) != 1:
         return None
-    return _placed(unit_of(sources[0]), around), tuple(around.comments)
+    return _place_unit(unit_of(sources[0]), around), tuple(around.comments)
 
 
-def _placed(unit: Unit, around: Surroundings | None) -> PlacedUnit:
+def _place_unit(unit: Unit, around: Surroundings | None) -> PlacedUnit:
     number = unit.source.blocks[0].function
     if around is None or number < 0:
         reach = unit.source.blocks[0].reach
@@ -163,7 +163,7 @@ def _placed(unit: Unit, around: Surroundings | None) -> PlacedUnit:
     return PlacedUnit(unit, unit.base, function.span, function.body if alone else Span(0, 0))
 
 
-def _speaking(text: str, comments: Iterable[Span]) -> tuple[Span, ...]:
+def _select_comments(text: str, comments: Iterable[Span]) -> tuple[Span, ...]:
     return tuple(c for c in comments if text.find(SPEAKS, c.start, c.end) >= 0)
 
 
@@ -180,7 +180,7 @@ def _sources(around: Surroundings, but: Container[int] = ()) -> Iterator[UnitSou
     for function, together in by_function.items():
         name = around.functions[function].name if function >= 0 else "asm"
         width = around.width(function, together[0].span.start)
-        known = tuple(tuple(_known(around, b, o) for o in b.operands) for b in together)
+        known = tuple(tuple(_find_type(around, b, o) for o in b.operands) for b in together)
         yield UnitSource(name, width, tuple(together), known)
 
 
@@ -197,10 +197,10 @@ def _unknown(block: AsmBlock) -> tuple[KnownType, ...]:
     return tuple(KnownType() for _ in block.operands)
 
 
-def _known(around: Surroundings, block: AsmBlock, operand: Operand) -> KnownType:
-    """Return what the host tells of an operand."""
+def _find_type(around: Surroundings, block: AsmBlock, operand: Operand) -> KnownType:
+    """Return the type and value of an operand as the host declares them."""
     if operand.kind.isdigit() and int(operand.kind) < operand.number:
-        return _known(around, block, block.operands[int(operand.kind)])
+        return _find_type(around, block, block.operands[int(operand.kind)])
     if operand.is_immediate:
         macro = around.names.macros.get(operand.expression.strip())
         value = _value(operand.expression if macro is None else macro)
@@ -216,7 +216,7 @@ def _known(around: Surroundings, block: AsmBlock, operand: Operand) -> KnownType
 
 
 def _varies(around: Surroundings, block: AsmBlock, operand: Operand) -> bool:
-    """Return whether an expression is a variable that begins with something read from memory or asked of the work item."""
+    """Return whether an expression is a variable whose initial value is read from memory or from a work-item function."""
     name = operand.expression.strip()
     declared = around.declaration(name, block.function, operand.span.start) if name.isidentifier() else None
     return declared is not None and _VARIES.match(around.text, declared.span.end) is not None

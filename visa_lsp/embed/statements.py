@@ -1,6 +1,6 @@
 """Findings about asm statements themselves: constraints that their compiler does not take, assembly of other processors.
 
-It looks at no vISA. Invariant: a finding stands at a string of the host.
+It does not read vISA. Invariant: each finding lies at a string of the host.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _place(host: HostText, operand: Operand, span: Span) -> Span:
 
 
 def _wrong(block: AsmBlock, operand: Operand, known: KnownType) -> str:
-    """Return why a constraint is wrong; empty where it is right."""
+    """Return the reason why a constraint is wrong; empty where it is right."""
     constraint = operand.constraint
     if not constraint:
         return ""

@@ -1,7 +1,8 @@
-"""What stands around the strings of a C-like text: comments, functions, macros, declarations, widths of sub-groups.
+"""The surroundings of strings in a C-like text: comments, functions, macros, declarations, widths of sub-groups.
 
-The tree is asked at the places of keywords, so that the rest of a long text costs nothing; with a text that has mistakes it is what
-the tree still says. It judges nothing. Invariant: every span lies in the text; functions are in the order of their starts.
+Only the nodes at keywords are visited, so that the rest of a long text costs nothing; in a text with mistakes the
+remaining tree is used. It judges nothing. Invariant: every span lies in the text; functions are in the order of their
+starts.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from msgspec import Struct
 from visa_lsp.embed.blocks import Compiler
 from visa_lsp.embed.hidden_parts import VECTOR, comments_of_macros
 from visa_lsp.embed.languages import Host, parse, readable
-from visa_lsp.embed.nodes import enclosing, nodes_of
+from visa_lsp.embed.nodes import find_enclosing, nodes_of
 from visa_lsp.embed.outer_names import MACRO, OuterNames, outer_names, places_of
 from visa_lsp.text import Span
 
@@ -49,7 +50,7 @@ _FOR_VECTORS: Final = re.compile(r"\besimd\b|#[ \t]*include\s*[<\"]cm/")
 
 
 class Function(Struct, frozen=True):
-    """A function or a macro: blocks in it share labels and declarations. ``body`` is what stands behind its head."""
+    """A function or a macro: blocks in it share labels and declarations. ``body`` is the text behind its head."""
 
     name: str
     span: Span
@@ -75,7 +76,7 @@ class Keyword(NamedTuple):
 
 
 class Surroundings:
-    """What stands around asm statements and around comments that speak to this program, in one text.
+    """The surroundings of asm statements and of comments addressed to this program, in one text.
 
     ``tree`` is the text's, if there is one already; ``outer`` are the names of a text that this one is a part of.
     """
@@ -106,7 +107,7 @@ class Surroundings:
             speaking = {hidden[at] for o in asked if (at := _part_at(hidden, o)) >= 0 and o not in words}
             asked = [o for o in asked if _part_at(hidden, o) < 0]
             self.comments.extend(speaking)
-        for offset, around in zip(asked, enclosing(self._root, asked, _SHAPES), strict=True):
+        for offset, around in zip(asked, find_enclosing(self._root, asked, _SHAPES), strict=True):
             function = -1
             for node in around:
                 if node.type not in _OPAQUE:
@@ -138,7 +139,7 @@ class Surroundings:
         return self._numbers[place]
 
     def _span(self, node: Node) -> Span:
-        """Return where a node stands in the text; the parser may have been given more."""
+        """Return the span of a node in the text; the parser may have been given more."""
         return Span(node.start_byte, min(node.end_byte, len(self.text)))
 
     @cached_property
@@ -149,7 +150,7 @@ class Surroundings:
 
     @property
     def is_one_function(self) -> bool:
-        """Whether the text is one function from end to end, without mistakes."""
+        """True if the text is one function from end to end, without mistakes."""
         whole = self.functions[0].span if self.functions else None
         return whole == Span(0, len(self.text)) and not self._root.has_error
 
@@ -181,7 +182,7 @@ class Surroundings:
         return _OF_VECTORS.search(self.text) is not None or _FOR_VECTORS.search(self.text) is not None
 
     def width(self, number: int, offset: int) -> int:
-        """Return the sub-group's width that attributes of a function, or of a lambda in it, ask for before an offset; else 0."""
+        """Return the sub-group's width set by attributes of a function, or of a lambda in it, before an offset; else 0."""
         if number < 0:
             return 0
         if number not in self._widths:
@@ -234,20 +235,20 @@ class Surroundings:
                 following = next(scopes, None)
             while around[-1].end <= node.start_byte:
                 around.pop()
-            for declared in self._declared(node, around[-1]):
+            for declared in self._find_declarations(node, around[-1]):
                 found.setdefault(declared.name, []).append(declared)
         return found
 
-    def _declared(self, node: Node, scope: Span) -> list[Declared]:
+    def _find_declarations(self, node: Node, scope: Span) -> list[Declared]:
         kind, first = node.child_by_field_name("type"), node.child_by_field_name("declarator")
         if kind is None or first is None:
             return []
-        # Words before the type count: which memory a pointer goes to is one of them, and the grammar does not see it.
+        # Words before the type count: a pointer's memory is one of them, and the grammar does not see it.
         before = _BEFORE.search(self.text, max(0, node.start_byte - _MAX_CHARS_BEFORE), node.start_byte)
         written = (before[0] if before else "") + self.text[
             node.start_byte : min(first.start_byte, node.start_byte + 200)
         ]
-        # An attribute that makes a vector may stand before, where the tree has blanks.
+        # A vector attribute may precede it, where the tree has blanks.
         ahead = _VECTOR_BEFORE.search(self.text, max(0, node.start_byte - _MAX_ATTRIBUTE_CHARS), node.start_byte)
         written = (ahead[0] if ahead else "") + written
         out = []

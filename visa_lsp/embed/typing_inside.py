@@ -24,7 +24,7 @@ _PLAIN: Final = re.compile(r"[\w .,:;()<>\[\]=+~!-]*", re.ASCII)
 _SPECIAL: Final = re.compile(r"[%$*\"'\\]|visa|asm")
 
 
-def typed_inside(placed: PlacedUnit, change: HostChange) -> PlacedUnit | None:
+def apply_typing(placed: PlacedUnit, change: HostChange) -> PlacedUnit | None:
     """Return the body after a change inside of one of its strings; None where the function has to be read."""
     if not (_PLAIN.fullmatch(change.old) and _PLAIN.fullmatch(change.new)):
         return None

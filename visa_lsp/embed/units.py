@@ -57,7 +57,7 @@ UNIQUE: Final = "unique"  # the key of the number that `%=` stands for, among th
 class KnownType(NamedTuple):
     """The known facts about an operand: its vISA type and the elements that a lane has, or empty; its value, if a number.
 
-    ``varies``: where a number is wanted stands what is known only when the kernel runs.
+    ``varies``: a number that is known only when the kernel runs.
     """
 
     type: str = ""
@@ -75,7 +75,7 @@ class OperandName(Struct, frozen=True):
 
 
 class UnitSource(Struct, frozen=True):
-    """What a unit is made of: a name, a width (0: not known), blocks, and for each of them what is known of its operands."""
+    """The parts of a unit: a name, a width (0: not known), blocks, and the known facts of the operands of each."""
 
     name: str
     width: int
@@ -86,8 +86,8 @@ class UnitSource(Struct, frozen=True):
 class Unit(Struct, frozen=True, dict=True):
     """A body of the text. ``base`` is where the first block begins in the host; spans count from there.
 
-    ``written`` has, by the words of this program that stand in the text for something else, what the host writes there.
-    ``open`` tells that something in it is not known, and ``broken`` that there are lines which are not.
+    ``written`` maps the placeholders in the text to the host's own words.
+    ``open`` is true if a part of it is unknown, ``broken`` if whole lines are.
     """
 
     source: UnitSource
@@ -108,7 +108,7 @@ class Unit(Struct, frozen=True, dict=True):
 
     @cached_property
     def by_choice(self) -> dict[str, list[frozenset[tuple[str, Span]]]]:
-        """By platform: what is found in the body, by code and place, for every choice but the first; filled when asked."""
+        """By platform: the findings in the body, by code and place, for every choice but the first; filled at the first use."""
         return {}
 
     @cached_property
@@ -135,12 +135,12 @@ class Unit(Struct, frozen=True, dict=True):
 
     @cached_property
     def _ours(self) -> re.Pattern[str]:
-        # An operand may stand inside of a word; of those that begin alike the longest is meant.
+        # An operand may be inside of a word; of those that begin alike the longest is meant.
         return re.compile("|".join(map(re.escape, sorted(self.written, key=len, reverse=True))))
 
 
 def unit_of(source: UnitSource, choice: int = 0, names: Mapping[str, str] | None = None) -> Unit:
-    """Return the body made of some blocks of one function; ``choice`` says which of ``CHOICES`` stands for what is not known.
+    """Return the body made of some blocks of one function; ``choice`` selects one of ``CHOICES`` for the unknown parts.
 
     ``names`` has other names for operands, by those that they would have.
     """
@@ -208,7 +208,7 @@ class _UnitMaker:
             yield [StringPiece(HOLE, block.span, exact=False)]
             return
         line: list[StringPiece] = []
-        for piece in self._filled(number, block):
+        for piece in self._fill(number, block):
             start = 0
             while start < len(piece.text):
                 end = piece.text.find("\n", start) + 1 or len(piece.text)
@@ -220,7 +220,7 @@ class _UnitMaker:
         if line:
             yield line
 
-    def _filled(self, number: int, block: AsmBlock) -> Iterator[StringPiece]:
+    def _fill(self, number: int, block: AsmBlock) -> Iterator[StringPiece]:
         """Yield the template with its operands put in."""
         pattern = _TEMPLATE[block.signs]
         starts = list(accumulate((len(p.text) for p in block.pieces), initial=0))
@@ -236,11 +236,11 @@ class _UnitMaker:
         yield from _slice(block.pieces, starts, at, starts[-1])
 
     def _operand(self, number: int, block: AsmBlock, hit: re.Match[str]) -> str | None:
-        """Return what stands in the text for an operand of the template; None where it is none."""
+        """Return the text for an operand of the template; None where it is not an operand."""
         if hit["double"]:
             return hit["double"]
         if hit["unique"]:
-            return self._named(number, UNIQUE, hit[0])
+            return self._name_part(number, UNIQUE, hit[0])
         if hit["label"]:
             name = hit["name"] or (block.labels[:1] or ("",))[0]
             self._labels.add(name)
@@ -250,15 +250,15 @@ class _UnitMaker:
         if operand is None:
             if not block.asked or block.operands or len(called) > 6:
                 return None
-            # Of a string that stands alone nothing tells the operands but their use.
+            # The operands of a string by itself are known by their use only.
             numbered = int(called) if called.isdigit() else len(self._names)
             operand = Operand(numbered, "" if called.isdigit() else called, None, "", block.span, written=True)
         before = block.text[block.text.rfind("\n", 0, hit.start()) + 1 : hit.start()]
         first = before.rstrip().endswith(")")  # behind the execution size
         return self._text_of(number, block, operand, hit[0], first=first)
 
-    def _named(self, number: int, key: object, written: str) -> str:
-        """Return the word of this program that stands for something in a block."""
+    def _name_part(self, number: int, key: object, written: str) -> str:
+        """Return the placeholder for a part of a block."""
         name = f"__asm{number}_{key}"
         name = self._called.get(name, name)
         self._written.setdefault(name, written)
@@ -274,7 +274,7 @@ class _UnitMaker:
             self._open = True
             return CHOICES[self._choice][2]
         key = operand.number if not operand.name or operand.constraint is not None else operand.name
-        name = self._named(number, key, written)
+        name = self._name_part(number, key, written)
         if name not in self._names:
             self._names[name] = OperandName(name, written, operand)
             self._decls.append(self._declaration(name, block, operand, known))
@@ -307,6 +307,6 @@ def _slice(pieces: tuple[StringPiece, ...], starts: list[int], start: int, end: 
 
 
 def _cut(piece: StringPiece, start: int, end: int) -> StringPiece:
-    """Return a part of a piece; that of a piece that is not exact stands where the whole does."""
+    """Return a part of a piece; of a piece that is not exact, it has the place of the whole."""
     host = Span(start, end).shifted(piece.host.start) if piece.exact else piece.host
     return StringPiece(piece.text[start:end], host, piece.exact)

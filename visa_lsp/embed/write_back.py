@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.diagnostics import Edit
 from visa_lsp.embed.block_text import BlockRefused, block_text, blocks_of, user_part
-from visa_lsp.embed.literals import quoted
+from visa_lsp.embed.literals import quote_text
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _GAP: Final = re.compile(r"(?:\s|\\\r?\n)*")
 _MAX_COMPARED_LINES: Final = (
     400  # lines: of longer blocks only what lies between the first and the last difference is compared
 )
-_MAX_BLOCKS_MOVED: Final = 50  # blocks that may have come before one, or gone, since it was opened
+_MAX_BLOCKS_MOVED: Final = 50  # blocks that may have been added or removed before one since it was opened
 
 
 def edits_of(host: HostText, number: int, called: str, before: str, text: str) -> tuple[Edit, ...]:
@@ -37,7 +37,7 @@ def edits_of(host: HostText, number: int, called: str, before: str, text: str) -
 
     Raises BlockRefused where the block has changed in the host meanwhile, or a change cannot be said in its strings.
     """
-    known = _meant(host, number, called, user_part(before))
+    known = _find_block(host, number, called, user_part(before))
     wanted = user_part(text)
     edits = tuple(_StringWriter(host, known).edits(wanted))
     if not edits:
@@ -45,14 +45,14 @@ def edits_of(host: HostText, number: int, called: str, before: str, text: str) -
     document = host.document
     for edit in sorted(edits, key=lambda e: e.span, reverse=True):
         document = document.edit(edit.span.start, edit.span.end, edit.new_text)
-    after = host.edited(document)
+    after = host.edit(document)
     if known.number >= len(blocks_of(after)) or block_text(after, known.number, called).lines != wanted:
         raise BlockRefused(f"this change cannot be expressed in the strings of {called}: make it there")
     return edits
 
 
-def _meant(host: HostText, number: int, called: str, lines: str) -> BlockText:
-    """Return the block with these lines: the one of that number, else the only one near it; others may have come before it."""
+def _find_block(host: HostText, number: int, called: str, lines: str) -> BlockText:
+    """Return the block with these lines: the one of that number, else the only one near it."""
     for other in (number, *(number + by * sign for by in range(1, _MAX_BLOCKS_MOVED) for sign in (1, -1))):
         if 0 <= other < len(blocks_of(host)):
             known = block_text(host, other, called)
@@ -86,7 +86,7 @@ class _StringWriter:
         while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
             tail += 1
         some, others = old[head : len(old) - tail], new[head : len(new) - tail]
-        # Lines of the text and of the unit differ in what stands above the block.
+        # Text and unit differ in the number of lines above the block.
         starts = [self._first_line()]
         for line in old:
             starts.append(starts[-1] + len(line) + 1)
@@ -103,21 +103,21 @@ class _StringWriter:
         return at
 
     def _lines(self, old: list[str], starts: list[int], gone: tuple[int, int], new: list[str]) -> Iterator[Edit]:
-        """Yield some lines in the place of others: as many as both have become one another, the rest goes or comes behind them."""
+        """Yield the replacement of lines: pairs as long as both sides have lines, then the removed or added rest."""
         first, end = gone
         both = min(end - first, len(new))
         for n in range(both):
             line = "\n".join(new[n:]) if n == both - 1 else new[n]
-            yield from self._changed(starts[first + n], old[first + n], line)
+            yield from self._change_line(starts[first + n], old[first + n], line)
         if first + both < end:
-            yield from self._written(Span(starts[first + both], starts[end]), "")
+            yield from self._write_part(Span(starts[first + both], starts[end]), "")
         elif not both and first > 0:
             at = starts[first] - 1
-            yield from self._written(Span(at, at), "".join("\n" + line for line in new))
+            yield from self._write_part(Span(at, at), "".join("\n" + line for line in new))
         elif not both:
-            yield from self._written(Span(starts[0], starts[0]), "".join(line + "\n" for line in new))
+            yield from self._write_part(Span(starts[0], starts[0]), "".join(line + "\n" for line in new))
 
-    def _changed(self, start: int, old: str, new: str) -> Iterator[Edit]:
+    def _change_line(self, start: int, old: str, new: str) -> Iterator[Edit]:
         """Yield the edits that make one line another one; a name of an operand is changed as a whole."""
         if old == new:
             return
@@ -129,10 +129,10 @@ class _StringWriter:
             head -= 1
         while tail and (_is_word(_around(old, tail)) or _is_word(_around(new, tail))):
             tail -= 1
-        yield from self._written(Span(start + head, start + len(old) - tail), new[head : len(new) - tail])
+        yield from self._write_part(Span(start + head, start + len(old) - tail), new[head : len(new) - tail])
 
-    def _written(self, span: Span, new: str) -> Iterator[Edit]:
-        """Yield the edits that put something in the place of a part of the unit's text; what stands for a whole is changed as one."""
+    def _write_part(self, span: Span, new: str) -> Iterator[Edit]:
+        """Yield the edits that replace a part of the unit's text; a placeholder is replaced as a whole."""
         for segment in self._unit.map.segments:
             whole = segment.text
             if not segment.exact and whole.start < span.start < whole.end:
@@ -150,11 +150,11 @@ class _StringWriter:
                 raise BlockRefused(
                     f"`{self._text[part.start : part.end]}` replaces a part of the line: change it in the host"
                 )
-            text = self._quoted(literal, new if number == 0 else "")
+            text = self._quote(literal, new if number == 0 else "")
             yield Edit(self._with_its_string(part) if not text else part, text)
 
     def _parts(self, span: Span) -> Iterator[Span]:
-        """Yield the parts of the host that a part of the unit's text comes from; of a place the one that it is at."""
+        """Yield the parts of the host behind a part of the unit's text; for an empty part, the one at its place."""
         shift = self._by + self._unit.base
         found = self._unit.map
         if span.start >= span.end:
@@ -189,7 +189,7 @@ class _StringWriter:
         return None
 
     def _with_its_string(self, part: Span) -> Span:
-        """Return what goes with a part: of a string that nothing is left of, the string and what parts it from the one before."""
+        """Return the span to remove with a part: of a string left empty, the string and its separator from the one before."""
         for before, literal in pairwise(self._literals):
             whole = literal.span.shifted(self._by)
             inside = self._text[whole.start : whole.end]
@@ -198,7 +198,7 @@ class _StringWriter:
                 return Span(whole.start - len(gap), whole.end) if _GAP.fullmatch(gap) else part
         return part
 
-    def _quoted(self, literal: StringLiteral, text: str) -> str:
+    def _quote(self, literal: StringLiteral, text: str) -> str:
         """Return a part of the text as it is written in a literal."""
         sign = self._known.block.signs[:1]
         if sign:
@@ -206,7 +206,7 @@ class _StringWriter:
         text = self._unit.parts_as_written(text)
         text = _WORD.sub(lambda word: self._known.names.get(word[0], word[0]), text)
         # Whether a raw string can say it is seen when the host is read again.
-        pieces = [quoted(line, raw=False, quote=literal.quote) or "" for line in text.split("\n")]
+        pieces = [quote_text(line, raw=False, quote=literal.quote) or "" for line in text.split("\n")]
         if literal.raw:
             return text
         if len(literal.quote) > 1:

@@ -167,7 +167,7 @@ def _general(row: Instruction, name: str, value: General, lanes: int, storage: S
     start = here.offset + regions.origin(value.row, value.col, here.element, storage.grf_bytes)
     if not has_region:
         return key, _behind(start, (1 << room) - 1), 0
-    touched = _placed(value.region, 1 if scalar else lanes, here.element, start, room)
+    touched = _place_region(value.region, 1 if scalar else lanes, here.element, start, room)
     return key, touched, touched
 
 
@@ -181,7 +181,7 @@ def _shape(row: Instruction, name: str) -> tuple[bool, bool]:
 
 
 def _raw(value: RawOperand, storage: Storage, count: int | None) -> tuple[int, int, int]:
-    """Return key, possible and certain bytes of a raw operand of which a message moves ``count``."""
+    """Return key, possible and certain bytes of a raw operand; the message moves ``count`` bytes of it."""
     key, room = _root(value.var, storage)
     here = storage.general.get(value.var)
     if here is None or value.var == 0:
@@ -215,7 +215,7 @@ def _shift(bits: int, by: int) -> int:
 
 
 @lru_cache(4096)
-def _placed(region: Region, lanes: int, size: int, start: int, room: int) -> int:
+def _place_region(region: Region, lanes: int, size: int, start: int, room: int) -> int:
     """Return the bytes of a region whose first element is at byte ``start`` of ``room``."""
     return _shift(_region(region, lanes, size), start) & (1 << room) - 1
 

@@ -250,11 +250,11 @@ def graph_of(steps: Sequence[Step], name: str = "", *, calls_end_blocks: bool = 
     for block in blocks:
         last = steps[block.last]
         structured = [block_at[t] for t in by_nesting.targets(block.last, last.flow) if t < len(block_at)]
-        for edge in _leaving(block, steps, at_label, structured, len(blocks)):
+        for edge in _find_edges(block, steps, at_label, structured, len(blocks)):
             edges.setdefault((edge.source, edge.target, edge.kind), edge)
     if calls_end_blocks:
         _returns(blocks, steps, edges)
-    blocks = tuple(_resolved(block, steps[block.last], at_label) for block in blocks)
+    blocks = tuple(_resolve_block(block, steps[block.last], at_label) for block in blocks)
     found = sorted(edges.values(), key=lambda e: (e.source, e.target, e.kind.value))
     return Graph(name, tuple(steps), blocks, tuple(found))
 
@@ -278,13 +278,13 @@ def _block(number: int, first: int, last: int, steps: Sequence[Step]) -> Block:
     return Block(number, first, last, labels, steps[last].flow.returns)
 
 
-def _resolved(block: Block, last: Step, at_label: dict[LabelKey, int]) -> Block:
+def _resolve_block(block: Block, last: Step, at_label: dict[LabelKey, int]) -> Block:
     if not last.flow.branches or all(target in at_label for target in last.targets):
         return block
     return Block(block.number, block.first, block.last, block.labels, block.ends, unresolved=True)
 
 
-def _leaving(
+def _find_edges(
     block: Block, steps: Sequence[Step], at_label: dict[LabelKey, int], structured: Iterable[int], count: int
 ) -> Iterator[Edge]:
     """Yield the edges out of a block, without returns from subroutines."""

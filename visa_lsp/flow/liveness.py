@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.flow.divergence import divergent_blocks
-from visa_lsp.flow.masks import Atoms, BitFields, address_taken, killed, masks_of, reads_of
+from visa_lsp.flow.masks import Atoms, BitFields, address_taken, kill_bits, masks_of, reads_of
 from visa_lsp.flow.solve import solve
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Liveness:
                 if from_before:
                     needed[variable] = needed.get(variable, 0) | from_before
             for access in step.accesses:
-                mask = killed(step, access, divergent=divergent)
+                mask = kill_bits(step, access, divergent=divergent)
                 if mask:
                     overwritten[access.variable] = overwritten.get(access.variable, 0) | mask
         return needed, overwritten
@@ -109,7 +109,7 @@ class Liveness:
             yield number, live
             step = self.graph.steps[number]
             for access in step.accesses:
-                mask = killed(step, access, divergent=divergent)
+                mask = kill_bits(step, access, divergent=divergent)
                 if mask and access.variable in live:
                     left = live[access.variable] & ~mask
                     if left:

@@ -125,7 +125,7 @@ def reads_of(step: Step, taken: Mapping[int, int]) -> Iterator[tuple[int, int]]:
         yield from taken.items()
 
 
-def killed(step: Step, access: Access, *, divergent: bool) -> int:
+def kill_bits(step: Step, access: Access, *, divergent: bool) -> int:
     """Return the bits that a write certainly overwrites, independent of active lanes. ``divergent``: some may wait elsewhere.
 
     A guarded write kills nothing, since the predicate may leave out any lane. Where lanes wait, only writes without a mask

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from visa_lsp.flow.steps import Step
 
 
-def pointed_at(steps: Sequence[Step]) -> dict[int, frozenset[int]]:
+def find_pointed_variables(steps: Sequence[Step]) -> dict[int, frozenset[int]]:
     """Return by step number the variables that the step's indirect operands may touch."""
     indirect = [number for number, step in enumerate(steps) if step.indirect_read or step.indirect_write]
     if not indirect:
@@ -36,7 +36,7 @@ def pointed_at(steps: Sequence[Step]) -> dict[int, frozenset[int]]:
                 read = (one.variable for one in addresses if not one.writes)
                 computed_from.setdefault(access.variable, set()).update(read)
 
-    def reached(variable: int) -> set[int]:
+    def find_reached(variable: int) -> set[int]:
         found: set[int] = set()
         for one in closure([variable], lambda at: computed_from.get(at, ())):
             found |= points.get(one, set())
@@ -47,6 +47,6 @@ def pointed_at(steps: Sequence[Step]) -> dict[int, frozenset[int]]:
     for number in indirect:
         through = {a.variable for a in steps[number].accesses if a.purpose is AccessPurpose.ADDRESSES}
         for variable in through - by_variable.keys():
-            by_variable[variable] = reached(variable)
+            by_variable[variable] = find_reached(variable)
         pointed[number] = frozenset().union(*(by_variable[variable] for variable in through))
     return pointed

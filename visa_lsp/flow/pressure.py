@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp.flow.pointers import pointed_at
+from visa_lsp.flow.pointers import find_pointed_variables
 from visa_lsp.flow.solve import solve
 from visa_lsp.flow.steps import AccessPurpose
 
@@ -284,7 +284,7 @@ class _Summary:
 
 def _touches(graph: Graph, sizes: Mapping[int, Size], waiting: frozenset[int]) -> Iterator[_Touch]:
     """Yield the accesses of each step to the variables of ``sizes``."""
-    pointed = pointed_at(graph.steps)
+    pointed = find_pointed_variables(graph.steps)
     for number, (step, block) in enumerate(zip(graph.steps, graph.block_of, strict=True)):
         if not step.accesses:
             yield _Touch((), (), (), frozenset(pointed[number] & sizes.keys())) if number in pointed else _NOTHING

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from visa_lsp.flow.divergence import divergent_blocks
-from visa_lsp.flow.masks import Atoms, BitFields, address_taken, killed, masks_of, reads_of
+from visa_lsp.flow.masks import Atoms, BitFields, address_taken, kill_bits, masks_of, reads_of
 from visa_lsp.flow.solve import solve
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Reaching:
         self._divergent = divergent_blocks(graph)
         self._taken = address_taken(graph.steps)
         # Only variables that some block reads before it overwrites them need definitions of other blocks.
-        exposed = self._exposed()
+        exposed = self._find_exposed()
         masks = masks_of(graph.steps, exposed)
         self._atoms = Atoms(masks)
         self._widths = widths = self._atoms.widths
@@ -73,7 +73,7 @@ class Reaching:
         solve(leaving, graph.order, ahead, lambda number: gen[number] | arriving(number) & ~kill[number])
         self._in = [arriving(number) for number in blocks]
 
-    def _exposed(self) -> set[int]:
+    def _find_exposed(self) -> set[int]:
         found: set[int] = set()
         for block in self.graph.blocks:
             overwritten: dict[int, int] = {}
@@ -82,7 +82,7 @@ class Reaching:
                     if mask & ~overwritten.get(variable, 0):
                         found.add(variable)
                 for access in step.accesses:
-                    mask = self._killed(step, access, block.number)
+                    mask = self._kill(step, access, block.number)
                     overwritten[access.variable] = overwritten.get(access.variable, 0) | mask
         return found
 
@@ -93,8 +93,8 @@ class Reaching:
         if step.indirect_write:
             yield from self._taken.items()
 
-    def _killed(self, step: Step, access: Access, block: int) -> int:
-        return killed(step, access, divergent=block in self._divergent)
+    def _kill(self, step: Step, access: Access, block: int) -> int:
+        return kill_bits(step, access, divergent=block in self._divergent)
 
     def _transfer(self, number: int) -> tuple[int, int]:
         """Return the definitions that a block generates, and those that it kills."""
@@ -103,7 +103,7 @@ class Reaching:
         for place, step in self._steps(number):
             self._apply(place, step, number, state)
             for access in step.accesses:
-                mask = self._killed(step, access, number)
+                mask = self._kill(step, access, number)
                 gone[access.variable] = gone.get(access.variable, 0) | mask
         gen = self._numbering.pack({v: self._join(v, sources) for v, sources in state.items() if v in self._fields})
         kill = {v: self._join(v, dict.fromkeys(self._fields[v], mask)) for v, mask in gone.items() if v in self._fields}
@@ -116,7 +116,7 @@ class Reaching:
     def _apply(self, place: int, step: Step, block: int, state: dict[int, dict[int, int]]) -> None:
         """Kill the definitions that a step overwrites and add its own."""
         for access in step.accesses:
-            mask = self._killed(step, access, block)
+            mask = self._kill(step, access, block)
             sources = state.get(access.variable)
             if mask and sources:
                 state[access.variable] = {s: left for s, m in sources.items() if (left := m & ~mask)}

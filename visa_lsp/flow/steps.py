@@ -71,7 +71,7 @@ class Access(Struct, frozen=True, gc=False):
 
 
 class Step(Struct, frozen=True, gc=False):
-    """One instruction, label or directive of a body, in the order of the body.
+    """An instruction, label or directive of a body, in the order of the body.
 
     ``condition`` is the text of the predicate that guards it, empty without one. ``lanes`` and ``no_mask`` are its execution
     size and whether the execution mask does not matter. ``indirect_read`` and ``indirect_write``: it also touches registers

@@ -1,4 +1,4 @@
-"""Whether a body writes or reads a variable anywhere."""
+"""Writes and reads of a variable anywhere in a body."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class ValueFlow:
         for source in sources:
             self._into.setdefault(source, set()).add(target)
 
-    def reached(self, sources: Iterable[int]) -> set[int]:
+    def find_reached(self, sources: Iterable[int]) -> set[int]:
         """Return the variables that values of ``sources`` may reach, themselves included."""
         return closure(sources, lambda variable: self._into.get(variable, ()))
 
@@ -33,6 +33,6 @@ class ValueFlow:
         """Return for each reached variable the sources that reach it, and itself."""
         found: dict[int, set[int]] = {}
         for source in sources:
-            for target in self.reached((source,)):
+            for target in self.find_reached((source,)):
                 found.setdefault(target, set()).add(source)
         return {variable: frozenset(of | {variable}) for variable, of in found.items()}

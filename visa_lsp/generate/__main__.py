@@ -1,8 +1,8 @@
 """Everything in the repository that is made from the code, made anew: ``python -m visa_lsp.generate [--check]``.
 
 Writes the files that are not as the code has them, and names them; with ``--check`` it writes nothing, and the exit status
-is 1 if there are any. What scripts make with tools from elsewhere is no part of it: the corpus (``tests/own/make.py``) and the
-pictures (``tests/editors/vscode/screenshots``). Golden texts of tests are no part of it either: those are read before they are kept.
+is 1 if there are any. Files made with outside tools are not part of it: the corpus (``tests/own/make.py``) and the
+pictures (``tests/editors/vscode/screenshots``). Nor are golden texts of tests, which are read before they are kept.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a file is stale")
     args = parser.parse_args()
     if not (ROOT / "docs" / "rules").is_dir():
-        parser.error(f"{ROOT} is no clone of the repository")
+        parser.error(f"{ROOT} is not a clone of the repository")
     found = stale()
     for name, text in found.items():
         if args.check:

@@ -21,7 +21,7 @@ def table() -> str:
     return "".join(["| name | what |\n", "|---|---|\n", *rows])
 
 
-def made(root: Path) -> dict[str, str]:
+def generate_files(root: Path) -> dict[str, str]:
     """Return the page with the table of today. Raises ValueError where the page does not have one place for it."""
     text = (root / FILE).read_text(encoding="utf-8")
     found, times = re.subn(f"(?<={_BEGIN}).*?(?={_END})", lambda _: table(), text, flags=re.DOTALL)

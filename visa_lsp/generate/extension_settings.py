@@ -14,7 +14,7 @@ FILE: Final = "vscode-extension/package.json"
 _NONE: Final = "Report only what every platform forbids"
 
 
-def made(root: Path) -> dict[str, str]:
+def generate_files(root: Path) -> dict[str, str]:
     """Return the file with the platforms of the table."""
     package = json.loads((root / FILE).read_text(encoding="utf-8"))
     setting = package["contributes"]["configuration"]["properties"]["visa.platform"]

@@ -1,6 +1,6 @@
-"""Which files are made from the code, by an explicit list, and how they are compared and written.
+"""The files generated from the code, in an explicit list; comparing and writing them.
 
-A module of the list has ``made(root)``: the texts of its files by their names in the repository. A file that is made in part is
+A module of the list has ``generate_files(root)``: the texts of its files by their names in the repository. A file that is made in part is
 read first, and what surrounds that part stays. None is the text of a file that should not be there.
 """
 
@@ -29,30 +29,30 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).parents[2]
 # A new kind of file is one line here.
 MAKERS: Final[tuple[Callable[[Path], Mapping[str, str | None]], ...]] = (
-    support_table.made,
-    rule_pages.made,
-    glossary_page.made,
-    launch_page.made,
-    launch_schema.made,
-    check_formats.made,
-    snippets.made,
-    textmate.made,
-    vim_syntax.made,
-    extension_settings.made,
+    support_table.generate_files,
+    rule_pages.generate_files,
+    glossary_page.generate_files,
+    launch_page.generate_files,
+    launch_schema.generate_files,
+    check_formats.generate_files,
+    snippets.generate_files,
+    textmate.generate_files,
+    vim_syntax.generate_files,
+    extension_settings.generate_files,
 )
 
 
-def made(root: Path = ROOT) -> dict[str, str | None]:
+def generate_files(root: Path = ROOT) -> dict[str, str | None]:
     """Return all files that are made from the code, by their names in the repository."""
     return {name: text for maker in MAKERS for name, text in maker(root).items()}
 
 
 def stale(root: Path = ROOT) -> dict[str, str | None]:
     """Return those of them that are not as the code has them."""
-    return {name: text for name, text in made(root).items() if _stored(root / name) != text}
+    return {name: text for name, text in generate_files(root).items() if _read_stored(root / name) != text}
 
 
-def _stored(path: Path) -> str | None:
+def _read_stored(path: Path) -> str | None:
     return path.read_bytes().decode("utf-8", "replace") if path.exists() else None
 
 

@@ -35,6 +35,6 @@ def _slug(name: str) -> str:
     return name.lower().replace(" ", "-")
 
 
-def made(_root: Path) -> dict[str, str]:
+def generate_files(_root: Path) -> dict[str, str]:
     """Return the page, among the documents."""
     return {FILE: page()}

@@ -67,7 +67,7 @@ def _table(table: LaunchTable) -> Iterator[str]:
     yield ""
 
 
-# Words that every table would repeat: those of types and platforms stand in the sentence about them.
+# Words that every table would repeat: those of types and platforms are in the sentence about them.
 _LISTED: Final = ("dtype", "platform")
 
 
@@ -82,6 +82,6 @@ def _takes(row: LaunchKey) -> str:
     return what + (", or `null`" if row.type.endswith("?") else "")
 
 
-def made(_: Path) -> dict[str, str]:
+def generate_files(_: Path) -> dict[str, str]:
     """Return the page of the product's table."""
     return {FILE: page()}

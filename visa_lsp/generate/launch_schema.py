@@ -1,6 +1,6 @@
 """The JSON schema of launch files, made from their table of keys: for editors and tools that know YAML and nothing of vISA.
 
-It refuses what can be told without looking at files, at the kernel, or at two places at once. One file in ``docs``, the
+It refuses mistakes visible without looking at files, at the kernel, or at two places at once. One file in ``docs``, the
 same one in the extension.
 """
 
@@ -38,7 +38,7 @@ def _sizes(low: int) -> Schema:
 
 
 _TEXT: Final[Schema] = {"type": ["string", "number", "boolean"]}
-# What stands for each type of ``VALUES``; words are their lists, and numbers may be nested.
+# The schema of each type of ``VALUES``; words are lists of the words, and numbers may be nested.
 _TYPES: Final[dict[str, Schema]] = {
     "text": _TEXT,
     "file": _TEXT,
@@ -89,32 +89,34 @@ def schema() -> Schema:
     root = _table(TABLES[ROOT])
     definitions = {name: _table(table) for name, table in TABLES.items() if name != ROOT}
     computed = {
-        _computed(name): _without_expressions(table) for name, table in TABLES.items() if name not in (ROOT, "Sweep")
+        _name_computed(name): _without_expressions(table)
+        for name, table in TABLES.items()
+        if name not in (ROOT, "Sweep")
     }
     return {
         "$schema": _DRAFT,
         "title": "Launch file of visa-lsp (NAME.launch.yaml)",
         **root,
-        "if": {"not": _required("sweep")},
+        "if": {"not": _require("sweep")},
         "then": _without_expressions(TABLES[ROOT]),
         "definitions": {
-            "numbers": _NUMBERS, _computed("numbers"): _numbers_of(_computed("numbers")), **definitions, **computed,
+            "numbers": _NUMBERS, _name_computed("numbers"): _numbers_of(_name_computed("numbers")), **definitions, **computed,
         },
     }  # fmt: skip
 
 
-def _computed(name: str) -> str:
+def _name_computed(name: str) -> str:
     return f"{name}WithoutExpressions"
 
 
 def _without_expressions(table: LaunchTable) -> Schema:
-    """Return what a file without a sweep must keep besides: a number is a number."""
-    found = {row.name: inner for row in table.keys if (inner := _computed_value(row))}
+    """Return the schema of a file without a sweep: numbers may not be expressions."""
+    found = {row.name: inner for row in table.keys if (inner := _make_computed(row))}
     return {"properties": found} if found else {}
 
 
-def _computed_value(row: LaunchKey) -> Schema:
-    each = {"$ref": f"#/definitions/{_computed('Argument' if row.type == 'arguments' else row.table or 'Init')}"}
+def _make_computed(row: LaunchKey) -> Schema:
+    each = {"$ref": f"#/definitions/{_name_computed('Argument' if row.type == 'arguments' else row.table or 'Init')}"}
     if row.type == "arguments":
         return {"items": each, "additionalProperties": each}
     if row.table == "Sweep":
@@ -122,7 +124,7 @@ def _computed_value(row: LaunchKey) -> Schema:
     if row.table or row.type == "contents":
         return {"list": {"items": each}, "map": {"additionalProperties": each}}.get(row.many, each)
     if row.type == "numbers":
-        return {"$ref": f"#/definitions/{_computed('numbers')}"}
+        return {"$ref": f"#/definitions/{_name_computed('numbers')}"}
     return _TYPES[row.inner] if row.inner in NUMERIC else {}
 
 
@@ -166,10 +168,10 @@ def _value(row: LaunchKey) -> Schema:
     if row.words:
         return _words(row)
     # In a file with a sweep: what is said of one without takes them away again.
-    return _expressed(_TYPES[row.inner]) if row.inner in NUMERIC else _TYPES[row.inner]
+    return _allow_expression(_TYPES[row.inner]) if row.inner in NUMERIC else _TYPES[row.inner]
 
 
-def _expressed(value: Schema) -> Schema:
+def _allow_expression(value: Schema) -> Schema:
     return value if "$ref" in value else {"anyOf": [value, _FORMULAS]}
 
 
@@ -188,25 +190,25 @@ def _any_platform() -> str:
 # ---- what keys say of each other
 
 
-def _required(*keys: str) -> Schema:
+def _require(*keys: str) -> Schema:
     return {"required": list(keys)}
 
 
 def _one_of(keys: Iterable[str]) -> Schema:
-    return {"oneOf": [_required(key) for key in keys]}
+    return {"oneOf": [_require(key) for key in keys]}
 
 
 def _not_together(*keys: str) -> Schema:
-    return {"not": _required(*keys)}
+    return {"not": _require(*keys)}
 
 
 def _if(key: str, then: Schema) -> Schema:
-    return {"anyOf": [{"not": _required(key)}, then]}
+    return {"anyOf": [{"not": _require(key)}, then]}
 
 
 def _init(*keys: str) -> Schema:
     """Return the schema of ``init`` as a map with one of some keys."""
-    inner = {"anyOf": [_required(key) for key in keys]}
+    inner = {"anyOf": [_require(key) for key in keys]}
     return {"required": ["init"], "properties": {"init": {"type": "object", **inner}}}
 
 
@@ -214,25 +216,25 @@ _SOURCES: Final = ("init", "values", "npy", "random")
 _MEDIA: Final[Schema] = {"required": ["mode", "threads"], "properties": {"mode": {"const": "media"}}}
 _SWEPT: Final[Schema] = {
     "required": ["sweep"],
-    "properties": {"sweep": {"anyOf": [_required("groups"), _required("global_size")]}},
+    "properties": {"sweep": {"anyOf": [_require("groups"), _require("global_size")]}},
 }
 _MEMORY: Final = [
     *(_not_together(a, b) for at, a in enumerate(_SOURCES) for b in _SOURCES[at + 1 :]),
-    {"anyOf": [_required("dtype"), _required("npy"), _init("npy")]},
-    {"anyOf": [_required("shape"), _required("values"), _required("npy"), _init("npy", "values")]},
+    {"anyOf": [_require("dtype"), _require("npy"), _init("npy")]},
+    {"anyOf": [_require("shape"), _require("values"), _require("npy"), _init("npy", "values")]},
 ]
 _RULES: Final[dict[str, list[Schema]]] = {
     ROOT: [
-        {"anyOf": [_required("groups"), _required("global_size"), _MEDIA, _SWEPT]},
+        {"anyOf": [_require("groups"), _require("global_size"), _MEDIA, _SWEPT]},
         *(_not_together("threads", key) for key in ("groups", "local_size", "global_size")),
         _not_together("groups", "global_size"),
         _if("threads", _MEDIA),
-        {"anyOf": [{"not": {"required": ["mode"], "properties": {"mode": {"const": "media"}}}}, _required("threads")]},
+        {"anyOf": [{"not": {"required": ["mode"], "properties": {"mode": {"const": "media"}}}}, _require("threads")]},
     ],
     "Argument": [
         _one_of(("buffer", "value", "values", "local", "image", "sampler")),
-        _if("dtype", {"anyOf": [_required("value"), _required("values")]}),
-        _if("access", {"anyOf": [_required("buffer"), _required("image")]}),
+        _if("dtype", {"anyOf": [_require("value"), _require("values")]}),
+        _if("access", {"anyOf": [_require("buffer"), _require("image")]}),
     ],
     "Buffer": _MEMORY,
     "Image": _MEMORY,
@@ -240,14 +242,14 @@ _RULES: Final[dict[str, list[Schema]]] = {
     "Init": [_one_of(TABLES["Init"].names)],
     "Expectation": [
         _one_of(("npy", "values", "expr", "reference")),
-        {"anyOf": [_required("arg"), _required("expr"), _required("reference")]},
+        {"anyOf": [_require("arg"), _require("expr"), _require("reference")]},
         *(_not_together("dtype", key) for key in ("expr", "reference")),
     ],
 }
 assert set(_TYPES) | {"contents"} == set(VALUES)
 
 
-def made(_: Path) -> dict[str, str]:
+def generate_files(_: Path) -> dict[str, str]:
     """Return the schema, for documents and for the extension."""
     text = json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
     return dict.fromkeys(FILES, text)

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 FOLDER: Final = "docs/rules"
 
 
-def made(root: Path) -> dict[str, str | None]:
-    """Return the pages; none for what is no rule any more."""
+def generate_files(root: Path) -> dict[str, str | None]:
+    """Return the pages; none for a former rule."""
     pages: dict[str, str | None] = {f"{FOLDER}/{path.name}": None for path in sorted((root / FOLDER).glob("*.md"))}
     pages[f"{FOLDER}/README.md"] = index_page(known_rules(), OFF)
     for rule in known_rules():

@@ -83,6 +83,6 @@ def snippets_text(table: InstructionTable = TABLE) -> str:
     return json.dumps(snippets(table), indent=2, ensure_ascii=False) + "\n"
 
 
-def made(_root: Path) -> dict[str, str]:
+def generate_files(_root: Path) -> dict[str, str]:
     """Return the file of the extension."""
     return {"vscode-extension/snippets/visa.code-snippets.json": snippets_text()}

@@ -1,6 +1,6 @@
 """The second half of ``docs/instructions.md``: the records that instructions have in an object, and the codes of their words.
 
-Derived from the rows alone. ``docs/format.md`` says what the letters mean; no fact about an instruction stands here.
+Derived from the rows alone. ``docs/format.md`` explains the letters; this module holds no facts about instructions.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ the bits of the mask `m` only, `=*` the value in parentheses behind the mnemonic
 
 _WORDS: Final = """## Words behind the mnemonic
 
-Of text 4.1 and of the seed. Each stands for a value of the field, or for the bits of it that the mask in parentheses names. `sat` is no
-field: it is modifier 4 of the destination.
+Of text 4.1 and of the seed. Each stands for a value of the field, or for the bits of it that the mask in parentheses names. `sat` is not a
+field but modifier 4 of the destination.
 
 | field | words | mnemonics |
 | --- | --- | --- |"""
@@ -46,7 +46,7 @@ def records(table: InstructionTable) -> Iterator[str]:
     groups: dict[tuple[int, tuple[str, ...]], list[Instruction]] = {}
     for row in rows:
         if row.opcode is not None:
-            groups.setdefault((row.opcode, tuple(map(_outline, _stored(row)))), []).append(row)
+            groups.setdefault((row.opcode, tuple(map(_outline, _list_stored(row)))), []).append(row)
     for (opcode, _), alike in sorted(groups.items(), key=lambda item: item[0][0]):
         yield f"| 0x{opcode:02X} | {_mnemonics(alike)} | {record_of(alike)} |"
     yield ""
@@ -59,12 +59,12 @@ def records(table: InstructionTable) -> Iterator[str]:
         yield f"| {name} | {text} | {', '.join(mnemonics)} |"
 
 
-def _stored(row: Instruction) -> list[Field]:
+def _list_stored(row: Instruction) -> list[Field]:
     return [field for field in row.fields if field.stored]
 
 
 def _outline(field: Field) -> str:
-    """Return what fields of one group have in common."""
+    """Return the common outline of the fields of one group."""
     return f"{_item(field)} {field.const is not None} {field.const_mask}"
 
 
@@ -78,25 +78,25 @@ def _constant(field: Field) -> str:
     return f"{field.const}{mask}"
 
 
-def _varying(rows: Iterable[Instruction]) -> list[bool]:
-    """Of each field, whether the rows of a group have different constants there."""
-    return [len({field.const for field in fields}) > 1 for fields in zip(*map(_stored, rows), strict=True)]
+def _find_varying(rows: Iterable[Instruction]) -> list[bool]:
+    """Return for each field whether the rows of a group have different constants there."""
+    return [len({field.const for field in fields}) > 1 for fields in zip(*map(_list_stored, rows), strict=True)]
 
 
 def record_of(rows: list[Instruction]) -> str:
     """Return the items of a record, as Markdown; of rows that share one opcode and differ in constants."""
     items = []
-    for field, varies in zip(_stored(rows[0]), _varying(rows), strict=True):
+    for field, varies in zip(_list_stored(rows[0]), _find_varying(rows), strict=True):
         fixed = "" if field.const is None else "=*" if varies else f"={_constant(field)}"
         items.append(f"`{_item(field)}{fixed}`")
     return " ".join(items) or "nothing"
 
 
 def _mnemonics(rows: list[Instruction]) -> str:
-    varying = _varying(rows)
+    varying = _find_varying(rows)
     names: dict[str, None] = {}
     for row in rows:
-        values = [_constant(field) for field, varies in zip(_stored(row), varying, strict=True) if varies]
+        values = [_constant(field) for field, varies in zip(_list_stored(row), varying, strict=True) if varies]
         names[f"`{row.mnemonic}`" + (f" ({', '.join(values)})" if values else "")] = None
     return ", ".join(names)
 
@@ -107,14 +107,14 @@ def _words(row: Instruction) -> Iterator[tuple[str, str]]:
     for modifier in row.modifiers:
         name = f"`{modifier.field}`" + ("" if modifier.mask == -1 else f" ({modifier.mask:#x})")
         name += " (in no object)" if modifier.field in forgotten else ""
-        text = _SPELT.get(modifier.kind) or _coded(modifier.words)
+        text = _SPELT.get(modifier.kind) or _format_codes(modifier.words)
         if modifier.kind is Modifier.Kind.LETTERS:
             text += ", any in this order"
         yield name, text + (f"; {modifier.default} if left out" if modifier.optional else "")
     for slot in row.slots:
         if slot.words:
-            yield f"`{slot.name}`", _coded(slot.words)
+            yield f"`{slot.name}`", _format_codes(slot.words)
 
 
-def _coded(words: Mapping[str, int]) -> str:
+def _format_codes(words: Mapping[str, int]) -> str:
     return ", ".join(f"`{word}` {code}" for word, code in words.items())

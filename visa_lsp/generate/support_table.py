@@ -1,6 +1,6 @@
 """``docs/instructions.md``: which instruction is read, written and run, derived from the table and the rooms' registries.
 
-No fact about an instruction stands here.
+This module holds no facts about instructions.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.generate.support_records import records
 from visa_lsp.isa.lane import Effect, Lane, Unmodelled
 from visa_lsp.isa.model import Dialect
-from visa_lsp.isa.platforms import ALL, PLATFORMS, compiled_with
+from visa_lsp.isa.platforms import ALL, PLATFORMS, select_dialect
 from visa_lsp.isa.table import TABLE
 from visa_lsp.sim.effects import EFFECTS
 
@@ -72,7 +72,7 @@ def platforms(names: frozenset[str]) -> str:
     )
 
 
-def compiled(row: Instruction, platform: Platform) -> bool:
+def is_compiled(row: Instruction, platform: Platform) -> bool:
     """Return whether the finalizer of 2026 compiles some form of a row, in the dialect of a text for the platform."""
     if Dialect.V42 not in row.dialects or platform.name not in row.platforms:
         return False
@@ -87,9 +87,9 @@ def newest(row: Instruction) -> str:
     """Return the platforms for which the finalizer of 2026 compiles a row."""
     if Dialect.V42 not in row.dialects:
         return "-"
-    named = frozenset(p.name for p in PLATFORMS if compiled(row, p))
-    plain = [compiled_with(p, efficient64b=False) for p in PLATFORMS if p.efficient64b]
-    others = frozenset(p.name for p in plain if compiled(row, p) and p.name not in named)
+    named = frozenset(p.name for p in PLATFORMS if is_compiled(row, p))
+    plain = [select_dialect(p, efficient64b=False) for p in PLATFORMS if p.efficient64b]
+    others = frozenset(p.name for p in plain if is_compiled(row, p) and p.name not in named)
     parts = [platforms(named)] if named else []
     parts += [f"{platforms(others)} without Efficient64b"] if others else []
     return ", ".join(parts) or "none"
@@ -111,8 +111,8 @@ _DIFFERENCES: Final = (
 )
 
 
-def refused(table: InstructionTable) -> Iterator[str]:
-    """Yield what the finalizer of 2026 refuses of forms that the table has, with where and how."""
+def list_refusals(table: InstructionTable) -> Iterator[str]:
+    """Yield the forms of the table that the finalizer of 2026 refuses, with place and reason."""
     found: dict[str, dict[str, None]] = {}
     for row in table.rows:
         for refusal in row.refusals:
@@ -152,7 +152,7 @@ def _lines(effects: Collection[str], table: InstructionTable) -> Iterator[str]:
     yield ""
     yield "## Refused in 2026"
     yield ""
-    yield from refused(table)
+    yield from list_refusals(table)
     yield ""
     yield from _DIFFERENCES
     yield "## Recorded only"
@@ -181,6 +181,6 @@ def _row(row: Instruction, reason: str | None) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def made(_root: Path) -> dict[str, str]:
+def generate_files(_root: Path) -> dict[str, str]:
     """Return the page of the product's table and simulator."""
     return {"docs/instructions.md": page(EFFECTS)}

@@ -1,6 +1,6 @@
 """The TextMate grammar of the VS Code extension, made from the instruction table.
 
-Colours words by shape only; what a name means is told by semantic tokens.
+Colours words by shape only; the meaning of a name is left to semantic tokens.
 """
 
 from __future__ import annotations
@@ -134,6 +134,6 @@ def grammar_text(table: InstructionTable = TABLE) -> str:
     return json.dumps(grammar(table), indent=2) + "\n"
 
 
-def made(_root: Path) -> dict[str, str]:
+def generate_files(_root: Path) -> dict[str, str]:
     """Return the file of the extension."""
     return {"vscode-extension/syntaxes/visa.tmLanguage.json": grammar_text()}

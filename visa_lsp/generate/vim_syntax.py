@@ -41,7 +41,7 @@ syntax match visaRegister /%[A-Za-z_][A-Za-z0-9_]*/
 syntax region visaString start=/"/ skip=/\\./ end=/"/ oneline
 """
 
-# Words of declarations; a mnemonic stands at the beginning of a line or behind a predicate there.
+# Words of declarations; a mnemonic is at the beginning of a line or behind a predicate there.
 _STARTS: Final = r"""
 syntax match visaEquals /=/ contained nextgroup=visaWord skipwhite
 syntax match visaWord /[A-Za-z0-9_]\+/ contained
@@ -107,6 +107,6 @@ def _keywords(table: InstructionTable, *, control: bool) -> str:
     return "\n".join([head, *(f"  \\ {line}" for line in textwrap.wrap(" ".join(words), _WIDTH - 4))])
 
 
-def made(_root: Path) -> dict[str, str]:
+def generate_files(_root: Path) -> dict[str, str]:
     """Return the file, among those for editors."""
     return {FILE: syntax()}

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from visa_lsp.isa.table import InstructionTable
 
 _CONTROL: Final = ("flow", "simd_flow", "sync")
-# What stands before `=` in a declaration with a word of its own behind it, and with anything else.
+# The words before `=` in a declaration: those with a word behind it, and those with any value.
 WORDED: Final = ("v_type", "align")
 VALUED: Final = ("num_elts", "alias", "attrs", "v_name")
 OF_INPUTS: Final = ("offset", "size")
@@ -25,7 +25,7 @@ def longest_first(words: Iterable[str]) -> list[str]:
 
 
 def mnemonics(table: InstructionTable, *, control: bool) -> list[str]:
-    """Return the mnemonics that say where control goes and who waits, or all others."""
+    """Return the mnemonics of control flow and waiting, or all others."""
     rows = (row for row in table.rows if not row.opens_label)
     return longest_first(row.mnemonic for row in rows if (row.family in _CONTROL) == control)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.features.folding import prepare_folds
-from visa_lsp.ide.features.semantic_tokens import coloured_by_chunk
+from visa_lsp.ide.features.semantic_tokens import is_coloured_by_chunk
 from visa_lsp.ide.features.token_pieces import pieces_of
 from visa_lsp.ide.index.directory import directory_in, directory_of
 from visa_lsp.ide.index.line_keys import keys_of
@@ -48,7 +48,7 @@ def prepare(analysis: Analysis, encoding: Encoding, *, tokens: bool) -> Iterator
             yield
         if prepare_folds(part):
             yield
-    if tokens and coloured_by_chunk(analysis):
+    if tokens and is_coloured_by_chunk(analysis):
         kept = pieces_of(analysis.document)
         for part in index.parts:
             if not part.knows_naming:

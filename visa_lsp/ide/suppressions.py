@@ -1,6 +1,6 @@
 """Suppression comments, and the findings of an analysis that they do not suppress.
 
-``// visa: ignore[V101]`` silences its own line, and the next one where it stands alone on its line;
+``// visa: ignore[V101]`` silences its own line, and the next one where it has the line for itself;
 ``ignore-next-line`` silences the next line, ``ignore-file`` the whole text. A selector is a code, the head of one, or a
 slug; without brackets all findings are silenced. The command line and the server both show exactly ``visible(analysis)``.
 """
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.checks.collected import CHECKS
+from visa_lsp.checks.registry import CHECKS
 from visa_lsp.checks.run import run_checks
 from visa_lsp.checks.support.context import CheckContext
 from visa_lsp.diagnostics import ALL_RULES, Diagnostic, Edit, Fix, Rule, Severity
@@ -54,7 +54,7 @@ _PLATFORM_BOUND: Final = ("wrong-platform",)
 
 
 class Suppression(Struct, frozen=True):
-    """One selector of one comment: what it silences, on which lines (``None``: on all of them)."""
+    """A selector of one comment: what it silences, on which lines (``None``: on all of them)."""
 
     selector: str
     lines: range | None
@@ -179,7 +179,7 @@ def visible(
     """
     silencers = suppressions(analysis.document)
     if found is None:
-        found = _found(analysis, extra) if extra else analysis.diagnostics
+        found = _find_all(analysis, extra) if extra else analysis.diagnostics
     found = tuple(found)
     if not silencers:
         return found
@@ -195,5 +195,5 @@ def silent_rules(platform: Platform | None, extra: Collection[str] = ()) -> list
     return silent
 
 
-def _found(analysis: Analysis, extra: Collection[str]) -> list[Diagnostic]:
+def _find_all(analysis: Analysis, extra: Collection[str]) -> list[Diagnostic]:
     return run_checks(CheckContext(analysis.document, analysis.bound, analysis.platform, analysis.dialect), extra)

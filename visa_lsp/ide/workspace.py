@@ -184,7 +184,7 @@ class HostView(Protocol):
     def document(self) -> Document:
         """The text in the editor."""
 
-    def edited(self, document: Document) -> HostView:
+    def edit(self, document: Document) -> HostView:
         """Return the view of the document's next state."""
 
     def on(self, platform: Platform | None) -> HostView:
@@ -259,7 +259,7 @@ class Workspace:
         """Replace a document by its next snapshot."""
         known = self._documents.get(key)
         if known is not None and known.host is not None:
-            return self._view(key, version, known.host.edited(document))
+            return self._view(key, version, known.host.edit(document))
         return self._put(key, version, document, known.language if known else language_of(key))
 
     def _view(self, key: str, version: int, host: HostView) -> OpenDocument:

@@ -21,7 +21,7 @@ class AttributeKind(Enum):
 
 
 class AttributeDef(Struct, frozen=True):
-    """One attribute. ``values`` None: any value of the kind."""
+    """An attribute. ``values`` None: any value of the kind."""
 
     name: str
     of_variable: bool

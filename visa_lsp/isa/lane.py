@@ -21,7 +21,7 @@ from msgspec import Struct
 
 
 class Expr(Struct, frozen=True):
-    """One node: a word of the vocabulary with its arguments, ``("src", (0,))`` or ``("const", (1,))``."""
+    """A node: a word of the vocabulary with its arguments, ``("src", (0,))`` or ``("const", (1,))``."""
 
     word: str
     args: tuple[Expr | int, ...] = ()
@@ -67,7 +67,7 @@ def word(name: str, *args: Expr) -> Expr:
 
 
 class LaneWord(Struct, frozen=True):
-    """One word: its argument count and its meaning in a line."""
+    """A word: its argument count and its meaning in a line."""
 
     arity: int
     doc: str
@@ -143,7 +143,7 @@ class Effect(Struct, frozen=True):
 
 
 class Unmodelled(Struct, frozen=True):
-    """No meaning in software (motion estimation, fixed-function messages): the reason, in words for the user."""
+    """The reason, in words for the user, why a row has no meaning in software (motion estimation, fixed-function messages)."""
 
     reason: str
 

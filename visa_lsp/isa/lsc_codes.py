@@ -25,7 +25,7 @@ DATASIZE: Final[dict[str, int]] = {
 
 
 class DataSize(Struct, frozen=True):
-    """One data size: bytes in memory, bytes in a register lane, and whether it lies in the upper half of the lane."""
+    """A data size: bytes in memory, bytes in a register lane, and whether it lies in the upper half of the lane."""
 
     code: int
     memory_bytes: int
@@ -163,7 +163,7 @@ CACHE_PAIRS_XE2: Final[dict[str, tuple[str, ...]]] = CACHE_PAIRS | {
 
 
 def _triples(pairs: str, *others: str) -> tuple[str, ...]:
-    """Return triples; those with default L2 stand for those with L3 uncached in its place."""
+    """Return triples; those with default L2 also serve for those with L3 uncached."""
     triples = (*pairs.split(), *others)
     short = [f"{l1}.df.{l2}" for l1, l2, l3 in (triple.split(".") for triple in triples) if l3 == "uc"]
     return tuple(dict.fromkeys([*triples, *short]))
@@ -228,7 +228,7 @@ QUAD_SUBS: Final = frozenset({SUB["load_quad"], SUB["store_quad"], 0x31, 0x32, 0
 
 
 class Atomic(Struct, frozen=True):
-    """One atomic operation: the number of its data operands and its effect on the word in memory."""
+    """An atomic operation: the number of its data operands and its effect on the word in memory."""
 
     name: str
     sources: int

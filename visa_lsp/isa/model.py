@@ -48,7 +48,7 @@ class FieldKind(Enum):
     LABEL = "label"  # UW label number                value: int
     STRING16 = "strw"  # UW string pool index         value: int
     STRING32 = "strd"  # UD string pool index         value: int
-    VARIABLE = "var"  # UD number of a variable       value: int (its class stands in another field)
+    VARIABLE = "var"  # UD number of a variable       value: int (its class is in another field)
     EXEC_CODE = "code"  # UB lanes 8:0 16:1 1:2 | mask << 4   value: ExecControl
     EXEC_LOG2 = "log2"  # UB log2 of the parenthesis  value: ExecControl (its mask is not stored)
     COUNT = "count"  # UB length of the list field    value: int
@@ -66,7 +66,7 @@ _KIND: Final = {kind.value: kind for kind in FieldKind}
 
 
 class Field(Struct, frozen=True):
-    """One item of the record. ``const`` is a fixed value that distinguishes rows of one opcode.
+    """An item of the record. ``const`` is a fixed value that distinguishes rows of one opcode.
 
     ``const_mask`` says which bits are fixed; the other bits belong to modifiers. ``stored`` is False for values that
     only newer text can express (``lsc`` third cache control): an object can hold only ``default``, unless the field is
@@ -169,7 +169,7 @@ class Layout(Struct, frozen=True, eq=False):
 
 
 class Slot(Struct, frozen=True, eq=False):
-    """One operand of the text. ``name`` is the field it fills (see Shape for those that fill several)."""
+    """An operand of the text. ``name`` is the field it fills (see Shape for those that fill several)."""
 
     name: str
     shape: Shape
@@ -192,8 +192,8 @@ class Slot(Struct, frozen=True, eq=False):
     lane_bytes: int = 0  # RAW: what a lane moves of it, where that is certain; with ``per_channel`` for each letter
     per_channel: bool = False
     hexadecimal: bool = False  # INTEGER: text 4.2 has it in hexadecimal only
-    length: bool = False  # INTEGER: the number stands behind a slash, as the length of the register before it
-    # SURFACE: numbers of predefined surfaces that cannot stand here, with the platforms on which the finalizer says so.
+    length: bool = False  # INTEGER: a number behind a slash, the length of the register before it
+    # SURFACE: numbers of predefined surfaces that are refused here, with the platforms on which the finalizer refuses them.
     barred: Mapping[int, frozenset[str]] | None = None
     doc: str = ""  # a phrase: "lowest dword address"
 
@@ -222,7 +222,7 @@ class Modifier(Struct, frozen=True, eq=False):
     optional: bool = False
     default: int = 0
     mask: int = -1
-    behind: bool = False  # WORD: it stands behind the parenthesis of the execution size
+    behind: bool = False  # WORD: it follows the parenthesis of the execution size
     fold: bool = False  # WORD: the case of letters does not matter
     seed_words: frozenset[str] = frozenset()  # words that only the seed's text has (upper-case relations)
     # A field that is not stored: the field and its bit where other writers of objects say the word.
@@ -374,7 +374,7 @@ class Trait(Flag):
     SCALAR = auto()  # one lane reads its vector operands; the parenthesis counts blocks, or there is none
     OWN_REGIONS = auto()  # the regions of its operands are ignored
     OWN_SHAPE = auto()  # its operands are not one element per lane
-    COPIES = auto()  # what it reads goes unchanged to where it writes
+    COPIES = auto()  # it copies its source unchanged to its destination
     COMPARES = auto()
     PRODUCT = auto()  # a product of its first two sources is part of the result
     SUM = auto()
@@ -501,7 +501,7 @@ SENDING: Final = frozenset({"data_port", "svm", "sampler", "media", "lsc"})
 
 
 class Instruction(Struct, frozen=True, eq=False):
-    """One row of the instruction table."""
+    """A row of the instruction table."""
 
     mnemonic: str
     opcode: int | None
@@ -557,8 +557,8 @@ class Instruction(Struct, frozen=True, eq=False):
     pitfalls: tuple[str, ...] = ()
     doc_page: str | None = None  # file stem under documentation/visa/instructions of intel-graphics-compiler
     seed: str | None = "003"
-    marks_source: Mark | None = None  # not an instruction, but where the following ones come from
-    # The parameters of a sampler message in the order of its payload. ``a+b`` stand in one operand.
+    marks_source: Mark | None = None  # not an instruction, but the source line of the following ones
+    # The parameters of a sampler message in the order of its payload. ``a+b`` share one operand.
     parameters: tuple[str, ...] = ()
     half_parameters: tuple[str, ...] = ()  # those of a payload of 16 bits, where these are others
     # Words of other assemblers and of C that say the same, with what to write where another mnemonic is not enough.
@@ -571,7 +571,7 @@ class Instruction(Struct, frozen=True, eq=False):
 
     @property
     def key(self) -> tuple[str, int | None, tuple[tuple[str, int], ...]]:
-        """What tells rows apart: mnemonic, opcode and constant fields."""
+        """The identity of a row: mnemonic, opcode and constant fields."""
         return (self.mnemonic, self.opcode, tuple((f.name, f.const) for f in self.fields if f.const is not None))
 
     def has_field(self, name: str) -> bool:
@@ -585,7 +585,7 @@ class Instruction(Struct, frozen=True, eq=False):
 
     @property
     def moves_blocks(self) -> bool:
-        """Whether a message moves a block for the whole thread although it has an exec size."""
+        """True if a message moves a block for the whole thread although it has an exec size."""
         return self.mnemonic.endswith("_block2d")
 
     @property

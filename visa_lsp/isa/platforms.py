@@ -18,7 +18,7 @@ EFFICIENT64B_SINCE: Final = 350  # the generation of the first platform that has
 
 
 class ThreadNumber(Struct, frozen=True):
-    """Where the hardware thread's number lies in ``%sr0`` (element 0) and ``%msg0``.
+    """The place of the hardware thread's number in ``%sr0`` (element 0) and ``%msg0``.
 
     ``fields`` are (bits, place of the lowest), the lowest bits of the number first; the bits between them stay zero, and
     kernels squeeze them out. Each execution unit runs ``threads`` threads, which may leave codes of the first field unused.
@@ -31,7 +31,7 @@ class ThreadNumber(Struct, frozen=True):
 
     @property
     def codes(self) -> int:
-        """How many numbers the fields can tell apart."""
+        """The number of values that the fields can hold."""
         return 1 << sum(bits for bits, _ in self.fields)
 
     def slot(self, thread: int) -> int:
@@ -59,7 +59,7 @@ _XE3P: Final = ThreadNumber(((3, 0), (3, 4), (8, 8)), message_from=6)
 
 
 class Platform(Struct, frozen=True):
-    """One platform as ``--platform`` names it.
+    """A platform as ``--platform`` names it.
 
     ``generation`` orders platforms: a feature exists from one generation on, or up to one. Each of ``devices`` can be compiled
     for; ``families`` are names for several of them, ``versions`` the first numbers of their IP versions.
@@ -82,7 +82,7 @@ class Platform(Struct, frozen=True):
 
     @property
     def efficient64b(self) -> bool:
-        """Whether texts are of the Efficient64b dialect: compilers choose it wherever it exists."""
+        """True if texts are of the Efficient64b dialect: compilers choose it wherever it exists."""
         return self.generation >= EFFICIENT64B_SINCE and self.option is not False
 
     @property
@@ -205,13 +205,13 @@ def device_for(name: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def compiled_with(platform: Platform, *, efficient64b: bool) -> Platform:
+def select_dialect(platform: Platform, *, efficient64b: bool) -> Platform:
     """Return the platform for a text whose build options select or deselect Efficient64b."""
     return replace(platform, option=efficient64b)
 
 
 def address_registers(platform: Platform | None) -> int:
-    """Return how many address registers there are at most."""
+    """Return the largest number of address registers."""
     return 32 if platform is not None and platform.generation >= 350 else 16
 
 
@@ -245,20 +245,20 @@ def platform_of_product(family: int) -> Platform | None:
 ALL: Final = frozenset(p.name for p in PLATFORMS)
 
 
-def _called(name: str) -> Platform:
+def _find_platform(name: str) -> Platform:
     """Return the platform of this very name, else as ``platform_named``; KeyError where there is none."""
     return next((p for p in PLATFORMS if p.name == name), None) or _BY_NAME[_key(name)]
 
 
 def since(name: str) -> frozenset[str]:
     """Return the platforms from ``name`` on."""
-    first = _called(name).generation
+    first = _find_platform(name).generation
     return frozenset(p.name for p in PLATFORMS if p.generation >= first)
 
 
 def until(name: str) -> frozenset[str]:
     """Return the platforms up to and with ``name``."""
-    last = _called(name).generation
+    last = _find_platform(name).generation
     return frozenset(p.name for p in PLATFORMS if p.generation <= last)
 
 

@@ -85,7 +85,7 @@ VARIABLES: Final[tuple[PredefinedVariable, ...]] = (
         True,
         True,
         False,
-        "The timestamp register: element 0 low half, 1 high half, 2 bit 0 tells of a context switch since the last read, 4 bits 0-9 pause the thread for about that many cycles (ICLLP and later). Seed 000 calls it %tm.",
+        "The timestamp register: element 0 low half, 1 high half, 2 bit 0 is set by a context switch since the last read, 4 bits 0-9 pause the thread for about that many cycles (ICLLP and later). Seed 000 calls it %tm.",
         {4: ALL - {"PVC", "PVCXT"}},
     ),
     PredefinedVariable(
@@ -221,7 +221,7 @@ IMPLICIT_INPUTS: Final[dict[int, ImplicitInput]] = {
     16: _PSEUDO,
 }
 
-# Provenances of reserved registers, which are no arguments; 5 is what assemblers write for every name of an implicit input.
+# Provenances of reserved registers, which are not arguments; 5 is what assemblers write for every name of an implicit input.
 RESERVED_PROVENANCES: Final = frozenset({4, 5, 16})
 
 # The string pool of every kernel starts with these, behind the kernel's own name.

@@ -13,7 +13,7 @@ MODE_WORDS: Final = {
 def message_operands(mode: int, *, with_header: bool) -> list[bool]:
     """Return whether each operand of a render target message is a vector operand (else raw), by the bits of its mode word.
 
-    The header comes first; then sample index (bit 11), counter (8) and target index (2), which are vector operands;
+    The header is first; then sample index (bit 11), counter (8) and target index (2), which are vector operands;
     then source-0 alpha (3), output mask (4), four colours, depth (5) and stencil (6).
     """
     vectors = sum(mode >> bit & 1 for bit in (11, 8, 2))

@@ -1,6 +1,6 @@
 """The instruction table: all rows collected and indexed.
 
-Refused are two rows of one key, and two of one opcode that an object does not tell apart.
+Two rows of one key, and two of one opcode that an object cannot distinguish, are refused.
 
 The table is the one piece of module state in the product. ``InstructionTable`` is a value: tests make their own with a
 row more.

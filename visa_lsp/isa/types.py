@@ -24,7 +24,7 @@ class TypeKind(Enum):
 
 
 class DataType(Struct, frozen=True, eq=False):
-    """One data type: its name in text, its code in the object, its size in bytes."""
+    """A data type: its name in text, its code in the object, its size in bytes."""
 
     name: str
     code: int

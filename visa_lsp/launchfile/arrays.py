@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from visa_lsp.launchfile.values import Number
     from visa_lsp.zeinfo.yaml import YamlItem
 
-_SHORT: Final = re.compile(r"([fiu])(8|16|32|64)")
+_DTYPE_CODE: Final = re.compile(r"([fiu])(8|16|32|64)")
 _KINDS: Final = {"f": "float", "i": "int", "u": "uint"}
 _SOURCES: Final = ("init", "values", "npy", "random")
 _INITS: Final = words_of("Buffer", "init")
@@ -46,7 +46,7 @@ class ArrayChecks(Checks):
     def dtype(self, item: YamlItem) -> str | None:
         """Return the element type that an item names."""
         written = item.value if isinstance(item.value, str) else ""
-        short = _SHORT.fullmatch(written)
+        short = _DTYPE_CODE.fullmatch(written)
         meant = CL_TYPES.get(written) or (f"{_KINDS[short[1]]}{short[2]}" if short else "")
         return self.word(item, DTYPES, "dtype", meant if meant in DTYPES else "")
 
@@ -182,17 +182,17 @@ class ArrayChecks(Checks):
                 words = f"the file holds {array.dtype}, but the dtype is {dtype}"
                 self.add(rules.ARRAY_FILE, value, words)
                 return None
-            return self._shaped(value, array, shape)
+            return self._reshape(value, array, shape)
         if "dtype" not in keys:
-            self._missing(item, sure, f"{what} needs a dtype, one of {', '.join(DTYPES)}")
+            self._report_missing(item, sure, f"{what} needs a dtype, one of {', '.join(DTYPES)}")
             if source == "values" and value is not None:
                 self.literal(value, None)
             return None
         if source == "values" and value is not None:
-            return self._shaped(value, self.literal(value, keys["dtype"]), shape)
+            return self._reshape(value, self.literal(value, keys["dtype"]), shape)
         dtype = self.dtype(keys["dtype"])
         if "shape" not in keys:
-            self._missing(item, sure, f"{what} needs a shape, such as shape: [1024]")
+            self._report_missing(item, sure, f"{what} needs a shape, such as shape: [1024]")
         seed = self.number(value, 0, (1 << 64) - 1) if source == "random" and value is not None else 0
         if not source or dtype is None or shape is None or seed is None:
             return None
@@ -200,7 +200,7 @@ class ArrayChecks(Checks):
             return None
         return GivenArray(dtype, shape, source, (item.line, item.column), seed=seed)
 
-    def _missing(self, item: YamlItem, sure: bool, words: str) -> None:
+    def _report_missing(self, item: YamlItem, sure: bool, words: str) -> None:
         if sure:
             self.add(rules.MISSING_KEY, item, words)
 
@@ -255,7 +255,7 @@ class ArrayChecks(Checks):
         self.array_bytes = total
         return True
 
-    def _shaped(self, item: YamlItem, array: GivenArray | None, shape: tuple[int, ...] | None) -> GivenArray | None:
+    def _reshape(self, item: YamlItem, array: GivenArray | None, shape: tuple[int, ...] | None) -> GivenArray | None:
         if array is None or shape is None or shape == array.shape:
             return array
         if _is_known(array) and math.prod(shape) != math.prod(array.shape):

@@ -140,7 +140,7 @@ class Checks:
         name = self.text(item)
         if name is None or self.folder is None or not self.folder.asks(name):
             return name
-        missing = self.folder.missing(name)
+        missing = self.folder.why_missing(name)
         if missing:
             near = nearest(name, self.folder.names_like(name))
             hint = f"; did you mean '{near}'?" if near else ""

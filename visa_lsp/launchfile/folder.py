@@ -9,10 +9,10 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.beside import Beside
+from visa_lsp.companions import Beside
 from visa_lsp.launchfile.npy import MAX_NPY_BYTES, NpyHeader, OtherTypeError, read_header
 from visa_lsp.program.elements import DTYPES
-from visa_lsp.reading import MAX_TEXT_BYTES, is_regular, opened_file, read_file
+from visa_lsp.safe_io import MAX_TEXT_BYTES, is_regular, open_file, read_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,8 +40,8 @@ class LaunchFolder:
         """Return whether a file of this name may be accessed."""
         return self.trusted or not name.startswith(("\\\\", "//"))
 
-    def missing(self, name: str) -> str:
-        """Return why the file of a name cannot be read; empty if it can."""
+    def why_missing(self, name: str) -> str:
+        """Return the reason why the file of a name cannot be read; empty if it can."""
         path = self.path(name)
         if is_regular(path) or self.beside.opened(path) is not None:
             return ""
@@ -70,7 +70,7 @@ class LaunchFolder:
         except (OSError, ValueError):
             return ""
 
-    def sibling(self, stem: str, endings: tuple[str, ...]) -> Path | None:
+    def find_sibling(self, stem: str, endings: tuple[str, ...]) -> Path | None:
         """Return the first existing file of a stem with one of ``endings``."""
         return next((path for end in endings if is_regular(path := self.launch.with_name((stem or "_") + end))), None)
 
@@ -78,7 +78,7 @@ class LaunchFolder:
         """Return the header of an array file. Raises ValueError with a line that names the file if it is invalid."""
         path = self.path(name)
         try:
-            with opened_file(path, MAX_NPY_BYTES) as (stream, about):
+            with open_file(path, MAX_NPY_BYTES) as (stream, about):
                 return read_header(stream, about.st_size)
         except OtherTypeError as error:
             raise ValueError(f"'{path}' holds {error}; known types: {', '.join(DTYPES)}") from None

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, structs
 
 from visa_lsp.diagnostics import has_errors
-from visa_lsp.launchfile.against import compare
 from visa_lsp.launchfile.checks import Checks
-from visa_lsp.launchfile.kernel import MeantKernel, meant_kernel
+from visa_lsp.launchfile.kernel import MeantKernel, find_kernel
+from visa_lsp.launchfile.kernel_checks import compare
 from visa_lsp.launchfile.read import read_launch
 from visa_lsp.launchfile.sweep import at_point
 from visa_lsp.launchfile.values import LaunchText, point_words
@@ -63,7 +63,7 @@ def _judge_point(swept: SweptSource, folder: LaunchFolder | None) -> JudgedLaunc
     found = (*swept.found, *found)
     if folder is None:
         return JudgedLaunch(launch, MeantKernel(), _in_order(found))
-    meant = meant_kernel(launch, folder)
+    meant = find_kernel(launch, folder)
     checks = Checks(swept.source, folder)
     compare(checks, launch, meant)
     return JudgedLaunch(launch, meant, _in_order((*found, *checks.found)))

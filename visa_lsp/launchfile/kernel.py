@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.beside import TEXTS
-from visa_lsp.reading import read_file
+from visa_lsp.companions import TEXTS
+from visa_lsp.safe_io import read_file
 from visa_lsp.zeinfo.read import ZeInfoError, read
 from visa_lsp.zeinfo.zebin import ZebinError, is_elf, read_zebin
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from visa_lsp.beside import Description
+    from visa_lsp.companions import Description
     from visa_lsp.launchfile.folder import LaunchFolder
     from visa_lsp.launchfile.values import LaunchText
     from visa_lsp.program.payload import KernelInfo
@@ -43,7 +43,7 @@ class MeantKernel(Struct, frozen=True):
     told_by: Path | None = None
 
 
-def meant_kernel(launch: LaunchText, folder: LaunchFolder) -> MeantKernel:
+def find_kernel(launch: LaunchText, folder: LaunchFolder) -> MeantKernel:
     """Find the kernel of a launch file: the one it names, else the only one of its program."""
     kernels = _kernels(launch, folder)
     name = launch.kernel or (kernels[0] if kernels is not None and len(kernels) == 1 else "")
@@ -53,11 +53,11 @@ def meant_kernel(launch: LaunchText, folder: LaunchFolder) -> MeantKernel:
         described = tuple(info.name for info in infos) or None
         if not name and kernels is None and len(infos) == 1:
             name = infos[0].name
-        return MeantKernel(name, kernels, described, _named(infos, name), told_by)
+        return MeantKernel(name, kernels, described, _find_named(infos, name), told_by)
     found = _describe(name, launch.file, folder) if name else None
     if found is None:
         return MeantKernel(name, kernels)
-    return MeantKernel(name, kernels, None, _named(_infos(found.text), name), found.path)
+    return MeantKernel(name, kernels, None, _find_named(_infos(found.text), name), found.path)
 
 
 def _describe(name: str, program: Path | None, folder: LaunchFolder) -> Description | None:
@@ -81,7 +81,7 @@ def _kernels(launch: LaunchText, folder: LaunchFolder) -> tuple[str, ...] | None
     return tuple(dict.fromkeys(found))
 
 
-def _named(infos: tuple[KernelInfo, ...], name: str) -> KernelInfo | None:
+def _find_named(infos: tuple[KernelInfo, ...], name: str) -> KernelInfo | None:
     found = next((info for info in infos if info.name == name), None)
     return found if found is not None and found.argument_count <= MAX_ARGUMENTS else None
 

@@ -33,14 +33,14 @@ VALUES: Final = {
 
 
 class LaunchWord(Struct, frozen=True):
-    """One word of a key. ``doc`` is its meaning."""
+    """A word of a key. ``doc`` is its meaning."""
 
     name: str
     doc: str
 
 
 class LaunchKey(Struct, frozen=True):
-    """One row: a key of a map. ``example`` is a valid line of a launch file, or a part of one."""
+    """A row: a key of a map. ``example`` is a valid line of a launch file, or a part of one."""
 
     name: str
     type: str

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.beside import stem_of
+from visa_lsp.companions import stem_of
 from visa_lsp.diagnostics import Diagnostic, Edit, Fix, has_errors
 from visa_lsp.isa.platforms import PLATFORMS, platform_named
 from visa_lsp.launchfile import rules
@@ -53,7 +53,7 @@ def read_launch(
 
     With a ``folder``, files are checked and the headers of arrays are read.
     """
-    sibling = folder.sibling(stem_of(folder.launch), _PROGRAMS) if folder is not None else None
+    sibling = folder.find_sibling(stem_of(folder.launch), _PROGRAMS) if folder is not None else None
     if source.root is None:
         assert source.error is not None
         return LaunchText(file=sibling), (Diagnostic(rules.SYNTAX, source.error_span(), source.error.message),)
@@ -259,7 +259,7 @@ class _LaunchReader(ArrayChecks):
             if kinds or sure:
                 rule = rules.CONFLICT if kinds else rules.MISSING_KEY
                 self.add(rule, item, "an expectation takes one of npy, values, expr, reference")
-            self._expected_argument(item, keys.get("arg"), False)
+            self._find_argument(item, keys.get("arg"), False)
             return None
         kind = kinds[0]
         rtol, atol = (self.real(keys[key]) if key in keys else None for key in ("rtol", "atol"))
@@ -267,7 +267,7 @@ class _LaunchReader(ArrayChecks):
         if "dtype" in keys and kind in ("expr", "reference"):
             self.add(rules.CONFLICT, self.key(item, "dtype"), "dtype belongs to values")
         needed = sure and kind in ("npy", "values")
-        arg = self._expected_argument(item, keys.get("arg"), needed)
+        arg = self._find_argument(item, keys.get("arg"), needed)
         match kind:
             case "expr":
                 expr = self._formula(keys["expr"], alone="arg" not in keys)
@@ -286,7 +286,7 @@ class _LaunchReader(ArrayChecks):
         try:
             formula = read_formula(item.value, ARRAYS)
             if alone and not is_comparison(formula):
-                raise FormulaError("expected a comparison, such as y == 2 * x, or the key arg")  # noqa: TRY301 - told as the others
+                raise FormulaError("expected a comparison, such as y == 2 * x, or the key arg")  # noqa: TRY301 - reported like the others
             self._names_are_known(formula)
         except FormulaError as error:
             self.add(rules.EXPRESSION, item, str(error))
@@ -305,7 +305,7 @@ class _LaunchReader(ArrayChecks):
             hint = f"did you mean '{near}'?" if near else f"known arguments: {', '.join(launched.args) or 'none'}"
             raise FormulaError(f"unknown name '{unknown[0]}'; {hint}")
 
-    def _expected_argument(self, item: YamlItem, named: YamlItem | None, sure: bool) -> int | str | None:
+    def _find_argument(self, item: YamlItem, named: YamlItem | None, sure: bool) -> int | str | None:
         if named is None:
             if sure:
                 self.add(rules.MISSING_KEY, item, "the key 'arg' is missing: the argument to compare")

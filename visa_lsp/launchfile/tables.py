@@ -293,7 +293,7 @@ _SWEEP: Final = LaunchTable(
 TABLES: Final = {
     table.name: table for table in (_LAUNCH, _ARGUMENT, _BUFFER, _IMAGE, _SAMPLER, _SYMBOL, _INIT, _SWEEP, _EXPECTATION)
 }
-# Hints for unknown keys that come from other tools and languages.
+# Hints for unknown keys of other tools and languages.
 GROUPS_AND_ITEMS: Final = (
     "groups counts thread groups and local_size the work items of one group, so that groups: [4, 1, 1] and "
     "local_size: [256, 1, 1] are 1024 work items; use global_size instead of groups if the last groups are not full"

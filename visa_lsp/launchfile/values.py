@@ -98,7 +98,7 @@ class GivenExpectation(Struct, frozen=True):
 
 
 class Axis(Struct, frozen=True):
-    """One axis and its values in order. If ``is_key``, it replaces a key of the launch file."""
+    """An axis and its values in order. If ``is_key``, it replaces a key of the launch file."""
 
     name: str
     values: tuple[AxisValue, ...]

@@ -1,4 +1,4 @@
-"""What the server answers to ``initialize``: what follows from its handlers (``offered``), with the options of some.
+"""The server's answer to ``initialize``: the features of its handlers (``offered``), with options.
 
 The answer follows from a few words of the client and from nothing else, so it can be given before the server is loaded
 (``greeting``), and is what the loaded server gives. Loads no library. Invariant: every method that is offered here has a
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.ide.features.token_legend import MODIFIERS, TYPES
-from visa_lsp.lsp.offered import OFFERED
+from visa_lsp.lsp.handler_capabilities import OFFERED
 
 if TYPE_CHECKING:
     from typing import TypeGuard
@@ -40,10 +40,10 @@ CHECK_WITH_COMPILER: Final = "visa.checkWithCompiler"
 LAUNCH_TEMPLATE: Final = "visa.launchTemplate"
 # A lens carries this command; the client shows the list that ``textDocument/references`` gives.
 SHOW_REFERENCES: Final = "visa.showReferences"
-# A client that tells the line of its cursor gets hints for that line: ``{uri, line}``.
+# A client that sends the line of its cursor gets hints for that line: ``{uri, line}``.
 DID_CHANGE_CURSOR: Final = "visa/didChangeCursor"
 
-# What no handler tells: options, and requests that are offered only with some.
+# Options, and requests that are offered only with some; handlers do not imply them.
 _OPTIONS: Final[dict[str, Any]] = {
     "completionProvider": {"triggerCharacters": [".", "(", "<", ":", "%", "=", "{"], "resolveProvider": True},
     "signatureHelpProvider": {"triggerCharacters": [" ", "("], "retriggerCharacters": [" ", ","]},
@@ -72,21 +72,21 @@ def initialize_result(params: object, version: str) -> dict[str, Any]:
         **OFFERED,
         **_OPTIONS,
         # The options may be given only to a client that knows them.
-        "renameProvider": {"prepareProvider": True} if _said(params, *_PREPARES) is True else True,
+        "renameProvider": {"prepareProvider": True} if _read_value(params, *_PREPARES) is True else True,
     }
     return {"capabilities": capabilities, "serverInfo": {"name": NAME, "version": version}}
 
 
 def position_encoding(params: object) -> Encoding:
     """Return the units to count columns in: the first that the client names and we know."""
-    named = _said(params, "capabilities", "general", "positionEncodings")
+    named = _read_value(params, "capabilities", "general", "positionEncodings")
     for name in named if isinstance(named, list) else ():
         if isinstance(name, str) and name in _ENCODINGS:
             return _ENCODINGS[name]
     return "utf-16"
 
 
-def _said(value: object, *path: str) -> object:
+def _read_value(value: object, *path: str) -> object:
     for key in path:
         if not isinstance(value, dict):
             return None

@@ -1,7 +1,7 @@
 """Between the protocol's positions and ours: lines and columns in the client's units, offsets in code points.
 
-No other module makes offsets of a client's positions. Invariant: a position outside the text means the nearest place in it, as the protocol
-asks.
+No other module makes offsets of a client's positions. Invariant: a position outside the text means the nearest place in it, as
+the protocol requires.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Text(Protocol):
-    """What is needed of a document: its lines, and offsets from and to (line, column) in code points."""
+    """The part of a document that conversion needs: its lines, and offsets from and to (line, column) in code points."""
 
     def line_text(self, line: int) -> str:
         """Give a line without its end."""

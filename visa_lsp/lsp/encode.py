@@ -59,9 +59,9 @@ def finding_value(
 
 
 def finding_values(found: Findings, view: FindingView) -> list[Value]:
-    """Return the same of all findings of a long text, whose anchors tell the lines without a search."""
+    """Return the same of all findings of a long text, whose anchors give the lines without a search."""
     values = [
-        _anchored(found, finding, view)
+        _encode_anchored(found, finding, view)
         for _, findings in found.parts
         for finding in findings
         if view.shows(finding.judged.rule)
@@ -81,7 +81,7 @@ def count_value(document: Text, left: int) -> Value:
     return {"range": span, "message": message, "severity": 3, "source": SOURCE}
 
 
-def encoded(value: object) -> bytes:
+def encode_json(value: object) -> bytes:
     """Return a value as JSON text; halves of characters, which UTF-8 has no form for, as escapes."""
     try:
         return msgspec.json.encode(value)
@@ -89,7 +89,7 @@ def encoded(value: object) -> bytes:
         return json.dumps(value).encode("ascii")
 
 
-def _anchored(found: Findings, finding: Finding, view: FindingView) -> Value:
+def _encode_anchored(found: Findings, finding: Finding, view: FindingView) -> Value:
     judged, spots = finding.judged, iter(finding.spots)
     span = _range(found, finding, next(spots), view.encoding)
     here: Iterator[Any] = (r for r in judged.related if r.path is None) if view.related else iter(())

@@ -1,7 +1,7 @@
 """The files of the open folders: which there are, and what is in them, kept until they change.
 
-Besides it only commands read files: those that they are given. A document that is open counts as the editor has it. Invariant: what is
-given for a file belongs to the bytes that its time and size stand for.
+Besides it only commands read files: those that they are given. A document that is open counts as the editor has it. Invariant:
+the value for a file belongs to the bytes with its current time and size.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from pygls.uris import from_fs_path, to_fs_path
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.beside import Beside
+from visa_lsp.companions import Beside
 from visa_lsp.ide.workspace import Language
-from visa_lsp.reading import is_regular, read_file
+from visa_lsp.safe_io import is_regular, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -92,7 +92,7 @@ class Files:
                     return
 
     def stamp(self, path: Path) -> Stamp | None:
-        """Return what tells states of a file apart; None where it is no regular file, cannot be read, or is too long."""
+        """Return the stamp of a file's state; None where it is not a regular file, cannot be read, or is too long."""
         try:
             found = path.stat()
         except (OSError, ValueError):
@@ -109,8 +109,8 @@ class Files:
             return None
 
     @staticmethod
-    def changed(path: Path) -> Stamp | None:
-        """Return what tells states of a file or a folder apart; None where there is none."""
+    def stamp_place(path: Path) -> Stamp | None:
+        """Return the stamp of the state of a file or folder; None where it does not exist."""
         try:
             found = path.stat()
         except (OSError, ValueError):
@@ -129,8 +129,8 @@ class Files:
         """Remember something about a state of a file; ``of`` is what else it depends on."""
         self._kept.setdefault(uri, {})[key] = (stamp, of, fact)
 
-    def kept(self, key: Key[T], uri: str, stamp: Stamp | None, of: object) -> T | None:
-        """Return what was remembered; None if the file, or ``of``, is another now."""
+    def recall(self, key: Key[T], uri: str, stamp: Stamp | None, of: object) -> T | None:
+        """Return the remembered value; None if the file, or ``of``, has changed."""
         known = self._kept.get(uri, {}).get(key)
         if known is None or known[0] != stamp or known[1] != of:
             return None
@@ -144,13 +144,13 @@ class Files:
         else:
             self._kept.pop(uri, None)
 
-    def opened_at(self, path: Path) -> OpenDocument | None:
+    def find_open(self, path: Path) -> OpenDocument | None:
         """Return the open document of a file."""
         return self.documents.get(self.uri_of(path)) or next(
             (d for d in self.documents if d.language is Language.VISA and self.path_of(d.key) == str(path)), None
         )
 
-    def existing(self, uri: str, candidates: tuple[str, ...]) -> str | None:
+    def find_existing(self, uri: str, candidates: tuple[str, ...]) -> str | None:
         """Return the URI of the first of some files, named relative to a document, that there is."""
         base = self.path_of(uri)
         return self._first([Path(base).parent] if base is not None else [], candidates)
@@ -167,7 +167,7 @@ class Files:
         bases: Sequence[Path | None] = folders or (None,)
         for folder, name in ((folder, name) for folder in bases for name in candidates):
             if name.startswith(("\\\\", "//")):
-                continue  # another machine's: asking for it would already tell that machine who asks
+                continue  # another machine's: opening it would already send the user's name to that machine
             path = Path(name)
             if not path.is_absolute():
                 if folder is None:

@@ -1,4 +1,4 @@
-"""Work that takes long: its progress, its partial results, and letting other messages in while it goes on.
+"""Work that takes long: its progress, its partial results, and letting other messages in while it continues.
 
 Progress is shown with the token that a request brings, or with one of ours where the client can make them.
 """
@@ -28,7 +28,7 @@ _PATIENCE: Final = 2.0
 
 
 class Work:
-    """One piece of work under way. ``step`` is called often; it gives way to other messages now and then."""
+    """A piece of work under way. ``step`` is called often; it gives way to other messages now and then."""
 
     def __init__(self, ls: VisaServer, token: types.ProgressToken | None) -> None:
         self._ls = ls
@@ -37,7 +37,7 @@ class Work:
         self._last_report = 0.0
 
     async def step(self, words: str = "", done: int = 0, of: int = 0) -> None:
-        """Give way when a slice of time is used up, and tell how far the work is."""
+        """Give way when a slice of time is used up, and report the progress."""
         now = time.monotonic()
         if now - self._slice < _SLICE:
             return
@@ -54,7 +54,7 @@ class Work:
 
 
 @asynccontextmanager
-async def working(
+async def show_progress(
     ls: VisaServer, title: str, token: types.ProgressToken | None = None, *, own: bool = False
 ) -> AsyncIterator[Work]:
     """Show that something is going on from here to the end of the block; with ``own`` also without a client's token.
@@ -73,7 +73,7 @@ async def working(
             token = None
     work = Work(ls, token)
     if token is not None:
-        ls.protocol.progress.tokens[token] = _cancelling(asyncio.current_task())
+        ls.protocol.progress.tokens[token] = _make_cancelling(asyncio.current_task())
     work._send(types.WorkDoneProgressBegin(title=title, cancellable=True))  # noqa: SLF001 - its own module
     try:
         yield work
@@ -83,8 +83,8 @@ async def working(
         work._send(types.WorkDoneProgressEnd())  # noqa: SLF001 - its own module
 
 
-def _cancelling(task: asyncio.Task[Any] | None) -> Future[None]:
-    """Return a future whose cancelling, which is how pygls tells it, cancels a task."""
+def _make_cancelling(task: asyncio.Task[Any] | None) -> Future[None]:
+    """Return a future whose cancelling, pygls's signal, cancels a task."""
     waiting: Future[None] = Future()
     if task is not None:
         waiting.add_done_callback(lambda _: task.cancel())

@@ -23,7 +23,7 @@ from visa_lsp.lsp.files import Files
 from visa_lsp.lsp.idle import Idle
 from visa_lsp.lsp.jobs.answers import file_rules
 from visa_lsp.lsp.jobs.model import FileRules
-from visa_lsp.lsp.transport.inflow import Inflow, inflow_of
+from visa_lsp.lsp.transport.input_stream import Inflow, inflow_of
 from visa_lsp.lsp.transport.protocol import Protocol
 from visa_lsp.lsp.transport.wire import serve_stdio
 
@@ -47,7 +47,8 @@ class MachineCode:
     """Result of the finalizer for a document: figures and registers by kernel, or an error.
 
     ``answer`` is that of ``visa.gen``. It holds for the snapshot that it was made of alone, but for ``assumed``: the platform
-    that the text showed, where nobody named one. Finding it out takes longer than all else, and needs a text without errors.
+    that the text showed, unless a platform was named. Finding it out takes longer than all else, and needs a text
+    without errors.
     """
 
     def __init__(self, document: Document, answer: Mapping[str, Any], *, is_platform_named: bool) -> None:
@@ -118,7 +119,7 @@ class VisaServer(LanguageServer):
         protocol = self.protocol
         return protocol.encoding if isinstance(protocol, Protocol) else "utf-16"
 
-    def opened(
+    def find_open(
         self, identifier: types.TextDocumentIdentifier | types.VersionedTextDocumentIdentifier
     ) -> OpenDocument | None:
         """Return the open vISA text of a request."""
@@ -157,11 +158,11 @@ class VisaServer(LanguageServer):
         self._rules.clear()
 
     def report_server_error(self, error: Exception, source: Any) -> None:
-        """Log what went wrong outside of a request; a message box for each would be of no help."""
+        """Log an error outside of a request; a message box for each would be of no help."""
         logger.error("%s: %s", getattr(source, "__name__", source), error)
 
 
-def guarded(handler: Callable[[VisaServer, P], Awaitable[R | None]]) -> Callable[[VisaServer, P], Awaitable[R | None]]:
+def guard(handler: Callable[[VisaServer, P], Awaitable[R | None]]) -> Callable[[VisaServer, P], Awaitable[R | None]]:
     """Return a handler that answers nothing where it meets a bug of ours, and logs it."""
 
     @functools.wraps(handler)

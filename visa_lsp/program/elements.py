@@ -115,7 +115,7 @@ def chosen_element(given: GivenNumbers, size: int, natural: str) -> str:
 
 
 def misfit(given: GivenNumbers, size: int, natural: str, who: str) -> str:
-    """Return why numbers do not fit a parameter of ``size`` bytes with ``natural`` elements, if that is known.
+    """Return the reason why numbers do not fit a parameter of ``size`` bytes with ``natural`` elements, if that is known.
 
     Empty where they fit. ``who`` names the argument in the message.
     """
@@ -130,10 +130,10 @@ def misfit(given: GivenNumbers, size: int, natural: str, who: str) -> str:
             )
     elif not is_float(chosen):
         if is_float(given.dtype) and not given.whole:
-            return f"{who} is of type {chosen}, the value is no whole number"
+            return f"{who} is of type {chosen}, but the value is not a whole number"
         low, high = integer_limits(chosen)
         if given.count and not (low <= given.low and given.high <= high):
-            return f"{who} is of type {chosen}, the value does not fit into it"
+            return f"{who} is of type {chosen}, but the value does not fit into it"
     held = given.count * element_bytes(chosen)
     if held == size or held < size <= 4:
         return ""

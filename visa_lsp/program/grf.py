@@ -68,7 +68,7 @@ def grf_by_contents(bodies: Iterable[Kernel]) -> GrfSize | None:
 
 
 def _of_payload(kernel: Kernel) -> GrfSize | None:
-    """Return the size by the attributes about local ids, each of which begins a row, else by the first input of a dump."""
+    """Return the size by the attributes about local ids, each at the start of a row, else by the first input of a dump."""
     size, lanes = kernel.int_attribute("PerThreadInputSize"), kernel.int_attribute("SimdSize")
     if size and size % LONG_GRF_BYTES:
         return GrfSize(SHORT_GRF_BYTES, f"PerThreadInputSize={size} is not a multiple of {LONG_GRF_BYTES}")

@@ -123,7 +123,7 @@ Value: TypeAlias = "FieldValue | ExecControl"
 
 
 class Inst(Struct, frozen=True, eq=False):
-    """One instruction: a row and one value per field of the row, in the same order.
+    """An instruction: a row and one value per field of the row, in the same order.
 
     ``line`` is the source line (from 0) where the text is known, else -1; equality ignores it.
     """
@@ -190,7 +190,7 @@ class LabelEntry(Struct, frozen=True):
 
 
 class Input(Struct, frozen=True):
-    """One input: ``kind`` byte = class (0 general, 1 sampler, 2 surface) | provenance << 3. Bytes.
+    """An input: ``kind`` byte = class (0 general, 1 sampler, 2 surface) | provenance << 3. Bytes.
 
     ``reserved`` is true for registers that no caller fills (`.implicit_PSEUDO_INPUT`).
     """
@@ -289,7 +289,7 @@ class FileVariable(Struct, frozen=True):
 
 
 class Module(Struct, frozen=True):
-    """One object file, or one text: kernels and functions in order."""
+    """An object file, or one text: kernels and functions in order."""
 
     version: tuple[int, int] = (4, 1)
     kernels: tuple[Kernel, ...] = ()

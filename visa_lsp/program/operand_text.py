@@ -65,7 +65,7 @@ class OperandNames(Struct, frozen=True):
         return name
 
 
-def quoted(text: str) -> str:
+def quote_string(text: str) -> str:
     """Return a string literal that reads back as ``text``."""
     out = []
     for ch in text:
@@ -80,7 +80,7 @@ def quoted(text: str) -> str:
 
 def word(text: str) -> str:
     """Return a name as an operand: bare where it is an identifier, else quoted."""
-    return text if IDENTIFIER.match(text) else quoted(text)
+    return text if IDENTIFIER.match(text) else quote_string(text)
 
 
 def predicate(names: OperandNames, value: Predicate) -> str:
@@ -216,11 +216,11 @@ def operand(names: OperandNames, inst: Inst, slot: Slot) -> str | None:
             return "(" + ", ".join(word(names.labels.get(i, f"L{i}")) for i in items if isinstance(i, int)) + ")"
         case Shape.NAME | Shape.STRING if value == 0:
             # The assembler never writes string 0, which is the kernel's own name, for a written string.
-            return quoted("")
+            return quote_string("")
         case Shape.NAME | Shape.IDENTIFIER:
             return word(string_name(names, value))
         case Shape.STRING:
-            return quoted(string_name(names, value))
+            return quote_string(string_name(names, value))
         case Shape.INTEGER:
             return ("/" if slot.length else "") + _integer(inst.row, slot, value)
         case Shape.EXEC_WORD:
@@ -309,17 +309,17 @@ def _lsc(names: OperandNames, inst: Inst, slot: Slot) -> str:
             return f"flat[{_scalar(names, inst.get('addr0'))}+({_int(inst, 'immx')},{_int(inst, 'immy')})]"
         case Shape.LSC_ADDRESS_2D:
             items = [_scalar(names, inst.get(f"addr{n}")) for n in range(6)]
-            return f"flat[{','.join(items[:4])},{items[4]}{_signed(_int(inst, 'immx'))},{items[5]}{_signed(_int(inst, 'immy'))}]"
+            return f"flat[{','.join(items[:4])},{items[4]}{_format_offset(_int(inst, 'immx'))},{items[5]}{_format_offset(_int(inst, 'immy'))}]"
         case Shape.LSC_ADDRESS_TYPED:
             items = []
             for name in ("u", "v", "r", "lod"):
                 item = inst.get(name)
                 if isinstance(item, RawOperand) and item != NULL_RAW:
-                    items.append(raw(names, item, bare=True) + _signed(_int(inst, f"{name}off")))
+                    items.append(raw(names, item, bare=True) + _format_offset(_int(inst, f"{name}off")))
             return f"{_model(names, inst)}[{','.join(items)}]{_size(inst)}"
         case Shape.LSC_ADDRESS_TYPED_2D:
             pair = [
-                _scalar(names, inst.get(n)) + _signed(_int(inst, off))
+                _scalar(names, inst.get(n)) + _format_offset(_int(inst, off))
                 for n, off in (("src0", "immx"), ("src1", "immy"))
             ]
             return f"{_model(names, inst)}[{','.join(pair)}]"
@@ -328,7 +328,7 @@ def _lsc(names: OperandNames, inst: Inst, slot: Slot) -> str:
             return _model(names, inst) + brackets
 
 
-def _signed(offset: int) -> str:
+def _format_offset(offset: int) -> str:
     return "" if not offset else f"{'+' if offset > 0 else '-'}0x{abs(offset):x}"
 
 
@@ -368,7 +368,7 @@ def _address(names: OperandNames, inst: Inst, slot: Slot, register: str) -> str:
     if isinstance(base, RawOperand) and base.var == 0:
         return f"{_model(names, inst)}[{register}]"
     scale = _int(inst, "immscale", 1)
-    inner = (f"0x{scale:x}*" if scale != 1 else "") + register + _signed(_int(inst, "immoffset"))
+    inner = (f"0x{scale:x}*" if scale != 1 else "") + register + _format_offset(_int(inst, "immoffset"))
     if slot.shape is Shape.LSC_ADDRESS_STRIDED:
         inner += "," + _scalar(names, inst.get("pitch"))
     return f"{_model(names, inst)}[{inner}]{_size(inst)}"

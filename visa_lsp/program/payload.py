@@ -22,7 +22,7 @@ KIND_WORDS: Final = {
 
 
 class PayloadArgument(Struct, frozen=True):
-    """One entry of ``payload_arguments`` or ``per_thread_payload_arguments``; absent words are empty, numbers -1."""
+    """An entry of ``payload_arguments`` or ``per_thread_payload_arguments``; absent words are empty, numbers -1."""
 
     arg_type: str
     offset: int

@@ -23,10 +23,10 @@ def source_elements(region: Region, exec_size: int) -> list[int]:
     ``exec_size`` is in lanes, the region in elements. A multi-address region (null vertical stride) gives the offsets
     within each row only.
     """
-    return strided_elements(region.vert_stride or 0, region.width or 1, region.horz_stride or 0, exec_size)
+    return list_strided_elements(region.vert_stride or 0, region.width or 1, region.horz_stride or 0, exec_size)
 
 
-def strided_elements(vert_stride: int, width: int, horz_stride: int, exec_size: int) -> list[int]:
+def list_strided_elements(vert_stride: int, width: int, horz_stride: int, exec_size: int) -> list[int]:
     """Return ``source_elements`` for the three numbers of a region; ``width`` is at least 1."""
     return [(lane // width) * vert_stride + (lane % width) * horz_stride for lane in range(exec_size)]
 

@@ -31,7 +31,7 @@ from visa_lsp.program.model import (
     PredicateOperand,
     RawOperand,
 )
-from visa_lsp.program.operand_text import IDENTIFIER, OperandNames, instruction, quoted
+from visa_lsp.program.operand_text import IDENTIFIER, OperandNames, instruction, quote_string
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -153,19 +153,19 @@ def _unique(kernel: Kernel, items: Iterable[tuple[int, int]], letter: str, taken
 def _body(kernel: Kernel, place: int, platform: Platform, defined: set[str], *, comments: bool) -> Iterator[TextLine]:
     names = structs.replace(names_of(kernel, platform), v42=platform.name in _NEWEST)
     yield TextLine(
-        f"{'.kernel' if kernel.is_kernel else '.global_function'} {quoted(kernel.name)}", Subject.BODY, place
+        f"{'.kernel' if kernel.is_kernel else '.global_function'} {quote_string(kernel.name)}", Subject.BODY, place
     )
-    yield from (TextLine(f".funcdecl {quoted(name)}") for name in _called(kernel) if name not in defined)
+    yield from (TextLine(f".funcdecl {quote_string(name)}") for name in _list_called(kernel) if name not in defined)
     yield TextLine("")
     if comments:
-        yield from map(TextLine, _predefined_block())
+        yield from map(TextLine, _print_predefined())
     front, late = _declarations(kernel, names, comments=comments)
     yield from front
     for number, inst in enumerate(kernel.instructions):
         yield from late.get(number, ())
         label = _label_of(inst, names)
         if label is not None and _opens_subroutine(inst):
-            yield TextLine(f"{inst.row.mnemonic} {quoted(label)}", Subject.CODE, number)
+            yield TextLine(f"{inst.row.mnemonic} {quote_string(label)}", Subject.CODE, number)
             if _LABEL.match(label):  # dumps repeat it, without meaning
                 yield TextLine("")
                 yield TextLine(f"{label}:")
@@ -181,12 +181,12 @@ def _body(kernel: Kernel, place: int, platform: Platform, defined: set[str], *, 
         yield TextLine(f"{said} {bits}" if bits else said, Subject.CODE, number)
 
 
-def _called(kernel: Kernel) -> list[str]:
+def _list_called(kernel: Kernel) -> list[str]:
     """Return the functions that a kernel calls by name, in their order; compilers declare them in kernels only."""
     if not kernel.is_kernel:
         return []
     calls = (inst for inst in kernel.instructions if inst.row.flow is FlowClass.FUNCTION_CALL)
-    return list(dict.fromkeys(kernel.string(index) for inst in calls for index in _named_by(kernel, inst) if index))
+    return list(dict.fromkeys(kernel.string(index) for inst in calls for index in _list_names(kernel, inst) if index))
 
 
 def _newest_form(inst: Inst) -> Inst:
@@ -213,7 +213,7 @@ def _label_of(inst: Inst, names: OperandNames) -> str | None:
     return names.labels.get(number, f"L{number}") if isinstance(number, int) else None
 
 
-def _predefined_block() -> Iterator[str]:
+def _print_predefined() -> Iterator[str]:
     yield "/// VISA Predefined Variables"
     for variable in predefined.VARIABLES:
         yield f"// .decl V{variable.number} v_type=G v_name={variable.name}"
@@ -254,7 +254,7 @@ def _declarations(
         (attribute.name_index, TextLine(attribute_text(kernel, attribute, comments=comments), Subject.ATTRIBUTE, place))
         for place, attribute in enumerate(kernel.attributes)
         # The assembler appended one behind the last name in the code, and will do so again.
-        if not _implied(kernel, attribute)
+        if not _is_implied(kernel, attribute)
     ]
     places = _places(kernel, [index for index, _ in (*lines, *attributes)])
     if places is None:
@@ -281,7 +281,7 @@ def _places(kernel: Kernel, indices: list[int]) -> dict[int, int] | None:
         return None
     first: dict[int, int] = {}  # the instruction that is the first to name a string
     for number, inst in enumerate(kernel.instructions):
-        for index in _named_by(kernel, inst):
+        for index in _list_names(kernel, inst):
             first.setdefault(index, number)
     first.pop(0, None)  # it is not in the pool
     in_code = list(first)
@@ -291,10 +291,10 @@ def _places(kernel: Kernel, indices: list[int]) -> dict[int, int] | None:
     if attributes != sorted(attributes):
         return None
     places = {index: max([first[i] + 1 for i in in_code if i < index], default=0) for index in indices}
-    return places if _declared_in_time(kernel, places) else None
+    return places if _is_declared_in_time(kernel, places) else None
 
 
-def _declared_in_time(kernel: Kernel, places: Mapping[int, int]) -> bool:
+def _is_declared_in_time(kernel: Kernel, places: Mapping[int, int]) -> bool:
     """Return whether these places declare all variables before the inputs and instructions that use them."""
     if any(places.get(state.name_index) for group in (kernel.samplers, kernel.surfaces) for state in group):
         return False
@@ -315,11 +315,11 @@ def _declared_in_time(kernel: Kernel, places: Mapping[int, int]) -> bool:
     return all(
         late.get(use, 0) <= number
         for number, inst in enumerate(islice(kernel.instructions, last))
-        for use in _used_variables(inst)
+        for use in _list_used_variables(inst)
     )
 
 
-def _used_variables(inst: Inst) -> Iterator[tuple[str, int]]:
+def _list_used_variables(inst: Inst) -> Iterator[tuple[str, int]]:
     """Yield the general, address and predicate variables that an instruction uses, by letter and number."""
     for field, value in zip(inst.row.fields, inst.values, strict=True):
         for one in value if isinstance(value, tuple) else (value,):
@@ -334,20 +334,20 @@ def _used_variables(inst: Inst) -> Iterator[tuple[str, int]]:
                     yield from ((letter, one) for letter in "VAP")
 
 
-def _implied(kernel: Kernel, attribute: Attribute) -> bool:
+def _is_implied(kernel: Kernel, attribute: Attribute) -> bool:
     index = attribute.name_index
     if index != len(kernel.strings) - 1 or kernel.string(index) != "Target" or attribute.data != b"\x01":
         return False
-    return max(_named_in_code(kernel), default=index) < index
+    return max(_list_names_in_code(kernel), default=index) < index
 
 
-def _named_in_code(kernel: Kernel) -> Iterator[int]:
+def _list_names_in_code(kernel: Kernel) -> Iterator[int]:
     """Yield the strings that instructions name, including those of labels."""
     for inst in kernel.instructions:
-        yield from _named_by(kernel, inst)
+        yield from _list_names(kernel, inst)
 
 
-def _named_by(kernel: Kernel, inst: Inst) -> Iterator[int]:
+def _list_names(kernel: Kernel, inst: Inst) -> Iterator[int]:
     """Yield the strings that an instruction names."""
     for field, value in zip(inst.row.fields, inst.values, strict=True):
         if field.kind in STRING_KINDS and isinstance(value, int) and value < len(kernel.strings):
@@ -365,7 +365,7 @@ def _general(kernel: Kernel, names: OperandNames, name: str, variable: Variable,
     if variable.alias_index or variable.alias_offset:
         base = names.general.get(variable.alias_index) or absent.name("V", variable.alias_index)
         parts.append(f"alias=<{base}, {variable.alias_offset}>")
-    said = "" if known else _said_absent("general", variable.alias_index)
+    said = "" if known else _describe_absent("general", variable.alias_index)
     return " ".join(parts) + _attrs(kernel, variable.attributes) + said
 
 
@@ -393,7 +393,7 @@ def _input(names: OperandNames, entry: Input, absent: _Absent, *, comments: bool
     name = table.get(entry.id)
     if name is None:
         name = absent.name("VST"[cls], entry.id)
-        said += _said_absent(("general", "sampler", "surface")[cls], entry.id)
+        said += _describe_absent(("general", "sampler", "surface")[cls], entry.id)
     return f"{directive} {name} offset={entry.offset} size={entry.size}{said}"
 
 
@@ -420,7 +420,7 @@ class _Absent:
         return name
 
 
-def _said_absent(what: str, number: int) -> str:
+def _describe_absent(what: str, number: int) -> str:
     return f" /// the object has no {what} variable {number}: it has been stripped, or is damaged"
 
 
@@ -434,7 +434,7 @@ def attribute_text(kernel: Kernel, attribute: Attribute, *, comments: bool) -> s
     name = kernel.string(attribute.name_index)
     if name == "Target" and attribute.data in (b"\0", b"\1"):
         target = "cm" if attribute.data == bytes(1) else "3d"
-        return f".kernel_attr Target={quoted(target)}"
+        return f".kernel_attr Target={quote_string(target)}"
     if attribute.size == 0:
         return f".kernel_attr {name}"
     known = KERNEL_ATTRIBUTES.get(name)
@@ -450,5 +450,5 @@ def attribute_text(kernel: Kernel, attribute: Attribute, *, comments: bool) -> s
         if attribute.size == 4 or not _is_text(attribute.data, number):
             return f".kernel_attr {name}={number}"
         said = f" /// {number}" if comments else ""
-        return f".kernel_attr {name}={quoted(attribute.data.decode('ascii'))}{said}"
-    return f".kernel_attr {name}={quoted(attribute.data.decode('utf-8', 'surrogateescape'))}"
+        return f".kernel_attr {name}={quote_string(attribute.data.decode('ascii'))}{said}"
+    return f".kernel_attr {name}={quote_string(attribute.data.decode('utf-8', 'surrogateescape'))}"

@@ -58,7 +58,7 @@ def bind(document: Document, platform: Platform | None = None, table: Instructio
     chosen = platform or platform_named(DEFAULT_PLATFORM)
     assert chosen is not None
     binder = Binder(chosen, table)
-    # A version may stand below lines of the text that it is about: it is the first statement, or a finding says so.
+    # A version may be below lines of the text that it is about: it is the first statement, or a finding says so.
     binder.ctx.newest = is_newest(statement for _, statement in document.statements())
     for line, statement in document.statements():
         binder.statement(line, statement)
@@ -76,14 +76,14 @@ def _number_of(version: tree.Version) -> tuple[int, int] | None:
 
 
 class Binder:
-    """One pass over the statements."""
+    """A pass over the statements."""
 
     def __init__(self, platform: Platform, table: InstructionTable) -> None:
         self.ctx = BindingPass(platform, table)
         self.version: tuple[int, int] | None = None
         self.version_line = -1
         self.versions = 0
-        self.pending: Symbol | None = None  # the subroutine whose label line is still to come
+        self.pending: Symbol | None = None  # the subroutine whose label line follows
         self.counts: dict[SymbolKind, int] = {}
         self.named: dict[str, Body] = {}  # the first body of each name
 
@@ -97,16 +97,16 @@ class Binder:
             self._statement(line, node)
             return
         for span in node.braces.opens:
-            self._opened(span)
+            self._open(span)
         self._statement(line, node)
         for span in node.braces.closes:
-            self._closed(span)
+            self._close(span)
 
-    def _opened(self, span: Span) -> None:
+    def _open(self, span: Span) -> None:
         self.ctx.ensure_body()
         self.ctx.open_scope(span)
 
-    def _closed(self, span: Span) -> None:
+    def _close(self, span: Span) -> None:
         self.ctx.ensure_body()
         if not self.ctx.close_scope():
             self.ctx.problem("unmatched-brace", span)
@@ -132,9 +132,9 @@ class Binder:
             case tree.BodyDirective():
                 self._body(node)
             case tree.Scope():
-                # Behind the brace there may be what is no part of it.
+                # The line may go on behind the brace.
                 span = Span(node.span.start, node.span.start + 1)
-                (self._opened if node.opens else self._closed)(span)
+                (self._open if node.opens else self._close)(span)
             case tree.Version():
                 self.versions += 1
                 if self.version is None and (number := _number_of(node)) is not None:
@@ -270,7 +270,7 @@ class Binder:
             ctx.problem("missing-property", node.name.span, name=symbol.name, prop="num_elts")
             symbol.unsized = True
         else:
-            # What the tool writes as it stands, though it makes no sense: states and addresses of none, surfaces of fewer.
+            # The tool writes these unchanged, though they make no sense: states and addresses of none, surfaces of fewer.
             least = None if symbol.kind is SymbolKind.SURFACE else 0 if symbol.kind in _MAY_BE_EMPTY else 1
             count = ctx.number(node.num_elts, least, None, "element count")
             if count is not None and count < 1:

@@ -57,7 +57,7 @@ class _Declared(NamedTuple):
 
 
 class _ProgramBinder(Binder):
-    """One pass over lines, which are only read where nothing learnt from another line of the body serves them."""
+    """A pass over lines, which are only read where nothing learnt from another line of the body serves them."""
 
     def __init__(self, platform: Platform, table: InstructionTable) -> None:
         super().__init__(platform, table)
@@ -68,7 +68,7 @@ class _ProgramBinder(Binder):
         ctx = self.ctx
         ctx.line = line
         plain = bool(ctx.bodies) and ctx.scope is ctx.body.scope
-        if plain and (self._is_declared(code) if code[0] == "." else self.instructions.served(ctx, code)):
+        if plain and (self._is_declared(code) if code[0] == "." else self.instructions.serve(ctx, code)):
             return
         # Some lines have been read by whoever checked the text.
         statement = statement_of(code)

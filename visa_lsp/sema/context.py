@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.types import type_named
 from visa_lsp.sema.model import Body, DeclarationScope, Place, Problem, Reference, Symbol, SymbolKind
-from visa_lsp.sema.names import pool_prefix, predefined_symbols
+from visa_lsp.sema.names import make_predefined_symbols, pool_prefix
 from visa_lsp.syntax import tree
 from visa_lsp.syntax.expressions import ExpressionError, evaluate
 
@@ -67,7 +67,7 @@ class BindingPass:
 
     def _begin(self) -> None:
         """Add the body to the module, with the content that every body has."""
-        self.body.predefined = predefined_symbols(self.platform.grf_bytes)
+        self.body.predefined = make_predefined_symbols(self.platform.grf_bytes)
         self.body.strings = pool_prefix(self.body.name)
         self.bodies.append(self.body)
 

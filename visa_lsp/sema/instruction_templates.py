@@ -19,7 +19,7 @@ from visa_lsp.program.model import Inst
 from visa_lsp.sema.instructions import instruction
 from visa_lsp.sema.model import Bound
 from visa_lsp.syntax import tree
-from visa_lsp.syntax.bulk import PLAIN_NAME, replaced
+from visa_lsp.syntax.bulk import PLAIN_NAME, replace_words
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class InstructionTemplates:
         self._tokens = _Tokens()
         self._templates: dict[str, InstructionTemplate | None] = {}
 
-    def served(self, ctx: BindingPass, code: str) -> bool:
+    def serve(self, ctx: BindingPass, code: str) -> bool:
         """Bind a line without reading it; False where it has to be read."""
         if _CLASS_MARK in code:
             return False
@@ -81,12 +81,12 @@ class InstructionTemplates:
         return True
 
     def _class_of(self, pieces: list[str], words: list[str]) -> str:
-        """Return the class of a line of these pieces, every other of which is a word; consumes the pieces."""
+        """Return the class of a line of these pieces, alternately a word and the text between; consumes the pieces."""
         ids = self._ids
         if len(ids) < len(self._names):
             for name in islice(reversed(self._names), len(self._names) - len(ids)):
                 ids[name], self._tokens[name] = self._names[name].id, _token(self._names[name])
-        line_class = replaced(pieces, self._tokens)
+        line_class = replace_words(pieces, self._tokens)
         if len(set(words)) < len(words):
             used = [word for word in words if word in ids]
             if len(set(used)) < len(used):

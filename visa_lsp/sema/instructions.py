@@ -27,7 +27,7 @@ from visa_lsp.program.model import (
 from visa_lsp.sema import lsc_operands, operands, seed
 from visa_lsp.sema.context import HARMLESS
 from visa_lsp.sema.model import Bound, BoundOperand, SymbolKind
-from visa_lsp.sema.plans import NO_EXEC, RowPlan, filled, merge, plan_of, wording_of
+from visa_lsp.sema.plans import NO_EXEC, RowPlan, fill_slots, merge, plan_of, wording_of
 from visa_lsp.sema.slots import bind_operand, items_of
 from visa_lsp.syntax import tree
 
@@ -205,7 +205,7 @@ def _predicate(ctx: BindingPass, node: tree.Instruction, row: Row, values: dict[
 def _operands(
     ctx: BindingPass, node: tree.Instruction, row: Row, plan: RowPlan, values: dict[str, Value]
 ) -> list[BoundOperand]:
-    slots, missing = filled(row, len(node.operands))
+    slots, missing = fill_slots(row, len(node.operands))
     extra = node.operands[len(slots) :]
     if missing or extra:
         at = extra[0].span if extra else node.words[0].span

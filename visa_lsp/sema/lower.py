@@ -59,7 +59,7 @@ def program_of(document: Document, platform: Platform | None = None, table: Inst
     None where problems leave no program.
     """
     module = lower(bind_program(document, platform, table))
-    shown = _shown_grf(document, module) if platform is None else None
+    shown = _find_grf_platform(document, module) if platform is None else None
     if shown is not None:
         module = lower(bind_program(document, shown, table))
     return _with_object_bits(document, module)
@@ -72,11 +72,11 @@ def with_shown_grf(document: Document, bound: BoundModule, table: InstructionTab
     """
     if "&" not in document.text:  # nothing in it depends on the size
         return bound
-    platform = _shown_grf(document, lower(bound))
+    platform = _find_grf_platform(document, lower(bound))
     return bound if platform is None else bind(document, platform, table)
 
 
-def _shown_grf(document: Document, module: Module | None) -> Platform | None:
+def _find_grf_platform(document: Document, module: Module | None) -> Platform | None:
     """Return a platform with the size of GRF rows that a text states or implies; None for the default or no evidence."""
     text = document.text.removeprefix(BYTE_ORDER_MARK)
     if "&" not in text:
@@ -109,7 +109,7 @@ def _in_matrices(code: list[Inst]) -> set[int]:
     return {v.var for inst in code if inst.row.family == "matrix" for v in inst.values if isinstance(v, RawOperand)}
 
 
-def _aligned(align: int, grf_bytes: int) -> int:
+def _align_code(align: int, grf_bytes: int) -> int:
     """Return the alignment code that the finalizer keeps; it keeps `GRF`, `2GRF` and larger ones."""
     whole = ALIGN_BY_BYTES[grf_bytes]
     return align if align in (ALIGN_CODE["GRF"], ALIGN_CODE["2GRF"]) else max(align, whole)
@@ -117,7 +117,7 @@ def _aligned(align: int, grf_bytes: int) -> int:
 
 def _variable(symbol: Symbol, grf_bytes: int = 0) -> Variable:
     assert symbol.type is not None
-    align = _aligned(symbol.align, grf_bytes) if grf_bytes else symbol.align
+    align = _align_code(symbol.align, grf_bytes) if grf_bytes else symbol.align
     alias, offset = (symbol.alias[0].id, symbol.alias[1] & 0xFFFF) if symbol.alias else (0, 0)
     return Variable(
         symbol.name_index, symbol.type, align, symbol.num_elements & 0xFFFF, alias, offset, 0, symbol.attributes

@@ -42,9 +42,9 @@ def bind(ctx: BindingPass, row: Row, slot: Slot, node: tree.Operand, values: dic
         case Shape.LSC_ADDRESS_2D if isinstance(node, tree.AddressRef):
             return _block_address(ctx, node, values)
         case Shape.LSC_ADDRESS_TYPED if isinstance(node, tree.AddressRef):
-            return _typed_address(ctx, node, values)
+            return _bind_typed_address(ctx, node, values)
         case Shape.LSC_ADDRESS_TYPED_2D if isinstance(node, tree.AddressRef):
-            return _typed_block(ctx, node, values)
+            return _bind_typed_block(ctx, node, values)
         case Shape.LSC_SURFACE:
             return _surface_only(ctx, row, slot, node, values)
     ctx.problem("operand-class", node.span, slot=slot, got=operands.describe(ctx, node))
@@ -164,7 +164,7 @@ def _address(ctx: BindingPass, slot: Slot, node: tree.AddressRef, values: dict[s
     _set(values, immscale=scale, immoffset=offset)
     values[slot.name] = register
     if slot.shape is Shape.LSC_ADDRESS_STRIDED:
-        # Without a pitch it depends on the data shape, which may stand behind: `default_pitch` fills it in.
+        # Without a pitch it depends on the data shape, which may follow: `default_pitch` fills it in.
         values["pitch"] = _scalar(ctx, node.items[1].base) if len(node.items) > 1 else None
     extra = node.items[2:] if slot.shape is Shape.LSC_ADDRESS_STRIDED else node.items[1:]
     for more in extra:
@@ -208,7 +208,7 @@ def _block_address(ctx: BindingPass, node: tree.AddressRef, values: dict[str, Va
     return tuple(members) if None not in members else None
 
 
-def _typed_address(ctx: BindingPass, node: tree.AddressRef, values: dict[str, Value]) -> FieldValue:
+def _bind_typed_address(ctx: BindingPass, node: tree.AddressRef, values: dict[str, Value]) -> FieldValue:
     ok = (_model(ctx, node, values) is not None) & _size(ctx, node, values)
     if len(node.items) > len(_TYPED_NAMES):
         ctx.problem("address-items", node.span, got=len(node.items), wanted="at most u, v, r and lod")
@@ -223,7 +223,7 @@ def _typed_address(ctx: BindingPass, node: tree.AddressRef, values: dict[str, Va
     return tuple(members) if ok and None not in members else None
 
 
-def _typed_block(ctx: BindingPass, node: tree.AddressRef, values: dict[str, Value]) -> FieldValue:
+def _bind_typed_block(ctx: BindingPass, node: tree.AddressRef, values: dict[str, Value]) -> FieldValue:
     if _model(ctx, node, values) is None:
         return None
     if len(node.items) != 2:

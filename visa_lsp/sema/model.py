@@ -38,7 +38,7 @@ class SymbolKind(Enum):
     LABEL = "label"
     SUBROUTINE = "subroutine"
 
-    # By identity: that of Enum goes through Python, and every declaration is looked up by its kind.
+    # By identity, because Enum's own hash is slow and every declaration is looked up by its kind.
     __hash__ = object.__hash__
 
 
@@ -59,7 +59,7 @@ class Place(NamedTuple):
 
 
 class Reference(NamedTuple):
-    """One use of a symbol."""
+    """A use of a symbol."""
 
     place: Place
     role: Role
@@ -170,7 +170,7 @@ class BoundOperand(Struct, frozen=True):
 
 
 class Bound(Struct, frozen=True):
-    """One statement of the instruction stream: an instruction, a label line, a ``.function`` line.
+    """A statement of the instruction stream: an instruction, a label line, a ``.function`` line.
 
     ``inst`` is None where the text has a problem that leaves no meaning.
     """

@@ -12,13 +12,13 @@ from visa_lsp.sema.model import Predefined, Symbol, SymbolKind
 _TAKEN: Final = frozenset({*predefined.SAMPLER_BY_NAME, "T1", "T2", "TSS", *(f"V{number}" for number in range(21))})
 
 
-def predefined_symbols(grf_bytes: int) -> Predefined:
+def make_predefined_symbols(grf_bytes: int) -> Predefined:
     """Return fresh symbols for everything predefined, by all of their names."""
-    return Predefined(_predefined(grf_bytes))
+    return Predefined(_make_symbols(grf_bytes))
 
 
 @cache
-def _predefined(grf_bytes: int) -> dict[str, Symbol]:
+def _make_symbols(grf_bytes: int) -> dict[str, Symbol]:
     names: dict[str, Symbol] = {}
     numbered = [*predefined.VARIABLES, predefined.SCRATCHLOC]
     for variable in numbered:

@@ -252,7 +252,7 @@ def _symbol_kinds(slot: Slot) -> frozenset[SymbolKind]:
     return frozenset(kind for kind, cls in _KIND_CLASS.items() if cls in slot.classes)
 
 
-def _typed_twice(ctx: BindingPass, node: tree.Ref, symbol: Symbol) -> bool:
+def _report_second_type(ctx: BindingPass, node: tree.Ref, symbol: Symbol) -> bool:
     """Report a type after an operand that has its variable's type; return whether there is one."""
     if node.suffix is None:
         return False
@@ -268,7 +268,7 @@ def _reference(ctx: BindingPass, slot: Slot, node: tree.Ref) -> VectorOperand | 
     if kind not in _symbol_kinds(slot):
         _wrong(ctx, slot, node, f"{kind.value} `{symbol.name}`")
         return None
-    if kind is not SymbolKind.PREDICATE and _typed_twice(ctx, node, symbol):
+    if kind is not SymbolKind.PREDICATE and _report_second_type(ctx, node, symbol):
         return None
     if kind is SymbolKind.GENERAL:
         return _general(ctx, slot, node, symbol)
@@ -308,7 +308,7 @@ def simple(ctx: BindingPass, slot: Slot, node: tree.Operand) -> General | None:
         return None
     symbol = ctx.lookup(node.name, slot.role)
     row, col = (ctx.number(i, 0, 255) for i in node.indices)
-    if symbol is None or row is None or col is None or _typed_twice(ctx, node, symbol):
+    if symbol is None or row is None or col is None or _report_second_type(ctx, node, symbol):
         return None
     return General(symbol.id, row, col, CONTIGUOUS_REGION)
 
@@ -329,7 +329,7 @@ def raw(ctx: BindingPass, slot: Slot, node: tree.Operand, *, bare: bool = False)
     if node.indices is not None or node.region is not None or (node.dot is None and not bare):
         ctx.problem("raw-form", node.span, name=node.name.text)
         return None
-    if not bare and _typed_twice(ctx, node, symbol):
+    if not bare and _report_second_type(ctx, node, symbol):
         return None
     offset = ctx.number(node.dot, 0, 0xFFFF, "byte offset") if node.dot is not None else 0
     return None if offset is None else RawOperand(symbol.id, offset)
@@ -351,7 +351,7 @@ def state(ctx: BindingPass, slot: Slot, node: tree.Operand) -> VectorOperand | R
         _wrong(ctx, slot, node, describe(ctx, node))
         return None
     symbol = ctx.lookup(node.name, slot.role)
-    if symbol is None or _typed_twice(ctx, node, symbol):
+    if symbol is None or _report_second_type(ctx, node, symbol):
         return None
     if symbol.kind is SymbolKind.GENERAL and ctx.newest:
         # Today's text may hold the handle in a register; no object can (it has a number there).

@@ -31,7 +31,7 @@ class RowPlan(Struct, frozen=True, eq=False):
     names: tuple[str, ...]  # of the fields, in order
     exec_field: Field | None
     message: Slot | None  # the slot of the operands of a render target message
-    sampler_first: bool  # whether a surface stands behind a sampler
+    sampler_first: bool  # whether a surface is behind a sampler
     counts: tuple[tuple[str, str], ...]  # fields that hold the length of a list, with the list
     repeats: tuple[tuple[str, str], ...]  # vector items without an operand, with the one that they repeat
     moves: bool
@@ -141,7 +141,7 @@ def _default(field: Field) -> Value:
 
 
 @lru_cache(maxsize=512)
-def filled(row: Row, count: int) -> tuple[tuple[Slot, ...], tuple[Slot, ...]]:
+def fill_slots(row: Row, count: int) -> tuple[tuple[Slot, ...], tuple[Slot, ...]]:
     """Return the slots that this number of operands fills, in their order, and the slots left empty.
 
     Optional slots are filled only when there are more operands than the required slots behind them need.

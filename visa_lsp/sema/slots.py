@@ -41,9 +41,9 @@ def bind_operand(ctx: BindingPass, row: Row, slot: Slot, node: tree.Operand, val
             else:
                 seed.plane(ctx, row, node, values)
         case Shape.RAWS:
-            return _listed(slot, operands.raw(ctx, slot, node), values)
+            return _add_item(slot, operands.raw(ctx, slot, node), values)
         case Shape.VECTORS:
-            return _listed(slot, _raw_or_vector(ctx, slot, node), values)
+            return _add_item(slot, _raw_or_vector(ctx, slot, node), values)
         case (
             Shape.LABEL | Shape.NAME | Shape.IDENTIFIER | Shape.STRING | Shape.LABELS | Shape.INTEGER | Shape.EXEC_WORD
         ):
@@ -64,7 +64,7 @@ def items_of(value: Value) -> tuple[ListItem, ...]:
     return value if isinstance(value, tuple) else ()
 
 
-def _listed(slot: Slot, item: ListItem, values: dict[str, Value]) -> ListItem:
+def _add_item(slot: Slot, item: ListItem, values: dict[str, Value]) -> ListItem:
     """Put another item into the list of a slot."""
     values[slot.name] = (*items_of(values.get(slot.name)), item)
     return item

@@ -11,7 +11,7 @@ from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, VARIABLE_ATTRIBUTES
 from visa_lsp.isa.operands import ALIGN_CODE
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import TYPE_BY_NAME
-from visa_lsp.sema.names import predefined_symbols
+from visa_lsp.sema.names import make_predefined_symbols
 from visa_lsp.syntax.grammar import grammar_text
 
 _WORD: Final = re.compile(r"[A-Za-z_%][A-Za-z0-9_]*")
@@ -27,7 +27,7 @@ def special_words() -> frozenset[str]:
             words.update(modifier.words)
         for slot in row.slots:
             words.update(slot.words or ())
-    words.update(predefined_symbols(32), lsc_codes.ADDRTYPE, lsc_codes.ADDRSIZE)
+    words.update(make_predefined_symbols(32), lsc_codes.ADDRTYPE, lsc_codes.ADDRSIZE)
     words.update(f"V{number}" for number in range(21))
     words.update(f"M{number}{end}" for number in range(21) for end in ("", "_NM"))
     words.update(("NoMask", "NM", "GRF", "P0", "T0", "T1", "T2", "T3", "T4", "T5", "T252", "TSS", "S31"))

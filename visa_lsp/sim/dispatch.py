@@ -34,7 +34,7 @@ class GroupShape:
 
 @dataclass(frozen=True, slots=True)
 class Dispatch:
-    """Everything that a run depends on.
+    """The inputs of a run.
 
     ``lanes`` gives the lanes that are active when thread n of a group starts; ``payload`` the first bytes of its
     register file, r0 first, inputs at their ``.input`` offset. ``item`` gives the global and local id of a lane of a thread

@@ -44,7 +44,7 @@ class WorkItem:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One finding about a run. ``instruction`` is an index into the kernel, ``line`` the source line from 0 or -1.
+    """A finding about a run. ``instruction`` is an index into the kernel, ``line`` the source line from 0 or -1.
 
     ``lane`` is None for the whole thread; ``items`` are the work items of all lanes concerned, those of the other party
     in ``other_items`` where its lanes are known. ``source`` is the file and line (from 1) of the source that the text

@@ -251,7 +251,7 @@ def _end(f: Frame) -> int | None:
 
 
 class Thread:
-    """One hardware thread of a group: its frames, and the loop that runs it."""
+    """A hardware thread of a group: its frames, and the loop that runs it."""
 
     def __init__(self, machine: Machine, group: ThreadGroup, number: int, frame: Frame) -> None:
         self.machine = machine

@@ -251,7 +251,7 @@ def compile_lane(site: Site, expr: Expr) -> Op:
 
 
 def lane_plan(site: Site, expr: Expr, sources: list[Any], dst: Any) -> tuple[list[Fetch], Compute, Convert]:
-    """How to fetch the sources of an expression, compute it, and convert it for a destination that is no predicate."""
+    """Return the plan that fetches the sources of an expression, computes it, and converts it for a destination (not a predicate)."""
     exec_type = values.execution_type(site.operand_type(s) for s in sources)
     if expr.word in words.ON_BITS and (exec_type.is_float or site.operand_type(dst).is_float):
         return _on_bits(site, expr, sources[0], dst)
@@ -370,7 +370,7 @@ def _float_plan(site: Site, expr: Expr, exec_type: ty.DataType, sources: list[An
 def predicate_logic(site: Site, expr: Expr, dst: PredicateOperand, sources: list[Any]) -> Op:
     """Return an op for logic on whole predicates, from the mask offset on (seed 004 "Predicate Operands").
 
-    Raises KernelFault where a source is no predicate, or the word has no meaning for one.
+    Raises KernelFault where a source is not a predicate, or the word has no meaning for one.
     """
     if not all(isinstance(s, PredicateOperand) for s in sources) or expr.word not in words.LANE_BOOL_WORDS:
         raise site.fault("a predicate is written from predicates only")

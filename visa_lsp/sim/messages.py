@@ -43,7 +43,7 @@ def surface(site: Site, name: str = "surface") -> Open:
 
 
 def surface_variable(site: Site, number: int) -> Open:
-    """How to find what a surface variable stands for."""
+    """Return a function that finds the surface behind a surface variable."""
     cell = site.code.layout.surface_base[number]
 
     def find(f: Frame) -> tuple[Space | None, int]:

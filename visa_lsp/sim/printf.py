@@ -43,7 +43,7 @@ Argument = tuple[Value, ...]
 
 
 def text_of(buffer: Buffer, memory: Memory) -> str:
-    """Return what the kernel printed."""
+    """Return the printed text of the kernel."""
     data = buffer.data
     end = min(int.from_bytes(data[:_START].tobytes(), "little"), buffer.size)
     raw = data[:end].tobytes()

@@ -36,7 +36,7 @@ _NULL_GRFS: Final = 32
 
 
 class RegisterLayout:
-    """Byte offsets of the variables of a kernel in its register file. ``size`` grows as operands ask for more."""
+    """Byte offsets of the variables of a kernel in its register file. ``size`` grows with the operands."""
 
     def __init__(self, kernel: Kernel, grf_bytes: int, shared: Sequence[FileVariable] = ()) -> None:
         self.kernel = kernel
@@ -140,7 +140,7 @@ def _bases(counts: Iterable[int]) -> list[int]:
 
 
 class Frame:
-    """One activation: registers, masks, and the current place.
+    """An activation: registers, masks, and the current place.
 
     ``waiting`` holds the lanes that wait per instruction; ``calls`` the subroutine frames (return place, emask, call
     mask, waiting lanes, place of the subroutine).

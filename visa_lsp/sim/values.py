@@ -1,6 +1,6 @@
 """Numbers: NumPy types of the data types, immediates, execution types, and conversions with rounding and saturation.
 
-Arrays of lanes come in and go out; nothing here knows registers or threads. Integer arrays wrap, floats follow IEEE
+Works on arrays of lanes, without registers or threads. Integer arrays wrap, floats follow IEEE
 754. Half floats and bfloat16 are computed as f32 values; only ``narrow`` rounds a result to its type.
 """
 

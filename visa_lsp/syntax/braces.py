@@ -1,7 +1,8 @@
 """Braces on the line of a statement: ``{ mov .. }`` is a statement in a scope that begins and ends on its line.
 
 The grammar reads one statement; what opens scopes before it and closes some behind it is taken off here, and the columns
-of the rest stay. Braces that belong to the statement (``attrs={..}``, the seed's ``{NoMask}``) are told by their other half.
+of the rest stay. Braces that belong to the statement (``attrs={..}``, the seed's ``{NoMask}``) are recognized by their
+other half.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _SIGN: Final = re.compile(r'"(?:\\.|[^"\\])*+"?|[{}]')
 _CLOSING: Final = re.compile(r"[\s}]*\Z")
 
 
-def taken_off(code: str) -> tuple[str, tree.Braces] | None:
+def strip_braces(code: str) -> tuple[str, tree.Braces] | None:
     """Return a line without the braces around its statement, and these; None for a line that has none, or is one brace alone.
 
     ``code`` has no comment and no blanks at its end.
@@ -28,7 +29,7 @@ def taken_off(code: str) -> tuple[str, tree.Braces] | None:
         start = code.rindex("{")
     elif head is None and code[-1] != "}":
         return None
-    closes = _closing(code, start) if code[-1] == "}" else []
+    closes = _find_closing_braces(code, start) if code[-1] == "}" else []
     if closes and not code[start : closes[0]].strip():
         # Of a line of nothing but braces the last one to open, or the first one to close, is the statement.
         closes = closes[1:]
@@ -43,8 +44,8 @@ def _span(at: int) -> Span:
     return Span(at, at + 1)
 
 
-def _closing(code: str, start: int) -> list[int]:
-    """Return where the braces stand that end the line and close what was not opened in it, from ``start`` on."""
+def _find_closing_braces(code: str, start: int) -> list[int]:
+    """Return the places, from ``start`` on, of the braces that end the line and close scopes opened before it."""
     depth = 0
     found: list[int] = []
     for sign in _SIGN.finditer(code, start):
@@ -58,5 +59,5 @@ def _closing(code: str, start: int) -> list[int]:
     behind = len(code)
     while found and not code[found[-1] + 1 : behind].strip():
         behind = found.pop()
-    # Some of those at the end belong to the statement: what closes a scope stands behind them.
+    # Some of the braces at the end belong to the statement: those that close a scope follow.
     return [at for at in range(behind, len(code)) if code[at] == "}"]

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.syntax import tree
 from visa_lsp.syntax.build_operands import (
+    build_quoted,
     child_of,
     execution,
     expression,
     need_word,
     node_span,
     operand,
-    quoted_text,
     unquote,
     word_at,
 )
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from visa_lsp.syntax.nodes import Node
 
 
-# How many broken parts of one line are told of: a line of nothing but junk says no more with its thousandth.
+# The number of broken parts reported per line: in a line of junk, more would not help.
 _TOLD: Final = 8
 
 
@@ -50,7 +50,7 @@ def _predicate(node: Node) -> tree.PredicateText:
     )
 
 
-def _dotted_word(node: Node) -> tree.Word:
+def _build_dotted_word(node: Node) -> tree.Word:
     """Return a dotted word; a number in parentheses, ``.(7+7)``, stands for its value."""
     word = child_of(node, "dotted_word")
     assert word is not None
@@ -58,12 +58,12 @@ def _dotted_word(node: Node) -> tree.Word:
     if number is None:
         return need_word(word)
     try:
-        return tree.Word(str(evaluate(expression(number), _nothing, _nothing)), node_span(word))
+        return tree.Word(str(evaluate(expression(number), _build_nothing, _build_nothing)), node_span(word))
     except ExpressionError:
         return need_word(word)
 
 
-def _nothing(_name: str) -> None:
+def _build_nothing(_name: str) -> None:
     return None
 
 
@@ -79,7 +79,7 @@ def instruction(node: Node) -> tree.Instruction:
             case "mnemonic":
                 words.append(need_word(part))
             case "dotted":
-                words.append(_dotted_word(part))
+                words.append(_build_dotted_word(part))
             case "exec":
                 execute = execution(part)
             case "option":
@@ -99,7 +99,7 @@ def instruction(node: Node) -> tree.Instruction:
 def _add_operand(line: str, operands: list[tree.Operand], new: tree.Operand) -> None:
     """Append an operand; what touches junk without a blank is part of the same broken operand.
 
-    Of that only the span is told: to put its text together anew with each part would take the square of their number.
+    Only its span is reported, because building its text anew with each part would take quadratic time.
     """
     while operands and operands[-1].span.end == new.span.start:
         # Operands may follow each other without a blank: junk that could begin one is not glued to a sound operand.
@@ -115,7 +115,7 @@ def _add_operand(line: str, operands: list[tree.Operand], new: tree.Operand) -> 
 def _no_operand(text: str) -> str:
     name = re.match(r"(?:\([^()]*\))?(%?[A-Za-z_][A-Za-z0-9_]*)\s*[(<]", text)
     form = f"; a general operand reads `{name.group(1)}(0,0)<1;1,0>`" if name else ""
-    return f"`{text}` is no operand{form}"
+    return f"`{text}` is not an operand{form}"
 
 
 def _label(node: Node) -> tree.Label:
@@ -162,7 +162,7 @@ def _decl(node: Node) -> tree.Decl:
             case "v_name":
                 v_name = need_word(inner[0])
             case "junk":
-                errors.append(tree.SyntaxProblem(f"`{part.text}` is no property of a declaration", node_span(part)))
+                errors.append(tree.SyntaxProblem(f"`{part.text}` is not a property of a declaration", node_span(part)))
     name = child_of(node, "name")
     if name is None:
         errors.insert(0, tree.SyntaxProblem("a declaration needs a name: `.decl V1 v_type=G ..`", node_span(node)))
@@ -188,7 +188,7 @@ def _input(node: Node) -> tree.InputDecl:
             continue
         part = item.parts[0]
         if part.name == "junk":
-            errors.append(tree.SyntaxProblem(f"`{part.text}` is no property of an input", node_span(part)))
+            errors.append(tree.SyntaxProblem(f"`{part.text}` is not a property of an input", node_span(part)))
         else:
             values[part.name] = expression(part.parts[0])
     name = child_of(node, "pname")
@@ -211,7 +211,7 @@ def _kernel_attr(node: Node) -> tree.KernelAttr:
     inner = None if value_node is None or not value_node.parts else value_node.parts[0]
     if inner is not None:
         if inner.name == "string":
-            value = quoted_text(inner)
+            value = build_quoted(inner)
         else:
             value = expression(inner.parts[0]) if inner.name == "bare_end" else need_word(inner)
     if name is None:
@@ -225,7 +225,7 @@ def _version(node: Node) -> tree.Version:
     if number is None:
         errors.insert(0, tree.SyntaxProblem("a version is two numbers: `.version 4.1`", node_span(node)))
         return tree.Version(None, None, node_span(node), tuple(errors[:1]))
-    # Blanks may stand around the point; a number may be as long as the line.
+    # Blanks may be around the point; a number may be as long as the line.
     major, minor = (int(part) for part in number.text.split("."))
     return tree.Version(major, minor, node_span(node), tuple(errors))
 

@@ -55,7 +55,7 @@ def need_word(node: Node | None) -> tree.Word:
 def unquote(text: str) -> str:
     """Return the value of a quoted string, escapes resolved; a missing closing quote is forgiven.
 
-    A number in an escape is a byte. What is no UTF-8 then stands as in a file: as ``surrogateescape`` has it.
+    A number in an escape is a byte. Bytes that are not UTF-8 become the characters of ``surrogateescape``, as in a file.
     """
 
     def one(match: re.Match[str]) -> str:
@@ -74,7 +74,7 @@ def unquote(text: str) -> str:
         return found
 
 
-def quoted_text(node: Node) -> tree.Quoted:
+def build_quoted(node: Node) -> tree.Quoted:
     """Return a quoted string, escapes resolved."""
     return tree.Quoted(unquote(node.text), node_span(node))
 
@@ -185,19 +185,23 @@ def _usual_ref(node: Node) -> tree.Ref:
     modifier, name, first, second, region, _, width, _, dot = match.groups()
     indices = None
     if first is not None:
-        indices = (_counted(match, 3),) if second is None else (_counted(match, 3), _counted(match, 4))
+        indices = (
+            (_build_counted(match, 3),) if second is None else (_build_counted(match, 3), _build_counted(match, 4))
+        )
     numbers = None
     if width is not None:
-        numbers = tree.RegionText(_counted(match, 6), _counted(match, 7), _counted(match, 8), 3, _span(match, 5))
+        numbers = tree.RegionText(
+            _build_counted(match, 6), _build_counted(match, 7), _build_counted(match, 8), 3, _span(match, 5)
+        )
     elif region is not None:
-        numbers = tree.RegionText(None, None, _counted(match, 6), 1, _span(match, 5))
+        numbers = tree.RegionText(None, None, _build_counted(match, 6), 1, _span(match, 5))
     return tree.Ref(
         None if modifier is None else tree.Word(modifier, _span(match, 1)),
         tree.Word(name, _span(match, 2)),
         indices,
         numbers,
         None,
-        None if dot is None else _counted(match, 9),
+        None if dot is None else _build_counted(match, 9),
         None,
         node_span(node),
     )
@@ -206,10 +210,10 @@ def _usual_ref(node: Node) -> tree.Ref:
 def _usual_value(node: Node) -> tree.Literal:
     match = _USUAL_VALUE.fullmatch(node.full_text, node.start, node.end)
     assert match is not None
-    return tree.Literal(_counted(match, 1), tree.Word(match.group(2), _span(match, 2)), node_span(node))
+    return tree.Literal(_build_counted(match, 1), tree.Word(match.group(2), _span(match, 2)), node_span(node))
 
 
-def _counted(match: re.Match[str], group: int) -> tree.Number:
+def _build_counted(match: re.Match[str], group: int) -> tree.Number:
     return _number(match.group(group), _span(match, group))
 
 
@@ -308,7 +312,7 @@ _OPERAND: Final[dict[str, Callable[[Node], tree.Operand]]] = {
     "literal": _literal,
     "length": _length,
     "group": _group,
-    "string": quoted_text,
+    "string": build_quoted,
     "address": _address,
     "junk": lambda node: tree.Junk(node.text, node_span(node)),
 }

@@ -33,7 +33,7 @@ _DIRECTIVE: Final = re.compile(rf"\n{_BLANK}*+(?:\.(?!{_MARK})|[{{}}])[^\n]*")
 _DECL: Final = re.compile(
     rf"\n{_BLANK}*+(?:\{{{_BLANK}*+)*+\.decl{_BLANK}++([%A-Za-z_$@?][A-Za-z0-9_$@?-]*+)[^\S\n]++([^\n]*)"
 )
-# A directive that is no declaration.
+# A directive that is not a declaration.
 _SPECIAL: Final = re.compile(
     rf"\n{_BLANK}*+(?:\.(?!{_MARK}|decl{_BLANK}++[%A-Za-z_$@?][A-Za-z0-9_$@?-]*+[^\S\n])|[{{}}])[^\n]*"
 )
@@ -45,13 +45,13 @@ _BRACED: Final = re.compile(
 )
 _BODY: Final = re.compile(rf"{_BLANK}*\.(?:kernel|global_function)(?![A-Za-z0-9_])")
 _BODY_LINE: Final = re.compile(rf"\n{_BLANK}*\.(?:kernel|global_function)(?![A-Za-z0-9_])")
-# The first character of a name or number that is looked at, and what may stand before it: any ASCII blank or sign but a
+# The first character of a name or number that is looked at, and what may be before it: any ASCII blank or sign but a
 # point, a colon and `%`. In this order, for a pattern that begins with a set of characters is searched for quickly.
 _FIRST: Final = r"[A-Za-z_0-9](?<=[\x00-\x20!\"#&'()*+,/;<=>?@\[\\\]^`{|}~$\-].)"
 _VALUE: Final = rf"(?<=0)[xX][0-9a-fA-F]{{3,}}+(?=:)|(?<={re.escape(LINE_MARK)} [0-9])[0-9]*+"
 # Group 1 is what `classes` replaces: names with a digit in them, or every name; and immediates of three digits and more.
 TOKEN: Final = re.compile(f"({_FIRST}(?:(?<=[A-Za-z_])[A-Za-z_]*+[0-9][A-Za-z0-9_]*+|{_VALUE}))")
-WIDE_TOKEN: Final = re.compile(f"({_FIRST}(?:(?<=[A-Za-z_])[A-Za-z0-9_]*+|{_VALUE}))")
+LETTERS_TOKEN: Final = re.compile(f"({_FIRST}(?:(?<=[A-Za-z_])[A-Za-z0-9_]*+|{_VALUE}))")
 # Every name and number, as group 1.
 WORD: Final = re.compile(r"(%?[A-Za-z_$@?][A-Za-z0-9_$@?]*|[0-9][A-Za-z0-9_]*)")
 NARROW_NAME: Final = re.compile(r"[A-Za-z_]+[0-9][A-Za-z0-9_]*")
@@ -60,7 +60,7 @@ _CONTROL: Final = re.compile(r"[^\t\n\r -~]")
 _PLAIN: Final = bytes(range(0x20, 0x7F)) + b"\n"
 _NARROW_LINES: Final = re.compile(f"(?:{NARROW_NAME.pattern}\n)*+")
 # Lines longer than this are not treated in bulk: the parser refuses the longest ones by their length.
-_LONG: Final = 4000
+_MAX_BULK_LINE_CHARS: Final = 4000
 # The word of a declaration, its name and what is declared.
 _PARTS: Final = 3
 
@@ -85,14 +85,14 @@ def code_of(text: str, in_block: bool, *, joined: bool = False) -> str:
 
 
 def declares(code: str) -> bool:
-    """Return whether a line without its comment is a declaration that ``Facts`` tell of; others are for the grammar alone."""
+    """Return whether a line without its comment is a declaration listed in ``Facts``; others are left to the grammar."""
     return _DECL.match("\n" + code) is not None
 
 
 class Facts(Struct):
-    """What a block says by itself. ``decls`` and ``properties`` go together; ``specials`` are all other directives.
+    """The facts that a block has by itself. ``decls`` and ``properties`` go together; ``specials`` are all other directives.
 
-    ``braced`` blocks may have braces on the lines of statements: nothing here tells what these lines are.
+    ``braced`` blocks may have braces on the lines of statements: the facts leave these lines open.
     ``strange`` blocks hold characters or lengths that bulk work does not answer for: their lines are judged one by one.
     """
 
@@ -135,11 +135,11 @@ def facts_of(code: str) -> Facts:
     if has_code and decls:
         first = re.compile(r"\S").search(rest)
         assert first is not None
-        # Directives are gone from ``rest``, so that only a declaration behind its first line of code is out of order.
+        # Directives are removed from ``rest``, so that only a declaration behind its first line of code is out of order.
         mixed = _DECL.search(code, nth_line(code, rest.count("\n", 0, first.start()))) is not None
     narrow = all(map(NARROW_NAME.fullmatch, decls)) and all(map(NARROW_NAME.fullmatch, labels))
     strange = not plain and _CONTROL.search(code) is not None
-    strange = strange or (len(code) > _LONG and max(map(len, code.split("\n"))) > _LONG)
+    strange = strange or (len(code) > _MAX_BULK_LINE_CHARS and max(map(len, code.split("\n"))) > _MAX_BULK_LINE_CHARS)
     opens = opens_body(specials)
     scopes = scopes or braced
     return Facts(
@@ -153,7 +153,7 @@ def _only_declarations(code: str) -> Facts | None:
     if many < code.count("\n") - 1:
         return None
     lines = code.removesuffix("\n").split("\n")[1:]
-    if many != len(lines) or max(map(len, lines)) > _LONG:
+    if many != len(lines) or max(map(len, lines)) > _MAX_BULK_LINE_CHARS:
         return None
     parts = [line.split(None, 2) for line in lines]
     if min(map(len, parts)) < _PARTS:
@@ -171,14 +171,14 @@ def opens_body(specials: Sequence[tuple[int, str]]) -> bool:
 
 
 def nth_line(code: str, number: int, at: int = 0) -> int:
-    """Return where a line of ``code`` starts, counted from the one that starts at ``at``. No line is made: all are twice the text."""
+    """Return the start of a line of ``code``, counted from the one that starts at ``at``. No line is made: all are twice the text."""
     for _ in range(number):
         at = code.find("\n", at) + 1
     return at
 
 
 def bodies_of(text: str) -> list[int]:
-    """Return where lines begin that look as if they opened a kernel or function of its own; the first line is left out."""
+    """Return the starts of lines that look like the head of a kernel or function, without the first line."""
     return [match.start() + 1 for match in _BODY_LINE.finditer(text)]
 
 
@@ -194,11 +194,11 @@ def instruction_of(code: str) -> str:
 
 def classes(code: str, tokens: Mapping[str, str], pattern: re.Pattern[str] = WORD) -> list[str]:
     """Return the lines of a block with each word replaced by its token: lines that are equal then are of one class."""
-    return list(map(str.rstrip, replaced(pattern.split(code), tokens).split("\n")[1:]))
+    return list(map(str.rstrip, replace_words(pattern.split(code), tokens).split("\n")[1:]))
 
 
-def replaced(pieces: list[str], tokens: Mapping[str, str]) -> str:
-    """Return a text in pieces, every other of which is a word, with each word replaced by its token; uses up the pieces."""
+def replace_words(pieces: list[str], tokens: Mapping[str, str]) -> str:
+    """Return the text of pieces, alternately a word and the text between, with tokens for words; uses up the pieces."""
     pieces[1::2] = map(tokens.__getitem__, pieces[1::2])
     return "".join(pieces)
 
@@ -225,5 +225,5 @@ def label_offsets(code: str) -> list[tuple[int, str]]:
 
 @lru_cache(maxsize=8192)
 def statement_of(code: str) -> Statement | None:
-    """``parse_line`` for lines that are asked for again and again; statements know nothing of where they stand."""
+    """``parse_line`` for lines that are parsed often; statements do not know their place."""
     return parse_line(code)

@@ -1,6 +1,6 @@
 """The facts of chunks, and their lines by kind: what is read off a chunk without looking at any other.
 
-Facts of an edited chunk are derived from those of the chunk that it was edited out of where its new lines alone can tell.
+Facts of an edited chunk are derived from those of the chunk that it was edited out of, if its new lines suffice.
 Invariant: derived facts equal those of a fresh look (``tests/syntax/test_derived_facts.py``).
 """
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from visa_lsp.syntax.chunks import Chunk
 
 ALIAS: Final = re.compile(r"alias\s*=?\s*[<(]\s*(%?[A-Za-z_][A-Za-z0-9_]*)")
-# An input directive, with the variable and what stands behind it.
+# An input directive, with the variable and the text behind it.
 INPUT: Final = re.compile(r"\s*\.(?:input|parameter|implicit[A-Za-z0-9_$@?-]*)\s+(%?[A-Za-z_][A-Za-z0-9_]*)\s*(.*)")
 # A directive that begins a subroutine, with its name.
 FUNCTION: Final = re.compile(rf'\s*{re.escape(SUBROUTINE)}(?![A-Za-z0-9_])\s*"?([^"\s]*)')
@@ -43,12 +43,12 @@ def facts_in(chunk: Chunk) -> Facts:
     """Return the facts of a chunk."""
     facts = chunk.facts
     if facts is None:
-        facts = chunk.facts = NOTHING if chunk.swallowed else _derived(chunk) or facts_of(code_in(chunk))
+        facts = chunk.facts = NOTHING if chunk.swallowed else _derive_facts(chunk) or facts_of(code_in(chunk))
     return facts
 
 
-def _derived(chunk: Chunk) -> Facts | None:
-    """Return the facts of a chunk of which some lines are others now; None where only a look at all of them can tell."""
+def _derive_facts(chunk: Chunk) -> Facts | None:
+    """Return the facts of a chunk after a change of some lines; None where all lines must be read."""
     origin = chunk.origin
     if origin is None or not isinstance(origin.base.facts, Facts):
         return None
@@ -95,7 +95,7 @@ def decl_lines(chunk: Chunk) -> Sequence[int]:
     many = len(facts.decls)
     if many in (0, chunk.count):
         return range(many)
-    # Most often they stand as compilers write them.
+    # Most have the compilers' spelling.
     code = code_in(chunk)
     others = {line for line, _ in facts.specials}
     plain = [i for i, line in enumerate(code.split("\n")[1:]) if line.startswith(".decl ") and i not in others]
@@ -122,12 +122,12 @@ def forget_chunks() -> None:
 
 
 def alias_in(rest: str) -> re.Match[str] | None:
-    """Return where a declaration says what it is an alias of; group 1 is the base's name."""
+    """Return the match of a declaration's alias; group 1 is the base's name."""
     return ALIAS.search(rest) if "alias" in rest else None
 
 
 def base_of(rest: str) -> str | None:
-    """Return what a declaration is an alias of."""
+    """Return the base of a declaration's alias."""
     match = alias_in(rest)
     return match.group(1) if match else None
 

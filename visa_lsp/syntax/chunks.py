@@ -35,7 +35,7 @@ def split_lines(text: str) -> list[str]:
 
 
 class Origin(NamedTuple):
-    """What a chunk was edited out of: its first ``head`` and last ``tail`` lines are those of ``base``.
+    """The earlier chunk of an edited one: its first ``head`` and last ``tail`` lines are those of ``base``.
 
     ``start`` and ``rest`` are the same in characters: where the lines between begin, and how many there are behind them.
     """
@@ -52,13 +52,13 @@ class Origin(NamedTuple):
 
 
 class Chunk:
-    """Some consecutive lines as one text. ``marked`` ones may have a suppression in them.
+    """Consecutive lines as one text. ``marked`` ones may have a suppression in them.
 
     ``starred`` ones may have comments or statements of more than one line; where ``goes_on``, a line may end within a
     statement, which is read as one only where ``joins``.
 
     ``facts`` and ``words`` are kept here by the module that read them off the text, ``origin`` is what the chunk was
-    made of, until it is used, ``plain`` the chunk that it is when no comment comes in from above.
+    made of, until it is used, ``plain`` the chunk without a comment that continues from above.
     """
 
     __slots__ = (
@@ -108,14 +108,14 @@ class Chunk:
 
     @property
     def swallowed(self) -> bool:
-        """Whether everything in it is inside of one comment."""
+        """True if it lies within one comment."""
         return self.opens_in_block and not self.starred
 
     def codes(self) -> list[str]:
         """Return the lines without comments, ends and blanks before the ends."""
         return [line.rstrip() for line in code_in(self).split("\n")[1 : self.count + 1]]
 
-    def entered(self, in_block: bool) -> Chunk:
+    def enter(self, in_block: bool) -> Chunk:
         """Return the same text behind another state of comments; the way back gives the chunk that it was."""
         if in_block == self.opens_in_block:
             return self
@@ -132,7 +132,7 @@ class Chunk:
         other.words = self.words
         return other
 
-    def edited(self, start: int, end: int, new_text: str, *, most: int) -> Chunk | None:
+    def edit(self, start: int, end: int, new_text: str, *, most: int) -> Chunk | None:
         """Return the chunk with ``[start, end)`` replaced; None where it would not be one chunk of at most so many lines."""
         source = text = self.source[:start] + new_text + self.source[end:]
         if "\r" in new_text or self.source is not self.text or self.source[max(0, start - 1) : start] == "\r":
@@ -190,14 +190,14 @@ def code_in(chunk: Chunk) -> str:
 
 @lru_cache(maxsize=64)
 def codes_in(chunk: Chunk) -> Sequence[str]:
-    """``Chunk.codes`` for chunks that are asked for again and again."""
+    """``Chunk.codes`` for chunks that are requested often."""
     return chunk.codes()
 
 
-# The lines of a frame are asked for with every edit.
+# The lines of a frame are requested with every edit.
 @lru_cache(maxsize=512)
 def line_in(chunk: Chunk, number: int) -> tuple[int, str]:
-    """Return where a line of a chunk begins in its text, and the line without its end."""
+    """Return the start of a line in the text of its chunk, and the line without its end."""
     start = line_start_in(chunk, number)
     end = chunk.text.find("\n", start)
     return start, chunk.text[start : end if end >= 0 else None].rstrip("\r")
@@ -210,7 +210,7 @@ def single_code(chunk: Chunk, number: int) -> str:
 
 
 def first_line_of(chunk: Chunk, number: int) -> int:
-    """Return the line that the statement of a line begins in: another one where it goes on from line to line."""
+    """Return the line that the statement of a line begins in: another one where it continues from line to line."""
     if not chunk.goes_on:
         return number
     codes, first = codes_in(chunk), number
@@ -220,9 +220,9 @@ def first_line_of(chunk: Chunk, number: int) -> int:
 
 
 def line_start_in(chunk: Chunk, number: int) -> int:
-    """Return where a line of a chunk begins in its text.
+    """Return the start of a line in the text of its chunk.
 
-    Lines are about as long as each other: a few guesses come near it, where splitting would make every line a string.
+    Lines are about as long as each other: a few guesses find it, whereas splitting would make a string of every line.
     """
     text = chunk.text
     low = seen = 0  # a place, and how many newlines there are before it

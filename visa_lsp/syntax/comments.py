@@ -3,7 +3,8 @@
 Only ``/* */`` crosses lines: one bit of state. ``//`` and ``/*`` inside a string are text. An unclosed ``/*`` at the
 end of a file is silently accepted by the real lexer.
 
-A statement goes on in the next line behind a backslash at the line's end, or where a comment that began in it ends. All of it is
+A statement continues in the next line behind a backslash at the line's end, or where a comment that began in it ends.
+All of it is
 the code of its first line, with blanks for what lies between, so that a place in it is as far from the line's start as in the text.
 """
 
@@ -58,7 +59,7 @@ def goes_on(text: str, in_block: bool) -> bool:
 def strip_all(text: str, in_block: bool) -> list[str]:
     """Return the lines of a text as ``strip`` gives them; those that go on in the next are one, with blank lines behind it."""
     codes: list[str] = []
-    first, start, size = 0, 0, 0  # the line that goes on, where it begins, and where this one does
+    first, start, size = 0, 0, 0  # the line that continues, where it begins, and where this one does
     goes_on = False
     for number, raw in enumerate(text.split("\n")):
         line = raw.rstrip("\r")
@@ -77,7 +78,7 @@ def strip_all(text: str, in_block: bool) -> list[str]:
     return codes
 
 
-def opening(line: str, in_block: bool) -> int | None:
+def find_open_comment(line: str, in_block: bool) -> int | None:
     """Return the column of the ``/*`` that is still open at the end of a line; None where none was opened in it."""
     skipped = line.find("*/") + 2 if in_block else 0
     if in_block and skipped < 2:

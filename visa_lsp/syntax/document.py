@@ -1,7 +1,7 @@
 """An immutable text with its statements: chunks of lines, so that an edit costs what it touches.
 
-A chunk holds nothing absolute: lines, statements, the block-comment state it was entered with. Where a chunk starts
-comes from a prefix sum. ``edit`` gives a new document that shares every untouched chunk with the old one; the result
+A chunk holds nothing absolute: lines, statements, the block-comment state it was entered with. The start of a chunk is
+a prefix sum. ``edit`` gives a new document that shares every untouched chunk with the old one; the result
 equals a fresh parse of the new text (tests/syntax/test_document.py replays random edits).
 """
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 CHUNK_LINES: Final = 256
 BYTE_ORDER_MARK: Final = "\ufeff"
-_FEW: Final = 8
+_EDITED_CHUNKS: Final = 8
 _KEPT: Final = 256
 # Only in texts of at most so many lines a statement may go on in the next line. Where it does, chunks do not depend on how the
 # text came about: every edit makes all of them anew.
@@ -78,7 +78,7 @@ class Document:
     def __init__(self, chunks: Sequence[Chunk], session: Session | None = None) -> None:
         self.chunks = chunks
         self.session = session or Session()
-        # (first line, the line behind, lines) of the chunk that was asked for last: questions come in the order of the text.
+        # (first line, the line behind, lines) of the chunk that was requested last: callers read in the order of the text.
         self._last_codes: tuple[int, int, Sequence[str]] = (0, 0, ())
         self._single_codes: dict[int, str] = {}
         self._last_chunk = -1
@@ -90,8 +90,8 @@ class Document:
         """Return a document from a whole text."""
         return Document(_all_chunks(text))
 
-    def changed_since(self, chunks: Sequence[Chunk]) -> tuple[int, int]:
-        """Return how many chunks at the head and at the tail are those of another document with these chunks."""
+    def count_shared(self, chunks: Sequence[Chunk]) -> tuple[int, int]:
+        """Return the numbers of chunks at the head and at the tail shared with another document's chunks."""
         known = self._changed
         return known[1:] if known is not None and known[0] is chunks else common(chunks, self.chunks)
 
@@ -105,7 +105,7 @@ class Document:
 
     @cached_property
     def marked(self) -> int:
-        """How many chunks may have a suppression in them."""
+        """The number of chunks that may have a suppression in them."""
         return sum(chunk.marked for chunk in self.chunks)
 
     @property
@@ -148,8 +148,8 @@ class Document:
             if at != self._last_chunk:
                 self._last_chunk, self._single = at, 0
             self._single += 1
-            if self._single <= _FEW and not (chunk.starred or chunk.opens_in_block):
-                # Of most chunks no more than a line or two are ever asked for.
+            if self._single <= _EDITED_CHUNKS and not (chunk.starred or chunk.opens_in_block):
+                # Of most chunks no more than a line or two are ever requested.
                 if len(self._single_codes) >= _KEPT:
                     self._single_codes.clear()
                 known = self._single_codes[line] = single_code(chunk, inside)
@@ -168,7 +168,7 @@ class Document:
             first = self._first_lines[number]
             behind = bisect_left(lines, self._first_lines[number + 1], at + 1)
             some = lines[at:behind]
-            codes = codes_in(self.chunks[number]) if len(some) > _FEW else None
+            codes = codes_in(self.chunks[number]) if len(some) > _EDITED_CHUNKS else None
             found.update([(line, self.code(line) if codes is None else codes[line - first]) for line in some])
             at = behind
         return found
@@ -224,7 +224,7 @@ class Document:
         return self._first_lines[chunk] + inside, rest - (text.rfind("\n", 0, rest) + 1)
 
     def line_at(self, offset: int) -> int:
-        """Return the line of an offset: where a statement goes on in the next line, the one that it begins in."""
+        """Return the line of an offset; for a statement of several lines, its first."""
         line = self.position(offset)[0]
         chunk, inside = self._locate(line)
         return line - inside + first_line_of(self.chunks[chunk], inside)
@@ -259,7 +259,7 @@ class Document:
         base = self._first_offsets[first]
         one = None
         if first == last and not self._begins_with_mark(start, end, new_text):
-            one = chunks[first].edited(start - base, end - base, new_text, most=2 * CHUNK_LINES)
+            one = chunks[first].edit(start - base, end - base, new_text, most=2 * CHUNK_LINES)
         if one is not None:
             fresh = [one]
         else:
@@ -273,17 +273,17 @@ class Document:
         same = last + 1  # the first chunk behind what was replaced that stays as it is
         moved: list[Chunk] = []
         while same < len(chunks) and chunks[same].opens_in_block != in_block:
-            moved.append(chunks[same].entered(in_block))
+            moved.append(chunks[same].enter(in_block))
             in_block = moved[-1].closes_in_block
             same += 1
-        # A copy and a splice: every other way goes through all chunks more than once.
+        # A copy and a splice, because any other way visits all chunks more than once.
         spliced = list(chunks)
         spliced[first:same] = [*fresh, *moved]
         document = Document(spliced, self.session)
         document._changed = chunks, first, len(chunks) - same
         document.marked = self.marked + sum(c.marked for c in fresh) - sum(c.marked for c in chunks[first : last + 1])
-        document._first_lines = _spliced(self._first_lines, first, last + 1, [c.count for c in fresh])
-        document._first_offsets = _spliced(self._first_offsets, first, last + 1, [c.length for c in fresh])
+        document._first_lines = _splice_sums(self._first_lines, first, last + 1, [c.count for c in fresh])
+        document._first_offsets = _splice_sums(self._first_offsets, first, last + 1, [c.length for c in fresh])
         joins = document.line_count <= _JOINED
         if joins != chunks[0].joins or (joins and any(chunk.goes_on for chunk in (*chunks, *spliced))):
             return Document(_all_chunks(document.text), self.session)
@@ -297,7 +297,7 @@ class Document:
 
 
 def same_head(old: Sequence[object], new: Sequence[object]) -> int:
-    """Return how many members at the head of two lists are the same."""
+    """Return the number of equal members at the head of two lists."""
     most = step = min(len(old), len(new))
     head = 0
     while step:
@@ -311,7 +311,7 @@ def same_head(old: Sequence[object], new: Sequence[object]) -> int:
 
 
 def same_tail(old: Sequence[object], new: Sequence[object], most: int) -> int:
-    """Return how many members at the tail of two lists are the same; at most so many."""
+    """Return the number of equal members at the tail of two lists, at most ``most``."""
     tail, step = 0, most
     while step:
         if old[len(old) - tail - step : len(old) - tail] == new[len(new) - tail - step : len(new) - tail]:
@@ -323,12 +323,12 @@ def same_tail(old: Sequence[object], new: Sequence[object], most: int) -> int:
 
 
 def common(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]:
-    """Return how many members at the head and at the tail of two lists are the same."""
+    """Return the numbers of equal members at the head and at the tail of two lists."""
     head = same_head(old, new)
     return head, same_tail(old, new, min(len(old), len(new)) - head)
 
 
-def _spliced(sums: list[int], first: int, end: int, fresh: list[int]) -> list[int]:
+def _splice_sums(sums: list[int], first: int, end: int, fresh: list[int]) -> list[int]:
     """Prefix sums after the values ``[first, end)`` were replaced."""
     new = [*accumulate(fresh, initial=sums[first])]
     if new == sums[first : end + 1]:

@@ -14,7 +14,7 @@ GRAMMAR_FILE: Final = "visa.ppeg"
 
 
 def grammar_path() -> Path:
-    """Return where the grammar lies; FileNotFoundError with both places when the installation is broken."""
+    """Return the path of the grammar. Raises FileNotFoundError with both places when the installation is broken."""
     package = Path(__file__).resolve().parents[1]
     packaged = package / "_grammar" / GRAMMAR_FILE
     beside = package.parent / "grammar" / GRAMMAR_FILE

@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 
 BLANK: Final = "_"
 # Parsimonious calls itself some 60 deep for each parenthesis around an expression.
-_DEEPER: Final = 5_000
+_RECURSION_LIMIT: Final = 5_000
 _LIMIT: Final = Lock()  # all threads have the same one
 
 
@@ -51,22 +51,22 @@ def grammar() -> Grammar:
     return Grammar(grammar_text())
 
 
-def parsed(text: str, by: Grammar | None = None) -> Node | None:
+def parse_node(text: str, by: Grammar | None = None) -> Node | None:
     """Return the node of a whole line; None where the grammar does not fit."""
     try:
-        return _named([(by or grammar()).parse(text)])[0]
+        return _keep_named([(by or grammar()).parse(text)])[0]
     except ParseError:
         return None
 
 
-def _named(nodes: Iterable[FullNode]) -> list[Node]:
+def _keep_named(nodes: Iterable[FullNode]) -> list[Node]:
     found: list[Node] = []
     for node in nodes:
         name = node.expr_name
         if not name:
-            found += _named(node.children)
+            found += _keep_named(node.children)
         elif name != BLANK:
-            found.append(Node(name, node.full_text, node.start, node.end, _named(node.children)))
+            found.append(Node(name, node.full_text, node.start, node.end, _keep_named(node.children)))
     return found
 
 
@@ -80,7 +80,7 @@ def deeply(read: Callable[[], Result]) -> Result:
         with contextlib.suppress(RecursionError):
             return read()
         usual = sys.getrecursionlimit()
-        sys.setrecursionlimit(usual + _DEEPER)
+        sys.setrecursionlimit(usual + _RECURSION_LIMIT)
         try:
             return read()
         finally:

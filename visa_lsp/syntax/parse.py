@@ -1,4 +1,4 @@
-"""One line to one statement. The grammar decides; shapes that it has seen are filled without asking it again.
+"""One line to one statement. The grammar decides; known shapes are filled without it.
 
 Never fails: a line that the grammar cannot read is an ``Unknown`` statement with an error, whatever its bytes. Depth
 and length are bounded so that hostile input costs time linear in its size.
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from visa_lsp.syntax import build, tree
-from visa_lsp.syntax.braces import taken_off
+from visa_lsp.syntax.braces import strip_braces
 from visa_lsp.syntax.shapes import DECLARED, PLACEHOLDER, NotGeneral, is_general, split, template
 from visa_lsp.text import Span
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from visa_lsp.syntax.statement_cache import StatementCache
 
 MAX_LINE: Final = 20_000
-# Every number of a text stands in one line: its length, and with it the cost of a conversion, is bounded by the line's.
+# Every number of a text is in one line: its length, and with it the cost of a conversion, is bounded by the line's.
 if 0 < sys.get_int_max_str_digits() < MAX_LINE:
     sys.set_int_max_str_digits(MAX_LINE)
 MAX_SHAPES: Final = 20_000
@@ -57,8 +57,9 @@ _EXACT: Final = "\x05"
 class Parser:
     """The parser with its shape cache. One per process is enough; tests make fresh ones.
 
-    ``cache``, on disk, is asked before the grammar and is given what the grammar said. Most shapes are met once or twice:
-    a builder of statements is made for a shape when its third line comes, or its first where the cache has one.
+    ``cache``, on disk, is searched before the grammar is used, and stores the grammar's results. Most shapes are met
+    once or twice:
+    a builder of statements is made for a shape at its third line, or its first where the cache has one.
     """
 
     def __init__(self, cache: StatementCache | None = None) -> None:
@@ -79,11 +80,11 @@ class Parser:
         if not code or code.isspace():
             return None
         if ("{" in code or "}" in code) and len(code) <= MAX_LINE:
-            found = taken_off(code)
+            found = strip_braces(code)
             if found is not None:
                 return self._in_scope(*found, self.line)
         if len(code) > MAX_LINE:
-            return _refused(code, f"this line has {len(code)} characters; at most {MAX_LINE} are read")
+            return _refuse_line(code, f"this line has {len(code)} characters; at most {MAX_LINE} are read")
         if not code.isprintable() and PLACEHOLDER.search(code):
             return self.full(code)
         declared = DECLARED.match(code)
@@ -130,7 +131,7 @@ class Parser:
         met = self._met.get(shape)
         if met is not None and met[0] == code:
             return met[1]
-        if self._recalled(shape, code):
+        if self._recall(shape, code):
             return self._of_shape(code)
         statement = self.full(code)
         if not statement.errors:
@@ -171,15 +172,15 @@ class Parser:
             if self.cache is not None:
                 self.cache.put(_EXACT + code, code, statement)
 
-    def _recalled(self, shape: str, code: str) -> bool:
-        """Learn from a line that was met before, here or by another process; False when that tells nothing."""
+    def _recall(self, shape: str, code: str) -> bool:
+        """Learn from a line that was met before, here or by another process; False when that does not decide it."""
         if shape not in self._builders and shape in self._met:
             self._times[shape] = self._times.get(shape, 1) + 1
             if self._times[shape] < _WORTH:
                 return False
             del self._times[shape]
             met = self._met.pop(shape)
-            if not self._generalised(shape, *met):
+            if not self._generalise(shape, *met):
                 self._builders[shape] = None
                 self._fresh.pop(shape, None)
                 self._keep_exact(*met)
@@ -188,7 +189,7 @@ class Parser:
             return False
         if shape not in self._builders:
             found = self.cache.get(shape)
-            if found is not None and self._generalised(shape, *found):
+            if found is not None and self._generalise(shape, *found):
                 return True
         found = self.cache.get(_EXACT + code)
         if found is None or found[0] != code or found[1].errors != () or len(self._exact) >= _MAX_EXACT:
@@ -196,14 +197,14 @@ class Parser:
         self._exact[code] = found[1]
         return True
 
-    def _generalised(self, shape: str, code: str, statement: tree.Statement) -> bool:
+    def _generalise(self, shape: str, code: str, statement: tree.Statement) -> bool:
         """Make what builds the statements of a shape from one of its lines; False where that serves no other line."""
         known, texts, ends = split(code)
         if known != shape or statement.errors != ():
             return False
         if len(self._builders) >= MAX_SHAPES:
             self._builders.clear()
-        # What comes from a file may be anything.
+        # The content of a file may be anything.
         with contextlib.suppress(NotGeneral, TypeError, AttributeError, ValueError):
             self._builders[shape] = template(statement, texts, ends)
             return True
@@ -212,26 +213,26 @@ class Parser:
     def full(self, code: str) -> tree.Statement:
         """Return the statement by the grammar alone: the authority that the shape cache must equal."""
         if "{" in code or "}" in code:
-            found = taken_off(code)
+            found = strip_braces(code)
             if found is not None:
                 return self._in_scope(*found, self.full)
-        if _nesting(code) > _MAX_NESTING:
-            return _refused(
+        if _measure_nesting(code) > _MAX_NESTING:
+            return _refuse_line(
                 code, f"this is nested deeper than {_MAX_NESTING}; parentheses count, and signs before signs"
             )
         # Loaded here: what a process reads is mostly in the cache.
         from visa_lsp.syntax import nodes
 
         self.full_parses += 1
-        statement = nodes.deeply(lambda: _of_node(nodes.parsed(code)))
-        return statement or _refused(code, "this is neither a directive, a label nor an instruction")
+        statement = nodes.deeply(lambda: _of_node(nodes.parse_node(code)))
+        return statement or _refuse_line(code, "this is neither a directive, a label nor an instruction")
 
 
 def _of_node(node: Node | None) -> tree.Statement | None:
     return None if node is None else build.statement(node)
 
 
-def _nesting(code: str) -> int:
+def _measure_nesting(code: str) -> int:
     """Depth of parentheses and of stacked unary operators: what the grammar recurses on; 0 where there are few of either."""
     if sum(map(code.count, _OPENING)) <= _MAX_NESTING or _FLAT.match(code) is not None:
         return 0
@@ -249,14 +250,14 @@ def _nesting(code: str) -> int:
         elif ch == "?":
             depth += 1
         elif not ch.isspace():
-            # What signs stand before has come.
+            # The operand of these signs is complete.
             depth, signs = depth - signs, 0
         deepest = max(deepest, depth)
     return deepest
 
 
-def _refused(code: str, message: str) -> tree.Statement:
-    """Return a line that is not read. One that opens a body still does: what stands below it belongs to no other one."""
+def _refuse_line(code: str, message: str) -> tree.Statement:
+    """Return a line that is not read. One that opens a body still does, so that lines below it do not belong to the body before."""
     start = len(code) - len(code.lstrip())
     span = Span(start, len(code))
     problems = (tree.SyntaxProblem(message, span),)

@@ -1,4 +1,4 @@
-"""What is kept from one snapshot of a text to the next: one typed place for each part, made when it is first asked for.
+"""State kept from one snapshot of a text to the next: a typed place for each part, made at its first use.
 
 All documents that were edited out of each other share one session. A part is a class that can be made without arguments;
 its owner is the module that defines it. Invariant: nothing here is needed for a right answer, only for a quick one.

@@ -1,7 +1,7 @@
 """Shapes: lines that differ only in names and numbers are parsed once.
 
 Design: the names and numbers of a line (its *payload*) are replaced by placeholders; what is left is the shape. The
-first line of a shape goes through the grammar; its tree becomes a template: one expression, compiled, that builds the
+first line of a shape is parsed by the grammar; its tree becomes a template: one expression, compiled, that builds the
 tree of any further line from that line's payload. Price: the payload patterns must agree with the grammar's lexical classes.
 Confidence: a template is kept only if every payload token is exactly one name or number leaf of the tree and the
 template rebuilds that very tree; ``tests/syntax/test_shapes.py`` compares with the full parse on real and damaged
@@ -30,9 +30,9 @@ _HEAD: Final = re.compile(
     r"\s*(?:\(\s*!?\s*(%?[A-Za-z_][A-Za-z0-9_]*)[^()]*\)\s*)?[A-Za-z_.][A-Za-z0-9_.]*(?:<[^>]*>)*"
 )
 # Group 1: a type or shape behind a colon, 2: an execution mask, 3: a name, 4: a float, 5: hex, 6: decimal, 7: a name with
-# a percent sign, which may not stand wherever a name may: no label has one. Everything else that matches is kept as it
-# stands: strings, property words, address models and the ``r`` of an indirect operand. What none of them begins with is
-# told first: most characters are signs and blanks.
+# a percent sign, which labels do not have. Everything else that matches is kept as it
+# is: strings, property words, address models and the ``r`` of an indirect operand. Characters that begin none of them are
+# listed first, because most characters are signs and blanks.
 _TOKEN: Final = re.compile(
     r'(?=["%:A-Za-z0-9_])(?:'
     r'"(?:\\.|[^"\\])*"?|:\s*(?:([A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*)|[A-Za-z0-9_.]+)|[A-Za-z_]+\s*=\s*(?:(?:2GRF|2_GRF|32word|64word)\b|[A-Za-z_%$@?][^\s,<>{}]*)?'
@@ -43,14 +43,14 @@ _TOKEN: Final = re.compile(
     r"|(0[xX][0-9a-fA-F]+)(?![A-Za-z0-9_])|([0-9]+)(?![A-Za-z0-9_])"
     r"|(%[A-Za-z_][A-Za-z0-9_]*))"
 )
-# A declaration up to its name, which is one token: what stands behind names is the same again and again.
+# A declaration up to its name is one token, because few different texts follow names.
 DECLARED: Final = re.compile(r"\s*\.(?:decl|input)[ \t]+(?!M[0-9])([A-Za-z_][A-Za-z0-9_]*)(?=[ \t]+[A-Za-z])")
 _PLACEHOLDER: Final = ("", "\x07", "\x06", "\x01", "\x02", "\x03", "\x04", "\x08")
 # A line that has one of these itself has no shape.
 PLACEHOLDER: Final = re.compile("[\x01-\x08]")
 # Deeper trees and longer lines serve no other line: code has to be read by a parser as well, and that costs more.
-_DEEPEST: Final = 80
-_LONGEST: Final = 200
+_MAX_TREE_DEPTH: Final = 80
+_MAX_CACHED_CHARS: Final = 200
 _CLASSES: Final = {name: value for name, value in vars(tree).items() if not name.startswith("_")} | {"Span": Span}
 
 
@@ -92,11 +92,11 @@ class NotGeneral(Exception):  # noqa: N818
 
 def template(statement: tree.Statement, texts: list[str], ends: list[int]) -> Builder:
     """Return a builder of statements of this shape; NotGeneral where a payload token is not exactly one leaf, or there are many."""
-    if len(texts) > _LONGEST:
+    if len(texts) > _MAX_CACHED_CHARS:
         raise NotGeneral
     writer = _Writer(texts, ends)
     code = writer.node(statement)
-    build = _compiled(code, len(writer.constants))(*writer.constants)
+    build = _compile_builder(code, len(writer.constants))(*writer.constants)
     if sorted(writer.used) != list(range(len(texts))) or build(texts, ends) != statement:
         raise NotGeneral
     return build
@@ -109,12 +109,12 @@ def is_general(statement: tree.Statement, texts: list[str], ends: list[int]) -> 
         writer.node(statement)
     except NotGeneral:
         return False
-    return len(texts) <= _LONGEST and sorted(writer.used) == list(range(len(texts)))
+    return len(texts) <= _MAX_CACHED_CHARS and sorted(writer.used) == list(range(len(texts)))
 
 
 @lru_cache(maxsize=4096)
-def _compiled(code: str, constants: int) -> Callable[..., Builder]:
-    """Return what makes a builder of its constants. The code has indices and distances only: many shapes share it."""
+def _compile_builder(code: str, constants: int) -> Callable[..., Builder]:
+    """Return the function that makes a builder from its constants. The code has indices and distances only: many shapes share it."""
     names = ", ".join(f"c{number}" for number in range(constants))
     made: dict[str, Callable[..., Builder]] = {}
     exec(f"def make({names}):\n return lambda t, e: {code}", _CLASSES, made)  # noqa: S102 - nothing of a text is in it
@@ -133,19 +133,19 @@ class _Writer:
         self.constants: list[object] = []
 
     def node(self, node: object) -> str:
-        """Return the code for a tree, a tuple of trees or a plain value; what no payload stands before is a constant."""
+        """Return the code for a tree, a tuple of trees or a plain value; a part without payload before it is a constant."""
         known = len(self.constants)
         self._depth += 1
-        if self._depth > _DEEPEST:
+        if self._depth > _MAX_TREE_DEPTH:
             raise NotGeneral
-        code = self._written(node)
+        code = self._write(node)
         self._depth -= 1
         if "[" in code or not isinstance(node, (Struct, tuple)):
             return code
         del self.constants[known:]
         return self._constant(node)
 
-    def _written(self, node: object) -> str:
+    def _write(self, node: object) -> str:
         if isinstance(node, Span):
             return f"Span({self._column(node.start)}, {self._column(node.end)})"
         if isinstance(node, tuple):

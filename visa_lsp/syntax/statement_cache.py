@@ -1,7 +1,7 @@
 """Statements on disk, by the shape of their line: a new process need not build the grammar to parse such a line.
 
-Under a shape stand the line that was read and its tree. A tree is data: numbers, texts, and lists that name a class of
-``syntax/tree.py`` by its place there; nothing of the file is executed, and what does not fit is no entry.
+A shape maps to the line that was read and its tree. A tree is data: numbers, texts, and lists that name a class of
+``syntax/tree.py`` by its place there; nothing of the file is executed, and entries that do not fit are ignored.
 Invariant: an entry is only what ``Parser.full`` gave for its line, by the same grammar and the same modules.
 """
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from visa_lsp.kept import Kept, kept_for_user
+from visa_lsp.disk_cache import Kept, open_for_user
 from visa_lsp.syntax import tree
 from visa_lsp.syntax.grammar import grammar_path
 from visa_lsp.syntax.parse import flush_statement_cache, use_statement_cache
@@ -29,35 +29,35 @@ _NUMBER_OF: Final[dict[type[msgspec.Struct], int]] = {Span: 0, **{c: i for i, c 
 _CLASS_OF: Final[dict[int, type[msgspec.Struct]]] = {i: c for c, i in _NUMBER_OF.items()}
 _TUPLE: Final = -1
 _WIDEST: Final = 1 << 62
-_LONGEST: Final = 1000
+_MAX_LINE_CHARS: Final = 1000
 # The modules that an entry depends on: some are not loaded where all is known.
 _MAKERS: Final = ("build", "build_operands", "nodes", "parse", "shapes", "statement_cache", "tree")
 # Every command reads the file: 864 texts of 8 platforms leave 0.4 MB in it.
-_MOST: Final = 2 << 20
+_MAX_FILE_BYTES: Final = 2 << 20
 
 
 class Unfit(Exception):  # noqa: N818
     """A tree has something in it that the file has no form for."""
 
 
-def packed(node: object) -> object:
+def pack_tree(node: object) -> object:
     """Return a tree as lists of plain values. Raises Unfit where it holds numbers that the file cannot."""
     if isinstance(node, msgspec.Struct):
-        return [_NUMBER_OF[type(node)], *[packed(getattr(node, name)) for name in node.__struct_fields__]]
+        return [_NUMBER_OF[type(node)], *[pack_tree(getattr(node, name)) for name in node.__struct_fields__]]
     if isinstance(node, tuple):
-        return [_TUPLE, *[packed(item) for item in node]]
+        return [_TUPLE, *[pack_tree(item) for item in node]]
     if isinstance(node, (int, float)) and not -_WIDEST < node < _WIDEST:
         raise Unfit
     return node
 
 
-def unpacked(value: object) -> object:
-    """Return the tree of ``packed``. Raises Unfit for anything else."""
+def unpack_tree(value: object) -> object:
+    """Return the tree that ``pack_tree`` packed. Raises Unfit for anything else."""
     if type(value) is not list:
         return value
     if not value or type(value[0]) is not int:
         raise Unfit
-    parts = [unpacked(item) for item in value[1:]]
+    parts = [unpack_tree(item) for item in value[1:]]
     if value[0] == _TUPLE:
         return tuple(parts)
     cls = _CLASS_OF.get(value[0])
@@ -73,20 +73,20 @@ class StatementCache:
         self._kept = kept
 
     def get(self, key: str) -> tuple[str, tree.Statement] | None:
-        """Return the line that stands under this key, with its statement."""
+        """Return the line and the statement under this key."""
         match self._kept.get(key):
             case [str(text), list(value)]:
                 with contextlib.suppress(Unfit, TypeError, RecursionError):
-                    statement = unpacked(value)
+                    statement = unpack_tree(value)
                     if isinstance(statement, tree.Statement):
                         return text, statement
         return None
 
     def put(self, key: str, text: str, statement: tree.Statement) -> None:
         """Add a line and its statement under a key, if they can be written."""
-        if len(text) <= _LONGEST:
+        if len(text) <= _MAX_LINE_CHARS:
             with contextlib.suppress(Unfit, RecursionError):
-                self._kept.put(key, [text, packed(statement)])
+                self._kept.put(key, [text, pack_tree(statement)])
 
     def flush(self) -> None:
         """Write what was added."""
@@ -94,7 +94,7 @@ class StatementCache:
 
 
 @contextlib.contextmanager
-def cached_statements() -> Iterator[StatementCache | None]:
+def use_cache_of_user() -> Iterator[StatementCache | None]:
     """Let the process-wide parser use the user's cache, and write at the end what is new."""
     cache = statement_cache_of_user()
     use_statement_cache(cache)
@@ -109,7 +109,7 @@ def statement_cache_of_user() -> StatementCache | None:
     """Return the cache of this user and this installation; None where nothing is kept on disk."""
     files = [Path(__file__).with_name(f"{name}.py") for name in _MAKERS]
     try:
-        kept = kept_for_user("shapes", [*files, grammar_path()], _MOST)
+        kept = open_for_user("shapes", [*files, grammar_path()], _MAX_FILE_BYTES)
     except FileNotFoundError:
         return None  # the missing file is reported where the grammar is built
     return StatementCache(kept) if kept is not None else None

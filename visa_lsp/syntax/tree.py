@@ -93,7 +93,7 @@ Expr = Number | Float | Unary | Binary | Conditional | SizeOf | Builtin
 
 
 class RegionText(Struct, frozen=True):
-    """``<v;w,h>``, ``<w,h>`` or ``<h>``: the numbers that stand there. ``form`` is 3, 2 or 1.
+    """``<v;w,h>``, ``<w,h>`` or ``<h>``: the numbers in it. ``form`` is 3, 2 or 1.
 
     ``vert`` is None and ``form`` 3 for the seed's ``<;w,h>``.
     """
@@ -146,7 +146,7 @@ class AddressOfRef(Struct, frozen=True):
 
 
 class Literal(Struct, frozen=True):
-    """``0x10:ud``, ``1.5:f``, ``(1+2):d``; a bare number has no ``suffix``, a ``length`` stands behind a slash."""
+    """``0x10:ud``, ``1.5:f``, ``(1+2):d``; a bare number has no ``suffix``, a ``length`` follows a slash."""
 
     value: Expr
     suffix: Word | None
@@ -155,7 +155,7 @@ class Literal(Struct, frozen=True):
 
 
 class Group(Struct, frozen=True):
-    """``(a, b)`` standing as an operand: a pair of numbers, a list of labels, a surface with its index."""
+    """``(a, b)`` as an operand: a pair of numbers, a list of labels, a surface with its index."""
 
     items: tuple[Operand, ...]
     span: Span
@@ -169,7 +169,7 @@ class Quoted(Struct, frozen=True):
 
 
 class AddressItem(Struct, frozen=True):
-    """One member of the brackets of an LSC address: ``[4*V1+16]``; ``base`` is a Ref or an expression.
+    """A member of the brackets of an LSC address: ``[4*V1+16]``; ``base`` is a Ref or an expression.
 
     ``pair`` holds the x and y of a block address in a register: ``[V1+(4,8)]``.
     """
@@ -196,7 +196,7 @@ class AddressRef(Struct, frozen=True):
 
 
 class Junk(Struct, frozen=True):
-    """Text that is no operand."""
+    """Text that is not an operand."""
 
     text: str
     span: Span
@@ -209,7 +209,7 @@ Operand = Ref | IndirectRef | AddressOfRef | Literal | Group | Quoted | AddressR
 
 
 class SyntaxProblem(Struct, frozen=True):
-    """What a line lacks, with a ready message (lower case, no full stop)."""
+    """A syntax problem of a line, with its message (lower case, no full stop)."""
 
     message: str
     span: Span
@@ -330,7 +330,7 @@ class Version(Struct, frozen=True):
     braces: Braces | None = None
 
 
-# Directives that writing code depends on. What they are stands in the instruction table, which readers of text do not ask.
+# Directives that writing code depends on. The instruction table, which readers of text do not use, defines them.
 SUBROUTINE: Final = ".function"
 FILE_MARK: Final = ".file"
 LINE_MARK: Final = ".loc"
@@ -347,7 +347,7 @@ class BodyDirective(Struct, frozen=True):
 
     @property
     def opens_subroutine(self) -> bool:
-        """Whether a subroutine of the body begins here, and no body."""
+        """True if a subroutine of the body begins here, and no body."""
         return self.directive.text == SUBROUTINE
 
 

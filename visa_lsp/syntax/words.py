@@ -1,4 +1,4 @@
-"""Whether, and where, a text has a word: with a bit for each word, so that most chunks need not be searched.
+"""Search for words in a text, with a bit for each word, so that most chunks need not be searched.
 
 A word is a run of letters, digits and the other signs that names are made of; ``%`` before it belongs to the name and
 not to the word. Invariant: a word that the bits deny is not in the text.
@@ -30,7 +30,7 @@ class Needle(NamedTuple):
 
 
 def needle(name: str) -> Needle:
-    """Return a name prepared for the search; of one that is no word, its words are looked for."""
+    """Return a name prepared for the search; a name of several words is searched by its words."""
     words = name.translate(_APART).split() if name.isascii() else []
     return Needle(name, tuple((at >> 3, 1 << (at & 7)) for at in (hash(word) % _BITS for word in words)))
 

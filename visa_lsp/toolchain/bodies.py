@@ -55,13 +55,13 @@ def bodies_of(codes: Sequence[str]) -> tuple[TextBody, ...]:
     return tuple(
         TextBody(
             match[2] or match[3] or "", match[1] == "kernel", at, end,
-            tuple(_counted_lines(codes, at + 1, end)),
+            tuple(_count_lines(codes, at + 1, end)),
         )
         for (at, match), end in zip(heads, ends, strict=True)
     )  # fmt: skip
 
 
-def _counted_lines(codes: Sequence[str], first: int, end: int) -> list[int]:
+def _count_lines(codes: Sequence[str], first: int, end: int) -> list[int]:
     """Return the counted lines of a body, in order. A subroutine counts once, at its label if it has one."""
     counted: list[int] = []
     subroutines: dict[str, int] = {}
@@ -88,7 +88,7 @@ def listing_name(number: int) -> str:
     return f"{number}.asm"
 
 
-def guarded_copy(codes: Sequence[str], bodies: Sequence[TextBody], only: int | None = None) -> GuardedCopy:
+def make_guarded_copy(codes: Sequence[str], bodies: Sequence[TextBody], only: int | None = None) -> GuardedCopy:
     """Return the text with a chosen output file for each body, without file names of its own.
 
     ``only`` keeps a single body.

@@ -14,8 +14,8 @@ from threading import Event
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.children import temporary_folder
-from visa_lsp.reading import MIB, read_file
-from visa_lsp.toolchain.bodies import bodies_of, guarded_copy, listing_name
+from visa_lsp.safe_io import MIB, read_file
+from visa_lsp.toolchain.bodies import bodies_of, listing_name, make_guarded_copy
 from visa_lsp.toolchain.complaints import complaints_in, misuse, platforms_in, warnings_in
 from visa_lsp.toolchain.listing import GenLine, GenListing, read_listing
 from visa_lsp.toolchain.pressure import ToldPressure, read_pressure
@@ -108,14 +108,14 @@ def finalize(codes: Sequence[str], call: FinalizerCall, *, with_pressure: bool =
     bodies = bodies_of(codes)
     if not bodies:
         return Finalized((), (ToolFinding(FINALIZER_FAILURE, 0, "no kernel found for the finalizer"),))
-    copy = guarded_copy(codes, bodies)
+    copy = make_guarded_copy(codes, bodies)
     # The pressure needs separate runs, which run in parallel and are stopped if there is no machine code.
     needless = Event()
     aside = replace(call, stop=lambda: needless.is_set() or (call.stop is not None and call.stop()))
     end = time.monotonic() + call.seconds
     with ThreadPoolExecutor(1) as pool:
         asked = [
-            pool.submit(_pressure, guarded_copy(codes, bodies, number), aside, end)
+            pool.submit(_pressure, make_guarded_copy(codes, bodies, number), aside, end)
             for number in range(len(bodies) if with_pressure else 0)
         ]
         try:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.children import temporary_folder
-from visa_lsp.reading import MIB, read_file
+from visa_lsp.safe_io import MIB, read_file
 from visa_lsp.toolchain.build_log import BuildMessage, messages_in, misuse_of_build
 from visa_lsp.toolchain.listing import read_listing
 from visa_lsp.toolchain.process import ToolError, run_program

@@ -17,8 +17,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.children import ended_with_us
-from visa_lsp.reading import MIB
+from visa_lsp.children import end_with_us
+from visa_lsp.safe_io import MIB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MAX_OUTPUT_BYTES: Final = 32 * MIB
 MAX_WRITTEN_BYTES: Final = 1024 * MIB
 _MAX_FILES: Final = 10_000
-_LARGEST: Final = 4 * MAX_WRITTEN_BYTES  # written files, including hidden ones
+_MAX_FOLDER_BYTES: Final = 4 * MAX_WRITTEN_BYTES  # written files, including hidden ones
 _LOOK: Final = 0.25  # seconds between two checks of the written files
 
 
@@ -70,7 +70,7 @@ def run_program(
         except (OSError, ValueError) as error:
             words = getattr(error, "strerror", None) or error
             raise ToolError(f"{command[0]}: cannot start: {words}") from None
-        with ended_with_us(process):
+        with end_with_us(process):
             try:
                 _limit(process.pid, seconds)
                 failure = _wait_for_end(process, folder, said, seconds, stop)
@@ -111,7 +111,7 @@ def _limit(pid: int, seconds: float) -> None:
 
         time_of_all_threads = int(seconds * (os.cpu_count() or 1)) + 1
         limits = (
-            (resource.RLIMIT_CPU, time_of_all_threads), (resource.RLIMIT_FSIZE, _LARGEST), (resource.RLIMIT_CORE, 0),
+            (resource.RLIMIT_CPU, time_of_all_threads), (resource.RLIMIT_FSIZE, _MAX_FOLDER_BYTES), (resource.RLIMIT_CORE, 0),
         )  # fmt: skip
         for what, most in limits:
             # The program may have ended already, or have a lower limit.

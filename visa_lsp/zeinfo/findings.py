@@ -24,7 +24,7 @@ class SourceFindings:
 
     @property
     def full(self) -> bool:
-        """Whether no more findings are taken."""
+        """True if no more findings are taken."""
         return len(self.found) >= MAX_FINDINGS
 
     def add(
@@ -41,7 +41,7 @@ class SourceFindings:
         if not self.full:
             self.found.append(Diagnostic(rule, span, message, related, fixes, severity))
 
-    def sorted(self) -> tuple[Diagnostic, ...]:
+    def list_in_order(self) -> tuple[Diagnostic, ...]:
         """Return the findings in the order of the text."""
         self.found.sort(key=lambda d: (d.span, d.code))
         if self.full:

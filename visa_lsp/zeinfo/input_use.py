@@ -44,7 +44,7 @@ def has_own_memory(kernel: Kernel) -> bool:
     """
     flow = InputUse(kernel)
     pointers = {flow.root(e.id) for e in kernel.arguments if e.kind & 7 == 0 and e.size == _POINTER_BYTES}
-    given = flow.reached(flow.loaded | pointers)
+    given = flow.find_reached(flow.loaded | pointers)
     return any(root is None or root not in given for root in flow.slm_roots)
 
 
@@ -53,7 +53,7 @@ class Surface(Struct):
 
     typed: bool = False
     sampled: bool = False
-    coordinates: int = 0  # 0: not told
+    coordinates: int = 0  # 0: unknown
     written: bool = False
     origins: set[int] = member(default_factory=set)  # of the addresses in it
 
@@ -96,9 +96,9 @@ class InputUse:
             {self.root(e.id) for e in self.kernel.arguments if e.kind & 7 == 0} | set(PREDEFINED)
         )
 
-    def reached(self, sources: Iterable[int]) -> set[int]:
+    def find_reached(self, sources: Iterable[int]) -> set[int]:
         """Return the variables that values of some variables may become part of, themselves included."""
-        return self._values.reached(sources)
+        return self._values.find_reached(sources)
 
     def of(self, id_: int) -> frozenset[int]:
         """Return the origins of one variable."""
@@ -219,7 +219,7 @@ def _is_slm(inst: Inst) -> bool:
 
 
 def _coordinates(inst: Inst) -> int:
-    """Return how many coordinates a typed message gives; 0 where its operands do not tell."""
+    """Return the number of coordinates of a typed message; 0 where its operands leave it open."""
     if "u" in inst.row.index:
         return sum(_variable(inst.get(key)) is not None for key in ("u", "v", "r"))
     payload = inst.get("payload")

@@ -112,7 +112,7 @@ def _say(
     report.add(rule, report.source.span(found), message, related=related, fixes=fixes)
 
 
-def _related(report: SourceFindings, item: YamlItem, key: str, message: str) -> tuple[Related, ...]:
+def _make_related(report: SourceFindings, item: YamlItem, key: str, message: str) -> tuple[Related, ...]:
     found = child(item, key)
     return (Related(report.source.span(found if found is not None else item), message),)
 
@@ -128,7 +128,7 @@ def _unique(report: SourceFindings, items: list[YamlItem], key: str, what: str) 
         if found.value in seen:
             _say(
                 report, rules.DUPLICATE, item, key, f"{what} has two entries with {key} {found.value!s:.60}",
-                _related(report, seen[found.value], key, "the first is here"),
+                _make_related(report, seen[found.value], key, "the first is here"),
             )  # fmt: skip
         else:
             seen[found.value] = item
@@ -233,7 +233,7 @@ def _overlaps(report: SourceFindings, placed: list[tuple[int, int, YamlItem]]) -
             name = word_of(owner, "arg_type")
             _say(
                 report, rules.OVERLAP, entry, "offset", f"bytes {first} to {last - 1} also belong to {name or 'another argument'}",
-                _related(report, owner, "offset", f"{name or 'the other argument'} reaches to byte {end - 1}"),
+                _make_related(report, owner, "offset", f"{name or 'the other argument'} reaches to byte {end - 1}"),
             )  # fmt: skip
         if last > end:
             end, owner = last, entry
@@ -315,7 +315,7 @@ def _bindings(report: SourceFindings, kernel: YamlItem) -> None:
             mode = word_of(pointer, "addrmode") or "not told"
             _say(
                 report, rules.BINDING, binding, "arg_index", f"argument {index} is not stateful; its addrmode is {mode}",
-                _related(report, pointer, "addrmode", f"argument {index}"),
+                _make_related(report, pointer, "addrmode", f"argument {index}"),
             )  # fmt: skip
     for index, entry in stateful.items():
         if index not in bound:

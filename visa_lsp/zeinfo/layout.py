@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-EMPTY_ROW_UNTIL: Final = 120  # generation: up to TGLLP a register stands there even without a per-thread payload
+EMPTY_ROW_UNTIL: Final = 120  # generation: up to TGLLP the register exists even without a per-thread payload
 WIDE_GRF_BYTES: Final = 64  # of a register, from PVC on
 _LOCAL_ID_BYTES: Final = 2
 

@@ -98,7 +98,7 @@ def payload_disagreements(
 
 
 class _Placement:
-    """One comparison."""
+    """A comparison."""
 
     def __init__(self, source: ZeInfoSource, item: YamlItem, text: KernelText, layout: PayloadLayout) -> None:
         self.source = source
@@ -129,7 +129,7 @@ class _Placement:
                 idle.remove(partner)
             self._no_input(argument, partner)
         for entry in idle:
-            self._unfilled(entry)
+            self._report_unfilled(entry)
         return self.found
 
     def _add(
@@ -213,7 +213,7 @@ class _Placement:
             f"{argument.title}: offset {number(argument.item, 'offset')} is byte {argument.first} of the registers", value,
         )  # fmt: skip
 
-    def _unfilled(self, entry: TextInput) -> None:
+    def _report_unfilled(self, entry: TextInput) -> None:
         holder = "payload_arguments" if child(self.item, "payload_arguments") is not None else "name"
         self._add(
             rules.UNFILLED_INPUT, self.source.key_span(self.item, holder), self.text.input(entry.index),

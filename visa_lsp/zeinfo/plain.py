@@ -19,7 +19,7 @@ _LINE: Final = re.compile(
 _EMPTY: Final = re.compile(r" *(?:#.*)?\r?")
 _RESERVED: Final = frozenset({"true", "false", "null"})
 _BOOLS: Final = {"true": True, "false": False}
-_NOWHERE: Final[dict[str, tuple[int, int]]] = {}  # the key places of all that is no map
+_NOWHERE: Final[dict[str, tuple[int, int]]] = {}  # the key places of values other than maps
 _NUMBER: Final = re.compile(r"\d+")
 
 

@@ -42,7 +42,7 @@ class ZeInfoError(Exception):
 def read(text: str) -> list[KernelInfo]:
     """Give the kernels of a ze_info text, in its order.
 
-    Raises ZeInfoError, with line and column from 1, where the text is no YAML or its values are no ze_info.
+    Raises ZeInfoError, with line and column from 1, where the text is not YAML or its values are not ze_info.
     """
     try:
         root = load_plain(text) or load(text)
@@ -145,7 +145,7 @@ def _child(item: YamlItem, key: str) -> YamlItem | None:
     return item.value.get(key)
 
 
-def _required(item: YamlItem, key: str) -> ZeInfoError:
+def _make_missing_error(item: YamlItem, key: str) -> ZeInfoError:
     return ZeInfoError(f"the key '{key}' is missing", item.line, item.column)
 
 
@@ -166,7 +166,7 @@ def _int(item: YamlItem, key: str, default: int | None = None) -> int:
     child = _child(item, key)
     if child is None:
         if default is None:
-            raise _required(item, key)
+            raise _make_missing_error(item, key)
         return default
     if isinstance(child.value, bool) or not isinstance(child.value, int):
         raise ZeInfoError(f"{key} must be a whole number, not {child.kind}", child.line, child.column)
@@ -187,7 +187,7 @@ def _text(item: YamlItem, key: str, default: str | None = None) -> str:
     child = _child(item, key)
     if child is None:
         if default is None:
-            raise _required(item, key)
+            raise _make_missing_error(item, key)
         return default
     if isinstance(child.value, dict | list) or child.value is None:
         raise ZeInfoError(f"{key} must be a text, not {child.kind}", child.line, child.column)

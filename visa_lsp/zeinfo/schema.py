@@ -30,7 +30,7 @@ SCALARS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class SchemaKey:
-    """One row of a table: a key of a map.
+    """A row of a table: a key of a map.
 
     ``type`` is a scalar type, ``<words>``, ``Name`` for a map with the keys of the table of that name, or ``Name[]`` for
     a list of such maps. ``when`` is the condition on other keys under which it applies: ``arg_type=a,b & addrmode=c | arg_type=d``, a
@@ -48,7 +48,7 @@ class SchemaKey:
 
     @property
     def is_list(self) -> bool:
-        """Whether the value is a list of maps."""
+        """True if the value is a list of maps."""
         return self.type.endswith("[]")
 
     @property
@@ -93,7 +93,7 @@ def _either(words: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SchemaWord:
-    """One value of a closed set. ``renamed`` is its name since ``removed``."""
+    """A value of a closed set. ``renamed`` is its name since ``removed``."""
 
     name: str
     doc: str = ""
@@ -104,7 +104,7 @@ class SchemaWord:
 
 @dataclass(frozen=True, slots=True)
 class SchemaTable:
-    """The keys of one kind of map. ``unique`` is the key that tells the entries of a list of them apart."""
+    """The keys of one kind of map. ``unique`` is the key that distinguishes the entries of a list of them."""
 
     name: str
     doc: str

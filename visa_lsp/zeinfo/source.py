@@ -43,7 +43,7 @@ class YamlSource:
 
     @cached_property
     def index(self) -> LineIndex:
-        """Where the lines start."""
+        """The starts of the lines."""
         return LineIndex(self.text)
 
     def offset(self, line: int, column: int) -> int:
@@ -104,14 +104,14 @@ def _load(text: str) -> YamlItem:
         raise YamlError(f"the text has {lines} lines; the limit is {MAX_LINES}")
     bad = _BAD.search(text)
     if bad is not None:
-        raise YamlError(_encoding(bad[0]), *_place(text, bad.start()))
+        raise YamlError(_explain_character(bad[0]), *_place(text, bad.start()))
     root = load_plain(text)
     if root is not None:
         return root
     tab = _TAB.search(text)
     if tab is not None and not _in_block_text(text):
         raise YamlError("a tab indents this line; YAML requires spaces", *_place(text, tab.start(1)))
-    if _nesting(text) > MAX_NESTING:
+    if _measure_nesting(text) > MAX_NESTING:
         raise YamlError("nested too deeply")
     if is_long(text):
         raise YamlError(
@@ -126,7 +126,7 @@ def is_long(text: str) -> bool:
     return len(text) > MAX_LIBRARY_CHARACTERS or _marks(text) > MAX_LIBRARY_MARKS
 
 
-def _encoding(character: str) -> str:
+def _explain_character(character: str) -> str:
     if "\ud800" <= character <= "\udfff":
         return "the text is not UTF-8"
     if character == "\0":
@@ -147,7 +147,7 @@ def _marks(text: str) -> int:
     return count
 
 
-def _nesting(text: str) -> int:
+def _measure_nesting(text: str) -> int:
     """Return the depth of brackets, at least: a bracket in a quoted text counts too."""
     depth = deepest = 0
     for bracket in re.finditer(r"[\[\]{}]", text):

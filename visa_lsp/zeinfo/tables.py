@@ -194,7 +194,7 @@ _SAMPLER: Final = SchemaTable(
 )
 
 
-def _traced(name: str, what: str) -> A:
+def _trace(name: str, what: str) -> A:
     doc = f"Whether the code has a {what} that does not come from a kernel argument: 1 yes, 0 no, -1 not told."
     return A(name, "int32", doc, default="-1", since=(1, 1))
 
@@ -203,9 +203,9 @@ _EXPERIMENTAL: Final = SchemaTable(
     "ExperimentalProperties",
     "Facts for early evaluation; nothing may depend on them.",
     (
-        _traced("has_non_kernel_arg_load", "load"),
-        _traced("has_non_kernel_arg_store", "store"),
-        _traced("has_non_kernel_arg_atomic", "atomic operation"),
+        _trace("has_non_kernel_arg_load", "load"),
+        _trace("has_non_kernel_arg_store", "store"),
+        _trace("has_non_kernel_arg_atomic", "atomic operation"),
     ),
 )
 _DEBUG: Final = SchemaTable(

@@ -49,11 +49,11 @@ def validate_source(source: ZeInfoSource, platform: Registers | None = None) -> 
             source.span(root),
             f"ze_info must be a map with the keys version and kernels, not {root.kind}",
         )
-        return report.sorted()
+        return report.list_in_order()
     walk = _Walk(report, _version(report, root))
     walk.table(root, TABLES[ROOT], "the document")
     check_document(report, root, platform)
-    return report.sorted()
+    return report.list_in_order()
 
 
 def _broken(source: ZeInfoSource) -> Diagnostic:
@@ -132,11 +132,11 @@ class _Walk:
                 continue
             self._since(item, key, row)
             if not row.applies(words) and not any(f"{name}=" in row.when for name in misspelt):
-                self._misplaced(item, key, row)
+                self._report_misplaced(item, key, row)
             self._value(child, row)
         for row in table.attributes:
             if row.required and row.name not in item.value and row.since <= max(self.version, SEED_VERSION):
-                self._missing(item, row, what, meant.get(row.name, ""))
+                self._report_missing(item, row, what, meant.get(row.name, ""))
 
     def _unknown(self, item: YamlItem, key: str, table: SchemaTable) -> str:
         """Report a key; gives the known key that it most likely means."""
@@ -163,11 +163,11 @@ class _Walk:
                 f"'{key}' needs version {version_text(row.since)}, but the document has {version_text(self.version)}",
             )  # fmt: skip
 
-    def _misplaced(self, item: YamlItem, key: str, row: SchemaKey) -> None:
+    def _report_misplaced(self, item: YamlItem, key: str, row: SchemaKey) -> None:
         span = self.report.source.key_span(item, key)
         self.report.add(rules.OUT_OF_PLACE, span, f"'{key}' applies only where {row.when_text}")
 
-    def _missing(self, item: YamlItem, row: SchemaKey, what: str, misspelt: str) -> None:
+    def _report_missing(self, item: YamlItem, row: SchemaKey, what: str, misspelt: str) -> None:
         """Report a required key that is missing or misspelt."""
         source = self.report.source
         if misspelt:

@@ -32,10 +32,10 @@ def scalar(value: object) -> str:
         return text
     if text.isprintable():
         return "'" + text.replace("'", "''") + "'"
-    return '"' + "".join(_escaped(c) for c in text) + '"'
+    return '"' + "".join(_escape(c) for c in text) + '"'
 
 
-def _escaped(character: str) -> str:
+def _escape(character: str) -> str:
     if character in '"\\':
         return "\\" + character
     return character if character.isprintable() else f"\\U{ord(character):08x}"

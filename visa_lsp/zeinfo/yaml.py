@@ -72,7 +72,7 @@ class YamlItem(Struct, frozen=True, gc=False):
 
     @property
     def kind(self) -> str:
-        """What the value is, in words for messages."""
+        """The kind of the value, in words for messages."""
         match self.value:
             case dict():
                 return "a map"
@@ -91,7 +91,7 @@ class YamlItem(Struct, frozen=True, gc=False):
 def load(text: str, limits: Limits = Limits()) -> YamlItem:  # noqa: B008 - a frozen value
     """Give the one document of a text; an empty text is an item whose value is None.
 
-    Raises YamlError, with line and column from 1, where the text is no YAML, or has more characters, levels or copies
+    Raises YamlError, with line and column from 1, where the text is not YAML, or has more characters, levels or copies
     of aliases than ``limits`` allow.
     """
     if len(text) > MAX_CHARACTERS:

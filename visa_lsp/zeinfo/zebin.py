@@ -1,7 +1,7 @@
 """Zebins read: the ELF file that the GPU's runtime loads, with ze_info, code, data, symbols, relocations and notes.
 
 The only module that knows pyelftools, which is imported when a zebin is read. Judges nothing. Invariant: bytes that are
-no zebin end in a ``ZebinError``, and no size is believed before the bytes are there.
+not a zebin end in a ``ZebinError``, and no size is believed before the bytes are there.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ class Zebin:
         )
 
     def lacks_code(self, kernel: str) -> bool:
-        """Return whether a kernel of the ze_info has no native code here, though its zebin is no mere parcel of vISA."""
+        """Return whether a kernel of the ze_info has no native code here, though its zebin does not consist of vISA alone."""
         codes = self.kernels
         return kernel not in codes and bool(codes or not self.visa)
 
@@ -167,7 +167,7 @@ class Zebin:
         return tuple(s.name.removeprefix(".text.") for s in self.sections if s.name.startswith(".text."))
 
     def data_symbols(self) -> dict[str, tuple[str, int, int]]:
-        """Return where each data symbol lies: its section, offset and size."""
+        """Return the place of each data symbol: its section, offset and size."""
         found = {}
         for symbol in self.symbols:
             if 0 <= symbol.section < len(self.sections) and symbol.name:
@@ -183,7 +183,7 @@ def is_elf(data: bytes) -> bool:
 
 
 def read_zebin(data: bytes) -> Zebin:
-    """Read a zebin from its bytes. Raises ZebinError where they are no ELF file, or a damaged one."""
+    """Read a zebin from its bytes. Raises ZebinError where they are not an ELF file, or a damaged one."""
     if not is_elf(data):
         raise ZebinError("not an ELF file: the first bytes are not 7f 45 4c 46")
     from elftools.elf.elffile import ELFFile

@@ -17,36 +17,36 @@ from tests.support.model.numbers import (
     encode,
     exact,
     execution_type,
-    flushed,
+    flush,
     limits,
-    rounded,
+    round_number,
     to_type,
 )
-from tests.support.model.state import State, modified
+from tests.support.model.state import State, modify
 from visa_lsp.program.model import General, Indirect, Predicate, PredicateOperand
 
 
 def modifier(operand) -> str:
-    """The name of a source modifier."""
+    """Return the name of a source modifier."""
     return getattr(getattr(operand, "modifier", None), "name", "NONE")
 
 
 def saturates(operand) -> bool:
-    """Whether a destination clamps."""
+    """Return whether a destination clamps."""
     return modifier(operand) == "SAT"
 
 
-def converted(value, kind: str, into: str, modes):
-    """A source element in the execution type, as ``isa.lane`` says."""
+def convert(value, kind: str, into: str, modes):
+    """Return a source element in the execution type, as ``isa.lane`` says."""
     if into in FLOATS:
-        return value if kind in FLOATS else rounded(value, "df" if into == "df" else "f", modes.rounding)
+        return value if kind in FLOATS else round_number(value, "df" if into == "df" else "f", modes.rounding)
     if into in SIGNED and kind not in SIGNED and SIZES[kind] == SIZES[into]:
         return decode(encode(value, into), into)
     return value
 
 
 def lane_sources(state: State, operands, exec_kind: str, lanes: int, *, flush: bool = True, on=None) -> list[list]:
-    """For each lane the values of all sources: converted, modified, denormals flushed as the modes say.
+    """Return the values of all sources for each lane: converted, modified, denormals flushed as the modes say.
 
     Lanes that are not ``on`` have no values; without it all lanes have.
     """
@@ -58,9 +58,9 @@ def lane_sources(state: State, operands, exec_kind: str, lanes: int, *, flush: b
             if on is not None and not on[i]:
                 column.append(None)
                 continue
-            result = modified(converted(value, kind, exec_kind, state.modes), modifier(operand), kind)
+            result = modify(convert(value, kind, exec_kind, state.modes), modifier(operand), kind)
             if exec_kind in FLOATS and flush:
-                result = flushed(exact(result), exec_kind, state.modes)
+                result = flush(exact(result), exec_kind, state.modes)
             column.append(result)
         columns.append(column)
     return [list(row) for row in zip(*columns, strict=True)]
@@ -80,18 +80,18 @@ def store(
 
 
 def sources_of(inst, count: int | None = None) -> list:
-    """The source operands in turn."""
+    """Return the source operands in turn."""
     names = [f.name for f in inst.row.fields if f.name.startswith("src")]
     return [inst.get(n) for n in names[:count]]
 
 
 def kinds_of(state: State, operands) -> list[str]:
-    """Their element types."""
+    """Return their element types."""
     return [state.type_name(o) for o in operands]
 
 
 def lane(state: State, inst) -> None:
-    """A row whose meaning is an expression over its sources."""
+    """Return a row whose meaning is an expression over its sources."""
     dst, operands = inst.get("dst"), sources_of(inst)
     expr = inst.row.meaning.expr
     if isinstance(dst, PredicateOperand):
@@ -151,7 +151,7 @@ def madw(state: State, inst) -> None:
 
 
 def add3o(state: State, inst) -> None:
-    """A sum, and in the predicate in front whether it did not fit the destination."""
+    """Add three sources; the predicate in front becomes true where the sum does not fit the destination."""
     operands, dst = sources_of(inst), inst.get("dst")
     on = state.enabled(inst, predicate=False)
     low, high = limits(state.type_name(dst))
@@ -162,7 +162,7 @@ def add3o(state: State, inst) -> None:
 
 
 def bfn(state: State, inst) -> None:
-    """Every bit looked up in a table of eight."""
+    """Look each bit up in a table of eight."""
     table, dst = inst.get("func"), state.type_name(inst.get("dst"))
     operands = sources_of(inst)
     exec_kind = execution_type(kinds_of(state, operands))
@@ -184,7 +184,7 @@ def _early_out(function):
         on = state.enabled(inst)
         rows = lane_sources(state, operands, exec_kind, len(on))
         results = [function(*map(exact, row)) for row in rows]
-        finals = [rounded(r, exec_kind, state.modes.rounding) for r in results]
+        finals = [round_number(r, exec_kind, state.modes.rounding) for r in results]
         bits = [not math.isfinite(r) or r == 0 for r in finals]
         state.set_bits(inst.get("preddst").var, inst, on, bits)
         store(state, inst, {i: r for i, r in enumerate(results) if on[i]}, exec_kind, ulp=2)
@@ -193,13 +193,13 @@ def _early_out(function):
 
 
 def _cancels(result, parts) -> bool:
-    """Whether terms cancel so far that the order of the additions, which is the hardware's affair, decides."""
+    """Return whether terms cancel so far that the order of the additions, which is the hardware's affair, decides."""
     finite = [abs(p) for p in parts if not (isinstance(p, float) and not math.isfinite(p))]
     return len(finite) == len(parts) and bool(finite) and abs(result) * 2**24 < max(finite)
 
 
 def _leave_open(state: State, operand, lanes_: list[int], lanes: int) -> None:
-    """Nothing is said about these lanes of a destination."""
+    """Leave these lanes of a destination unspecified."""
     size = SIZES[state.type_name(operand)]
     places = state.places(operand, lanes)
     for i in lanes_:
@@ -232,8 +232,8 @@ def _in_a_row(state: State, operand, count: int, exec_kind: str) -> list:
     kind = state.type_name(operand)
     var, at = state.places(operand, 1)[0]
     data = [bytes(state.regs[var][at + SIZES[kind] * i : at + SIZES[kind] * (i + 1)]) for i in range(count)]
-    found = [modified(converted(decode(d, kind), kind, exec_kind, state.modes), modifier(operand), kind) for d in data]
-    return [flushed(exact(v), exec_kind, state.modes) for v in found] if exec_kind in FLOATS else found
+    found = [modify(convert(decode(d, kind), kind, exec_kind, state.modes), modifier(operand), kind) for d in data]
+    return [flush(exact(v), exec_kind, state.modes) for v in found] if exec_kind in FLOATS else found
 
 
 def line(state: State, inst) -> None:

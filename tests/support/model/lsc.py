@@ -19,7 +19,7 @@ DATA = {1: (1, 1, 0), 2: (2, 2, 0), 3: (4, 4, 0), 4: (8, 8, 0), 5: (1, 4, 0), 6:
 
 
 def space_of(state: State, inst) -> tuple[Space, int]:
-    """The space of a message, and a base that is added to its addresses."""
+    """Return the space of a message, and a base that is added to its addresses."""
     operand, kind = inst.get("surface"), inst.get("addrtype")
     if inst.get("sfid") == codes.SFID_SLM:
         return Space(state, -1), 0
@@ -42,7 +42,7 @@ def addresses(state: State, inst, lanes: int, base: int) -> list[int]:
 
 
 def numbers_of(inst, *, quad: bool) -> list[int]:
-    """Which elements behind an address move."""
+    """Return the numbers of the elements behind an address that move."""
     if quad:
         return [c for c in range(4) if inst.get("chmask") >> c & 1]
     return list(range(codes.ELEMS_VALUE[inst.get("elems")]))
@@ -83,7 +83,7 @@ LEGACY = {
 
 
 def atomic_word(inst) -> str:
-    """The operation that a mnemonic names, as ``memory.updated`` calls it."""
+    """Return the operation that a mnemonic names, as ``memory.update`` calls it."""
     word = inst.row.mnemonic.removeprefix("lsc_atomic_")
     return LEGACY.get(word, word)
 

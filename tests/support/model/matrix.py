@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import ml_dtypes
 import numpy as np
 
-from tests.support.model.numbers import SIZES, decode, encode, exact, rounded
+from tests.support.model.numbers import SIZES, decode, encode, exact, round_number
 from tests.support.model.words import total
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def dpas(state: State, inst) -> None:
                     a = number(word, place % 32 // widths[1], second)
                     b = number(column, d % per_dword * ops + o, first)
                     terms.append(a * b if first in INTEGERS else exact(a * b))
-            value = sum(terms) if first in INTEGERS else rounded(rounded(total(*terms), "f"), dst_kind)
+            value = sum(terms) if first in INTEGERS else round_number(round_number(total(*terms), "f"), dst_kind)
             results.append(encode(value, dst_kind))
     size = SIZES[dst_kind]
     for k, data in enumerate(results):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from tests.support.model.numbers import decode, encode, exact, limits, rounded
+from tests.support.model.numbers import decode, encode, exact, limits, round_number
 from tests.support.model.words import total
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ SLM_TAG = 0x0FFF_FFFF  # what of a pointer into shared local memory is an offset
 
 
 class Space:
-    """Where a message goes: ``find`` gives the bytes and the offset that hold an access, or None."""
+    """The target of a message: ``find`` gives the bytes and the offset that hold an access, or None."""
 
     def __init__(self, state: State, value: int | None) -> None:
         """``value`` is a surface's (binding table index, -1 slm, -2 scratch); None is the flat address space."""
@@ -30,7 +30,7 @@ class Space:
         self.data = state.slm if self.slm else state.scratch if value == -2 else known.data if known else None
 
     def find(self, address: int, size: int):
-        """The bytearray and offset of an access that lies inside."""
+        """Return the bytearray and offset of an access that lies inside."""
         if self.flat:
             for surface in self.state.flat:
                 if surface.base <= address and address + size <= surface.base + len(surface.data):
@@ -43,12 +43,12 @@ class Space:
         return (self.data, address) if address >= 0 and address + size <= len(self.data) else None
 
     def read(self, address: int, size: int) -> bytes:
-        """The bytes of one element, zeros outside."""
+        """Return the bytes of one element, zeros outside."""
         place = self.find(address, size)
         return bytes(size) if place is None else bytes(place[0][place[1] : place[1] + size])
 
     def write(self, address: int, data: bytes) -> None:
-        """One element; dropped outside."""
+        """Write one element; drop it outside."""
         place = self.find(address, len(data))
         if place is not None:
             place[0][place[1] : place[1] + len(data)] = data
@@ -58,12 +58,12 @@ FLOAT_KIND = {2: "hf", 4: "f", 8: "df"}
 
 
 def float_kind(word: str, size: int) -> str:
-    """The type of the numbers of a float atomic; empty for others."""
+    """Return the type of the numbers of a float atomic; empty for others."""
     return "" if not word.startswith(("f", "bf")) else "bf" if word.startswith("b") else FLOAT_KIND[size]
 
 
-def updated(word: str, old: bytes, first: bytes, second: bytes) -> bytes:
-    """The new bytes of an atomic by the words of the older messages; float words by the width of the data."""
+def update(word: str, old: bytes, first: bytes, second: bytes) -> bytes:
+    """Return the new bytes of an atomic by the words of the older messages; float words by the width of the data."""
     size = len(old)
     unsigned, signed = {1: "ub", 2: "uw", 4: "ud", 8: "uq"}[size], {1: "b", 2: "w", 4: "d", 8: "q"}[size]
     o, a, b = (decode(x, unsigned) for x in (old, first, second))
@@ -89,10 +89,10 @@ def _float_update(word: str, old: bytes, first: bytes, second: bytes) -> bytes:
             return first if math.isnan(o) else old
         return encode((min if word == "fmin" else max)(o, a), kind)
     sign = -1 if word == "fsub" else 1
-    return encode(rounded(total(exact(o), exact(sign * a)), kind), kind)
+    return encode(round_number(total(exact(o), exact(sign * a)), kind), kind)
 
 
 def clamp(value: int, kind: str) -> int:
-    """An integer in the range of a type."""
+    """Return an integer in the range of a type."""
     low, high = limits(kind)
     return min(max(value, low), high)

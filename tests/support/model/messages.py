@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.support.model.memory import Space, float_kind, updated
+from tests.support.model.memory import Space, float_kind, update
 from tests.support.model.numbers import encode
 from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
 from visa_lsp.isa.types import ExecControl
@@ -17,7 +17,7 @@ WORD = 1 << 32
 
 
 def space_of(state: State, inst, name: str = "surface") -> Space:
-    """The space of a surface field; a register holds a pointer that stands for the surface (text 4.2)."""
+    """Return the space of a surface field; a register holds a pointer that stands for the surface (text 4.2)."""
     value = inst.get(name)
     if isinstance(value, RawOperand):
         return Space(state, state.number(value, 0, "uq"))
@@ -25,7 +25,7 @@ def space_of(state: State, inst, name: str = "surface") -> Space:
 
 
 def offsets(state: State, inst, name: str, lanes: int, *, flat: bool) -> list[int]:
-    """The address of each lane: 64 bits, or 32 bits that wrap around with the global offset."""
+    """Return the address of each lane: 64 bits, or 32 bits that wrap around with the global offset."""
     raw = [state.number(inst.get(name), i, "uq" if flat else "ud") for i in range(lanes)]
     base = state.scalar(inst.get("goff")) if "goff" in inst.row.index else 0
     return [a + base if flat else (a + base) % WORD for a in raw]
@@ -77,14 +77,14 @@ def _cells(
                 state.undefine(data, place + moved, cell - moved)
 
 
-def _scaled(state: State, inst) -> tuple[list[int], list[bool], int]:
-    """Where the lanes of a gather or scatter with a scale are, which are on, and the bytes that move."""
+def _read_scaled(state: State, inst) -> tuple[list[int], list[bool], int]:
+    """Return the addresses, the enabled lanes and the size of a gather or scatter with a scale."""
     on = state.enabled(inst)
     return offsets(state, inst, "off", len(on), flat=False), on, 1 << inst.get("n")
 
 
 def _plain(state: State, inst) -> tuple[list[int], list[bool], int]:
-    """The same of those without: a mask of their own, and offsets in elements."""
+    """Return the same of a message without a scale: a mask of their own, and offsets in elements."""
     control: ExecControl = inst.get("n")
     lanes, size = control.exec_size, 1 << inst.get("eltsize")
     on = [control.no_mask or bool(state.emask >> control.mask_offset + i & 1) for i in range(lanes)]
@@ -92,7 +92,7 @@ def _plain(state: State, inst) -> tuple[list[int], list[bool], int]:
 
 
 def _single(places, *, write: bool):
-    """One cell of four bytes for each lane."""
+    """Return one cell of four bytes for each lane."""
 
     def body(state: State, inst) -> None:
         at, on, moved = places(state, inst)
@@ -173,10 +173,10 @@ def serve(
         if place is not None:
             data, at = place
             old = bytes(data[at : at + size])
-            data[at : at + size] = updated(word, old, first, second)
+            data[at : at + size] = update(word, old, first, second)
             if float_kind(word, size):
                 state.floats[id(data), at] = float_kind(word, size)
-        # Of a result that is no number only that is said.
+        # Of a result that is not a number, the documents state only that.
         state.poke(inst, dst, i * cell, old.ljust(cell, b"\0"), float_kind(word, size) or "ub")
 
 
@@ -222,8 +222,8 @@ EFFECTS = {
     "scatter4_scaled": _channels("src", "off", flat=False, write=True),
     "svm_gather4scaled": _channels("data", "address", flat=True, write=False),
     "svm_scatter4scaled": _channels("data", "address", flat=True, write=True),
-    "gather_scaled": _single(_scaled, write=False),
-    "scatter_scaled": _single(_scaled, write=True),
+    "gather_scaled": _single(_read_scaled, write=False),
+    "scatter_scaled": _single(_read_scaled, write=True),
     "gather": _single(_plain, write=False),
     "scatter": _single(_plain, write=True),
     "qw_gather": _qwords(write=False),

@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 
 from tests.support.model.lanes import kinds_of, lane_sources, modifier, saturates, sources_of, store
-from tests.support.model.numbers import SIZES, decode, encode, exact, execution_type, rounded
+from tests.support.model.numbers import SIZES, decode, encode, exact, execution_type, round_number
 from visa_lsp.program.model import Address, AddressOf, General, Immediate, Predicate, PredicateOperand
 from visa_lsp.program.model import State as StateOperand
 
@@ -31,7 +31,7 @@ def mov(state: State, inst) -> None:
 
 
 def _copy(state: State, inst, operands, choice: list[int], on: list[bool]) -> None:
-    """Each lane takes the source of its choice: as bits between equal types, else converted."""
+    """Copy the chosen source of each lane: as bits between equal types, else converted."""
     dst = inst.get("dst")
     kind, kinds = state.type_name(dst), kinds_of(state, operands)
     lanes = len(on)
@@ -66,7 +66,7 @@ def select(state: State, inst) -> None:
 
 
 def compare(state: State, inst) -> None:
-    """One bit, or all bits, per lane."""
+    """Write one bit, or all bits, per lane."""
     operands = sources_of(inst)
     exec_kind = execution_type(kinds_of(state, operands))
     on = state.enabled(inst, predicate=False)
@@ -99,7 +99,7 @@ def setp(state: State, inst) -> None:
 
 
 def movs(state: State, inst) -> None:
-    """A surface or sampler element, or a number that becomes one."""
+    """Move a surface or sampler element, or a number that becomes one."""
     dst, src = inst.get("dst"), inst.get("src0")
 
     def cells(operand):
@@ -117,7 +117,7 @@ def movs(state: State, inst) -> None:
 
 
 def addr_add(state: State, inst) -> None:
-    """A place in the register file plus a signed 16-bit offset."""
+    """Add a signed 16-bit offset to a place in the register file."""
     dst, base, offset = inst.get("dst"), inst.get("src0"), inst.get("src1")
     on = state.enabled(inst)
     table = state.addresses[dst.var]
@@ -163,7 +163,7 @@ def _tf32(value: float) -> float:
     """Eleven bits of precision, to nearest even, the exponents of f."""
     _, exponent = math.frexp(value)
     step = Fraction(2) ** (exponent - 11)
-    return rounded(round(Fraction(value) / step) * step, "f")
+    return round_number(round(Fraction(value) / step) * step, "f")
 
 
 def srnd(state: State, inst) -> None:
@@ -182,7 +182,7 @@ def srnd(state: State, inst) -> None:
             bits += noise[i] % (1 << drop)
         if to == "hf":
             shaken = decode(bits.to_bytes(4, "little"), "f")
-            data[i] = encode(rounded(exact(shaken), "hf", "zero") if math.isfinite(value) else shaken, "hf")
+            data[i] = encode(round_number(exact(shaken), "hf", "zero") if math.isfinite(value) else shaken, "hf")
         else:
             data[i] = b"\x7f" if math.isnan(value) else (bits >> 8).to_bytes(2, "little")[:1]
     state.put(inst, dst, data, len(on))

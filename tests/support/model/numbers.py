@@ -39,7 +39,7 @@ class Modes:
         return Modes(("even", "up", "down", "zero")[control >> 4 & 3], frozenset(keeps))
 
     def keep(self, kind: str) -> bool:
-        """Whether denormals of a type are kept; a bfloat16 has the exponents, and the mode, of f."""
+        """Return whether denormals of a type are kept; a bfloat16 has the exponents, and the mode, of f."""
         return ("f" if kind == "bf" else kind) in self.keeps
 
 
@@ -53,14 +53,14 @@ def limits(kind: str) -> tuple[int, int]:
 
 
 def decode(data: bytes, kind: str) -> int | float:
-    """The value of an element."""
+    """Return the value of an element."""
     if kind in INTS:
         return int.from_bytes(data, "little", signed=kind in SIGNED)
     return float(np.frombuffer(data, DTYPES[kind])[0])
 
 
 def encode(value: float, kind: str) -> bytes:
-    """The bytes of a value that the type can hold; integers are cut to the low bits."""
+    """Return the bytes of a value that the type can hold; integers are cut to the low bits."""
     if kind in INTS:
         return (int(value) & (1 << 8 * INTS[kind]) - 1).to_bytes(INTS[kind], "little")
     if kind == "bf":
@@ -69,17 +69,17 @@ def encode(value: float, kind: str) -> bytes:
 
 
 def is_special(value: Fraction | float) -> bool:
-    """An infinity, a NaN or a zero with a sign: what is no plain fraction."""
+    """Return an infinity, a NaN or a zero with a sign: what is not a plain fraction."""
     return isinstance(value, float) and (not math.isfinite(value) or value == 0)
 
 
 def exact(value: float | Fraction) -> Fraction | float:
-    """A fraction where there is one; zeros, infinities and NaN stay floats."""
+    """Return a fraction where there is one; zeros, infinities and NaN stay floats."""
     return value if is_special(value) else Fraction(value)
 
 
-def rounded(value: Fraction | float, kind: str, rounding: str = "even") -> float:
-    """A number rounded to a float type, once."""
+def round_number(value: Fraction | float, kind: str, rounding: str = "even") -> float:
+    """Return a number rounded to a float type, once."""
     if is_special(value):
         return float(value)
     value = Fraction(value)
@@ -112,8 +112,8 @@ def rounded(value: Fraction | float, kind: str, rounding: str = "even") -> float
     return number if value > 0 else -number
 
 
-def flushed(value: Fraction | float, kind: str, modes: Modes) -> Fraction | float:
-    """A denormal of the type becomes a zero of its sign where the modes do not keep it."""
+def flush(value: Fraction | float, kind: str, modes: Modes) -> Fraction | float:
+    """Return a denormal of the type becomes a zero of its sign where the modes do not keep it."""
     if modes.keep(kind) or is_special(value):
         return value
     if abs(value) < Fraction(2) ** FLOATS[kind][1]:
@@ -122,25 +122,25 @@ def flushed(value: Fraction | float, kind: str, modes: Modes) -> Fraction | floa
 
 
 def to_type(value: Fraction | float, source: str, kind: str, modes: Modes, *, saturate: bool = False) -> int | float:
-    """A result of execution type ``source`` in a destination of type ``kind``."""
+    """Return a result of execution type ``source`` in a destination of type ``kind``."""
     if kind in INTS:
         low, high = limits(kind)
         if source in INTS:
             if saturate:
                 value = min(max(int(value), low), high)
             return decode(encode(int(value), kind), kind)
-        number = rounded(value, source, modes.rounding)
+        number = round_number(value, source, modes.rounding)
         if math.isnan(number):
             return 0
         if math.isinf(number):
             return high if number > 0 else low
         return min(max(math.trunc(number), low), high)
     if source in FLOATS:
-        value = rounded(value, source, modes.rounding)
+        value = round_number(value, source, modes.rounding)
     if saturate:
         value = _unit(value)
-    number = rounded(exact(value) if isinstance(value, float) else value, kind, modes.rounding)
-    return float(flushed(number, kind, modes)) if source in FLOATS else number
+    number = round_number(exact(value) if isinstance(value, float) else value, kind, modes.rounding)
+    return float(flush(number, kind, modes)) if source in FLOATS else number
 
 
 def _unit(value: Fraction | float) -> Fraction | float | int:
@@ -150,7 +150,7 @@ def _unit(value: Fraction | float) -> Fraction | float | int:
 
 
 def same(a: bytes, b: bytes, kind: str, ulp: int = 0, *, zeros: bool = False) -> bool:
-    """Whether two elements agree: a NaN equals any NaN; ``ulp`` steps apart are allowed, and with ``zeros`` signs of zero."""
+    """Return whether two elements agree: a NaN equals any NaN; ``ulp`` steps apart are allowed, and with ``zeros`` signs of zero."""
     if a == b or kind in INTS:
         return a == b
     x, y = decode(a, kind), decode(b, kind)
@@ -171,7 +171,7 @@ WIDENED = {"b": "w", "ub": "uw"}
 
 
 def execution_type(kinds: list[str]) -> str:
-    """The type that an instruction computes in (the page of data types; bytes count as words, bf as f)."""
+    """Return the type that an instruction computes in (the page of data types; bytes count as words, bf as f)."""
     seen = [WIDENED.get(k, k) for k in kinds]
     floats = [k for k in seen if k in FLOATS]
     if "df" in floats:
@@ -184,7 +184,7 @@ def execution_type(kinds: list[str]) -> str:
 
 
 def small_float(byte: int) -> float:
-    """An element of a packed ``vf``: one sign bit, three exponent bits with bias 3, four of fraction; 0 and 0x80 are zeros."""
+    """Return an element of a packed ``vf``: one sign bit, three exponent bits with bias 3, four of fraction; 0 and 0x80 are zeros."""
     sign = -1.0 if byte & 0x80 else 1.0
     exponent, fraction = byte >> 4 & 7, byte & 15
     return math.copysign(0.0, sign) if byte & 0x7F == 0 else sign * math.ldexp(1 + fraction / 16, exponent - 3)
@@ -228,6 +228,6 @@ def inputs(kind: str, count: int, seed: int) -> bytes:
             math.ldexp(1.0, lowest + 1 - precision), 3 * math.ldexp(1.0, lowest + 1 - precision), tiny * (1 + unit), 1 / 3,
         ]  # fmt: skip
         drawn = [*rng.uniform(-8, 8, count // 2), *np.exp2(rng.uniform(-14, 14, count))]
-        values = [rounded(exact(float(v)), kind) for v in [*corners, *drawn][:count]]
+        values = [round_number(exact(float(v)), kind) for v in [*corners, *drawn][:count]]
     order = rng.permutation(len(values))
     return b"".join(encode(values[i], kind) for i in order)

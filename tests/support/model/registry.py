@@ -1,4 +1,4 @@
-"""Which function models which row: the model's own dispatch over the meanings that rows name."""
+"""The model function of each row: the model's own dispatch over the meanings that rows name."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NOTHING = frozenset({"nop", "fence", "fence_global", "fence_shared", "wait"})
 
 
 def model_of(row: Instruction):
-    """The function that executes a row on a state; None if there is none."""
+    """Return the function that executes a row on a state; None if there is none."""
     match row.meaning:
         case Lane():
             return lanes.lane

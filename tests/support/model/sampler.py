@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from tests.support.model.messages import space_of
-from tests.support.model.numbers import SIZES, encode, rounded
+from tests.support.model.numbers import SIZES, encode, round_number
 from tests.support.model.state import State, Surface
 from tests.support.model.typed import Texels
 from visa_lsp.program.model import RawOperand
@@ -21,7 +21,7 @@ BORDER = [0, 0, 0, 0]
 
 
 def parameters(row) -> list[str]:
-    """The payload of a row in turn; ``lod+offsets`` shares its low bits with texel offsets."""
+    """Return the payload of a row in turn; ``lod+offsets`` shares its low bits with texel offsets."""
     text = re.search(r"Parameters: ([^.]*)\.", row.detail)[1]
     found = []
     for item in text.split(", "):
@@ -31,7 +31,7 @@ def parameters(row) -> list[str]:
 
 
 class Message:
-    """One sampler instruction: its lanes, image, sampler and parameters."""
+    """A sampler instruction: its lanes, image, sampler and parameters."""
 
     def __init__(self, state: State, inst) -> None:
         self.state, self.inst = state, inst
@@ -49,7 +49,7 @@ class Message:
             )
             self.sampler = state.samplers.get(value, {})
         word = state.scalar(inst.get("aoffimmi")) if "aoffimmi" in inst.row.index else 0
-        self.shared = [signed(word >> shift, 4) for shift in (8, 4, 0)]
+        self.shared = [sign(word >> shift, 4) for shift in (8, 4, 0)]
         payload = inst.get("payload")
         if payload is None:
             self.places = {n: inst.get(n) for n in ("u", "v", "r")}
@@ -61,7 +61,7 @@ class Message:
             self.half = first is not None and first.size == 2
 
     def parameter(self, name: str, lane: int, *, integer: bool = False):
-        """A parameter of a lane; 0 where the payload ends before it."""
+        """Return a parameter of a lane; 0 where the payload ends before it."""
         at = next((n for n in self.places if name in n.split("+")), None)
         if at is None:
             return 0
@@ -69,7 +69,7 @@ class Message:
         return self.state.number(self.places[at], lane, kind)
 
     def has(self, name: str) -> bool:
-        """Whether the row has a parameter of this name."""
+        """Return whether the row has a parameter of this name."""
         return any(name in n.split("+") for n in self.places)
 
     def moved(self, lane: int, bits: int) -> list[int]:
@@ -79,7 +79,7 @@ class Message:
             own = [self.parameter("offu", lane, integer=True), self.parameter("offv", lane, integer=True), 0]
         elif self.has("offsets"):
             word = self.parameter("offsets", lane, integer=True)
-            own = [signed(word >> s, 4) for s in (8, 4, 0)] if bits == 4 else [signed(word, 6), signed(word >> 6, 6), 0]
+            own = [sign(word >> s, 4) for s in (8, 4, 0)] if bits == 4 else [sign(word, 6), sign(word >> 6, 6), 0]
         return [a + b for a, b in zip(self.shared, own, strict=True)]
 
     def axes(self, u, v, r) -> tuple:
@@ -92,15 +92,15 @@ class Message:
         return u, v, r
 
     def texel(self, x: int, y: int, z: int) -> list:
-        """Four channels; the border colour outside. Fractions of a normalized format are f numbers."""
+        """Return four channels; the border colour outside. Fractions of a normalized format are f numbers."""
         image = self.texels
         if not (0 <= x < image.width and 0 <= y < image.height and 0 <= z < image.depth):
             return BORDER
         found = image.read(((z * image.height + y) * image.width + x) * image.bytes)
-        return found if image.integer else [rounded(Fraction(v), "f") for v in found]
+        return found if image.integer else [round_number(Fraction(v), "f") for v in found]
 
     def store(self, lane: int, values: list, chosen: list[int], *, ulp: int = 0) -> None:
-        """The chosen channels in the destination's type, each in registers of its own."""
+        """Store the chosen channels in the destination's type, each in its own registers."""
         dst = self.inst.get("dst")
         kind = self.state.kernel.variable_type(dst.var).name
         row = -(-len(self.on) * SIZES[kind] // self.state.grf) * self.state.grf
@@ -112,15 +112,15 @@ class Message:
                 data = encode(int(value), {"f": "ud", "hf": "uw"}.get(kind, kind))
                 seen = {"f": "ud", "hf": "uw"}.get(kind, kind)
             elif kind in ("f", "hf"):
-                data = encode(rounded(value, kind) if isinstance(value, Fraction | float) else float(value), kind)
+                data = encode(round_number(value, kind) if isinstance(value, Fraction | float) else float(value), kind)
             elif self.texels is not None:
-                data, seen = encode(rounded(value, "f") if isinstance(value, Fraction) else float(value), "f"), "f"
+                data, seen = encode(round_number(value, "f") if isinstance(value, Fraction) else float(value), "f"), "f"
             else:
                 data = encode(int(value), kind)
             self.state.poke(self.inst, dst, k * row + lane * SIZES[kind], data, seen, ulp=ulp, zeros=True)
 
     def null_mask(self, count: int) -> None:
-        """One more register, where it is asked for: no page is null."""
+        """Write one more register if the message requests it: no page is null."""
         dst = self.inst.get("dst")
         if self.op & 0x100 and any(self.on):
             kind = self.state.kernel.variable_type(dst.var).name
@@ -136,14 +136,14 @@ class Message:
             )
 
 
-def signed(value: int, bits: int) -> int:
-    """The low bits of a number as a signed one."""
+def sign(value: int, bits: int) -> int:
+    """Return the low bits of a number as a signed one."""
     value &= (1 << bits) - 1
     return value - (1 << bits) if value >> bits - 1 else value
 
 
 def chosen_of(inst) -> list[int]:
-    """The channels of a mask."""
+    """Return the channels of a mask."""
     return [c for c in range(4) if inst.get("chan") >> c & 1]
 
 
@@ -163,14 +163,14 @@ def taps(coordinate, size: int, sampler: dict, offset: int, *, linear: bool) -> 
         c *= size
     c += offset
     if not linear:
-        return [(wrapped(math.floor(c), size, mode), Fraction(1))]
+        return [(wrap(math.floor(c), size, mode), Fraction(1))]
     low = math.floor(c - Fraction(1, 2))
     part = c - Fraction(1, 2) - low
-    return [(wrapped(low, size, mode), 1 - part), (wrapped(low + 1, size, mode), part)]
+    return [(wrap(low, size, mode), 1 - part), (wrap(low + 1, size, mode), part)]
 
 
-def wrapped(i: int, size: int, mode: str) -> int:
-    """A texel number inside the image, or -1."""
+def wrap(i: int, size: int, mode: str) -> int:
+    """Return a texel number inside the image, or -1."""
     if mode == "repeat":
         return i % size
     if mode in ("clamp", "clamp_to_border"):
@@ -178,13 +178,13 @@ def wrapped(i: int, size: int, mode: str) -> int:
     return min(max(i, 0), size - 1)
 
 
-def compared(texel: list, reference) -> list:
+def compare(texel: list, reference) -> list:
     """1 where the reference is not above red."""
     return [1.0 if reference <= texel[0] else 0.0, 0.0, 0.0, 1.0]
 
 
-def filtered(message: Message, coordinates, offsets, reference=None) -> list:
-    """Four channels at a point."""
+def filter_texels(message: Message, coordinates, offsets, reference=None) -> list:
+    """Return four channels at a point."""
     image, sampler = message.texels, message.sampler
     linear = sampler.get("filter") == "linear"
     corners = []
@@ -203,7 +203,7 @@ def filtered(message: Message, coordinates, offsets, reference=None) -> list:
             for z, wz in corners[2]:
                 texel = message.texel(x, y, z)
                 if reference is not None:
-                    texel = compared(texel, reference)
+                    texel = compare(texel, reference)
                 if not linear:
                     return texel
                 total = [t + Fraction(v) * wx * wy * wz for t, v in zip(total, texel, strict=True)]
@@ -220,13 +220,13 @@ def sample(state: State, inst) -> None:
         if message.texels:
             point = [message.parameter(n, lane) for n in ("u", "v", "r")]
             reference = message.parameter("ref", lane) if message.has("ref") else None
-            values = filtered(message, point, message.moved(lane, 4), reference)
+            values = filter_texels(message, point, message.moved(lane, 4), reference)
         message.store(lane, values, chosen_of(inst), ulp=1)
     message.null_mask(len(chosen_of(inst)))
 
 
 def load(state: State, inst) -> None:
-    """The texel at integer coordinates."""
+    """Load the texel at integer coordinates."""
     message = Message(state, inst)
     for lane, on in enumerate(message.on):
         if not on:
@@ -241,7 +241,7 @@ def load(state: State, inst) -> None:
 
 
 def sample4(state: State, inst) -> None:
-    """One channel of the four texels of a bilinear filter: lower left, lower right, upper right, upper left."""
+    """Load one channel of the four texels of a bilinear filter: lower left, lower right, upper right, upper left."""
     message = Message(state, inst)
     channel = inst.get("chan") & 3
     for lane, on in enumerate(message.on):
@@ -259,7 +259,7 @@ def sample4(state: State, inst) -> None:
                 message.texel(a, b, layer) for a, b in ((left, lower), (right, lower), (right, upper), (left, upper))
             ]
             if message.has("ref"):
-                four = [compared(t, message.parameter("ref", lane)) for t in four]
+                four = [compare(t, message.parameter("ref", lane)) for t in four]
                 channel = 0
             values = [t[channel] for t in four]
         message.store(lane, values, [0, 1, 2, 3])
@@ -279,8 +279,8 @@ def sample_unorm(state: State, inst) -> None:
         for row in range(4):
             for column in range(0, 8, 2 if halved else 1):
                 point = (np.float64(u) + column * np.float64(du), np.float64(v) + row * np.float64(dv), 0)
-                value = filtered(message, [float(p) for p in point], [0, 0, 0])[channel]
-                scaled = min(max(Fraction(rounded(Fraction(value), "f")), Fraction(0)), Fraction(1)) * top
+                value = filter_texels(message, [float(p) for p in point], [0, 0, 0])[channel]
+                scaled = min(max(Fraction(round_number(Fraction(value), "f")), Fraction(0)), Fraction(1)) * top
                 state.poke(inst, inst.get("dst"), (k * 32 + place) * size, round(scaled).to_bytes(size, "little"))
                 if abs(scaled - math.floor(scaled) - Fraction(1, 2)) < Fraction(1, 64):
                     # Half-way, the last bit of the weights decides.

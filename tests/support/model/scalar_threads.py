@@ -24,7 +24,7 @@ ADDRESSES = 0x1000  # what a function's address is here; the simulator may have 
 
 @dataclass
 class Frame:
-    """An activation: its body and state, where it stands, and the subroutine returns that are open."""
+    """An activation: its body and state, where it is, and the subroutine returns that are open."""
 
     state: State
     code: tuple
@@ -34,7 +34,7 @@ class Frame:
 
 
 class Lane:
-    """One lane's run of a program."""
+    """A lane's run of a program."""
 
     def __init__(self, kernel, functions: dict, grf: int, lane: int, initial: dict[int, bytes]) -> None:
         self.functions, self.grf, self.lane = functions, grf, lane
@@ -45,7 +45,7 @@ class Lane:
         self.visited: list[str] = []
 
     def frame(self, kernel) -> Frame:
-        """A new activation of a body."""
+        """Return a new activation of a body."""
         state = State(kernel, self.grf, 1 << self.lane)
         state.regs.update(self.shared)
         places = {i.get("label"): pc for pc, i in enumerate(kernel.instructions) if i.row.opens_label}
@@ -70,7 +70,7 @@ class Lane:
         return first
 
     def taken(self, frame: Frame, inst) -> bool:
-        """Whether this lane goes where an instruction sends its lanes. One lane of execution size moves all."""
+        """Return whether this lane takes the jump of an instruction. One lane of execution size moves all."""
         control, pred = inst.get("exec"), inst.get("pred")
         size, at = control.exec_size, control.mask_offset
         if size > 1 and not at <= self.lane < at + size:

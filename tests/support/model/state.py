@@ -1,8 +1,8 @@
 """The state that an instruction sees, and its operands: registers as bytes, addresses as places in variables, masks, memory.
 
 Takes resolved instructions (``program.model``) and the table's rows; everything that an operand means is written here
-from the seeds' pseudo-code. A state runs one thread. It also keeps what a test has to know of a destination: of which
-type its elements are, how near a float has to come, and which of its bytes the documents leave undefined.
+from the seeds' pseudo-code. A state runs one thread. It also keeps facts of a destination for tests: the type of its
+elements, the tolerance of a float, and the bytes that the documents leave undefined.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ WHOLE = ExecControl(1, 0, no_mask=True)  # what a message without a parenthesis 
 
 @dataclass
 class Surface:
-    """What a surface variable stands for: bytes, and for images their shape."""
+    """The memory behind a surface variable: bytes, and the shape of an image."""
 
     data: bytearray
     base: int = 0  # address in the flat space
@@ -33,7 +33,7 @@ class Surface:
 
 @dataclass
 class Expected:
-    """How a variable is compared: element type, units in the last place, signs of zero, bytes that mean nothing."""
+    """The comparison of a variable: element type, units in the last place, signs of zero, bytes that mean nothing."""
 
     kind: str
     ulp: int = 0
@@ -43,7 +43,7 @@ class Expected:
     computed: str = ""  # the float type that an approximation was computed in, where the destination is wider
 
     def agrees(self, a: bytes, b: bytes) -> bool:
-        """Whether two elements agree; an approximation may be off in the type that it was computed in."""
+        """Return whether two elements agree; an approximation may be off in the type that it was computed in."""
         if same(a, b, self.kind, self.ulp, zeros=self.zeros):
             return True
         if not self.ulp or self.kind not in FLOATS or self.computed not in FLOATS:
@@ -53,7 +53,7 @@ class Expected:
 
 
 class State:
-    """One thread: declared variables, address and predicate variables, the execution mask, surfaces and flat memory."""
+    """A thread: declared variables, address and predicate variables, the execution mask, surfaces and flat memory."""
 
     def __init__(self, kernel, grf: int, emask: int) -> None:
         self.kernel, self.grf, self.emask = kernel, grf, emask
@@ -73,12 +73,12 @@ class State:
         self.flat: list[Surface] = []
         self.header = [0] * 8  # r0
         self.expected: dict[int, Expected] = {}
-        self.floats: dict[tuple[int, int], str] = {}  # float numbers in memory: which bytes, where, of which type
+        self.floats: dict[tuple[int, int], str] = {}  # float numbers in memory: bytes, place, type
 
     # ---- variables
 
     def locate(self, var: int) -> tuple[int, int]:
-        """The variable that an alias chain ends in, and the offset there."""
+        """Return the variable that an alias chain ends in, and the offset there."""
         offset = 0
         while var >= 32:
             declared = self.kernel.variables[var - 32]
@@ -89,7 +89,7 @@ class State:
         return var, offset
 
     def type_name(self, operand) -> str:
-        """The element type of an operand; a packed immediate counts as w, uw or f."""
+        """Return the element type of an operand; a packed immediate counts as w, uw or f."""
         if isinstance(operand, Immediate):
             return {"v": "w", "uv": "uw", "vf": "f"}.get(operand.type.name, operand.type.name)
         if isinstance(operand, Indirect):
@@ -99,7 +99,7 @@ class State:
         return "uw" if isinstance(operand, Address) else "ud"
 
     def origin(self, operand) -> tuple[int, int]:
-        """Where a general operand begins: variable and byte."""
+        """Return the variable and byte where a general operand begins."""
         var, offset = self.locate(operand.var)
         return var, offset + operand.row * self.grf + operand.col * SIZES[self.type_name(operand)]
 
@@ -127,11 +127,11 @@ class State:
         return out
 
     def held(self, var: int) -> bytes | bytearray:
-        """The bytes of a variable."""
+        """Return the bytes of a variable."""
         return self.control if var == CONTROL else self.regs[var]
 
     def elements(self, operand, lanes: int) -> list[bytes]:
-        """The bytes of each lane of a general, indirect or plain immediate operand."""
+        """Return the bytes of each lane of a general, indirect or plain immediate operand."""
         size = SIZES[self.type_name(operand)]
         if isinstance(operand, Immediate):
             return [(operand.bits & (1 << 8 * size) - 1).to_bytes(size, "little")] * lanes
@@ -140,7 +140,7 @@ class State:
         ]
 
     def values(self, operand, lanes: int, on: list[bool] | None = None) -> list[int | float]:
-        """The value of each lane of a source, before modifiers; 0 for lanes that are not ``on``."""
+        """Return the value of each lane of a source, before modifiers; 0 for lanes that are not ``on``."""
         if isinstance(operand, Immediate) and operand.type.name in ("v", "uv"):
             nibbles = [operand.bits >> 4 * (i % 8) & 15 for i in range(lanes)]
             return [n - 16 if operand.type.name == "v" and n > 7 else n for n in nibbles]
@@ -156,14 +156,14 @@ class State:
         return out
 
     def scalar(self, operand) -> int:
-        """The first element of a message's vector operand, as an integer."""
+        """Return the first element of a message's vector operand, as an integer."""
         if operand is None or isinstance(operand, int):
             return operand or 0
         value = self.values(operand, 1)[0]
         return -int(value) if operand.__class__ is General and operand.modifier.name == "NEG" else int(value)
 
     def put(self, inst: Inst, operand, lane_bytes: dict[int, bytes], lanes: int, **how) -> None:
-        """Write elements of some lanes of a destination; ``how`` says how near they have to come."""
+        """Write elements of some lanes of a destination; ``how`` has the tolerance."""
         if isinstance(operand, General) and operand.var == 0:
             return
         places = self.places(operand, lanes)
@@ -196,7 +196,7 @@ class State:
         return var, offset + operand.offset
 
     def peek(self, operand: RawOperand, offset: int, size: int) -> bytes:
-        """Bytes behind the start of a raw operand; zeros for ``%null``."""
+        """Return bytes behind the start of a raw operand; zeros for ``%null``."""
         place = self.raw(operand)
         return (
             bytes(size) if place is None else bytes(self.regs[place[0]][place[1] + offset : place[1] + offset + size])
@@ -216,7 +216,7 @@ class State:
             self.wrote(var, kind, inst, **how)
 
     def undefine(self, operand: RawOperand, offset: int, size: int) -> None:
-        """The documents leave these bytes of a raw destination open."""
+        """Mark bytes of a raw destination that the documents leave open."""
         place = self.raw(operand)
         if place is not None:
             known = self.expected.setdefault(place[0], Expected("ub"))
@@ -225,7 +225,7 @@ class State:
     # ---- lanes
 
     def enabled(self, inst: Inst, *, predicate: bool = True) -> list[bool]:
-        """The channel enable bits (seed 004, ``EvaluateChEn``)."""
+        """Return the channel enable bits (seed 004, ``EvaluateChEn``)."""
         control = inst.get("exec") or WHOLE
         lanes, at = control.exec_size, control.mask_offset
         on = [control.no_mask or bool(self.emask >> at + i & 1) for i in range(lanes)]
@@ -234,7 +234,7 @@ class State:
         return on
 
     def predicate_bits(self, inst: Inst) -> list[bool]:
-        """The bits that a predicate control gives to the lanes: combined, then inverted."""
+        """Return the bits that a predicate control gives to the lanes: combined, then inverted."""
         control, pred = inst.get("exec") or WHOLE, inst.get("pred")
         bits = [bool(self.preds[pred.var] >> control.mask_offset + i & 1) for i in range(control.exec_size)]
         if pred.combine is Combine.ANY:
@@ -252,7 +252,7 @@ class State:
 
 
 def describe(inst: Inst) -> str:
-    """An instruction in words, for a failure's message."""
+    """Return an instruction in words, for a failure's message."""
     control = inst.get("exec")
     fields = ", ".join(
         f"{f.name}={v}"
@@ -262,8 +262,8 @@ def describe(inst: Inst) -> str:
     return f"{inst.row.mnemonic} {control if control is not None else ''} {fields}"
 
 
-def modified(value, modifier: str, kind: str):
-    """A source value after its modifier."""
+def modify(value, modifier: str, kind: str):
+    """Return a source value after its modifier."""
     unsigned = kind in ("ub", "uw", "ud", "uq")
     if modifier == "NOT":
         return -1 - value

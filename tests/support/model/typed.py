@@ -9,7 +9,7 @@ import math
 
 from tests.support.model import lsc, messages
 from tests.support.model.memory import Space, clamp
-from tests.support.model.numbers import SIZES, decode, encode, rounded
+from tests.support.model.numbers import SIZES, decode, encode, round_number
 from tests.support.model.state import State, Surface
 from visa_lsp.isa.lsc_codes import ATOMIC_OP_TEXT
 
@@ -34,7 +34,7 @@ class Texels:
         self.integer = "int" in self.format
 
     def place(self, u: int, v: int, r: int) -> int | None:
-        """The byte of a texel; coordinates that the shape does not have do not count."""
+        """Return the byte of a texel; coordinates that the shape does not have do not count."""
         x, y, z = u, v, r
         if self.dims == 1:
             y = z = 0
@@ -45,7 +45,7 @@ class Texels:
         return ((z * self.height + y) * self.width + x) * self.bytes
 
     def read(self, at: int) -> list:
-        """Four channels; a missing colour is 0, a missing alpha 1."""
+        """Return four channels; a missing colour is 0, a missing alpha 1."""
         size = SIZES[self.kind]
         found = [decode(bytes(self.data[at + i * size : at + (i + 1) * size]), self.kind) for i in range(self.channels)]
         if "norm" in self.format:
@@ -54,7 +54,7 @@ class Texels:
         return [*found, 0, 0, 0, 1][:4] if self.channels == 4 else [*found, *[0, 0, 0, 1][len(found) :]]
 
     def write(self, at: int, channel: int, raw: bytes) -> None:
-        """One channel from the dword of a register, converted to the format."""
+        """Write one channel from the dword of a register, converted to the format."""
         if channel >= self.channels:
             return
         size = SIZES[self.kind]
@@ -67,12 +67,12 @@ class Texels:
             value = 0.0 if math.isnan(value) else min(max(value, -1.0 if signed else 0.0), 1.0)
             value = round(value * top)
         else:
-            value = rounded(decode(raw, "f"), self.kind)
+            value = round_number(decode(raw, "f"), self.kind)
         self.data[at + channel * size : at + (channel + 1) * size] = encode(value, self.kind)
 
     def dword(self, value) -> bytes:
-        """A channel as a register receives it."""
-        return encode(int(value), "ud") if self.integer else encode(rounded(value, "f"), "f")
+        """Return a channel as a register receives it."""
+        return encode(int(value), "ud") if self.integer else encode(round_number(value, "f"), "f")
 
 
 def _coordinates(state: State, inst, lane: int, kinds: str, moved: bool) -> list[int]:
@@ -88,7 +88,7 @@ def _sample_outside(state: State, inst, lane: int, kind: str, sampled: bool) -> 
 
 
 def _texels(state: State, inst, newer: bool) -> tuple[Space, str, Texels | None]:
-    """The surface, the type of the coordinates, and the image; None where no surface is bound."""
+    """Return the surface, the type of the coordinates, and the image; None where no surface is bound."""
     space = lsc.space_of(state, inst)[0] if newer else messages.space_of(state, inst)
     kind = {1: "w", 2: "d", 3: "q", 5: "d", 6: "d"}[inst.get("addrsize")] if newer else "d"
     if space.data is None:
@@ -96,7 +96,9 @@ def _texels(state: State, inst, newer: bool) -> tuple[Space, str, Texels | None]
     return space, kind, Texels(Surface(space.data, 0, space.surface.image if space.surface else None))
 
 
-def _typed(data: str, *, write: bool, newer: bool, alpha: bool = False, status: bool = False, sampled: bool = False):
+def _make_typed(
+    data: str, *, write: bool, newer: bool, alpha: bool = False, status: bool = False, sampled: bool = False
+):
     """Whole texels. ``alpha``: a read outside gives 1 there (page GATHER4_TYPED)."""
 
     def body(state: State, inst) -> None:
@@ -131,7 +133,7 @@ def _typed(data: str, *, write: bool, newer: bool, alpha: bool = False, status: 
 
 
 def load_status(state: State, inst) -> None:
-    """One bit per lane: whether its pixel is there."""
+    """Write one bit per lane: set if its pixel exists."""
     on = state.enabled(inst)
     _, kind, texels = _texels(state, inst, newer=True)
     bits = sum(
@@ -184,14 +186,14 @@ def _block(*, write: bool):
 
 
 EFFECTS = {
-    "gather4_typed": _typed("dst", write=False, newer=False, alpha=True),
-    "scatter4_typed": _typed("src", write=True, newer=False),
+    "gather4_typed": _make_typed("dst", write=False, newer=False, alpha=True),
+    "scatter4_typed": _make_typed("src", write=True, newer=False),
     "typed_atomic": _atomic(newer=False),
-    "lsc_typed_load": _typed("dst", write=False, newer=True),
-    "lsc_typed_store": _typed("src1", write=True, newer=True),
-    "lsc_typed_load_msrt": _typed("dst", write=False, newer=True, sampled=True),
-    "lsc_typed_store_msrt": _typed("src1", write=True, newer=True, sampled=True),
-    "lsc_typed_load_quad_status": _typed("dst", write=False, newer=True, status="behind"),
+    "lsc_typed_load": _make_typed("dst", write=False, newer=True),
+    "lsc_typed_store": _make_typed("src1", write=True, newer=True),
+    "lsc_typed_load_msrt": _make_typed("dst", write=False, newer=True, sampled=True),
+    "lsc_typed_store_msrt": _make_typed("src1", write=True, newer=True, sampled=True),
+    "lsc_typed_load_quad_status": _make_typed("dst", write=False, newer=True, status="behind"),
     "lsc_typed_load_status": load_status,
     "lsc_typed_atomic": _atomic(newer=True),
     "lsc_typed_load_block2d": _block(write=False),

@@ -26,7 +26,7 @@ mpmath.mp.prec = 160
 
 
 def evaluate(expr: Expr, sources: list, kind: str, count_bits: int):
-    """The value of a row's expression; shift counts are taken modulo ``count_bits``. KeyError: no such word here."""
+    """Return the value of a row's expression; shift counts are taken modulo ``count_bits``. KeyError: no such word here."""
     if expr.word == "src":
         return sources[expr.args[0]]
     if expr.word == "const":
@@ -38,7 +38,7 @@ def evaluate(expr: Expr, sources: list, kind: str, count_bits: int):
 
 
 def words_of(expr: Expr) -> set[str]:
-    """All words of an expression."""
+    """Return all words of an expression."""
     return {expr.word}.union(*(words_of(a) for a in expr.args if not isinstance(a, int)))
 
 
@@ -80,7 +80,7 @@ class Ints:
         }  # fmt: skip
 
     def digits(self, a: int, bits: int = 0) -> str:
-        """The bits as text, highest first."""
+        """Return the bits as text, highest first."""
         bits = bits or self.bits
         return f"{a & (1 << bits) - 1:0{bits}b}"
 
@@ -97,11 +97,11 @@ class Ints:
         return value - (1 << self.bits) if self.signed and value >> self.bits - 1 else value
 
     def first(self, rest: str) -> int:
-        """Where the first other digit stands, from the top."""
+        """Return the place of the first other digit, from the top."""
         return self.bits - len(rest) if rest else 0xFFFFFFFF
 
     def extract(self, width: int, offset: int, a: int) -> int:
-        """A field of digits; beyond bit 31 there are copies of the sign, or zeros."""
+        """Return a field of digits; beyond bit 31 there are copies of the sign, or zeros."""
         width, offset = width % 32, offset % 32
         if width == 0:
             return 0
@@ -110,7 +110,7 @@ class Ints:
         return int(text, 2) - (1 << width if self.signed and text[0] == "1" else 0)
 
     def insert(self, width: int, offset: int, new: int, old: int) -> int:
-        """A field of digits replaced; what would leave at the top is lost."""
+        """Return a field of digits replaced; what would leave at the top is lost."""
         width, offset = width % 32, offset % 32
         low_first, source = list(self.digits(old, 32)[::-1]), self.digits(new, 32)[::-1]
         for i in range(width):
@@ -120,7 +120,7 @@ class Ints:
 
 
 def dp4a(acc: int, a: int, b: int, kinds: list[str]) -> int:
-    """Bytes of each factor are signed as its own type says."""
+    """Return bytes of each factor are signed as its own type says."""
     parts = [
         [
             int.from_bytes(bytes([byte]), "little", signed=kind in SIGNED)
@@ -143,7 +143,7 @@ def _nan(*values) -> bool:
 
 
 def total(*values):
-    """The sum of exact values; a zero that cancels is positive."""
+    """Return the sum of exact values; a zero that cancels is positive."""
     if _nan(*values):
         return math.nan
     infinite = {v for v in values if isinstance(v, float) and math.isinf(v)}
@@ -156,7 +156,7 @@ def total(*values):
 
 
 def product(a, b):
-    """The exact product."""
+    """Return the exact product."""
     if _nan(a, b):
         return math.nan
     sign = _sign(a) * _sign(b)
@@ -168,7 +168,7 @@ def product(a, b):
 
 
 def quotient(a, b):
-    """The exact quotient."""
+    """Return the exact quotient."""
     if _nan(a, b):
         return math.nan
     sign = _sign(a) * _sign(b)
@@ -182,7 +182,7 @@ def quotient(a, b):
 
 
 def root(a):
-    """The square root, cut far behind the last place of any type; never half-way between two numbers."""
+    """Return the square root, cut far behind the last place of any type; never half-way between two numbers."""
     if is_special(a):
         return a if a in (0, math.inf) else math.nan
     if a < 0:
@@ -221,7 +221,7 @@ def _frc(a):
 
 
 def _by_mp(function, infinite=None):
-    """A function of the library on exact values; what it cannot say about infinities stands in ``infinite``."""
+    """Return a function of the library on exact values; its results for infinities are in ``infinite``."""
 
     def body(*values):
         if _nan(*values):

@@ -18,10 +18,10 @@ from visa_lsp.app.check.report import RelatedExcerpt, Remedy, ReportedFinding, T
 from visa_lsp.app.check.suppress import Selection
 from visa_lsp.app.check.verdict import Task, Verdict, key_of, source_of
 from visa_lsp.app.errors import UserError
+from visa_lsp.build_id import digest
 from visa_lsp.diagnostics import Severity  # noqa: TC001 - the type of a field that is read from JSON
-from visa_lsp.identity import digest
-from visa_lsp.kept import Kept, folder_of_user, installation
-from visa_lsp.reading import is_regular
+from visa_lsp.disk_cache import Kept, folder_of_user, installation
+from visa_lsp.safe_io import is_regular
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,7 +48,7 @@ class _Finding(Struct, frozen=True, array_like=True):
 
 
 class KeptVerdicts:
-    """The verdicts in a folder. ``asked`` counts the lookups, ``found`` the hits."""
+    """The verdicts in a folder. ``asked`` and ``found`` count lookups and hits."""
 
     def __init__(self, folder: Path, name: str) -> None:
         mark = f"visa-lsp checked {sys.version_info[:3]} {digest()}"

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from visa_lsp.app.check.suppress import glob_matches
 from visa_lsp.app.errors import reason
 from visa_lsp.app.inputs import STDIN
-from visa_lsp.reading import kind_of
+from visa_lsp.safe_io import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,7 +52,7 @@ def collect(
             found = [path]
             inputs.named.add(path)
         for file in found:
-            key = file if file in ("", STDIN) else os.path.abspath(file)  # noqa: PTH100 - resolves ".." without asking links
+            key = file if file in ("", STDIN) else os.path.abspath(file)  # noqa: PTH100 - resolves ".." without following links
             if key not in seen:
                 seen.add(key)
                 inputs.files.append(file)

@@ -59,7 +59,7 @@ class RelatedExcerpt(Struct, frozen=True):
 
 
 class ReportedFinding(Struct, frozen=True):
-    """One finding about one file. ``number`` counts findings of equal fingerprint in a file, from 0."""
+    """A finding about one file. ``number`` counts findings of equal fingerprint in a file, from 0."""
 
     path: str
     place: TextRange

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
+from visa_lsp.app.caches import learning
 from visa_lsp.app.check.report import FileResult, findings_of
 from visa_lsp.app.check.verdict import Task, Verdict, is_launch, key_of, outgoing, result_of, source_of
 from visa_lsp.app.clusters import Cluster, ClusterWork
 from visa_lsp.app.errors import UserError
-from visa_lsp.app.learning import learning
 from visa_lsp.embed.languages import Host, may_hold_visa
 from visa_lsp.isa.platforms import platform_named
 

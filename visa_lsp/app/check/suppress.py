@@ -59,9 +59,7 @@ class Selection(Struct, frozen=True):
         named = {s.upper() for s in (*self.select, *self.extend)}
         if not named:
             return frozenset()
-        from visa_lsp.checks.collected import (
-            CHECKS,
-        )  # imported here because a text with a cached verdict needs no rules
+        from visa_lsp.checks.registry import CHECKS  # imported here because a text with a cached verdict needs no rules
 
         groups = tuple(named & _GROUPS)
         return frozenset(

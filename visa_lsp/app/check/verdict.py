@@ -16,7 +16,7 @@ from visa_lsp.app.check.report import FileResult, ReportedFinding, numbered
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import SourceText, read_source
 from visa_lsp.app.output_files import write_file
-from visa_lsp.reading import is_regular
+from visa_lsp.safe_io import is_regular
 
 if TYPE_CHECKING:
     from visa_lsp.app.check.suppress import Selection
@@ -26,7 +26,7 @@ _YAML: Final = (".yaml", ".yml")
 
 
 class Task(Struct, frozen=True):
-    """One file to check. ``name`` is its name in findings, ``source`` its text if that is known."""
+    """A file to check. ``name`` is its name in findings, ``source`` its text if that is known."""
 
     path: str
     name: str
@@ -79,7 +79,7 @@ def is_launch(name: str) -> bool:
     """Return whether a name is that of a launch file."""
     if not name.endswith(_YAML):
         return False
-    from visa_lsp.beside import LAUNCH
+    from visa_lsp.companions import LAUNCH
 
     return name.endswith(LAUNCH)
 

@@ -45,7 +45,7 @@ class Tolerance:
     ulp: int | None = None
 
     def mismatch(self, a: Array, b: Array) -> Mismatch | None:
-        """Return how the second array differs from the first."""
+        """Return the difference of the second array from the first."""
         return mismatch(b, Expectation(0, a, typed=False, rtol=self.rtol, atol=self.atol, ulp=self.ulp))
 
 

@@ -37,7 +37,7 @@ class ComparedProgram:
 
     @property
     def is_object(self) -> bool:
-        """Whether this is an object."""
+        """True if this is an object."""
         return self.data[:4] == b"CISA" or self.path.suffix == ".isa"
 
     def made(self, platform: Platform | None) -> tuple[Module, dict[str, BodySource]]:

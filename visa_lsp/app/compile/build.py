@@ -19,7 +19,7 @@ from visa_lsp.diagnostics import Diagnostic, Related
 from visa_lsp.embed.compiled_lines import place_of_line
 from visa_lsp.embed.languages import Host, is_installed
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, device_for, platform_named, platform_of_product
-from visa_lsp.reading import is_regular
+from visa_lsp.safe_io import is_regular
 from visa_lsp.text import LineIndex, Span, lines_of
 from visa_lsp.toolchain.ocloc import SECONDS, CompilerCall, compile_source
 from visa_lsp.toolchain.process import ToolError

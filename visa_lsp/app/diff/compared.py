@@ -39,7 +39,7 @@ class FileDiff(Struct, frozen=True):
 
     @property
     def same(self) -> bool:
-        """Whether every kernel has an equal one."""
+        """True if every kernel has an equal one."""
         return all(kernel.same for kernel in self.kernels)
 
 
@@ -52,7 +52,7 @@ class ProgramComparison(Struct, frozen=True):
 
     @property
     def same(self) -> bool:
-        """Whether nothing differs."""
+        """True if nothing differs."""
         return all(file.same for file in self.files)
 
 

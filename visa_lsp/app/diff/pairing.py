@@ -26,5 +26,5 @@ def by_name(a: Iterable[str], b: Iterable[str]) -> dict[str, str]:
 def _stems(names: Iterable[str]) -> dict[str, list[str]]:
     out: dict[str, list[str]] = {}
     for name in names:
-        out.setdefault(os.path.basename(name).rpartition(".")[0], []).append(name)  # noqa: PTH119 - text, as it came
+        out.setdefault(os.path.basename(name).rpartition(".")[0], []).append(name)  # noqa: PTH119 - text, unchanged
     return out

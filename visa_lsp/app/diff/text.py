@@ -63,7 +63,7 @@ def _file(file: FileDiff, paint: Callable[[str, str], str]) -> Iterator[str]:
 
 
 def title(diff: KernelDiff) -> str:
-    """Return what a body is and whether it differs."""
+    """Return the heading of a body: its kind, its name, whether it differs."""
     body = diff.a or diff.b
     word = "kernel" if body is None or body.kernel.is_kernel else "function"
     renamed = f", {diff.renamed} names differ" if diff.renamed else ""

@@ -18,7 +18,7 @@ from visa_lsp.app.tools import is_file_name, reported, settings_for, tool_for
 from visa_lsp.diagnostics import Severity
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named, platform_of_product
 from visa_lsp.program.grf import LONG_GRF_BYTES, grf_by_contents, grf_in_comment
-from visa_lsp.reading import read_file
+from visa_lsp.safe_io import read_file
 from visa_lsp.sema.bind import is_newest
 from visa_lsp.syntax.document import Document
 from visa_lsp.toolchain.finalize import FinalizerCall, ToolFinding, finalize, of_listing, platforms_of
@@ -95,7 +95,7 @@ def platform_for(path: str, text: str) -> str:
     """Return the default platform of a text: that of a zebin in its folder, else by its register size, else the default."""
     if is_file_name(path):
         # Imported here because it loads the YAML reader, which most runs do not need.
-        from visa_lsp.beside import Beside, kernels_in
+        from visa_lsp.companions import Beside, kernels_in
 
         finder = Beside()
         for kernel in kernels_in(text):

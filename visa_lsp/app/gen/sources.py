@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.errors import UserError, reason
 from visa_lsp.ide.features.source_lines import names_of, stretches_of_text
-from visa_lsp.reading import MIB, is_regular, read_file
+from visa_lsp.safe_io import MIB, is_regular, read_file
 from visa_lsp.text import lines_of
 
 if TYPE_CHECKING:

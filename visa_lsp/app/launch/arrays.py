@@ -13,7 +13,7 @@ import numpy as np
 
 from visa_lsp.launchfile.npy import MAX_NPY_BYTES
 from visa_lsp.program.elements import is_float
-from visa_lsp.reading import opened_file
+from visa_lsp.safe_io import open_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,7 +58,7 @@ def _load_array(given: GivenArray, dtype: np.dtype[Any]) -> Array:
     header, path = given.header, given.path
     assert header is not None
     assert path is not None
-    with opened_file(path, MAX_NPY_BYTES) as (stream, _):
+    with open_file(path, MAX_NPY_BYTES) as (stream, _):
         stream.seek(header.start)
         data = stream.read(header.size)
     if len(data) < header.size:

@@ -16,7 +16,7 @@ from visa_lsp.launchfile.folder import LaunchFolder
 from visa_lsp.launchfile.read import read_launch
 from visa_lsp.launchfile.source import launch_source
 from visa_lsp.launchfile.values import GivenBuffer, GivenImage, GivenLocal, GivenSampler, GivenValue, point_words
-from visa_lsp.reading import read_file
+from visa_lsp.safe_io import read_file
 from visa_lsp.sim.launch.config import (
     Arg,
     BufferArg,

@@ -13,7 +13,7 @@ import numpy as np
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch.forms import flow
 from visa_lsp.app.output_files import replacing
-from visa_lsp.beside import stem_of
+from visa_lsp.companions import stem_of
 from visa_lsp.sim.launch.config import BufferArg, ImageArg
 
 if TYPE_CHECKING:

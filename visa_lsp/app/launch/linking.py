@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 from msgspec import structs
 
 from visa_lsp.app.launch.program import decoded, merged, module_of_text, read_bytes, sources_of, text_of
-from visa_lsp.beside import OBJECT, stem_of
+from visa_lsp.companions import OBJECT, stem_of
 from visa_lsp.isa.model import STRING_KINDS
 from visa_lsp.program.traits import FlowClass
-from visa_lsp.reading import MIB
+from visa_lsp.safe_io import MIB
 from visa_lsp.sim.launch.config import LaunchError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from visa_lsp.app.launch.program import BodySource
-    from visa_lsp.beside import Beside
+    from visa_lsp.companions import Beside
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Kernel, Module
 

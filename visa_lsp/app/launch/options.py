@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from visa_lsp.beside import Beside
+from visa_lsp.companions import Beside
 
 if TYPE_CHECKING:
     from collections.abc import Callable

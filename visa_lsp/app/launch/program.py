@@ -19,7 +19,7 @@ from visa_lsp.codec.errors import CodecError
 from visa_lsp.diagnostics import Severity
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS, platform_named
 from visa_lsp.program.model import Module
-from visa_lsp.reading import MAX_OBJECT_BYTES, read_file
+from visa_lsp.safe_io import MAX_OBJECT_BYTES, read_file
 from visa_lsp.sim.launch.config import LaunchError
 from visa_lsp.text import lines_of
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.described import DescribedKernel, found_for, registers_for
 from visa_lsp.app.launch.linking import named_in
 from visa_lsp.app.launch.program import DEFAULT, read_bytes, text_of
+from visa_lsp.app.ze_info import DescribedKernel, found_for, registers_for
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sim.launch.config import PLATFORM, Arg, ImageArg, LaunchError, NullArg, ValueArg
-from visa_lsp.zeinfo.emit.document import emitted
+from visa_lsp.zeinfo.emit.document import emit_with_doubts
 from visa_lsp.zeinfo.emit.roles import boundary
 from visa_lsp.zeinfo.emit.slots import ArgumentHint, EmitError
 from visa_lsp.zeinfo.read import ZeInfoError, read
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.app.launch.file import LaunchFile
     from visa_lsp.app.launch.options import RunOptions
-    from visa_lsp.beside import Beside
+    from visa_lsp.companions import Beside
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Kernel, Module
     from visa_lsp.program.payload import KernelInfo
@@ -143,7 +143,7 @@ def _infer_info(kernel: Kernel, launch: LaunchFile, options: RunOptions, said: l
         return None
     try:
         where = registers_for(options.platform or launch.platform, [kernel])
-        made = emitted([kernel], where, {kernel.name: [hint_of(arg) for arg in args]})
+        made = emit_with_doubts([kernel], where, {kernel.name: [hint_of(arg) for arg in args]})
     except EmitError:
         return None
     said.append(source_words(DescribedKernel(made.text, None), kernel))

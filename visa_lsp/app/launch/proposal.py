@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.app.described import found_for, made_for
 from visa_lsp.app.launch import forms
 from visa_lsp.app.launch.defaults import DefaultSizes, is_count
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.linking import with_callees
 from visa_lsp.app.launch.program import DEFAULT, decoded, errors_of, module_of_text, refuse_errors, sources_of
 from visa_lsp.app.launch.program_info import choose_platform, kernel_info, platform_told, program_symbols, source_words
+from visa_lsp.app.ze_info import found_for, made_for
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS, platform_named, thread_widths
 from visa_lsp.program.model import General, RawOperand
 from visa_lsp.program.text_form import module_text
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from visa_lsp.app.described import DescribedKernel
     from visa_lsp.app.launch.defaults import Triple
     from visa_lsp.app.launch.file import LaunchFile
     from visa_lsp.app.launch.forms import Spec, Written
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.app.launch.program import BodySource
+    from visa_lsp.app.ze_info import DescribedKernel
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Kernel, Module
     from visa_lsp.program.payload import KernelInfo

@@ -44,9 +44,9 @@ from visa_lsp.app.launch.report import (
     with_sources,
 )
 from visa_lsp.app.launch.results import buffer_reports, expectation_reports
-from visa_lsp.beside import kernels_in
+from visa_lsp.companions import kernels_in
+from visa_lsp.disk_cache import open_for_user
 from visa_lsp.isa.platforms import PLATFORMS, thread_widths
-from visa_lsp.kept import kept_for_user
 from visa_lsp.sim.contents import Contents
 from visa_lsp.sim.faults import FaultKind
 from visa_lsp.sim.launch.config import PLATFORM, LaunchError, ValueArg
@@ -455,7 +455,7 @@ def makings() -> Makings:
     """Return a cache of compiled code of one program, for ``RunOptions``."""
     from visa_lsp.sim.jit.making import Makings
 
-    return Makings(kept_for_user("native", ()))
+    return Makings(open_for_user("native", ()))
 
 
 def _engine(name: str, budget: int | None) -> tuple[str, Engine]:
@@ -469,7 +469,7 @@ def _engine(name: str, budget: int | None) -> tuple[str, Engine]:
         from visa_lsp.sim.jit.engine import run
         from visa_lsp.sim.jit.making import Making
 
-        making = Making(kept_for_user("native", ()))
+        making = Making(open_for_user("native", ()))
         return "jit", partial(run, interpreted=budget or INTERPRETED_STEPS, making=making, at_once=name == "jit")
     if name == "jit":
         raise LaunchError("the engine 'jit' needs llvmlite: pip install 'visa-lsp[jit]'")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from visa_lsp.app.assemble import module_of_object, problem_lines, program_of_text
-from visa_lsp.app.described import found_for
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import OBJECT_MAGIC, decode
 from visa_lsp.app.read.fold import folded
@@ -18,7 +17,8 @@ from visa_lsp.app.read.model import NamedCall
 from visa_lsp.app.read.names import names_for
 from visa_lsp.app.read.structure import reading_of
 from visa_lsp.app.suggestions import did_you_mean
-from visa_lsp.beside import Beside
+from visa_lsp.app.ze_info import found_for
+from visa_lsp.companions import Beside
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.grf import default_platform, grf_in_comment, grf_of

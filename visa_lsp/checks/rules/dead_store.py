@@ -54,11 +54,11 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
 
 def _find_dead_stores(body: Body, steps: list[Step]) -> dict[int, str]:
     """Return the dead stores of a body by step, with the names of the written variables."""
-    from visa_lsp.checks.support.body_flow import key_of, used_variables
+    from visa_lsp.checks.support.body_flow import find_used_variables, key_of
     from visa_lsp.flow.graph import graph_of
     from visa_lsp.flow.liveness import Liveness
 
-    names = {key_of(v): v.name for v, usage in used_variables(body, steps) if usage.read and usage.written}
+    names = {key_of(v): v.name for v, usage in find_used_variables(body, steps) if usage.read and usage.written}
     graph = graph_of(steps, body.name, calls_end_blocks=True)
     # What is written for lanes that are not at work may be read without a mask: no masked write ends its life.
     masked, unmasked = Liveness(graph), Liveness(graph, waiting=frozenset(range(len(graph.blocks))))

@@ -17,7 +17,7 @@ carry of `addc` and `subb` it writes a broken object.
 from __future__ import annotations
 
 from visa_lsp.checks.rule import ERROR, WARNING, Check, CheckContext, Diagnostic, Problem, rule
-from visa_lsp.checks.support.verifier import overlooked_severity, rows_at
+from visa_lsp.checks.support.verifier import lower_severity, rows_at
 from visa_lsp.isa.model import Trait
 
 RULE = rule("V302", "destination-stride", ERROR, __doc__)
@@ -27,7 +27,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     fix = ctx.fix("change to `<1>`", problem.place, "<1>")
     message = "a destination cannot have stride 0; write `<1>` for one element per lane"
     rows = rows_at(ctx, problem.place.line)
-    if overlooked_severity(ctx, rows) or any(row.has(Trait.STRIDE_UNCHECKED) for row in rows):
+    if lower_severity(ctx, rows) or any(row.has(Trait.STRIDE_UNCHECKED) for row in rows):
         message = f"{message} (the finalizer does not check)"
         return ctx.report(RULE, problem.place, message, fixes=(fix,), severity=WARNING)
     return ctx.report(RULE, problem.place, message, fixes=(fix,))

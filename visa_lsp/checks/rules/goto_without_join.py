@@ -42,7 +42,7 @@ RULE = rule("V506", "goto-without-join", HINT, __doc__)
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
-    from visa_lsp.checks.support.body_flow import graph_of_body  # the rule is off where nobody asks for it
+    from visa_lsp.checks.support.body_flow import graph_of_body  # loaded late because the rule is off by default
 
     graph = graph_of_body(body)
     for number, bound in enumerate(body.code):

@@ -52,14 +52,14 @@ _CALLS: Final = frozenset({FlowClass.CALL, FlowClass.KERNEL_CALL, FlowClass.FUNC
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     # Imported here because the rule is off by default.
-    from visa_lsp.checks.support.body_flow import has_meaning, key_of, storage_of_body, used_variables
+    from visa_lsp.checks.support.body_flow import find_used_variables, has_meaning, key_of, storage_of_body
     from visa_lsp.flow.graph import graph_of
     from visa_lsp.flow.loops import loops_of
     from visa_lsp.flow.pressure import Pressure, Size
     from visa_lsp.flow.steps import Space, number_of, space_of
 
     steps = ctx.steps(body)
-    used = ((key_of(v), v.name, usage) for v, usage in used_variables(body, steps))
+    used = ((key_of(v), v.name, usage) for v, usage in find_used_variables(body, steps))
     names = {key: name for key, name, usage in used if key is not None and usage.read and usage.written}
     names = {key: name for key, name in names.items() if space_of(key) is Space.GENERAL}
     if not names or not has_meaning(body):

@@ -36,10 +36,10 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
             message = f"`{symbol.name}` is an alias of `{symbol.alias[0].name}`; an input needs storage of its own (the finalizer does not check)"
             yield ctx.report(RULE, symbol.input_place, message, related=related)
     if len(body.inputs) != sum(s.input is not None for s in body.symbols):
-        yield from _repeated(ctx, body)
+        yield from _check_repeats(ctx, body)
 
 
-def _repeated(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
+def _check_repeats(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     first: dict[str, Place] = {}
     for line, statement in ctx.document.statements():
         here = body.first_line <= line <= body.last_line

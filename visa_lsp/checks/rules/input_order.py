@@ -1,6 +1,6 @@
 """An `.input` follows an implicit input.
 
-Why: the explicit arguments of a kernel come first; the finalizer of 4.1 rejects a text that has them after inputs that the
+Why: the explicit arguments of a kernel are first; the finalizer of 4.1 rejects a text that has them after inputs that the
 runtime fills. Reserved registers (`.implicit_PSEUDO_INPUT`) are not arguments: the compiler of 2026 accepts them anywhere, and the rule
 skips them.
 

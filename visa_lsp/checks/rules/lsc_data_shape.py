@@ -38,7 +38,7 @@ _EXAMPLES = {
 }
 
 
-def _missing(ctx: CheckContext, problem: Problem) -> Diagnostic:
+def _report_missing(ctx: CheckContext, problem: Problem) -> Diagnostic:
     name = problem.args["name"]
     return ctx.report(RULE, problem.place, f"`{name}` lacks its data shape, as in `{name}:d32`")
 
@@ -72,7 +72,7 @@ _CHANNELS = "xyzw"
 
 CHECK = Check(
     RULE,
-    {"missing-shape": _missing, "bad-shape": _bad},
+    {"missing-shape": _report_missing, "bad-shape": _bad},
     instruction=_instruction,
     wants=lambda row: row.has(Trait.QUAD),
 )

@@ -53,7 +53,7 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
     types = tuple([(o.slot.name, t) for o, t in typed])
     if row.limited and row.limited.isdisjoint([t for _, t in types]):
         return
-    fitting = _fitting(row, types, ctx.platform, ctx.dialect)
+    fitting = _find_combination(row, types, ctx.platform, ctx.dialect)
     # The finalizer of 2026 checks all of these types but e2m1.
     severity = WARNING if row.limited and E2M1 in [t for _, t in types] else None
     if isinstance(fitting, str):
@@ -68,14 +68,14 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
         return
     control = exec_control(bound)
     if fitting.unmasked and control is not None and not control.no_mask:
-        yield _masked(ctx, bound, node, control)
+        yield _report_mask(ctx, bound, node, control)
     if fitting.plain and node.predicate is not None and row.predicable:
         message = (
             f"`{row.mnemonic}` between {words(dict.fromkeys(t.name for _, t in types), 'and')} cannot be predicated"
         )
         yield ctx.report(RULE, Place(bound.line, node.words[0].span), message)
     if fitting.plain:
-        yield from _modified(ctx, bound)
+        yield from _check_modifiers(ctx, bound)
     sat = next((w for w in node.words if w.text == "sat"), None)
     if not fitting.saturable and sat is not None:
         yield ctx.report(
@@ -83,7 +83,7 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
         )
 
 
-def _modified(ctx: CheckContext, bound: Bound) -> Iterator[Diagnostic]:
+def _check_modifiers(ctx: CheckContext, bound: Bound) -> Iterator[Diagnostic]:
     for operand in bound.operands:
         node = operand.node
         if (
@@ -97,7 +97,7 @@ def _modified(ctx: CheckContext, bound: Bound) -> Iterator[Diagnostic]:
 
 
 @lru_cache(maxsize=4096)
-def _fitting(row: Instruction, types: Types, platform: Platform | None, dialect: Dialect) -> Together | str:
+def _find_combination(row: Instruction, types: Types, platform: Platform | None, dialect: Dialect) -> Together | str:
     """Return the combination that an instruction has; else the operand that alone does not fit, empty where it is the pair."""
     here = [c for c in row.together if dialect in c.dialects and (platform is None or platform.name in c.platforms)]
     alone = ""
@@ -137,7 +137,7 @@ def _names(combination: Together, slot: str) -> str:
     return words(t.name for t in TYPES if t in combination.types[slot])
 
 
-def _masked(ctx: CheckContext, bound: Bound, node: tree.Instruction, control: ExecControl) -> Diagnostic:
+def _report_mask(ctx: CheckContext, bound: Bound, node: tree.Instruction, control: ExecControl) -> Diagnostic:
     mask = node.exec.mask if node.exec else None
     place = Place(bound.line, mask.span if mask else node.words[0].span)
     modern = f"M{control.mask_offset // 4 + 1}_NM"

@@ -30,9 +30,9 @@ RULE = rule("V134", "never-read", HINT, __doc__)
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
-    from visa_lsp.checks.support.body_flow import used_variables  # the rule is off where nobody asks for it
+    from visa_lsp.checks.support.body_flow import find_used_variables  # loaded late because the rule is off by default
 
-    for variable, usage in used_variables(body, ctx.steps(body)):
+    for variable, usage in find_used_variables(body, ctx.steps(body)):
         if not usage.read and variable.place is not None:
             yield ctx.report(RULE, variable.place, f"`{variable.name}` is written and never read")
 

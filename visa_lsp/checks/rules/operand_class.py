@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.checks.support.facts import operand_place, slot_words
-from visa_lsp.checks.support.verifier import overlooked_severity, rows_at
+from visa_lsp.checks.support.verifier import lower_severity, rows_at
 from visa_lsp.isa.model import COMPUTING, Dialect, Role, Shape, Slot
 from visa_lsp.isa.operands import AO, IM, ST, A, G, I, P, describe_classes
 from visa_lsp.isa.platforms import ALL
@@ -96,7 +96,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     overlooks = (
         slot.shape is Shape.VECTOR
         and got.startswith("immediate")
-        and bool(overlooked_severity(ctx, rows_at(ctx, problem.place.line)))
+        and bool(lower_severity(ctx, rows_at(ctx, problem.place.line)))
     )
     return ctx.report(RULE, problem.place, message, severity=WARNING if overlooks else None)
 

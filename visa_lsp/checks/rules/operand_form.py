@@ -74,7 +74,7 @@ def _address_of(ctx: CheckContext, problem: Problem) -> Diagnostic:
     )
 
 
-def _quoted(ctx: CheckContext, problem: Problem) -> Diagnostic:
+def _report_quotes(ctx: CheckContext, problem: Problem) -> Diagnostic:
     name = str(problem.args["name"])
     fix = ctx.fix(f"write `{name}`", problem.place, name, safe=True)
     return ctx.report(RULE, problem.place, f"write this name without quotes: `{name}`", fixes=(fix,))
@@ -133,7 +133,7 @@ CHECK = Check(
     RULE,
     {
         "predicate-form": _predicate,
-        "operand-suffix": _suffix, "quoted-name": _quoted, "raw-form": _raw, "address-form": _address, "indirect-form": _indirect, "address-of": _address_of,
+        "operand-suffix": _suffix, "quoted-name": _report_quotes, "raw-form": _raw, "address-form": _address, "indirect-form": _indirect, "address-of": _address_of,
     },
     instruction=_instruction,
     wants=lambda row: row.family == "address" or row.has(Trait.MOVES_STATE),

@@ -65,8 +65,8 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
 def _is_refused(ctx: CheckContext, bound: Bound, operand: BoundOperand, size: int, room: int) -> bool:
     """Return whether the finalizer counts the registers of an operand, and finds too few.
 
-    It looks at what load/store messages with addresses return, and at their addresses, by whole registers; of 32 lanes it asks
-    for half, and of fewer lanes than a register has dwords for nothing.
+    It looks at what load/store messages with addresses return, and at their addresses, by whole registers; for 32 lanes
+    it requires half, and for fewer lanes than a register has dwords nothing.
     """
     control = exec_control(bound)
     of_data = operand.slot.shape is Shape.LSC_DATA and operand.slot.role is Role.WRITE

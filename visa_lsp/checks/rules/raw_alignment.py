@@ -64,7 +64,7 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
 
 
 def _matrix(ctx: CheckContext, bound: Bound, variables: dict[int, Symbol]) -> Iterator[Diagnostic]:
-    """Yield where the operands of a matrix product begin, and how the variables that they lie in are aligned."""
+    """Yield the start of each operand of a matrix product, and the alignment of its variable."""
     newer = ctx.dialect is Dialect.V42
     for operand in bound.operands:
         value = operand.value

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, rule
 from visa_lsp.checks.support.facts import operand_place, words
-from visa_lsp.checks.support.verifier import overlooked_severity
+from visa_lsp.checks.support.verifier import lower_severity
 from visa_lsp.isa import predefined
 from visa_lsp.isa.model import Role, Shape
 from visa_lsp.program.model import General
@@ -42,7 +42,7 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
         variable = _GUARDED[value.var]
         if not variable.writable:
             message = f"`{variable.name}` is predefined and read-only; choose another destination"
-            severity = overlooked_severity(ctx, (bound.row,)) if bound.row is not None else None
+            severity = lower_severity(ctx, (bound.row,)) if bound.row is not None else None
             yield ctx.report(RULE, operand_place(bound, operand), message, severity=severity)
         elif variable.written is not None:
             # All of them lie in the first register.

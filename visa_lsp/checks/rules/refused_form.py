@@ -56,14 +56,14 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
 
 
 def _findings(ctx: CheckContext, bound: Bound, row: Instruction, node: tree.Instruction) -> Iterator[Found]:
-    yield from _refused(ctx, bound, row, node)
+    yield from _find_refusals(ctx, bound, row, node)
     yield from _names(bound)
     yield from _words(bound, row, node)
     if row.family == "sampler":
         yield from _sampler(ctx, bound, row, node)
 
 
-def _refused(ctx: CheckContext, bound: Bound, row: Instruction, node: tree.Instruction) -> Iterator[Found]:
+def _find_refusals(ctx: CheckContext, bound: Bound, row: Instruction, node: tree.Instruction) -> Iterator[Found]:
     """Yield the forms that the row lists as not compiled."""
     control = exec_control(bound)
     size = node.exec.size if node.exec is not None else None

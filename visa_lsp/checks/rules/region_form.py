@@ -48,7 +48,7 @@ def _form(ctx: CheckContext, problem: Problem) -> Diagnostic:
     )
 
 
-def _missing(ctx: CheckContext, problem: Problem) -> Diagnostic:
+def _report_missing(ctx: CheckContext, problem: Problem) -> Diagnostic:
     name, form = problem.args["name"], str(problem.args["form"])
     text = ctx.text(problem.place)
     region = form[form.index("<") :]
@@ -73,4 +73,6 @@ def _pair(ctx: CheckContext, problem: Problem) -> Diagnostic:
     )
 
 
-CHECK = Check(RULE, {"region-form": _form, "missing-region": _missing, "missing-origin": _origin, "origin-form": _pair})
+CHECK = Check(
+    RULE, {"region-form": _form, "missing-region": _report_missing, "missing-origin": _origin, "origin-form": _pair}
+)

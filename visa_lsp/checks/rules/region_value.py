@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.checks.support.facts import exec_control, operand_place, words
-from visa_lsp.checks.support.verifier import overlooked_severity, rows_at
+from visa_lsp.checks.support.verifier import lower_severity, rows_at
 from visa_lsp.program.model import General
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
@@ -44,7 +44,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     message = f"{what} {value} does not exist; expected {words(legal)}"
     if what == "address width":
         return ctx.report(RULE, problem.place, f"{message} (the finalizer does not check)", severity=WARNING)
-    return ctx.report(RULE, problem.place, message, severity=overlooked_severity(ctx, rows_at(ctx, problem.place.line)))
+    return ctx.report(RULE, problem.place, message, severity=lower_severity(ctx, rows_at(ctx, problem.place.line)))
 
 
 def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:

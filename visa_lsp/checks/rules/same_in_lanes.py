@@ -41,7 +41,7 @@ _OTHERWISE = Trait.OWN_SHAPE | Trait.OWN_REGIONS | Trait.COPIES | Trait.SCALAR
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     # Imported here because the rule is off by default.
-    from visa_lsp.checks.support.body_flow import has_meaning, key_of, used_variables
+    from visa_lsp.checks.support.body_flow import find_used_variables, has_meaning, key_of
     from visa_lsp.flow.steps import Space, space_of
 
     if not has_meaning(body):
@@ -49,7 +49,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     steps = ctx.steps(body)
     aliased = {key_of(symbol) for symbol in body.symbols if symbol.alias is not None}
     names = {
-        key: v.name for v, usage in used_variables(body, steps) if (key := key_of(v)) is not None and usage.read
+        key: v.name for v, usage in find_used_variables(body, steps) if (key := key_of(v)) is not None and usage.read
         and space_of(key) is Space.GENERAL and key not in aliased
     }  # fmt: skip
     writers: dict[int, list[int]] = {}

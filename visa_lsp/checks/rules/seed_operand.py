@@ -27,7 +27,7 @@ from visa_lsp.text import Span
 RULE = rule("V233", "seed-operand", WARNING, __doc__)
 
 
-def _replaced(ctx: CheckContext, problem: Problem, modern: str) -> Diagnostic:
+def _report_replacement(ctx: CheckContext, problem: Problem, modern: str) -> Diagnostic:
     fix = ctx.fix(f"write `{modern}`", problem.place, modern, safe=True)
     message = f"the finalizer does not read `{ctx.text(problem.place)}`; write `{modern}`"
     return ctx.report(RULE, problem.place, message, fixes=(fix,))
@@ -37,20 +37,20 @@ def _address_of(ctx: CheckContext, problem: Problem) -> Diagnostic:
     node = problem.args["node"]
     assert isinstance(node, tree.AddressOfRef)
     offset = ctx.text(Place(problem.place.line, Span(node.name.span.end, node.span.end))).replace(" ", "").lstrip("+")
-    return _replaced(ctx, problem, f"&{node.name.text}[{offset}]")
+    return _report_replacement(ctx, problem, f"&{node.name.text}[{offset}]")
 
 
 def _width(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    return _replaced(ctx, problem, f"{ctx.text(problem.place)}<1>")
+    return _report_replacement(ctx, problem, f"{ctx.text(problem.place)}<1>")
 
 
 def _region(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    return _replaced(ctx, problem, "<" + ctx.text(problem.place).partition(";")[2].lstrip())
+    return _report_replacement(ctx, problem, "<" + ctx.text(problem.place).partition(";")[2].lstrip())
 
 
 def _plane(ctx: CheckContext, problem: Problem) -> Diagnostic:
     name, _, rest = ctx.text(problem.place).partition("[")
-    return _replaced(ctx, problem, f"{name.rstrip()} {rest.rpartition(']')[0].strip()}")
+    return _report_replacement(ctx, problem, f"{name.rstrip()} {rest.rpartition(']')[0].strip()}")
 
 
 def _order(ctx: CheckContext, problem: Problem) -> Diagnostic:

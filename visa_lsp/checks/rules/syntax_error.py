@@ -33,7 +33,7 @@ RULE = rule("V001", "syntax-error", ERROR, __doc__)
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     line, span = problem.place
     text = ctx.document.line_text(line)
-    opened = _unclosed(text)
+    opened = _find_unclosed(text)
     if opened is not None and span.start >= opened:
         inner = text[opened + 1 : opened + 24].strip()
         where = f" before `{inner}`" if inner else ""
@@ -42,7 +42,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
 
 
 @lru_cache(maxsize=64)
-def _unclosed(text: str) -> int | None:
+def _find_unclosed(text: str) -> int | None:
     """Return the column of an opening parenthesis that the line never closes."""
     opened: list[int] = []
     quoted = False

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.checks.rule import WARNING, Check, CheckContext, Diagnostic, Scope, rule
 from visa_lsp.sema.model import Place
-from visa_lsp.syntax.comments import opening, strip
+from visa_lsp.syntax.comments import find_open_comment, strip
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
         was_open = in_block
         _, in_block = strip(text, in_block)
         if in_block:
-            column = opening(text, was_open)
+            column = find_open_comment(text, was_open)
             if column is not None:
                 found = (first + offset, column)
     line_number, column = found

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 RULE = rule("V101", "undeclared-name", ERROR, __doc__)
 _UNUSED, _NULL = "null", "%null"
-MAX_RELATED_USES = 4  # uses that a finding tells of
+MAX_RELATED_USES = 4  # uses that a finding lists
 _LETTER = {kind: letter for letter, kind in VARIABLE_LETTER.items()}
 
 
@@ -95,7 +95,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
 
 
 class _Missing:
-    """The problems of this rule in a text, by the name that is missing; None until somebody asks."""
+    """The problems of this rule in a text, by the name that is missing; None until the first use."""
 
     def __init__(self) -> None:
         self.by_name: dict[str, list[Problem]] | None = None

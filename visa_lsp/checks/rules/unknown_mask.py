@@ -1,6 +1,6 @@
 """The execution mask has an unknown name.
 
-Masks are `M1` to `M8`, each of which begins four lanes further (M1 at lane 0, M2 at lane 4, M5 at lane 16), `M1_NM` to `M8_NM` and `NoMask`.
+Masks are `M1` to `M8`, each beginning four lanes further (M1 at lane 0, M2 at lane 4, M5 at lane 16), `M1_NM` to `M8_NM` and `NoMask`.
 
 Why: the finalizer rejects the text. The specification's table writes `M0` to `M7` and `NM` in one place.
 
@@ -37,9 +37,9 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     return ctx.report(RULE, problem.place, message, fixes=fixes)
 
 
-def _refused(ctx: CheckContext, problem: Problem) -> Diagnostic:
+def _report_refusal(ctx: CheckContext, problem: Problem) -> Diagnostic:
     text = ctx.text(problem.place)
     return ctx.report(RULE, problem.place, f"this instruction takes a size alone, without the mask `{text}`")
 
 
-CHECK = Check(RULE, {"unknown-mask": _report, "refused-mask": _refused})
+CHECK = Check(RULE, {"unknown-mask": _report, "refused-mask": _report_refusal})

@@ -47,15 +47,15 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     found = _SPELT.get(word.lower()) if _SPELT.get(word.lower()) in known else nearest(word, known)
     message = f"`.{word}` is not a modifier of `{row.mnemonic}`"
     if ctx.dialect is Dialect.V42 and any(m.kind is Modifier.Kind.ANGLE for m in row.modifiers):
-        message = f"{message}; {allowed(row)} (the finalizer of 2026 reads any word in angle brackets)"
+        message = f"{message}; {list_modifiers(row)} (the finalizer of 2026 reads any word in angle brackets)"
         return ctx.report(RULE, problem.place, message, severity=WARNING)
     if found:
         fix = ctx.fix(f"change to `.{found}`", problem.place, found)
         return ctx.report(RULE, problem.place, f"{message}; did you mean `.{found}`?", fixes=(fix,))
-    return ctx.report(RULE, problem.place, f"{message}; {allowed(row)}")
+    return ctx.report(RULE, problem.place, f"{message}; {list_modifiers(row)}")
 
 
-def allowed(row: Instruction) -> str:
+def list_modifiers(row: Instruction) -> str:
     """Return the modifiers that an instruction takes, as the end of a message."""
     return "it takes " + ", then ".join(modifier_words(m) for m in row.modifiers)
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RULE = rule("V112", "unknown-type", ERROR, __doc__)
-# What people write who come from other languages.
+# Names of types in other languages.
 _OTHER = {
     "int": "d", "uint": "ud", "i32": "d", "u32": "ud", "s32": "d", "dword": "ud", "float": "f", "f32": "f", "double": "df",
     "f64": "df", "half": "hf", "f16": "hf", "short": "w", "ushort": "uw", "i16": "w", "u16": "uw", "word": "uw", "char": "b",

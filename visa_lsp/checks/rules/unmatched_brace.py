@@ -27,8 +27,8 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     return ctx.report(RULE, problem.place, "`}` closes no scope; no `{` is open here")
 
 
-def _unclosed(ctx: CheckContext, problem: Problem) -> Diagnostic:
+def _report_unclosed(ctx: CheckContext, problem: Problem) -> Diagnostic:
     return ctx.report(RULE, problem.place, "`{` is never closed in this body; a `}` is missing")
 
 
-CHECK = Check(RULE, {"unmatched-brace": _report, "unclosed-scope": _unclosed})
+CHECK = Check(RULE, {"unmatched-brace": _report, "unclosed-scope": _report_unclosed})

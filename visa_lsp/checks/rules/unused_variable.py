@@ -35,13 +35,13 @@ RULE = rule("V128", "unused-variable", HINT, __doc__)
 
 
 class _Mentions:
-    """The number of times that each word stands in a text."""
+    """The number of occurrences of each word in a text."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] | None = None
 
     def count(self, ctx: CheckContext, name: str) -> int:
-        """Return how often a name occurs in the text, comments included; one pass counts all words."""
+        """Return the number of occurrences of a name in the text, comments included; one pass counts all words."""
         if self._counts is None:
             self._counts = Counter(_WORD.findall(ctx.document.text))
         return self._counts[name]

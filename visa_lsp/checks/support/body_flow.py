@@ -50,7 +50,7 @@ def steps_of_body(body: Body, grf_bytes: int | None = None) -> list[Step]:
 
 
 def storage_of_body(body: Body, grf_bytes: int | None = None) -> Storage:
-    """Return where the general variables of a body lie, in rows of its platform or of ``grf_bytes``."""
+    """Return the storage of a body's general variables, in rows of its platform or of ``grf_bytes``."""
     declared: dict[int, tuple[int, int]] = {}
     aliases: dict[int, tuple[int, int]] = {}
     for symbol in body.symbols:
@@ -68,7 +68,7 @@ def key_of(symbol: Symbol) -> int | None:
     return None if space is None else variable_key(space, base.id)
 
 
-def used_variables(body: Body, steps: Iterable[Step]) -> Iterator[tuple[Symbol, Usage]]:
+def find_used_variables(body: Body, steps: Iterable[Step]) -> Iterator[tuple[Symbol, Usage]]:
     """Yield every accessed variable that only this body can read or write.
 
     A variable whose address is taken may be anything and is left out.

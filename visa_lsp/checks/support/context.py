@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class CheckContext(Struct, frozen=True):
-    """One text under check. ``platform`` is None when nothing names one: then nothing platform-bound is reported."""
+    """A text under check. ``platform`` is None when nothing names one: then nothing platform-bound is reported."""
 
     document: Document
     bound: BoundModule
@@ -40,7 +40,7 @@ class CheckContext(Struct, frozen=True):
     _declared: dict[int, list[Symbol]] = field(default_factory=dict)
     _steps: dict[int, list[Step]] = field(default_factory=dict)
     views: Session = field(default_factory=Session)  # what others work out of the text: each its own part
-    # Subjects of which only the first line is reported, by line: with its rule and body, each line that asked for it.
+    # Subjects reported at their first line only, by line: with its rule and body, each line that requested it.
     subjects: dict[int, set[tuple[str, str]]] = field(default_factory=dict)
     _firsts: dict[tuple[int, str, str], int] = field(default_factory=dict)
 
@@ -69,7 +69,7 @@ class CheckContext(Struct, frozen=True):
         """Return the instructions of a body with what they read and write."""
         known = self._steps.get(id(body))
         if known is None:
-            from visa_lsp.checks.support.body_flow import steps_of_body  # no rule that is always on asks
+            from visa_lsp.checks.support.body_flow import steps_of_body  # no rule that is always on needs it
 
             known = self._steps[id(body)] = steps_of_body(body)
         return known

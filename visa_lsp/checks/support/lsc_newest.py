@@ -49,7 +49,7 @@ def judge_message(bound: Bound, inst: Inst, platform: Platform) -> Iterator[Foun
             if shape in (Shape.LSC_ADDRESS, Shape.LSC_ADDRESS_STRIDED):
                 yield from _address(inst, node, place, platform)
             elif shape is Shape.LSC_ADDRESS_TYPED:
-                yield from _typed(inst, node, place, platform)
+                yield from _check_typed(inst, node, place, platform)
             elif shape is Shape.LSC_ADDRESS_2D:
                 if node.items and not isinstance(node.items[0].base, tree.Ref):
                     yield place, "the base of a block must be a register, not a number", Severity.ERROR
@@ -60,7 +60,7 @@ def judge_message(bound: Bound, inst: Inst, platform: Platform) -> Iterator[Foun
             yield from _counter(inst, operand, place, platform)
             yield from _registers(bound, place, platform)
         elif shape is Shape.LSC_DATA_2D:
-            yield from _transposed(inst, place, platform)
+            yield from _check_transposed(inst, place, platform)
     if inst.row.has(Trait.FENCE) and platform.name in _NO_DISCARD and inst.get("op") == codes.FENCE_OP["discard"]:
         assert isinstance(bound.statement, tree.Instruction)
         place = Place(bound.line, bound.statement.words[0].span)
@@ -112,7 +112,7 @@ def _only(what: str, platform: Platform) -> str:
     )
 
 
-def _typed(inst: Inst, node: tree.AddressRef, place: Place, platform: Platform) -> Iterator[Found]:
+def _check_typed(inst: Inst, node: tree.AddressRef, place: Place, platform: Platform) -> Iterator[Found]:
     if inst.row.has(Trait.MULTISAMPLED) and len(node.items) < _COORDINATES:
         yield place, f"`{inst.row.mnemonic}` takes u, v, r and the number of the sample ({STOPS})", Severity.WARNING
     if len(node.items) == _COORDINATES and node.items[-1].offset is not None:
@@ -181,7 +181,7 @@ def _registers(bound: Bound, place: Place, platform: Platform) -> Iterator[Found
         yield place, f"{message} ({STOPS})", Severity.WARNING
 
 
-def _transposed(inst: Inst, place: Place, platform: Platform) -> Iterator[Found]:
+def _check_transposed(inst: Inst, place: Place, platform: Platform) -> Iterator[Found]:
     if inst.get("order") != codes.ORDER_TRANSPOSED:
         return
     size = codes.DATASIZES[number_of(inst, "datasize")].memory_bytes

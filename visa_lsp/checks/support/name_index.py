@@ -33,7 +33,7 @@ class Spelling(NamedTuple):
     number: str  # empty without one
 
 
-def spelling(name: str) -> Spelling:
+def normalize_spelling(name: str) -> Spelling:
     """Return the common form of names that are spelt alike: ``V0040`` and ``v40``, ``loop`` and ``LOOP``."""
     stem = name.rstrip(_DIGITS)
     digits = name[len(stem) :]
@@ -42,7 +42,7 @@ def spelling(name: str) -> Spelling:
 
 def is_likened(word: str) -> bool:
     """Return whether similar names are suggested for a missing one, and not only names that are spelt alike."""
-    alike = spelling(word)
+    alike = normalize_spelling(word)
     return not alike.number or len(alike.stem) > _MAX_EXEMPT_STEM_CHARS
 
 
@@ -52,12 +52,12 @@ class Pool:
     def __init__(self, names: Iterable[str]) -> None:
         self._like: dict[Spelling, list[str]] = {}
         for name in names:
-            self._like.setdefault(spelling(name), []).append(name)
+            self._like.setdefault(normalize_spelling(name), []).append(name)
         self._plain = [name for alike, names in self._like.items() if not alike.number for name in names]
 
     def near(self, word: str, like: Callable[[str, Iterable[str]], str | None]) -> str | None:
         """Return the name that a misspelt word most likely meant; one with a number only means names with the same number."""
-        alike = spelling(word)
+        alike = normalize_spelling(word)
         if alike.number:
             found = next((name for name in self._like.get(alike, ()) if name != word), None)
             if found is not None or not is_likened(word):
@@ -89,9 +89,9 @@ class NameIndex:
 
     @cached_property
     def likeness(self) -> Callable[[str, Iterable[str]], str | None]:
-        """How a misspelt word is looked for."""
+        """The key by which a misspelt word is looked up."""
         labels = [label.name for label in self._body.labels.values() if label.place]
-        plain = sum([not spelling(name).number for name in (*self.by_name, *labels)])
+        plain = sum([not normalize_spelling(name).number for name in (*self.by_name, *labels)])
         return nearest if plain <= MAX_PLAIN_NAMES else same_letters
 
     @cached_property

@@ -41,7 +41,7 @@ def rule_page(rule: Rule, *, default: bool = True) -> str:
         if code and not line:
             code.append("")
             continue
-        lines.extend(_fenced(code, language))
+        lines.extend(_format_block(code, language))
         code = []
         heading = next((h for h in _HEADINGS if line.startswith(h)), None)
         if heading is None:
@@ -51,14 +51,14 @@ def rule_page(rule: Rule, *, default: bool = True) -> str:
         rest = line[len(heading) :].strip()
         if rest:
             lines.append(rest[0].upper() + rest[1:])
-    lines.extend(_fenced(code, language))
+    lines.extend(_format_block(code, language))
     text = "\n".join(lines)
     while "\n\n\n" in text:
         text = text.replace("\n\n\n", "\n\n")
     return text.strip() + "\n"
 
 
-def _fenced(code: list[str], language: str) -> list[str]:
+def _format_block(code: list[str], language: str) -> list[str]:
     while code and not code[-1]:
         code = code[:-1]
     return [f"```{language}", *code, "```", ""] if code else []

@@ -33,7 +33,7 @@ class Data(Struct, frozen=True):
     transposed: bool
 
     def registers(self, lanes: int, grf: int) -> int:
-        """Return how many registers the message moves."""
+        """Return the number of registers that the message moves."""
         if self.transposed:
             return max(1, self.size * self.elements // grf)
         return self.elements * max(1, self.size * lanes // grf)
@@ -51,7 +51,7 @@ def message_data(bound: Bound, *, newest: bool = False) -> Data | None:
     if (
         newest
         and word.partition("x")[0] in DATASIZE
-        and (found := _recounted(bound, operand, word.partition("x")[0])) is not None
+        and (found := _swap_count(bound, operand, word.partition("x")[0])) is not None
     ):
         return found
     if dot:
@@ -65,7 +65,7 @@ def message_data(bound: Bound, *, newest: bool = False) -> Data | None:
     return Data(operand, bytes_, int(count or 1), transposed)
 
 
-def _recounted(bound: Bound, operand: BoundOperand, size: str) -> Data | None:
+def _swap_count(bound: Bound, operand: BoundOperand, size: str) -> Data | None:
     """Return the data of a message that has channels where the text gives a count, or the other way round."""
     shape = (
         parse_data_shape(operand.node.suffix.text)

@@ -44,7 +44,7 @@ def find_lacks(row: Instruction, typed: Typed, platform: Platform | None) -> Ite
                     break
 
 
-def overlooked_severity(ctx: CheckContext, rows: Iterable[Instruction]) -> Severity | None:
+def lower_severity(ctx: CheckContext, rows: Iterable[Instruction]) -> Severity | None:
     """Return the severity of a mistake that the finalizer of 2026 does not check; None for the rule's own."""
     newest = ctx.dialect is Dialect.V42 and any(row.has(Trait.OVERLOOKED) for row in rows)
     return Severity.WARNING if newest else None
@@ -79,7 +79,7 @@ def by_types(rule: Rule, judge: Callable[[Instruction, Typed, Platform | None, b
 
 
 def _is_undefined(facts: BodyFacts, operand: BoundOperand) -> bool:
-    """Whether an operand is an alias of ``%r0``, which compilers print for an undefined value of any type."""
+    """Return whether an operand is an alias of ``%r0``, which compilers print for an undefined value of any type."""
     symbol = facts.variables.get(operand.value.var) if isinstance(operand.value, General) else None
     return symbol is not None and not symbol.predefined and symbol.base()[0].name == "%r0"
 

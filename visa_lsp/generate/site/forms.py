@@ -34,9 +34,11 @@ if TYPE_CHECKING:
     from visa_lsp.sim.registers import Frame
 
 FOLDER: Final = "tests/own"
-MORE: Final = "docs/site/forms.txt"  # what the finalizer that judges the corpus does not know, or nobody compiles
+EXTRA_FORMS: Final = (
+    "docs/site/forms.txt"  # forms that the corpus's finalizer does not know, or that no compiler prints
+)
 _OLD, _NEW = (".version 4.1\n", ".version 4.2\n")
-# Texts and platforms, one of which has the form.
+# Texts and platforms; one of them has the form.
 _TRIED: Final = (
     *((_OLD, name) for name in ("TGLLP", "DG2", "BDW", "PVCXT")),
     *((_NEW, name) for name in ("DG2", "BMG", "PTL", "CRI")),
@@ -80,7 +82,7 @@ def forms(root: Path) -> dict[str, OpcodeForm]:
     declarations = (folder / "template.visaasm.part").read_text(encoding="utf-8").splitlines(keepends=True)[1:-1]
     head = "".join(declarations)  # without the version, and the mark where the body begins
     found: dict[str, OpcodeForm] = {}
-    lines = (folder / "forms.txt").read_text(encoding="utf-8") + (root / MORE).read_text(encoding="utf-8")
+    lines = (folder / "forms.txt").read_text(encoding="utf-8") + (root / EXTRA_FORMS).read_text(encoding="utf-8")
     for line in lines.splitlines():
         # One that needs several lines, such as a branch and its label, says too little by its last line alone.
         if line and not line.startswith("#") and "\\n" not in line:
@@ -96,7 +98,7 @@ def _form(head: str, line: str) -> OpcodeForm | None:
         if assembled.module is not None and len(assembled.module.kernels[0].instructions) == 2:
             kernel = assembled.module.kernels[0]
             mnemonic = kernel.instructions[0].row.mnemonic
-            return OpcodeForm(mnemonic, line, platform, _record(assembled), _carried_out(kernel, platform))
+            return OpcodeForm(mnemonic, line, platform, _record(assembled), _carry_out(kernel, platform))
     return None
 
 
@@ -108,8 +110,8 @@ def _record(assembled: Assembled) -> bytes | None:
     return code[: instruction_offsets(assembled.module.kernels[0])[1]]
 
 
-def _carried_out(kernel: Kernel, platform: str) -> tuple[CellChange, ...]:
-    """Return what one thread of 16 lanes changes, from registers and buffers that count their elements.
+def _carry_out(kernel: Kernel, platform: str) -> tuple[CellChange, ...]:
+    """Return the changes of one thread of 16 lanes, starting with registers and buffers that count their elements.
 
     Raises KernelFault for a form that cannot be carried out by itself, which no page should show.
     """
@@ -153,7 +155,7 @@ def _of_floats(instruction: Inst, kernel: Kernel) -> bool:
 
 
 def _values(kernel: Kernel, variable: int, count: int, stride: int) -> list[float]:
-    """Return what stands in a variable before: different numbers for each, so that what comes of them tells what was read."""
+    """Return the initial values of a variable: different for each, so that a result shows which one was read."""
     declared = kernel.variable(variable)
     assert declared is not None
     first = variable - predefined.FIRST_VARIABLE + 1
@@ -176,33 +178,33 @@ def _cells(frame: Frame, kernel: Kernel, variable: int) -> Any:
 
 
 def _state(frame: Frame, kernel: Kernel, buffers: list[Buffer], dwords: str) -> dict[str, str]:
-    """Everything that an instruction can change, by name, as it is shown."""
+    """Return everything that an instruction can change, by name, as shown."""
     numbers = range(predefined.FIRST_VARIABLE, predefined.FIRST_VARIABLE + len(kernel.variables))
-    state = {kernel.variable_name(number): _shown(_cells(frame, kernel, number).tolist()) for number in numbers}
+    state = {kernel.variable_name(number): _format_values(_cells(frame, kernel, number).tolist()) for number in numbers}
     for number, entry in enumerate(kernel.predicates):
         state[kernel.strings[entry.name_index]] = f"{frame.preds[number + predefined.FIRST_PREDICATE]:#06x}"
     at = 0
     for entry in kernel.addresses:
-        state[kernel.strings[entry.name_index]] = _shown(frame.addr[at : at + entry.num_elements].tolist())
+        state[kernel.strings[entry.name_index]] = _format_values(frame.addr[at : at + entry.num_elements].tolist())
         at += max(1, entry.num_elements)
-    state.update({buffer.name: _shown(buffer.data.view(dwords).tolist()) for buffer in buffers})
+    state.update({buffer.name: _format_values(buffer.data.view(dwords).tolist()) for buffer in buffers})
     return state
 
 
-def _shown(values: list[Any]) -> str:
+def _format_values(values: list[Any]) -> str:
     head = ", ".join(f"{value:g}" if isinstance(value, float) else str(value) for value in values[:_SHOWN])
     return head + (", ..." if len(values) > _SHOWN else "")
 
 
 class Seen(NamedTuple):
-    """A line of a text: where it stands, from the top of the repository, and how it is written."""
+    """A line of a text: its place, from the top of the repository, and its text."""
 
     path: str
     line: str
 
 
 @cache
-def seen_in_texts(root: Path) -> dict[str, Seen]:
+def find_in_texts(root: Path) -> dict[str, Seen]:
     """Return the first line of each mnemonic in the texts of compilers that the corpus has."""
     found: dict[str, Seen] = {}
     for part in ("run", "dev", "dev42"):

@@ -9,7 +9,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.explain import instruction_text
-from visa_lsp.generate.site.forms import forms, seen_in_texts
+from visa_lsp.generate.site.forms import find_in_texts, forms
 from visa_lsp.generate.support_records import record_of
 from visa_lsp.generate.support_table import simulated
 from visa_lsp.isa.table import TABLE
@@ -69,7 +69,13 @@ def _page(root: Path, mnemonic: str) -> str:
         if several:
             parts.append(f"## OpcodeForm {number} of {len(rows)}: `{row.syntax}`")
             text = text.replace("\n## ", "\n### ")
-        parts += [text, _lower(several, "Encoding"), _encoding(row), _lower(several, "Simulation"), _simulation(row)]
+        parts += [
+            text,
+            _lower(several, "Encoding"),
+            _format_encoding(row),
+            _lower(several, "Simulation"),
+            _simulation(row),
+        ]
     parts += ["## Example", *_example(root, mnemonic)]
     return "\n\n".join(parts) + "\n"
 
@@ -78,7 +84,7 @@ def _lower(several: bool, heading: str) -> str:
     return f"{'###' if several else '##'} {heading}"
 
 
-def _encoding(row: Instruction) -> str:
+def _format_encoding(row: Instruction) -> str:
     if row.opcode is None:
         return "No object has it: the object format ended with text 4.1, and this is a word of another text."
     return (
@@ -95,9 +101,9 @@ def _simulation(row: Instruction) -> str:
 def _example(root: Path, mnemonic: str) -> Iterator[str]:
     form = forms(root).get(mnemonic)
     if form is not None:
-        yield from _carried_out(form)
+        yield from _show_form(form)
         return
-    seen = seen_in_texts(root).get(mnemonic)
+    seen = find_in_texts(root).get(mnemonic)
     if seen is None:
         yield "The corpus of the project has no line of it."
         return
@@ -105,7 +111,7 @@ def _example(root: Path, mnemonic: str) -> Iterator[str]:
     yield f"```visa\n{seen.line}\n```"
 
 
-def _carried_out(form: OpcodeForm) -> Iterator[str]:
+def _show_form(form: OpcodeForm) -> Iterator[str]:
     yield f"```visa\n{form.line}\n```"
     if form.record is not None:
         yield f"is sound on {form.platform}, and in an object these bytes:"
@@ -113,7 +119,7 @@ def _carried_out(form: OpcodeForm) -> Iterator[str]:
     else:
         yield f"is sound on {form.platform}, as text 4.2; no object has it."
     if form.changes:
-        yield f"Carried out, it makes of what stands before what stands behind. {_STATE}"
+        yield f"The table shows the state before and behind the instruction. {_STATE}"
         table = ["| | before | after |", "| --- | --- | --- |"]
         yield "\n".join([*table, *(f"| `{name}` | {before} | {after} |" for name, before, after in form.changes)])
     else:

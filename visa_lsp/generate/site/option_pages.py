@@ -63,7 +63,7 @@ def _commands() -> Iterator[str]:
 
 def _help(title: str, parser: argparse.ArgumentParser) -> Iterator[str]:
     yield f"## {title}\n\n```text\n{parser.format_help().rstrip()}\n```\n"
-    for action in parser._actions:  # noqa: SLF001 - argparse has no other way to list what it was told
+    for action in parser._actions:  # noqa: SLF001 - argparse has no other way to list its options
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
             for name, below in action.choices.items():
                 yield from _help(f"{title} {name}", below)

@@ -1,6 +1,6 @@
 """The pages of the documentation site that follow from the code: instructions, commands, settings.
 
-They are no files of the repository: `docs/site/hooks.py` hands them to MkDocs. The pages of `docs` that other modules of
+They are not files of the repository: `docs/site/hooks.py` hands them to MkDocs. The pages of `docs` that other modules of
 `generate` make are part of the site as they are.
 """
 

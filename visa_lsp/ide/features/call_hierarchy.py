@@ -67,7 +67,7 @@ class Callable:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One partner with the places, (line, span in it), of the calls."""
+    """A partner with the places, (line, span in it), of the calls."""
 
     partner: Callable
     places: tuple[tuple[int, Span], ...]
@@ -128,7 +128,7 @@ def find(analysis: Analysis, body: str, subroutine: str) -> Callable | None:
     return next((c for c in callables(analysis) if (c.body, c.subroutine) == (body, subroutine)), None)
 
 
-def outgoing(analysis: Analysis, caller: Callable) -> tuple[Call, ...]:
+def find_callees(analysis: Analysis, caller: Callable) -> tuple[Call, ...]:
     """Return the callees of a callable in the same text."""
     known = _Names(callables(analysis))
     places: dict[Callable, list[tuple[int, Span]]] = {}
@@ -139,7 +139,7 @@ def outgoing(analysis: Analysis, caller: Callable) -> tuple[Call, ...]:
     return tuple(Call(partner, tuple(where)) for partner, where in places.items())
 
 
-def incoming(analysis: Analysis, callee: Callable) -> tuple[Call, ...]:
+def find_callers(analysis: Analysis, callee: Callable) -> tuple[Call, ...]:
     """Return the callers of a callable in the same text."""
     known = _Names(callables(analysis))
     places: dict[Callable, list[tuple[int, Span]]] = {}

@@ -38,17 +38,17 @@ def code_actions(found: Sequence[Diagnostic], span: Span) -> tuple[Action, ...]:
     for code in sorted({d.code for d in near if d.fixes and d.fixes[0].safe}):
         alike = [d for d in found if d.code == code and d.fixes and d.fixes[0].safe]
         if len(alike) > 1:
-            edits = joined(d.fixes[0].edits for d in alike)
+            edits = join_fixes(d.fixes[0].edits for d in alike)
             actions.append(Action(f"Fix all {len(alike)} {alike[0].name} findings", edits, None, all_of_kind=True))
     return tuple(actions)
 
 
 def fix_all(found: Iterable[Diagnostic]) -> tuple[Edit, ...]:
     """Return the edits of every safe fix of some findings."""
-    return joined(d.fixes[0].edits for d in found if d.fixes and d.fixes[0].safe)
+    return join_fixes(d.fixes[0].edits for d in found if d.fixes and d.fixes[0].safe)
 
 
-def joined(fixes: Iterable[tuple[Edit, ...]]) -> tuple[Edit, ...]:
+def join_fixes(fixes: Iterable[tuple[Edit, ...]]) -> tuple[Edit, ...]:
     """Return the edits of several fixes in text order; a fix that overlaps an earlier one is left out."""
     chosen: list[Edit] = []  # in text order, without overlaps
     for edits in fixes:

@@ -23,7 +23,10 @@ class Lens:
 
 
 def code_lenses(analysis: Analysis) -> tuple[Lens, ...]:
-    """Return the lenses of a text. A ``references`` lens, of a body that a line names, has no title until ``resolved``."""
+    """Return the lenses of a text.
+
+    A ``references`` lens, of a body that a line names, has no title until ``resolve_lens`` gives it.
+    """
     index = index_of(analysis.document)
     found: list[Lens] = []
     for group in index.groups:
@@ -42,7 +45,7 @@ def code_lenses(analysis: Analysis) -> tuple[Lens, ...]:
     return tuple(found)
 
 
-def resolved(analysis: Analysis, name: str) -> str:
+def resolve_lens(analysis: Analysis, name: str) -> str:
     """Return the title of a ``references`` lens; without a number if the last use has been deleted meanwhile."""
     uses = [o for o in function_occurrences(analysis, name) if o.use is not ReferenceKind.DECLARED]
     return _many(len(uses), "reference") if uses else "references"

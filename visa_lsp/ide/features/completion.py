@@ -50,7 +50,7 @@ class ItemKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CompletionOffer:
-    """One offer. ``insert`` is a snippet where ``snippet`` is set; ``rank`` sorts offers, low first."""
+    """An offer. ``insert`` is a snippet where ``snippet`` is set; ``rank`` sorts offers, low first."""
 
     label: str
     kind: ItemKind

@@ -41,14 +41,14 @@ def flow_at(analysis: Analysis, name: str | None = None, line: int | None = None
 
 def dot(document: Document, flow: Graph) -> str:
     """Return the graph in Graphviz's language."""
-    lines = [f"digraph {_quoted(flow.name or 'kernel')} {{", '  node [shape=box, fontname="monospace"];']
+    lines = [f"digraph {_quote(flow.name or 'kernel')} {{", '  node [shape=box, fontname="monospace"];']
     for block in flow.blocks:
-        text = "".join(f"{_escaped(line)}\\l" for line in _code(document, flow, block))
+        text = "".join(f"{_escape(line)}\\l" for line in _code(document, flow, block))
         extra = ", peripheries=2" if block.ends else ""
         lines.append(f'  b{block.number} [label="{text}"{extra}];')
     for edge in flow.edges:
         style = {"back": "color=blue", "call": "style=dashed", "fall": ""}[_sort(edge)]
-        label = f'label="{_escaped(edge.condition)}"' if edge.condition else ""
+        label = f'label="{_escape(edge.condition)}"' if edge.condition else ""
         options = ", ".join(x for x in (label, style) if x)
         lines.append(f"  b{edge.source} -> b{edge.target}{f' [{options}]' if options else ''};")
     return "\n".join([*lines, "}", ""])
@@ -104,11 +104,11 @@ def _code(document: Document, flow: Graph, block: Block, most: int | None = _LIN
     return lines
 
 
-def _quoted(text: str) -> str:
-    return f'"{_escaped(text)}"'
+def _quote(text: str) -> str:
+    return f'"{_escape(text)}"'
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 

@@ -57,7 +57,7 @@ class _Run(NamedTuple):
         return Fold(self.first, self.last, FoldKind.REGION, self.sort == ".decl" and long)
 
 
-# Shorter runs are no header, because people read the few declarations of a hand-written kernel.
+# Shorter runs are not a header, because people read the few declarations of a hand-written kernel.
 _MIN_BLOCK_LINES: Final = 10
 # The predefined variables in compiler output: `// .decl V0 v_type=G v_name=%null`.
 _LISTED: Final = re.compile(r"\s*//+\s*\.decl\s+\S+\s+v_type=\w+\s+v_name=")

@@ -118,7 +118,7 @@ def _changes(analysis: Analysis, at: int, chosen: range) -> Iterator[tuple[int, 
         else:
             layout = _layouts[key]
         old = lines[i].rstrip("\r")
-        new = _shaped(old, layout)
+        new = _shape_line(old, layout)
         if new != old:
             yield i, new
 
@@ -139,10 +139,10 @@ def _layout(statement: tree.Statement | None) -> LineLayout | None:
 
 def format_line(text: str, statement: tree.Statement | None) -> str:
     """Return one line formatted."""
-    return _shaped(text, _layout(statement))
+    return _shape_line(text, _layout(statement))
 
 
-def tidied(text: str, statement: tree.Statement | None) -> str:
+def tidy_line(text: str, statement: tree.Statement | None) -> str:
     """Return one line with its words one blank apart; indentation and comment column are kept.
 
     For lines in host languages, whose layout is not ours.
@@ -153,17 +153,19 @@ def tidied(text: str, statement: tree.Statement | None) -> str:
     code, comment = _split(text)
     words = code.lstrip()
     between = text[len(code) : len(text.rstrip()) - len(comment)] if comment else ""
-    return code[: len(code) - len(words)] + _folded(_exec_comma(code, layout.execution).strip()) + between + comment
+    return (
+        code[: len(code) - len(words)] + _fold_blanks(_exec_comma(code, layout.execution).strip()) + between + comment
+    )
 
 
-def _shaped(text: str, layout: LineLayout | None) -> str:
+def _shape_line(text: str, layout: LineLayout | None) -> str:
     if layout is None:
         return text.rstrip() if not text.strip() or text.lstrip().startswith("//") else text
     if layout.kept or "/*" in text or "*/" in text:
         return text
     code, comment = _split(text)
     indent = _INDENT if layout.instruction else ""
-    shaped = indent + _folded(_exec_comma(code, layout.execution).strip())
+    shaped = indent + _fold_blanks(_exec_comma(code, layout.execution).strip())
     if not comment:
         return shaped
     if layout.instruction:
@@ -191,7 +193,7 @@ def _exec_comma(code: str, execution: tuple[int, int] | None) -> str:
     return code[:start] + head + comma + " " + tail.lstrip() + code[end:] if comma else code
 
 
-def _folded(code: str) -> str:
+def _fold_blanks(code: str) -> str:
     """Return a line with each run of blanks reduced to one, except in strings."""
     if '"' not in code:
         return _BLANKS.sub(" ", code) if "  " in code or "\t" in code else code

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.features.live_ranges import live_words
 from visa_lsp.ide.features.source_lines import source_at
-from visa_lsp.ide.index.focus import MANY, focus_at
+from visa_lsp.ide.index.focus import MAX_BOUND_LINES, focus_at
 from visa_lsp.ide.index.token_at import TokenContext, spot_at
 from visa_lsp.ide.index.tokens import TokenKind
 from visa_lsp.ide.prose.literal import describe_literal, describe_number
@@ -94,7 +94,7 @@ def hover(
     ``arguments`` returns the contents of a kernel's inputs by variable, as Markdown; ``register`` the register of a variable
     of a body in machine code, empty where it is unknown.
     """
-    whole, analysis = analysis, focus_at(analysis, offset, uses=True, family=True, most=MANY)
+    whole, analysis = analysis, focus_at(analysis, offset, uses=True, family=True, most=MAX_BOUND_LINES)
     spot = spot_at(analysis, offset)
     if spot is None:
         return None
@@ -133,7 +133,7 @@ def _explain(
             )
             return describe_exec_size(exec_size_of(spot.statement), mask.text if mask else None)
         case TokenKind.COMBINE:
-            return _worded(token.text, _COMBINE)
+            return _describe_word(token.text, _COMBINE)
         case TokenKind.VARIABLE | TokenKind.LABEL:
             return _name(analysis, spot, arguments)
         case TokenKind.FUNCTION:
@@ -160,21 +160,21 @@ def _word(spot: TokenContext) -> str | None:
                 or f"{strong(token.text)} — width and number of the data elements, or the size of the address"
             )
         case TokenKind.CLASS:
-            return _worded(token.text, _CLASSES)
+            return _describe_word(token.text, _CLASSES)
         case TokenKind.ALIGNMENT:
             return _alignment(spot)
         case TokenKind.ATTRIBUTE | TokenKind.ATTRIBUTE_VALUE:
             return _attribute(spot)
         case TokenKind.SOURCE_MODIFIER:
-            return _worded(token.text.strip("() "), _SOURCE_MODIFIERS)
+            return _describe_word(token.text.strip("() "), _SOURCE_MODIFIERS)
         case TokenKind.ADDRESS_MODEL:
-            return _worded(token.text, _MODELS)
+            return _describe_word(token.text, _MODELS)
         case _:
             slot = slot_of(spot)
             return describe_slot(slot) if slot else None
 
 
-def _worded(word: str, table: dict[str, str]) -> str | None:
+def _describe_word(word: str, table: dict[str, str]) -> str | None:
     return f"**{word}** — {table[word]}" if word in table else None
 
 

@@ -12,11 +12,11 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.index.text_index import index_of
-from visa_lsp.ide.index.values import float_of_bits, int_of_bits, packed_values
+from visa_lsp.ide.index.values import float_of_bits, int_of_bits, unpack_values
 from visa_lsp.isa.model import Mark, Shape
 from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import type_named
-from visa_lsp.sema.names import predefined_symbols
+from visa_lsp.sema.names import make_predefined_symbols
 from visa_lsp.syntax.chunk_facts import INPUT, class_letter
 from visa_lsp.syntax.tree import SUBROUTINE
 
@@ -95,7 +95,7 @@ def inlay_hints(
     end = min(last, document.line_count - 1)
     for line in range(max(first, 0), end + 1):
         if HintKind.TYPE in kinds and (line - max(first, 0)) % _AHEAD == 0:
-            _declared(index, range(line, min(line + _AHEAD, end + 1)), declared)
+            _look_up_types(index, range(line, min(line + _AHEAD, end + 1)), declared)
         code = document.code(line)
         if not code or code.isspace():
             continue
@@ -157,7 +157,7 @@ def _names(code: str, start: int = 0) -> Iterator[re.Match[str]]:
     return _OPERAND.finditer(rest, size.end() if size is not None else start)
 
 
-def _declared(index: Index, lines: range, declared: dict[tuple[int, str], str]) -> None:
+def _look_up_types(index: Index, lines: range, declared: dict[tuple[int, str], str]) -> None:
     """Return the types of all names of some lines in one lookup."""
     names: dict[int, set[str]] = {}
     groups = {}
@@ -182,18 +182,18 @@ def _type_text(rest: str) -> str:
 
 def _immediates(line: int, code: str) -> Iterator[InlayText]:
     for match in _IMMEDIATE.finditer(code):
-        text = decoded(match.group(1), match.group(2))
+        text = decode_number(match.group(1), match.group(2))
         if text:
             yield InlayText(line, match.end(), f"= {text}", HintKind.IMMEDIATE, match.group())
 
 
-def decoded(number: str, suffix: str) -> str:
+def decode_number(number: str, suffix: str) -> str:
     """Return the value of a hexadecimal immediate in its type; empty where it adds nothing."""
     type_ = type_named(suffix)
     if type_ is None:
         return ""
     bits = int(number, 16) & 0xFFFFFFFFFFFFFFFF
-    packed = packed_values(bits, type_)
+    packed = unpack_values(bits, type_)
     if packed:
         return ", ".join(f"{v:g}" for v in packed)
     value = float_of_bits(bits, type_)
@@ -245,6 +245,6 @@ _TARGET_FIRST: Final = frozenset(
 # The same text for predefined variables; `%null` has no value.
 _PREDEFINED: Final = {
     name: f"{symbol.type.name}|{symbol.num_elements} × {symbol.type.name}"
-    for name, symbol in predefined_symbols(32).items()
+    for name, symbol in make_predefined_symbols(32).items()
     if symbol.type is not None and symbol.name != "%null"
 }

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PATTERN: Final = "[A-Za-z_][A-Za-z0-9_]*"
 
 
-def linked_editing(analysis: Analysis, offset: int) -> tuple[Span, ...]:
+def find_linked_places(analysis: Analysis, offset: int) -> tuple[Span, ...]:
     """Return the places that carry the name at an offset; none for other names, and for a single place."""
     spot = spot_at(focus_at(analysis, offset), offset)
     if spot is None:

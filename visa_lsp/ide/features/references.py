@@ -39,7 +39,7 @@ class ReferenceKind(Enum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Occurrence:
-    """One place of a symbol."""
+    """A place of a symbol."""
 
     span: Span
     use: ReferenceKind

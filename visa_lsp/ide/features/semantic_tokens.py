@@ -15,7 +15,7 @@ from visa_lsp.ide.features.token_legend import MODIFIERS, TYPES
 from visa_lsp.ide.index.focus import WHOLE, Focus, focus
 from visa_lsp.ide.index.line_keys import keys_of, version_of
 from visa_lsp.ide.index.text_index import index_of
-from visa_lsp.ide.index.token_at import bound_at, statement_of, symbol_of
+from visa_lsp.ide.index.token_at import find_bound, statement_of, symbol_of
 from visa_lsp.ide.index.tokens import Token, TokenKind, tokens_of
 from visa_lsp.isa.model import Role
 from visa_lsp.sema.model import SymbolKind
@@ -57,12 +57,12 @@ _CLASS: Final = {
     SymbolKind.SAMPLER: "handle",
     SymbolKind.SURFACE: "handle",
 }
-_MOST_KEYS: Final = 200_000
+_MAX_KEYS: Final = 200_000
 
 
 @dataclass(frozen=True, slots=True)
 class SemanticToken:
-    """One coloured word; ``span`` counts from the start of the line."""
+    """A coloured word; ``span`` counts from the start of the line."""
 
     line: int
     span: Span
@@ -78,7 +78,7 @@ def semantic_tokens(analysis: Analysis, first: int = 0, last: int | None = None)
     """Yield the tokens of lines ``first`` to ``last``, both included; to the end where ``last`` is None."""
     document = analysis.document
     end = document.line_count - 1 if last is None else min(last, document.line_count - 1)
-    if not coloured_by_chunk(analysis):
+    if not is_coloured_by_chunk(analysis):
         for line in range(max(0, first), end + 1):
             yield from _of_line(analysis, line)
         return
@@ -86,18 +86,18 @@ def semantic_tokens(analysis: Analysis, first: int = 0, last: int | None = None)
         base = document.line_of(at)
         for line, tokens in enumerate(chunk_lines(analysis, at, range(first - base, end + 1 - base)), base):
             if tokens and first <= line <= end:
-                for start, length, type_, bits in unpacked(tokens):
+                for start, length, type_, bits in unpack_tokens(tokens):
                     words = tuple(word for number, word in enumerate(MODIFIERS) if bits >> number & 1)
                     yield SemanticToken(line, Span(start, start + length), TYPES[type_], words)
 
 
-def coloured_by_chunk(analysis: Analysis) -> bool:
+def is_coloured_by_chunk(analysis: Analysis) -> bool:
     """Return whether a text is coloured by keys of lines; short ones, and those with scopes, are bound whole."""
     document = analysis.document
     return not (isinstance(analysis, Focus) or document.line_count < WHOLE or index_of(document).scopes)
 
 
-def packed(tokens: Iterable[tuple[int, int, int, int]]) -> bytes:
+def pack_tokens(tokens: Iterable[tuple[int, int, int, int]]) -> bytes:
     """Return the (column, length, type, modifier bits) of a line's tokens in the form of the protocol, as text.
 
     The first token is without its distance in lines, which depends on the lines before.
@@ -109,8 +109,8 @@ def packed(tokens: Iterable[tuple[int, int, int, int]]) -> bytes:
     return b",0,".join(out)
 
 
-def unpacked(line: bytes) -> Iterator[tuple[int, int, int, int]]:
-    """Yield what ``packed`` was made of."""
+def unpack_tokens(line: bytes) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the tokens that ``pack_tokens`` packed."""
     numbers = [0, *map(int, line.split(b","))]
     column = 0
     for at in range(1, len(numbers), 5):
@@ -126,38 +126,38 @@ def chunk_lines(analysis: Analysis, at: int, inside: range | None = None) -> lis
 
 
 def some_lines(analysis: Analysis, at: int, most: int | None = None, inside: range | None = None) -> list[bytes] | None:
-    """Return what ``chunk_lines`` does; None where more than ``most`` keys are new: that many lines are bound then."""
+    """Return the result of ``chunk_lines``; None where more than ``most`` keys are new, after binding that many lines."""
     index = index_of(analysis.document)
     part = index.parts[at]
     wanted = range(part.chunk.count) if inside is None else inside
     keys = keys_of(analysis, at)
     if keys is None:
-        bound = _bound_lines(analysis, at, [i for i in range(part.chunk.count) if i in wanted])
+        bound = _bind_lines(analysis, at, [i for i in range(part.chunk.count) if i in wanted])
         return [bound.get(i, b"") for i in range(part.chunk.count)]
-    known = _packed_under(version_of(index))
+    known = _get_packed(version_of(index))
     try:
         return list(map(known.__getitem__, keys))
     except KeyError:  # a line of a key that was never seen, or only out of what was wanted then
         pass
     missing = {key: i for i, key in enumerate(keys) if i in wanted and key not in known}
     chosen = dict(islice(missing.items(), most))
-    bound = _bound_lines(analysis, at, list(chosen.values()))
+    bound = _bind_lines(analysis, at, list(chosen.values()))
     known.update({key: bound[i] for key, i in chosen.items()})
     return [known.get(key, b"") for key in keys] if len(chosen) == len(missing) else None
 
 
-def _bound_lines(analysis: Analysis, at: int, chosen: Sequence[int]) -> dict[int, bytes]:
+def _bind_lines(analysis: Analysis, at: int, chosen: Sequence[int]) -> dict[int, bytes]:
     """Return the packed tokens of some lines of a chunk, by binding them."""
     if not chosen:
         return {}
     base = analysis.document.line_of(at)
     view = focus(analysis, [base + i for i in chosen])
-    return {i: packed(map(_plain, _of_line(view, base + i))) for i in chosen}
+    return {i: pack_tokens(map(_plain, _of_line(view, base + i))) for i in chosen}
 
 
-def _packed_under(version: str) -> dict[str, bytes]:
+def _get_packed(version: str) -> dict[str, bytes]:
     known = _packed.get(version)
-    if known is None or len(known) > _MOST_KEYS:
+    if known is None or len(known) > _MAX_KEYS:
         if len(_packed) > 16:
             _packed.clear()
         known = _packed[version] = {"": b""}
@@ -170,7 +170,7 @@ def _plain(token: SemanticToken) -> tuple[int, int, int, int]:
 
 
 def _of_line(analysis: Analysis, line: int) -> Iterator[SemanticToken]:
-    body, bound = bound_at(analysis, line)
+    body, bound = find_bound(analysis, line)
     statement = statement_of(analysis, line, bound)
     if statement is None:
         return

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One operand: its span in the label, and its line of explanation."""
+    """An operand: its span in the label, and its line of explanation."""
 
     span: Span
     doc: str
@@ -24,7 +24,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """One form of an instruction."""
+    """A form of an instruction."""
 
     label: str
     doc: str

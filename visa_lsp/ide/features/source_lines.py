@@ -83,7 +83,7 @@ def source_at(document: Document, line: int) -> SourceLine | None:
     number = -1
     for at in range(document.chunk_at(line), index.group_at(line).first - 1, -1):
         inside = line - document.line_of(at)
-        for told in reversed(_told(index.parts[at])):
+        for told in reversed(_read_facts(index.parts[at])):
             if told.instructions or told.first > inside:
                 continue
             if told.number >= 0:
@@ -114,14 +114,14 @@ def stretches(document: Document) -> Iterator[Stretch]:
     if not has_marks(document):
         return iter(())
     parts = enumerate(index_of(document).parts)
-    return _stretches((document.line_of(at), one) for at, part in parts for one in _told(part))
+    return _stretches((document.line_of(at), one) for at, part in parts for one in _read_facts(part))
 
 
 def stretches_of_text(text: str) -> Iterator[Stretch]:
     """Yield the same for a text that is not an open document."""
     if not _may_mark(text):
         return iter(())
-    return _stretches((0, one) for one in _told_by(code_of(with_newlines(text), False)))
+    return _stretches((0, one) for one in _find_facts(code_of(with_newlines(text), False)))
 
 
 def has_marks(document: Document) -> bool:
@@ -132,7 +132,8 @@ def has_marks(document: Document) -> bool:
 def names_of(file: str) -> tuple[str, ...]:
     """Return the possible local names of a source: the full path, then its last parts, the longest first.
 
-    A text may come from another folder or machine: ``/build/src/a.cl`` is ``src/a.cl`` in a local folder, or ``a.cl``.
+    A text may have been made in another folder or on another machine: ``/build/src/a.cl`` is ``src/a.cl`` in a local
+    folder, or ``a.cl``.
     """
     parts = [part for part in file.replace("\\", "/").split("/") if part not in ("", ".", "..")][-_MAX_PATH_PARTS:]
     return tuple(dict.fromkeys((file, *("/".join(parts[at:]) for at in range(len(parts))))))
@@ -161,14 +162,14 @@ def _stretches(told: Iterable[tuple[int, _Told]]) -> Iterator[Stretch]:
         yield Stretch(SourceLine(file, number), first, last, count)
 
 
-def _told(part: ChunkIndex) -> tuple[_Told, ...]:
+def _read_facts(part: ChunkIndex) -> tuple[_Told, ...]:
     known = part.memo.get(_TOLD)
     if known is None:
-        known = part.memo[_TOLD] = tuple(_told_by(part.code))
+        known = part.memo[_TOLD] = tuple(_find_facts(part.code))
     return known
 
 
-def _told_by(code: str) -> Iterator[_Told]:
+def _find_facts(code: str) -> Iterator[_Told]:
     """Yield the facts of lines without comments, each line preceded by a newline."""
     first = last = count = 0
     for at, line in enumerate(code.split("\n")[1:]):

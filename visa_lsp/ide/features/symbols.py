@@ -57,7 +57,7 @@ _LETTER: Final = {
 
 @dataclass(frozen=True, slots=True)
 class OutlineEntry:
-    """One entry: ``name_span`` is the name in ``line``; the entry spans lines ``first`` to ``last``.
+    """An entry: ``name_span`` is the name in ``line``; the entry spans lines ``first`` to ``last``.
 
     ``end`` is the length of the last line, -1 where the caller must look it up.
     """
@@ -135,7 +135,7 @@ def workspace_symbols(analysis: Analysis, query: str, most: int = MAX_SYMBOLS) -
             if not (part.facts.decls or part.facts.labels):
                 continue
             base = index.document.line_of(at)
-            members.extend(member_entry(m, base) for m in _fitting(part, lines_with) if m.name not in hidden)
+            members.extend(member_entry(m, base) for m in _find_members(part, lines_with) if m.name not in hidden)
             if len(found) + len(members) >= most:
                 break
         found.extend((member, group.name) for member in sorted(members, key=lambda o: o.line))
@@ -144,7 +144,7 @@ def workspace_symbols(analysis: Analysis, query: str, most: int = MAX_SYMBOLS) -
     return tuple(found[:most])
 
 
-def _fitting(part: ChunkIndex, pattern: re.Pattern[str]) -> Iterator[Member]:
+def _find_members(part: ChunkIndex, pattern: re.Pattern[str]) -> Iterator[Member]:
     """Yield the members whose names match a pattern for lines."""
     names = part.memo.get(_LOWER_NAMES)
     if names is None:

@@ -1,7 +1,7 @@
 """The semantic tokens of a whole text in pieces of one chunk each, kept from one snapshot to the next.
 
 A piece is text already, as an answer holds it, and counts lines from its own chunk; only its first number depends on
-what stands before it. Invariant: a kept piece is what its chunk gives today (``tests/ide/test_kept_answers.py``): it is
+what is before it. Invariant: a kept piece is what its chunk gives today (``tests/ide/test_kept_answers.py``): it is
 dropped when the chunk changes, and when a name in it is declared as something else.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from visa_lsp.ide.features.semantic_tokens import packed, semantic_tokens, some_lines, unpacked
+from visa_lsp.ide.features.semantic_tokens import pack_tokens, semantic_tokens, some_lines, unpack_tokens
 from visa_lsp.ide.features.token_legend import MODIFIERS, TYPES
 from visa_lsp.ide.index.line_keys import signs_at, version_of
 from visa_lsp.syntax.words import may_have, needle
@@ -65,7 +65,7 @@ class Pieces:
         if lines is None:
             return None
         chunk = analysis.document.chunks[at]
-        piece = _made(lines, analysis.document, at, encoding)
+        piece = _make_piece(lines, analysis.document, at, encoding)
         piece.chunk, piece.naming, piece.version = chunk, signs_at(index, at).naming, version_of(index)
         if len(self.kept) > 3 * len(analysis.document.chunks) + 64:
             alive = set(map(id, analysis.document.chunks))
@@ -75,28 +75,28 @@ class Pieces:
 
 
 def _same_meaning(index: Index, at: int, piece: Piece, signs: Signs) -> bool:
-    """Whether a piece stands although some names of its body are declared as something else now."""
-    if any(may_have(index.document.chunks[at], needle(name)) for name in signs.changed_since(piece.naming)):
+    """Return whether a piece stays valid although declarations of its body have changed."""
+    if any(may_have(index.document.chunks[at], needle(name)) for name in signs.find_changes_since(piece.naming)):
         return False
     piece.naming = signs.naming
     return True
 
 
 def pieces_of(document: Document) -> Pieces:
-    """Return what is kept of a text and all that it was edited out of."""
+    """Return the pieces kept for a text and its earlier snapshots."""
     return document.session.part(Pieces)
 
 
-def _made(lines: Sequence[bytes], document: Document, at: int, encoding: Encoding) -> Piece:
+def _make_piece(lines: Sequence[bytes], document: Document, at: int, encoding: Encoding) -> Piece:
     if not document.chunks[at].text.isascii():
         base = document.line_of(at)
         lines = [
-            recoded(line, document.line_text(base + i), encoding) if line else line for i, line in enumerate(lines)
+            recode_line(line, document.line_text(base + i), encoding) if line else line for i, line in enumerate(lines)
         ]
-    return joined(lines)
+    return join_lines(lines)
 
 
-def joined(lines: Iterable[bytes]) -> Piece:
+def join_lines(lines: Iterable[bytes]) -> Piece:
     """Return the piece of some lines."""
     out: list[bytes] = []
     lead = last = -1
@@ -114,21 +114,21 @@ def joined(lines: Iterable[bytes]) -> Piece:
     return Piece(None, body, body.count(b",") + 2 if body else 0, max(lead, 0), many - max(last, 0))
 
 
-def recoded(line: bytes, text: str, encoding: Encoding) -> bytes:
+def recode_line(line: bytes, text: str, encoding: Encoding) -> bytes:
     """Return the tokens of a line with columns in the client's units."""
     if text.isascii():
         return line
     tokens = []
-    for start, length, type_, bits in unpacked(line):
+    for start, length, type_, bits in unpack_tokens(line):
         begin = units(text[:start], encoding)
         tokens.append((begin, units(text[: start + length], encoding) - begin, type_, bits))
-    return packed(tokens)
+    return pack_tokens(tokens)
 
 
 def lines_of(analysis: Analysis, first: int, last: int, encoding: Encoding) -> Piece:
     """Return the tokens of lines ``first`` to ``last`` as one piece that counts from line 0."""
     document = analysis.document
-    last = min(last, document.line_count - 1)  # a client may ask for any range
+    last = min(last, document.line_count - 1)  # a client may request any range
     found: list[bytes] = [b""] * max(0, last + 1 - first)
     by_line: dict[int, list[tuple[int, int, int, int]]] = {}
     for token in semantic_tokens(analysis, first, last):
@@ -136,8 +136,8 @@ def lines_of(analysis: Analysis, first: int, last: int, encoding: Encoding) -> P
         start, end = token.span.start, token.span.end
         by_line.setdefault(token.line, []).append((start, end - start, TYPES.index(token.type), bits))
     for line, tokens in by_line.items():
-        found[line - first] = recoded(packed(tokens), document.line_text(line), encoding)
-    piece = joined(found)
+        found[line - first] = recode_line(pack_tokens(tokens), document.line_text(line), encoding)
+    piece = join_lines(found)
     piece.lead += max(0, first)
     return piece
 
@@ -150,7 +150,7 @@ def numbers_of(pieces: Sequence[tuple[Piece, int]]) -> list[int]:
     return found
 
 
-def encoded(pieces: Sequence[tuple[Piece, int]]) -> Iterator[bytes]:
+def encode_pieces(pieces: Sequence[tuple[Piece, int]]) -> Iterator[bytes]:
     """Yield the same as JSON text, without the brackets."""
     comma = b"%d,"
     for piece, first in pieces:

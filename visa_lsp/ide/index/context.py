@@ -1,4 +1,4 @@
-"""What is being written at the cursor: the question behind completion and signature help.
+"""The context of the cursor, for completion and signature help.
 
 Reads the line up to the cursor only; it need not make sense yet. Knows no protocol.
 """
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.isa.table import TABLE
 from visa_lsp.sema.instructions import match_modifiers
 from visa_lsp.syntax import tree
-from visa_lsp.syntax.braces import taken_off
+from visa_lsp.syntax.braces import strip_braces
 from visa_lsp.syntax.comments import strip
 from visa_lsp.syntax.parse import MAX_LINE, parse_line
 from visa_lsp.text import Span
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Expected(Enum):
-    """What may come next."""
+    """The kinds of text that may follow the cursor."""
 
     NOTHING = "nothing"
     STATEMENT = "statement"
@@ -76,7 +76,7 @@ _HEAD: Final = re.compile(r"\s*(?:\([^()]*\)\s*)?[A-Za-z_][A-Za-z0-9_]*(?:\s*\.\
 
 
 def context_at(analysis: Analysis, offset: int) -> Context:
-    """Return what may be written at an offset."""
+    """Return the context of an offset."""
     document = analysis.document
     line, column = document.position(offset)
     text = document.line_text(line)[:column]
@@ -89,7 +89,7 @@ def context_at(analysis: Analysis, offset: int) -> Context:
         return Context(Expected.NOTHING, word, line, prefix)
     before = text[: len(text) - len(prefix)]
     before = _OPENED.sub(lambda match: " " * len(match.group()), before)
-    found_braces = taken_off(before.rstrip()) if "}" in before else None
+    found_braces = strip_braces(before.rstrip()) if "}" in before else None
     if found_braces is not None and found_braces[1].closes:
         return Context(Expected.NOTHING, word, line, prefix)
     stripped = before.strip()
@@ -157,7 +157,7 @@ def _instruction(before: str, word: Span, line: int, prefix: str) -> Context:
 
 
 def _operands(tail: str) -> int:
-    """Return how many operands are complete: words outside brackets and strings, but for one that still goes on."""
+    """Return the number of complete operands: words outside brackets and strings, without an unfinished one."""
     count, depth, inside, quoted = 0, 0, False, False
     for ch in tail:
         if ch == '"':

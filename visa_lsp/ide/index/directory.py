@@ -1,9 +1,9 @@
-"""Where the names of a text are declared, name by name, kept up by what an edit takes and gives.
+"""The declarations of a text by name, updated with each edit.
 
 A chunk has to be taken apart once before its names can be looked up. Each question does that for a few chunks and looks
 through the names of those that are left, so that the first question about a long text waits for no more than the tenth.
 It knows chunks by what is known of them, and no lines. Invariant: after ``update`` its answers are those of that
-snapshot, whatever snapshots came before and however many chunks are left.
+snapshot, for any earlier snapshots and any number of pending chunks.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _AT_ONCE: Final = 4
 
 
 class Directory:
-    """Which chunks declare a name, or an alias of it; goes from any snapshot of a text to any other."""
+    """The chunks that declare a name, or an alias of it; can be moved from any snapshot of a text to any other."""
 
     def __init__(self) -> None:
         self.index: Index | None = None
@@ -34,7 +34,7 @@ class Directory:
         self._left: dict[int, ChunkIndex] = {}
 
     def update(self, index: Index) -> None:
-        """Take out the chunks that are gone and take in some of those that are new."""
+        """Take out the removed chunks and take in some of the new ones."""
         if self.index is not index:
             now = {id(part): part for part in index.parts if part.facts.decls}
             for key in self._parts.keys() - now.keys():
@@ -54,14 +54,14 @@ class Directory:
             self.index = None  # it is of another snapshot: no snapshot's now, until ``update`` has looked
         return True
 
-    def declaring(self, names: Iterable[str]) -> list[tuple[str, ChunkIndex]]:
+    def find_declaring(self, names: Iterable[str]) -> list[tuple[str, ChunkIndex]]:
         """Return some names with each chunk that declares them, in no order."""
         wanted = set(names)
         found = [(name, part) for name in wanted for part in self._declaring.get(name, ())]
         found += [(name, part) for part in self._left.values() for name in wanted.intersection(part.facts.decls)]
         return found
 
-    def aliasing(self, name: str) -> list[ChunkIndex]:
+    def find_aliasing(self, name: str) -> list[ChunkIndex]:
         """Return the chunks that may declare an alias of a name, in no order."""
         wanted = needle(name)
         return [*self._aliasing.get(name, ()), *(part for part in self._left.values() if may_have(part.chunk, wanted))]

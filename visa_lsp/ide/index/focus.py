@@ -17,7 +17,7 @@ from visa_lsp.ide.index.token_at import spot_at
 from visa_lsp.ide.index.tokens import TokenKind
 from visa_lsp.sema.bind import bind
 from visa_lsp.sema.model import SymbolKind
-from visa_lsp.sema.names import predefined_symbols
+from visa_lsp.sema.names import make_predefined_symbols
 from visa_lsp.syntax.chunk_facts import base_of
 
 if TYPE_CHECKING:
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 # Shorter texts are bound whole.
 WHOLE: Final = 200
 # A question about a name that more lines mention is answered from the first of them, where that will do.
-MANY: Final = 600
+MAX_BOUND_LINES: Final = 600
 _NAMES: Final = frozenset({TokenKind.VARIABLE, TokenKind.LABEL, TokenKind.FUNCTION})
 
 
 class Focus(Analysis):
     """An analysis that was bound already.
 
-    ``cut`` where not every mention of the asked names was looked at, ``family_cut`` where not every one of their aliases.
+    ``cut`` if some mentions of the requested names were left out, ``family_cut`` if some of their aliases were.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Focus(Analysis):
 
 
 class LastFocus:
-    """The lines of a snapshot that were asked for last, bound."""
+    """The bound lines of the last request to a snapshot."""
 
     def __init__(self) -> None:
         # What was cut, and its lines.
@@ -95,12 +95,12 @@ def focus(
     groups = {index.group_at(line).first: index.group_at(line) for line in wanted}
     home = index.group_at(min(wanted))
     asked = set(names)
-    # A line that only mentions a name needs no declarations of its others: what it does with the name stands in its row.
+    # A line that only mentions a name needs no declarations of its other names: its row says how it uses the name.
     used = {word for line in wanted for word in words_of(document.code(line))}
     cut = family_cut = False
     if asked:
         asked = _synonyms(analysis, asked)
-        # Declarations are no uses, and come in below: a base may have more aliases than lines are looked at.
+        # Declarations are not uses, and follow below: a base may have more aliases than lines are looked at.
         found = index.mentions([home], asked, most, declarations=most is None)
         cut = most is not None and len(found) > most
         wanted.update(found[:most])
@@ -158,7 +158,7 @@ def focus_at(
         return analysis
     spot = spot_at(alone, offset) if uses else None
     if spot is None or spot.token.kind not in _NAMES:
-        # A mnemonic or a directive may be in every line: its other places are never asked for.
+        # A mnemonic or a directive may be in every line: its other places are never requested.
         return alone
     return focus(analysis, [line], word_at(document.line_text(line), column), family=family, most=most)
 
@@ -179,7 +179,7 @@ def _part(ch: str) -> bool:
 
 def _synonyms(analysis: Analysis, names: set[str]) -> set[str]:
     """Return the names with all other names of the predefined variables among them."""
-    known = predefined_symbols(analysis.platform.grf_bytes if analysis.platform else 32)
+    known = make_predefined_symbols(analysis.platform.grf_bytes if analysis.platform else 32)
     ids = {(known[n].kind, known[n].id) for n in names if n in known}
     return names | {n for n, s in known.items() if (s.kind, s.id) in ids} if ids else names
 

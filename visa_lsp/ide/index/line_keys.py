@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Naming = tuple[PartNaming, ...]
 
-_MOST_WORDS: Final = 400_000
+_MAX_KEY_WORDS: Final = 400_000
 
 
 class Signs(dict[str, str]):
@@ -38,10 +38,10 @@ class Signs(dict[str, str]):
         self.naming = naming
         self._compared: tuple[Naming, set[str]] = naming, set()
 
-    def changed_since(self, old: Naming) -> set[str]:
+    def find_changes_since(self, old: Naming) -> set[str]:
         """Return the names that another naming of the body declared as something else."""
         if self._compared[0] is not old:
-            self._compared = old, _changed(old, self.naming)
+            self._compared = old, _find_changed_names(old, self.naming)
         return self._compared[1]
 
     def __missing__(self, word: str) -> str:
@@ -49,13 +49,13 @@ class Signs(dict[str, str]):
         if len(word) > 2 and word[0].isdigit():
             kind = "\x03x" if word[1] in "xX" else "\x03d" if word.isdigit() else ""
             sign = f"{kind}\x02{len(word)};" if kind else word
-        if len(self) < _MOST_WORDS:
+        if len(self) < _MAX_KEY_WORDS:
             self[word] = sign
         return sign
 
 
 class LastKeys:
-    """The keys of the chunk that was asked for last."""
+    """The keys of the chunk that was requested last."""
 
     def __init__(self) -> None:
         self.at = -1
@@ -76,7 +76,7 @@ def keys_of(analysis: Analysis, at: int) -> list[str] | None:
     taken for those of keys.
     """
     index = index_of(analysis.document)
-    # Those of the chunk that was asked for last: who looks at a chunk in steps asks again at each.
+    # The keys of the last chunk are kept because callers read a chunk in steps.
     last = index.views.part(LastKeys)
     if last.at != at:
         last.at, last.keys = at, _keys(index, at)
@@ -91,7 +91,7 @@ def _keys(index: Index, at: int) -> list[str] | None:
 
 
 def version_of(index: Index) -> str:
-    """Return the line that tells the version of a text."""
+    """Return the line with the version of a text."""
     return index.version
 
 
@@ -104,7 +104,7 @@ def signs_at(index: Index, at: int) -> Signs:
 
 
 class LastSigns:
-    """The signs of all bodies of a text, as they were asked for last."""
+    """The signs of all bodies of a text, as requested last."""
 
     def __init__(self) -> None:
         self.signs: list[Signs] = []
@@ -139,7 +139,7 @@ def _signs(index: Index, group: BodyChunks, naming: Naming) -> Signs:
     return Signs(signs, naming)
 
 
-def _changed(old: Naming, new: Naming) -> set[str]:
+def _find_changed_names(old: Naming, new: Naming) -> set[str]:
     """Return the names that two namings of a body declare differently, and some of those in directives."""
     head = same_head(old, new)
     tail = same_tail(old, new, min(len(old), len(new)) - head)

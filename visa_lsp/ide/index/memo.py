@@ -1,6 +1,7 @@
-"""What is worked out of one chunk and kept with it, each fact under a key of its own type.
+"""Facts computed from one chunk and kept with it, each under a key of its own type.
 
-The module that works a fact out declares its key and says there what is kept and why it stays right; nobody else uses it.
+The module that works a fact out declares its key and documents there the kept value and why it stays right; no other
+module uses it.
 A chunk never changes and an edit replaces it together with its memo, so that what follows from the chunk alone needs no
 care; what also depends on something else keeps that beside it and compares. At run time a memo is a plain dict: keystrokes
 look into it for every chunk. Invariant: nothing here is needed for a right answer, only for a quick one.

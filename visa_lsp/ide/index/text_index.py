@@ -1,4 +1,4 @@
-"""Where things stand in a long text, read off its chunks without binding: bodies, declarations, labels, mentions.
+"""The places in a long text, read off its chunks without binding: bodies, declarations, labels, mentions.
 
 What is known of a chunk is kept from one snapshot to the next, so that after an edit only the touched chunks are read
 again. It judges nothing; ``focus`` binds the few lines that it names. Invariant: an index belongs to one snapshot.
@@ -38,7 +38,7 @@ _HEAD: Final = re.compile(r'\s*(\.[a-z_]+)\s*(?:"([^"]*)"|(\S+))?')
 
 
 class PartNaming(NamedTuple):
-    """Everything in a chunk that decides what a name of the body is; ``signs`` None where nothing is declared."""
+    """The part of a chunk that decides the meaning of names of the body; ``signs`` is None without declarations."""
 
     labels: tuple[str, ...]
     signs: dict[str, str] | None
@@ -47,7 +47,7 @@ class PartNaming(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class ChunkIndex:
-    """What is known of one chunk. ``decls`` gives the line in the chunk and the rest of each declaration.
+    """The facts of one chunk. ``decls`` gives the line in the chunk and the rest of each declaration.
 
     ``memo`` is for what others work out of the chunk: each under its own key.
     """
@@ -65,22 +65,22 @@ class ChunkIndex:
 
     @property
     def knows_naming(self) -> bool:
-        """Whether ``naming`` is known already."""
+        """True if ``naming`` is known already."""
         return self._naming is not None
 
     @property
     def knows_instructions(self) -> bool:
-        """Whether ``instructions`` is known already."""
+        """True if ``instructions`` is known already."""
         return self._instructions is not None
 
     @property
     def knows_decls(self) -> bool:
-        """Whether ``decls`` and ``aliases`` are known already."""
+        """True if ``decls`` and ``aliases`` are known already."""
         return self._decls is not None and self._aliases is not None
 
     @property
     def naming(self) -> PartNaming:
-        """Everything in the chunk that decides what a name of the body is."""
+        """The part of the chunk that decides the meaning of the body's names."""
         if self._naming is None:
             specials = tuple([text for _, text in self.facts.specials])
             self._naming = PartNaming(self.facts.labels, self.signs if self.facts.decls else None, specials)
@@ -171,7 +171,7 @@ class BodyChunks:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How much there is in a body."""
+    """The numbers of items in a body."""
 
     instructions: int
     variables: int
@@ -189,13 +189,13 @@ class Index:
 
     @cached_property
     def version(self) -> str:
-        """The line that tells the version of the text; empty without one."""
+        """The line with the version of the text; empty without one."""
         texts = (text for part in self.parts for _, text in part.facts.specials)
         return next((text for text in texts if text.lstrip().startswith(".version")), "")
 
     @cached_property
     def groups(self) -> tuple[BodyChunks, ...]:
-        """The bodies of the text, with what stands before the first one."""
+        """The bodies of the text, with the part before the first one."""
         document = self.document
         starts = [i for i, part in enumerate(self.parts) if i == 0 or part.facts.opens_body]
         found = []
@@ -217,12 +217,12 @@ class Index:
 
     @cached_property
     def scopes(self) -> bool:
-        """Whether some name may mean different things in different lines of a body."""
+        """True if some name may mean different things in different lines of a body."""
         return any(part.facts.scopes for part in self.parts)
 
     @cached_property
     def braced(self) -> bool:
-        """Whether braces stand on the lines of statements: then what directives and scopes there are takes the parser."""
+        """True if lines of statements have braces: then only the parser can find directives and scopes."""
         return any(part.facts.braced for part in self.parts)
 
     def braces(self, group: BodyChunks) -> Iterator[tuple[int, bool]]:
@@ -251,7 +251,7 @@ class Index:
         return self.groups[max(at, 0)]
 
     def directives(self, group: BodyChunks) -> Iterator[tuple[int, str]]:
-        """(line, text) of every directive of a body that is no declaration."""
+        """(line, text) of every directive of a body that is not a declaration."""
         for at in range(group.first, group.end):
             base = self.document.line_of(at)
             for offset, text in self.parts[at].facts.specials:
@@ -272,7 +272,7 @@ class Index:
 
     def declarations(self, group: BodyChunks, names: Iterable[str]) -> Iterator[tuple[int, str, str]]:
         """(line, name, text behind the name) of the declarations of some names."""
-        for name, part in directory_of(self).declaring(names):
+        for name, part in directory_of(self).find_declaring(names):
             at = self._places[id(part)]
             if group.first <= at < group.end:
                 base = self.document.line_of(at)
@@ -283,7 +283,7 @@ class Index:
         """Yield the names that are declared as aliases of some names."""
         directory = directory_of(self)
         for wanted in bases:
-            for part in directory.aliasing(wanted):
+            for part in directory.find_aliasing(wanted):
                 if group.first <= self._places[id(part)] < group.end:
                     yield from (name for name, base in part.aliases if base == wanted)
 
@@ -302,7 +302,7 @@ class Index:
                 yield line, match.group(1)
 
     def counts(self, group: BodyChunks) -> Counts:
-        """Return how much there is in a body."""
+        """Return the counts of a body."""
         parts = self.parts[group.first : group.end]
         return Counts(
             sum(part.instructions for part in parts),
@@ -350,14 +350,14 @@ class Index:
 
 
 class LastIndex:
-    """The index that was asked for last, of any snapshot of a text."""
+    """The index that was requested last, of any snapshot of a text."""
 
     def __init__(self) -> None:
         self.index: Index | None = None
 
 
 def index_of(document: Document) -> Index:
-    """Return the index of a snapshot; the last one asked for is kept."""
+    """Return the index of a snapshot; the last one requested is kept."""
     last = document.session.part(LastIndex)
     known = last.index
     if known is not None and known.document is document:
@@ -372,10 +372,10 @@ def index_of(document: Document) -> Index:
 
 
 def sign_of(name: str, letter: str) -> str:
-    """Return what stands for a declared name in the key of a line; a word that means something else in places keeps itself."""
+    """Return the sign of a declared name in the key of a line; a word whose meaning differs in places is its own sign."""
     return f"\x01{letter}{name if name in special_words() else ''}\x02{len(name)};"
 
 
 def words_of(code: str) -> set[str]:
-    """Everything in a line that may be a name."""
+    """Return all words of a line that may be names."""
     return set(_WORD.findall(code))

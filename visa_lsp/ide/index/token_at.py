@@ -1,4 +1,4 @@
-"""What stands under a cursor: the token, its statement, its instruction and body, and the symbol that it names.
+"""The text under a cursor: the token, its statement, its instruction and body, and the symbol that it names.
 
 The one place where an offset of the text becomes something with a meaning; every editor feature starts here.
 Knows no protocol. Invariant: a cursor just behind a token's last character still points at it.
@@ -55,13 +55,13 @@ def symbol_of(body: Body, line: int, token: Token) -> Symbol | None:
 
 
 def name_span(analysis: Analysis, place: Place) -> Span:
-    """Return the place of a name in offsets of the text, without the quotes that it may stand in."""
+    """Return the place of a name in offsets of the text, without any quotes around it."""
     span = analysis.document.span(place.line, place.span)
     quoted = analysis.document.line_text(place.line)[place.span.start : place.span.start + 1] == '"'
     return type(span)(span.start + 1, span.end - 1) if quoted else span
 
 
-def bound_at(analysis: Analysis, line: int) -> tuple[Body | None, Bound | None]:
+def find_bound(analysis: Analysis, line: int) -> tuple[Body | None, Bound | None]:
     """Return the body of a line and the record of the instruction stream that the line makes."""
     body = analysis.bound.body_at(line)
     if body is None:
@@ -73,7 +73,7 @@ def bound_at(analysis: Analysis, line: int) -> tuple[Body | None, Bound | None]:
 
 def line_tokens(analysis: Analysis, line: int) -> tuple[Token, ...]:
     """Return the tokens of a line."""
-    _, bound = bound_at(analysis, line)
+    _, bound = find_bound(analysis, line)
     statement = statement_of(analysis, line, bound)
     return tokens_of(statement, bound) if statement is not None else ()
 
@@ -87,7 +87,7 @@ def spot_at(analysis: Analysis, offset: int) -> TokenContext | None:
     """Return the token at an offset; None between tokens, in comments and outside the text."""
     document = analysis.document
     line, column = document.position(offset)
-    body, bound = bound_at(analysis, line)
+    body, bound = find_bound(analysis, line)
     statement = statement_of(analysis, line, bound)
     if statement is None:
         return None

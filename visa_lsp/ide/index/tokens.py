@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class TokenKind(Enum):
-    """What a token is."""
+    """The kind of a token."""
 
     MNEMONIC = "mnemonic"
     MODIFIER = "modifier"
@@ -52,7 +52,7 @@ class TokenKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One piece. ``span`` counts from the start of the line; ``operand`` is the operand that it is part of."""
+    """A piece. ``span`` counts from the start of the line; ``operand`` is the operand that it is part of."""
 
     kind: TokenKind
     span: Span
@@ -82,7 +82,7 @@ def tokens_of(statement: tree.Statement, bound: Bound | None = None) -> tuple[To
         case tree.Label(name=name):
             found = iter((_word(TokenKind.LABEL, name, definition=True),))
         case tree.Version():
-            found = iter((_fixed(statement),))
+            found = iter((_make_fixed_token(statement),))
         case _:
             found = iter(())
     return tuple(sorted(found, key=lambda t: t.span))
@@ -97,7 +97,7 @@ def _number(kind: TokenKind, node: tree.Expr, operand: tree.Operand | None = Non
     return Token(kind, node.span, "", operand, node)
 
 
-def _fixed(statement: tree.Decl | tree.KernelAttr | tree.Version) -> Token:
+def _make_fixed_token(statement: tree.Decl | tree.KernelAttr | tree.Version) -> Token:
     text = _FIXED_WORDS[type(statement)]
     start = statement.span.start
     return Token(TokenKind.DIRECTIVE, Span(start, start + len(text)), text)
@@ -107,7 +107,7 @@ def _fixed(statement: tree.Decl | tree.KernelAttr | tree.Version) -> Token:
 
 
 def _decl(node: tree.Decl) -> Iterator[Token]:
-    yield _fixed(node)
+    yield _make_fixed_token(node)
     if node.name:
         yield _word(TokenKind.VARIABLE, node.name, definition=True)
     if node.v_type:
@@ -145,7 +145,7 @@ def _input(node: tree.InputDecl) -> Iterator[Token]:
 
 
 def _kernel_attr(node: tree.KernelAttr) -> Iterator[Token]:
-    yield _fixed(node)
+    yield _make_fixed_token(node)
     if node.name:
         yield _word(TokenKind.ATTRIBUTE, node.name)
     yield from _value(node.value)
@@ -162,7 +162,7 @@ def _body(node: tree.BodyDirective) -> Iterator[Token]:
 
 
 def mnemonic_words(bound: Bound | None) -> int:
-    """Return how many of the dotted words are the mnemonic."""
+    """Return the number of the dotted words that make up the mnemonic."""
     row = bound.row if bound else None
     return 1 + row.mnemonic.count(".") if row else 1
 

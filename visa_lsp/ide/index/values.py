@@ -47,7 +47,7 @@ def int_of_bits(bits: int, type_: DataType) -> int:
     return value - (1 << type_.bits) if type_.is_signed and value >> (type_.bits - 1) else value
 
 
-def packed_values(bits: int, type_: DataType) -> tuple[int | float, ...]:
+def unpack_values(bits: int, type_: DataType) -> tuple[int | float, ...]:
     """Return the elements of a packed immediate, lane 0 first; empty for other types.
 
     A packed float has a sign bit, three exponent bits with bias 3 and four mantissa bits; all zero but the sign is zero.

@@ -88,16 +88,23 @@ def _arguments(place: LaunchPlace, info: KernelInfo | None, text: str) -> Iterat
             name = info.argument_name(index)
             if name and name not in place.path.keys:
                 insert = f"{name}: {template(info, index)}"
-                yield ZeCompletion(name, insert, word, type_words(info, index), _said(info, index), is_key=True)
+                yield ZeCompletion(
+                    name, insert, word, type_words(info, index), _describe_argument(info, index), is_key=True
+                )
         return
     named = index_of(info, place.argument)
     if named is not None and text[word.start : word.start + 1] != "{":
         yield ZeCompletion(
-            template(info, named), template(info, named), word, info.described(named), _said(info, named), is_key=False
+            template(info, named),
+            template(info, named),
+            word,
+            info.described(named),
+            _describe_argument(info, named),
+            is_key=False,
         )
 
 
-def _said(info: KernelInfo, index: int) -> str:
+def _describe_argument(info: KernelInfo, index: int) -> str:
     return f"argument {index} of kernel `{info.name}`: {type_words(info, index)}"
 
 

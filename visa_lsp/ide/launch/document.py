@@ -17,7 +17,7 @@ from visa_lsp.ide.launch.place import place_at
 from visa_lsp.ide.zeinfo.symbols import ZeSymbol, end_of
 from visa_lsp.launchfile import rules
 from visa_lsp.launchfile.judge import JudgedLaunch, judge
-from visa_lsp.launchfile.kernel import MeantKernel, meant_kernel
+from visa_lsp.launchfile.kernel import MeantKernel, find_kernel
 from visa_lsp.launchfile.read import read_launch
 from visa_lsp.launchfile.source import launch_source
 from visa_lsp.text import Span
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from visa_lsp.zeinfo.source import YamlSource
     from visa_lsp.zeinfo.yaml import YamlItem
 
-_TOO_LONG_TO_CHECK: Final = "the launch file is too long to be checked while it is edited; `visa-lsp check` checks it"
+_LENGTH_MESSAGE: Final = "the launch file is too long to be checked while it is edited; `visa-lsp check` checks it"
 _NAMING: Final = re.compile(r"^(?:kernel|file|ze_info|zebin): *[^\s\[\]{}]+[ \t]*$", re.MULTILINE)
 _KERNEL: Final = r"^[ \t]*\.kernel[ \t]+\"?({})(?=[\"\s]|$)"
 
@@ -53,7 +53,7 @@ class LaunchDocument:
 
     @property
     def is_read(self) -> bool:
-        """Whether the text is well-formed YAML."""
+        """True if the text is well-formed YAML."""
         return self.source is not None and self.source.root is not None
 
     @cached_property
@@ -67,13 +67,13 @@ class LaunchDocument:
         if self.is_read or self.folder is None:
             return self.judged.meant
         named = "\n".join(dict.fromkeys(match[0] for match in _NAMING.finditer(self.text)))
-        return meant_kernel(read_launch(launch_source(named), self.folder)[0], self.folder)
+        return find_kernel(read_launch(launch_source(named), self.folder)[0], self.folder)
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """The findings of the file, in text order."""
         if self.source is None:
-            note = Diagnostic(rules.SYNTAX, Span(0, 1), _TOO_LONG_TO_CHECK, severity_override=Severity.INFORMATION)
+            note = Diagnostic(rules.SYNTAX, Span(0, 1), _LENGTH_MESSAGE, severity_override=Severity.INFORMATION)
             return (note,)
         return self.judged.diagnostics
 
@@ -91,7 +91,7 @@ class LaunchDocument:
         if self.source is not None and self.source.root is not None and self.folder is not None:
             for item in _file_items(self.source.root):
                 name = str(item.value)
-                if self.folder.asks(name) and not self.folder.missing(name):
+                if self.folder.asks(name) and not self.folder.why_missing(name):
                     found.append((self.source.span(item), self.folder.path(name)))
         return tuple(sorted(found, key=lambda link: link[0]))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.index.values import float_of_bits, int_of_bits, number_of, packed_values
+from visa_lsp.ide.index.values import float_of_bits, int_of_bits, number_of, unpack_values
 from visa_lsp.isa.types import F, type_named
 from visa_lsp.syntax import tree
 
@@ -51,7 +51,7 @@ def _immediate(type_: DataType, bits: int) -> str:
     low = bits & ((1 << type_.bits) - 1)
     head = f"immediate of type `{type_.name}`: {type_.doc}"
     rows: list[tuple[str, str]] = []
-    packed = packed_values(bits, type_)
+    packed = unpack_values(bits, type_)
     if packed:
         rows.append(("hex", f"`{bits:#010x}`"))
         rows.append(("lanes", ", ".join(f"{v:g}" for v in packed)))

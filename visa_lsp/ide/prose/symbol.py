@@ -36,7 +36,7 @@ def describe_symbol(analysis: Analysis, body: Body, symbol: Symbol, told: str = 
     if symbol.kind in (SymbolKind.LABEL, SymbolKind.SUBROUTINE):
         return _label(analysis, symbol)
     if symbol.predefined:
-        return _predefined(analysis, body, symbol)
+        return _describe_predefined(analysis, body, symbol)
     return _variable(analysis, body, symbol, told)
 
 
@@ -111,7 +111,7 @@ def _uses(references: Iterable[Reference], *, cut: bool = False) -> str:
     writes, reads = _lines(references)
     if not reads and not writes:
         return "never read or written"
-    return f"{_counted(writes, 'write')}, {_counted(reads, 'read')}{'; more further down' if cut else ''}"
+    return f"{_count_lines(writes, 'write')}, {_count_lines(reads, 'read')}{'; more further down' if cut else ''}"
 
 
 def _brief(references: Iterable[Reference]) -> str:
@@ -129,7 +129,7 @@ def _lines(references: Iterable[Reference]) -> tuple[list[int], list[int]]:
     return writes, reads
 
 
-def _counted(lines: list[int], word: str) -> str:
+def _count_lines(lines: list[int], word: str) -> str:
     if not lines:
         return f"no {word}s"
     unique = sorted(set(lines))
@@ -137,7 +137,7 @@ def _counted(lines: list[int], word: str) -> str:
     return f"{len(lines)} {word}{'s' if len(lines) > 1 else ''} (line {shown})"
 
 
-def _predefined(analysis: Analysis, body: Body, symbol: Symbol) -> str:
+def _describe_predefined(analysis: Analysis, body: Body, symbol: Symbol) -> str:
     names = sorted({name for name, s in body.predefined.items() if s is symbol}, key=lambda n: (n[0] != "%", n))
     letter = LETTERS[symbol.kind]
     head = f"{symbol.name}  // predefined, {letter}{symbol.id}"

@@ -149,7 +149,7 @@ def _in_block(text: str, start: int, word: Span) -> YamlPath | None:
         return None
     column = len(match[1]) + len(match[2])
     # a word without its colon is not a key yet
-    typed = _unquoted(match[3]) if match[3] is not None and match.end() <= word.start else None
+    typed = _unquote(match[3]) if match[3] is not None and match.end() <= word.start else None
     lines = text[:start].split("\n")[:-1]
     steps, keys = _above(lines, column, len(match[1]) if match[2] else None)
     keys |= _below(text[start:].split("\n")[1:], column)
@@ -174,12 +174,12 @@ def _above(lines: list[str], column: int, dash: int | None) -> tuple[list[Step],
             index += 1
         elif dash is None and key is not None and key_column == at:
             if own:
-                keys.add(_unquoted(key))
+                keys.add(_unquote(key))
             dash = first
         elif key is not None and (key_column < at if dash is None else key_column <= dash):
             if dash is not None:
                 steps.insert(0, index)
-            steps.insert(0, _unquoted(key))
+            steps.insert(0, _unquote(key))
             at, own, dash, index = key_column, False, first, 0
     if dash is not None:
         steps.insert(0, index)
@@ -196,9 +196,9 @@ def _below(lines: list[str], column: int) -> set[str]:
         if len(match[1]) + len(match[2]) < column or (match[2] and len(match[1]) < column):
             break
         if len(match[1]) == column and match[3]:
-            keys.add(_unquoted(match[3]))
+            keys.add(_unquote(match[3]))
     return keys
 
 
-def _unquoted(key: str) -> str:
+def _unquote(key: str) -> str:
     return key[1:-1] if key[:1] in ("'", '"') else key

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from visa_lsp.ide.zeinfo.at import typing_at
+from visa_lsp.ide.zeinfo.place import typing_at
 from visa_lsp.zeinfo.schema import SCALARS, version_text
 from visa_lsp.zeinfo.words import WORDS
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ZeCompletion:
-    """One proposal: ``insert`` replaces ``span``. ``is_key`` is true for keys, false for values."""
+    """A proposal: ``insert`` replaces ``span``. ``is_key`` is true for keys, false for values."""
 
     label: str
     insert: str

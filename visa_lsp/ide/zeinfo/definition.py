@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.zeinfo.at import spot_at
-from visa_lsp.zeinfo.against import placed_layout
+from visa_lsp.ide.zeinfo.place import spot_at
+from visa_lsp.zeinfo.kernel_checks import find_layout
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
 from visa_lsp.zeinfo.placement import Argument, arguments_of, inputs_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from visa_lsp.ide.zeinfo.at import YamlEntry
+    from visa_lsp.ide.zeinfo.place import YamlEntry
     from visa_lsp.text import Span
     from visa_lsp.zeinfo.facts import KernelText
     from visa_lsp.zeinfo.layout import Registers
@@ -47,7 +47,7 @@ def argument_of(source: ZeInfoSource, text: KernelText, at: int, platform: Regis
     entry = next((i for i in inputs_of(text) if text.input(i.index).touches(at)), None)
     if entry is None:
         return None
-    layout = placed_layout(source, kernel, text, platform)
+    layout = find_layout(source, kernel, text, platform)
     found = next((a for a in arguments_of(kernel, layout) if entry.overlaps(a)), None)
     if found is not None:
         kind = child(found.item, "arg_type")
@@ -80,7 +80,7 @@ def byte_ranges(
         if text is None:
             continue
         inputs = inputs_of(text)
-        for argument in arguments_of(kernel, placed_layout(source, kernel, text, platform)):
+        for argument in arguments_of(kernel, find_layout(source, kernel, text, platform)):
             size = child(argument.item, "size")
             entry = next((i for i in inputs if i.overlaps(argument)), None)
             if size is not None:
@@ -104,7 +104,7 @@ def _pair(
     kernel = spot.kernel
     if kernel is None or spot.table.name not in _ARGUMENTS:
         return None
-    layout = placed_layout(source, kernel, text, platform)
+    layout = find_layout(source, kernel, text, platform)
     inputs = inputs_of(text)
     if spot.table.name == "PerThreadPayloadArgument":
         first, size = layout.grf + (number(spot.item, "offset") or 0), number(spot.item, "size") or 0

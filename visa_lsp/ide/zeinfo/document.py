@@ -15,7 +15,7 @@ from visa_lsp.ide.zeinfo.definition import argument_of, byte_ranges, input_of
 from visa_lsp.ide.zeinfo.facts import kernel_texts, registers_of
 from visa_lsp.ide.zeinfo.hover import hover_ze_info
 from visa_lsp.ide.zeinfo.symbols import symbols
-from visa_lsp.zeinfo.against import disagreements, in_document, placed_layout
+from visa_lsp.zeinfo.kernel_checks import disagreements, find_layout, in_document
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
 from visa_lsp.zeinfo.layout import id_block
 from visa_lsp.zeinfo.placement import arguments_of, inputs_of
@@ -104,7 +104,7 @@ class HeldArgument:
 
     @property
     def is_value(self) -> bool:
-        """Whether it is the argument itself or a pointer to it, not a property of it."""
+        """True if it is the argument itself or a pointer to it, not a property of it."""
         return self.index >= 0 and self.kind in _HELD
 
 
@@ -116,7 +116,7 @@ def inputs_told(text: str, analysis: Analysis, kernel: str) -> dict[str, tuple[H
     if item is None or described is None:
         return {}
     told = {number(a, "index"): a for a in _argument_infos(source, kernel)}
-    layout = placed_layout(source, item, described, registers_of(analysis))
+    layout = find_layout(source, item, described, registers_of(analysis))
     arguments = arguments_of(item, layout)
     said = number(child(item, "execution_env"), "simd_size")
     simd = described.kernel.int_attribute("SimdSize") or said or 1
@@ -125,13 +125,13 @@ def inputs_told(text: str, analysis: Analysis, kernel: str) -> dict[str, tuple[H
         if layout.grf <= entry.first < layout.cross_start:
             held = _per_thread(item, entry.first - layout.grf, id_block(simd, layout.grf))
         else:
-            held = tuple(_held(a.item, told) for a in arguments if entry.overlaps(a))
+            held = tuple(_find_argument(a.item, told) for a in arguments if entry.overlaps(a))
         if held:
             found[entry.name] = held
     return found
 
 
-def _held(item: YamlItem, told: Mapping[int | None, YamlItem]) -> HeldArgument:
+def _find_argument(item: YamlItem, told: Mapping[int | None, YamlItem]) -> HeldArgument:
     index = number(item, "arg_index")
     info = told.get(index) if index is not None else None
     return HeldArgument(
@@ -149,8 +149,8 @@ def _per_thread(item: YamlItem, place: int, block: int) -> tuple[HeldArgument, .
     """Return the content of a place of the per-thread payload; local ids take a ``block`` of bytes each, x first."""
     each = entries(item, "per_thread_payload_arguments")
     if [word_of(entry, "arg_type") for entry in each] == ["local_id"] and place // block < len(_DIMENSIONS):
-        return (replace(_held(each[0], {}), name=_DIMENSIONS[place // block]),)
-    held = (_held(entry, {}) for entry in each)
+        return (replace(_find_argument(each[0], {}), name=_DIMENSIONS[place // block]),)
+    held = (_find_argument(entry, {}) for entry in each)
     return tuple(a for a in held if a.offset <= place < a.offset + max(1, a.size))
 
 

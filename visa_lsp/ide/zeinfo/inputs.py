@@ -24,7 +24,7 @@ _NO_SPACE: Final = ("", "NONE", "__private")
 
 def labels(told: Mapping[str, tuple[HeldArgument, ...]]) -> dict[str, str]:
     """Return by variable the hint beside its line, such as ``y: __global float*``."""
-    return {name: _shown(", ".join(_label(a) for a in held)) for name, held in told.items()}
+    return {name: _format_literal(", ".join(_label(a) for a in held)) for name, held in told.items()}
 
 
 def pages(
@@ -52,7 +52,7 @@ def _page(argument: HeldArgument) -> str:
     if argument.index < 0:
         return f"{code(f'{argument.kind} {argument.name}'.rstrip())}, filled by the runtime, {place}"
     number = f"argument {argument.index}"
-    name = f"{number}, {strong(_shown(argument.name))}" if argument.name else number
+    name = f"{number}, {strong(_format_literal(argument.name))}" if argument.name else number
     if not argument.is_value:
         return f"{code(argument.kind)} of {name}, {place}"
     type_name = _type(argument)
@@ -64,6 +64,6 @@ def _type(argument: HeldArgument) -> str:
     return f"{space}{argument.type_name}" if argument.type_name else ""
 
 
-def _shown(text: str) -> str:
+def _format_literal(text: str) -> str:
     shown = _UNSEEN.sub(" ", text)
     return shown if len(shown) <= _MAX_NAME_CHARS else shown[:_MAX_NAME_CHARS] + "…"

@@ -23,7 +23,7 @@ _PARTS = (
 
 @dataclass(frozen=True, slots=True)
 class ZeSymbol:
-    """One entry: ``kind`` is kernel, function, part or argument; ``span`` is its name or first key."""
+    """An entry: ``kind`` is kernel, function, part or argument; ``span`` is its name or first key."""
 
     name: str
     kind: str

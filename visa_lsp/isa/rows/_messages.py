@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from visa_lsp.isa.lane import Meaning
-    from visa_lsp.isa.rows._more import More
+    from visa_lsp.isa.rows._keywords import More
 
 _SEED_ATOMICS: Final = {"imin": ATOMIC_OP["minsint"], "imax": ATOMIC_OP["maxsint"]}
 ATOMIC_WORDS: Final = Modifier(

@@ -18,7 +18,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         (
             Slot("dst", Shape.VECTOR, Role.WRITE, A, doc="address elements"),
             Slot("src0", Shape.VECTOR, Role.READ, A | AO | G, INT, doc="address, or address of a variable: &V[32]"),
-            # Indirect offsets stand in older objects; the newer grammar has none.
+            # Older objects have indirect offsets; the newer grammar does not.
             Slot("src1", Shape.VECTOR, Role.READ, G | I | IM | AO, INT, doc="byte offset, uw"),
         ),
         # Seed 003 says at most 8; the compiler prints 16.

@@ -29,8 +29,8 @@ from visa_lsp.isa.rows.shapes import (
     FLOAT,
     FLOATS_ONLY,
     INT,
+    INT64_TYPES,
     LOGIC,
-    LONG,
     MIXED_BF,
     NEVER,
     NEWEST_ONLY,
@@ -53,7 +53,7 @@ _WORDS: Final = frozenset({UW, W})
 _BYTES: Final = frozenset({UB, B})
 _UD: Final = frozenset({UD})
 _D_W: Final = frozenset({D, UD, W, UW})
-_FACTORS: Final = (INT_TYPES | {F, DF, HF, V, UV, VF}) - LONG
+_FACTORS: Final = (INT_TYPES | {F, DF, HF, V, UV, VF}) - INT64_TYPES
 _SAD: Final = {"dst": frozenset({W, UW}), "src0": frozenset({B, UB, V, UV}), "src1": frozenset({B, UB, V, UV})}
 _DIVISION: Final = Lack(INT_TYPES, since("XeHP_SDV"))
 
@@ -148,7 +148,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Rounded average of two integers.",
         "Computes (src0 + src1 + 1) shifted right by one, without losing the carry.",
         dialects=EVERY,
-        result=INT_TYPES - LONG,
+        result=INT_TYPES - INT64_TYPES,
     ),
     lane_row(
         "add3", 0x84, "arith", _WORDS_UP, 3, Lane(word("add3", S0, S1, S2)),
@@ -269,7 +269,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Computes the remainder of src0 divided by src1 lane by lane; it has the sign of src0.",
         pitfalls=("Not available from XeHP on.",),
         dialects=EVERY,
-        result=INT_TYPES - LONG, saturation=NEVER, lacks=(_DIVISION,),
+        result=INT_TYPES - INT64_TYPES, saturation=NEVER, lacks=(_DIVISION,),
     ),
     lane_row(
         "lrp", 0x0E, "arith", _F, 3, Lane(word("lrp", S0, S1, S2)),
@@ -354,7 +354,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
     lane_row(
         "line", 0x0A, "arith", INT | _F, 2, Effect("line"),
         "Line equation p * u + q.",
-        "src0 is a vector of four scalars, of which p is the first and q the last; src1 gives u lane by lane. The result"
+        "src0 is a vector of four scalars, p is the first of them and q the last; src1 gives u lane by lane. The result"
         " is p * u + q.",
         slots=(dst(INT | _F), src(0, INT | _F, G, "four scalars: p, unused, unused, q"), src(1, INT | _F, doc="u")),
         pitfalls=("src0's region must be scalar: both strides 0.",),

@@ -102,7 +102,7 @@ def _gather(mnemonic: str, opcode: int, store: bool, summary: str, detail: str) 
     )  # fmt: skip
 
 
-def _scaled(mnemonic: str, opcode: int, store: bool, summary: str, detail: str) -> Instruction:
+def _make_scaled(mnemonic: str, opcode: int, store: bool, summary: str, detail: str) -> Instruction:
     return message(
         mnemonic, opcode, "data_port",
         f"E P eltsize:b=0 n:b scale:w=0 surface:s goff:v off:r {'src' if store else 'dst'}:r",
@@ -376,12 +376,12 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Write up to four dwords per lane to a surface.",
         "For each lane writes the chosen of four consecutive dwords at byte offset goff + off[lane].",
     ),
-    _scaled(
+    _make_scaled(
         "gather_scaled", 0x78, False,
         "Read 1, 2, 4 or 8 bytes per lane from a surface.",
         "For each lane reads the given number of bytes at byte offset goff + off[lane].",
     ),
-    _scaled(
+    _make_scaled(
         "scatter_scaled", 0x79, True,
         "Write 1, 2, 4 or 8 bytes per lane to a surface.",
         "For each lane writes the given number of bytes at byte offset goff + off[lane].",

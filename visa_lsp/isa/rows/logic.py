@@ -7,7 +7,7 @@ from typing import Final
 from visa_lsp.isa.lane import S0, S1, S2, S3, Effect, Lane, Unmodelled, word
 from visa_lsp.isa.model import Instruction, Lack, Layout, Modifier, Role, Shape, Slot, Trait, layout
 from visa_lsp.isa.platforms import between, since, until
-from visa_lsp.isa.rows.shapes import EVERY, IM, INT, LOGIC, LONG, NEVER, NEWEST_ONLY, G, I, P, dst, lane_row, src
+from visa_lsp.isa.rows.shapes import EVERY, IM, INT, INT64_TYPES, LOGIC, NEVER, NEWEST_ONLY, G, I, P, dst, lane_row, src
 from visa_lsp.isa.types import BOOL, UB, UD, UQ, UW, B, D, Q, W
 
 _DWORDS: Final = frozenset({UD, D})
@@ -15,8 +15,8 @@ _UD: Final = frozenset({UD})
 _UNSIGNED: Final = frozenset({UB, UW, UD})
 _BITS: Final = INT | {BOOL}
 _ROTATED: Final = frozenset({UD, D, UW, W, UQ, Q})
-_SHORT_ONLY: Final = LOGIC - LONG
-_NO_LONG_ROTATION: Final = Lack(LONG, until("ARL"), result=False)
+_LOGIC_32: Final = LOGIC - INT64_TYPES
+_NO_LONG_ROTATION: Final = Lack(INT64_TYPES, until("ARL"), result=False)
 _NO_LONG_SHIFT: Final = between("DG2", "ARL")
 
 _PLAIN: Final = (Layout(("<1;1,0>", "<0;1,0>")),)
@@ -54,7 +54,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         f"Shifts src0 left by src1 and fills with zeros. {_COUNT}",
         pitfalls=("With `.sat` a result of more than 33 bits is undefined.",),
         dialects=EVERY,
-        lacks=(Lack(LONG, _NO_LONG_SHIFT),),
+        lacks=(Lack(INT64_TYPES, _NO_LONG_SHIFT),),
         negates=True,
         traits=Trait.SHIFT,
         foreign={"lsl": ""},
@@ -133,7 +133,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         slots=(dst(_DWORDS), src(0, INT)),
         sat=False, seed=None,
         pitfalls=("The documented source types are ub, uw and ud.",),
-        source=_SHORT_ONLY,
+        source=_LOGIC_32,
         foreign={"popcnt": ""},
     ),
     lane_row(
@@ -143,7 +143,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         " there is none (0, and -1 for d) all bits of the result are set.",
         sat=False, seed=None,
         pitfalls=("The position counts from bit 31 down, not from bit 0.",),
-        source=_SHORT_ONLY,
+        source=_LOGIC_32,
     ),
     lane_row(
         "fbl", 0x2E, "logic", _UNSIGNED, 1, Lane(word("fbl", S0)),
@@ -151,7 +151,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Gives the position of the least significant one bit; zero gives all ones.",
         slots=(dst(_DWORDS), src(0, INT)),
         sat=False, seed=None,
-        source=_SHORT_ONLY,
+        source=_LOGIC_32,
     ),
     lane_row(
         "lzd", 0x1F, "logic", _UD, 1, Lane(word("lzd", S0)),

@@ -25,7 +25,7 @@ from visa_lsp.isa.rows._messages import message
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from visa_lsp.isa.rows._more import More
+    from visa_lsp.isa.rows._keywords import More
 
 _DG2: Final = since("DG2")
 _XE2: Final = since("BMG")
@@ -79,7 +79,7 @@ _NO_SCALE: Final = "A scale other than 1 in the address is for text 4.2; older t
 _OVERFETCH: Final = Modifier("ov", {"ov": 1}, optional=True, doc="overfetch (text 4.2)")
 
 
-def _untyped(
+def _make_untyped(
     name: str,
     slots: tuple[Slot, ...],
     meaning: Meaning,
@@ -100,7 +100,7 @@ def _untyped(
     )  # fmt: skip
 
 
-def _typed(
+def _make_typed(
     name: str,
     slots: tuple[Slot, ...],
     meaning: Meaning,
@@ -146,8 +146,8 @@ def _atomic_detail(atomic: lsc_codes.Atomic, what: str) -> str:
     )
 
 
-def _untyped_atomic(atomic: lsc_codes.Atomic) -> Instruction:
-    return _untyped(
+def _make_untyped_atomic(atomic: lsc_codes.Atomic) -> Instruction:
+    return _make_untyped(
         f"atomic_{atomic.name}", (_OLD, _ADDRESS, _PAYLOAD1, _PAYLOAD2), Effect("lsc_atomic"),
         f"Atomic per lane: {atomic.doc}.", _atomic_detail(atomic, "the element at its address"),
         "Both data operands are written, %null where the operation has no use for them.",
@@ -155,11 +155,11 @@ def _untyped_atomic(atomic: lsc_codes.Atomic) -> Instruction:
     )  # fmt: skip
 
 
-def _typed_atomic(atomic: lsc_codes.Atomic, sub: int | None = None) -> Instruction:
+def _make_typed_atomic(atomic: lsc_codes.Atomic, sub: int | None = None) -> Instruction:
     newer: More = {"atomic": atomic, "update": _update(atomic)}
     if sub is not None:
         newer |= {"dialects": _V42, "platforms": _XE2}
-    return _typed(
+    return _make_typed(
         f"atomic_{atomic.name}", (_OLD, _TYPED_ADDRESS, _PAYLOAD1, _PAYLOAD2), Effect("lsc_typed_atomic"),
         f"Atomic per lane on an image: {atomic.doc}.", _atomic_detail(atomic, "the pixel at its coordinates"),
         "The data shape is `d32`, without a channel mask.",
@@ -190,7 +190,7 @@ _LOAD_FIELDS: Final = f"{_UNTYPED} ov:b?"
 _TYPED_BLOCK_FIELDS: Final = "P sfid:b?2 l1:b l3:b l2:b? addrtype:b width:w height:w surface:v surfidx:i"
 
 ROWS: Final[tuple[Instruction, ...]] = (
-    _untyped(
+    _make_untyped(
         "load", (_DST, _ADDRESS), Effect("lsc_load"),
         "Read elements from memory, one address per lane.",
         "For each lane reads 1 to 64 consecutive elements of the given size. Plain order puts the first element of all "
@@ -199,7 +199,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         _PACKED, _TRANSPOSED, _NO_SCALE,
         fields=_LOAD_FIELDS, extra=(_OVERFETCH,),
     ),
-    _untyped(
+    _make_untyped(
         "load_strided", (_DST, _STRIDED), Effect("lsc_load_strided"),
         "Read elements at evenly spaced addresses.",
         "One base address and a pitch in bytes: lane n reads at base + n * pitch. Without a pitch the lanes lie side by "
@@ -207,7 +207,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         _TRANSPOSED,
         fields=_STRIDED_FIELDS, refusals=_NO_STRIDES,
     ),
-    _untyped(
+    _make_untyped(
         "load_quad", (_DST, _ADDRESS), Effect("lsc_load_quad"),
         "Read chosen ones of four elements per lane.",
         "For each lane reads those of four consecutive elements that the mask names (`.xyzw`). The chosen elements follow "
@@ -215,7 +215,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Elements are four bytes: d32 only.",
         fields=_LOAD_FIELDS, extra=(_OVERFETCH,),
     ),
-    _untyped(
+    _make_untyped(
         "load_block2d",
         (Slot("dst", Shape.LSC_DATA_2D, Role.WRITE, grf_aligned=True, doc="registers that receive the block"), _BLOCK),
         Effect("lsc_load_block2d"),
@@ -227,7 +227,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "A row of the block is padded to a power of two elements, a block to whole registers.",
         fields=_BLOCK_FIELDS, platforms=_DG2, exec_sizes=(1,),
     ),
-    _untyped(
+    _make_untyped(
         "store", (_ADDRESS, _SRC), Effect("lsc_store"),
         "Write elements to memory, one address per lane.",
         "For each lane writes 1 to 64 consecutive elements of the given size, taken from the registers in the order in "
@@ -235,7 +235,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         _PACKED, _TRANSPOSED, _NO_SCALE,
         foreign={"store": ""},
     ),
-    _untyped(
+    _make_untyped(
         "store_strided", (_STRIDED, _SRC), Effect("lsc_store_strided"),
         "Write elements at evenly spaced addresses.",
         "One base address and a pitch in bytes: lane n writes at base + n * pitch. Without a pitch the lanes lie side by "
@@ -243,13 +243,13 @@ ROWS: Final[tuple[Instruction, ...]] = (
         _TRANSPOSED,
         fields=_STRIDED_FIELDS, refusals=_NO_STRIDES,
     ),
-    _untyped(
+    _make_untyped(
         "store_quad", (_ADDRESS, _SRC), Effect("lsc_store_quad"),
         "Write chosen ones of four elements per lane.",
         "For each lane writes those of four consecutive elements that the mask names (`.xyzw`); the others stay.",
         "Elements are four bytes: d32 only.",
     ),
-    _untyped(
+    _make_untyped(
         "store_block2d",
         (_BLOCK, Slot("src1", Shape.LSC_DATA_2D, Role.READ, grf_aligned=True, doc="registers with the block")),
         Effect("lsc_store_block2d"),
@@ -260,9 +260,9 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "A store is neither transposed nor interleaved.",
         fields=_BLOCK_FIELDS, exec_sizes=(1,),
     ),
-    *(_untyped_atomic(atomic) for atomic in lsc_codes.ATOMICS),
+    *(_make_untyped_atomic(atomic) for atomic in lsc_codes.ATOMICS),
     *(
-        _untyped(
+        _make_untyped(
             f"atomic_{atomic.name}", (_OLD, _ADDRESS, _PAYLOAD1, _PAYLOAD2),
             Effect("lsc_atomic"),
             f"Atomic per lane: {atomic.doc}.", _atomic_detail(atomic, "the element at its address"),
@@ -270,31 +270,31 @@ ROWS: Final[tuple[Instruction, ...]] = (
         )
         for sub, atomic in _BF_ATOMICS
     ),
-    _untyped(
+    _make_untyped(
         "load_status", (_DST, _ADDRESS), Effect("lsc_load_status"),
         "Ask for each lane whether its address is resident.",
         "Touches the addresses like `lsc_load` and returns one bit per lane, 1 where every page was present.",
         fields=_LOAD_FIELDS, extra=(_OVERFETCH,),
     ),
-    _untyped(
+    _make_untyped(
         "load_quad_status", (_DST, _ADDRESS), Effect("lsc_load_quad_status"),
         "Read chosen ones of four elements and the residency of their pages.",
         "Like `lsc_load_quad`, followed by one bit per lane that tells whether its pages were present.",
         fields=_LOAD_FIELDS, extra=(_OVERFETCH,), sub=0x36, dialects=_V42, platforms=_XE2,
         refusals=(Refusal("the message is for images only", stops=True),),
     ),
-    _untyped(
+    _make_untyped(
         "store_uncompressed", (_ADDRESS, _SRC), Effect("lsc_store"),
         "Write elements to memory uncompressed.",
         "Like `lsc_store`, and the cache lines that are written are kept uncompressed.",
     ),
-    _untyped(
+    _make_untyped(
         "ccs_update", (_ADDRESS, _SRC), Unmodelled("memory compression is not modelled"),
         "Update the compression state of memory.",
         "Changes the compression control surface of the addressed lines; the data is not touched.",
         refusals=(Refusal("it has no code for the message", stops=True),),
     ),
-    _untyped(
+    _make_untyped(
         "extended_cache_ctrl", (_ADDRESS,), Unmodelled("caches are not modelled"),
         "Act on the cache lines at given addresses.",
         "Sets the cache controls of the addressed lines, or drops dirty lines (`.reset`), 64 to 256 bytes per lane.",
@@ -307,7 +307,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         refusals=(Refusal("the message is of Efficient64b", efficient64b=False, stops=True),),
     ),
     *(
-        _untyped(
+        _make_untyped(
             f"apndctr_atomic_{word}", slots,
             Unmodelled("append counters are not modelled"),
             f"{verb} a surface's append counter.",
@@ -324,35 +324,35 @@ ROWS: Final[tuple[Instruction, ...]] = (
             ((_OLD, _ADDRESS, _PAYLOAD1, _PAYLOAD2), f"{_UNTYPED} efficient64b:b=1", since("CRI")),
         )
     ),
-    _typed(
+    _make_typed(
         "load_quad", (_DST, _TYPED_ADDRESS), Effect("lsc_typed_load"),
         "Read pixels of an image.",
         "For each lane reads the pixel at (u, v, r), level lod, and returns the channels that the mask names (`.xyzw`), "
         "converted from the surface's format.",
         "Coordinates that the surface does not have are left out of the brackets.",
     ),
-    _typed(
+    _make_typed(
         "store_quad", (_TYPED_ADDRESS, _SRC), Effect("lsc_typed_store"),
         "Write pixels of an image.",
         "For each lane writes the channels that the mask names (`.xyzw`) of the pixel at (u, v, r), level lod, converted "
         "to the surface's format.",
         "Coordinates that the surface does not have are left out of the brackets.",
     ),
-    *(_typed_atomic(atomic) for atomic in lsc_codes.ATOMICS),
-    *(_typed_atomic(atomic, sub) for sub, atomic in _BF_ATOMICS),
-    _typed(
+    *(_make_typed_atomic(atomic) for atomic in lsc_codes.ATOMICS),
+    *(_make_typed_atomic(atomic, sub) for sub, atomic in _BF_ATOMICS),
+    _make_typed(
         "load_status", (_DST, _TYPED_ADDRESS), Effect("lsc_typed_load_status"),
         "Ask for each lane whether its pixel is resident.",
         "Touches the pixels like `lsc_load_quad` and returns one bit per lane, 1 where every page was present.",
         refusals=_UNTYPED_ONLY,
     ),
-    _typed(
+    _make_typed(
         "store_uncompressed", (_TYPED_ADDRESS, _SRC), Effect("lsc_typed_store"),
         "Write pixels of an image uncompressed.",
         "Like `lsc_store_quad`, and the lines that are written are kept uncompressed.",
         refusals=_UNTYPED_ONLY,
     ),
-    _typed(
+    _make_typed(
         "ccs_update", (_TYPED_ADDRESS, _SRC), Unmodelled("memory compression is not modelled"),
         "Update the compression state of an image.",
         "Changes the compression control surface of the addressed lines; the data is not touched.",
@@ -372,19 +372,19 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "with packed coordinates, `bti(0x4)[V1]`. No parenthesis is written: one lane, without a mask.",
         exec_style=ExecStyle.NONE, exec_sizes=(1,), platforms=_DG2, doc_page="LSC_TYPED", seed=None,
     ),
-    _typed(
+    _make_typed(
         "load_quad_status", (_DST, _TYPED_ADDRESS), Effect("lsc_typed_load_quad_status"),
         "Read pixels and the residency of their pages.",
         "Like `lsc_load_quad`, followed by one bit per lane that tells whether its pages were present.",
         sub=0x36, fields=_TYPED.replace("sfid:b?2", "sfid:b=2"), dialects=_V42, platforms=_XE2,
     ),
-    _typed(
+    _make_typed(
         "load_quad_msrt", (_DST, _TYPED_ADDRESS), Effect("lsc_typed_load_msrt"),
         "Read one sample of pixels of a multisampled image.",
         "Like `lsc_load_quad`; the fourth coordinate is the sample's number.",
         sub=0x31, dialects=_V42, platforms=since("PTL"),
     ),
-    _typed(
+    _make_typed(
         "store_quad_msrt", (_TYPED_ADDRESS, _SRC), Effect("lsc_typed_store_msrt"),
         "Write one sample of pixels of a multisampled image.",
         "Like `lsc_store_quad`; the fourth coordinate is the sample's number.",

@@ -10,7 +10,7 @@ from visa_lsp.isa.platforms import MATRIX, since, until
 from visa_lsp.isa.rows.shapes import NEWEST_ONLY, G, raw
 from visa_lsp.isa.types import BF, HF, SCALAR_TYPES, UB, UD, F
 
-# The first nine and tf32 are in objects; bf8, hf8 and e2m1 came later.
+# The first nine and tf32 are in objects; bf8, hf8 and e2m1 are later.
 PRECISIONS: Final = {
     "u2": 3, "s2": 4, "u4": 5, "s4": 6, "u8": 7, "s8": 8, "bf": 9, "hf": 10, "tf32": 12,
     "u1": 1, "s1": 2, "bf8": 11, "hf8": 14, "e2m1": 15,
@@ -21,7 +21,7 @@ PRECISION_BITS: Final = {
 }  # fmt: skip
 # The dwords of a column in which both of src1 and src2 have these hold eight products, those of other integers four.
 NARROW_PRECISIONS: Final = frozenset({3, 4, 5, 6})
-_SHORT: Final = {word: code for word, code in PRECISIONS.items() if code < 11}
+_DPASW_PRECISIONS: Final = {word: code for word, code in PRECISIONS.items() if code < 11}
 # The lexer of text 4.2 knows pairs of one kind only.
 _FAMILIES: Final = (
     frozenset(word for word in PRECISIONS if len(word) == 2),
@@ -79,7 +79,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
         traits=Trait.MATRIX | Trait.OWN_SHAPE | Trait.DOTTED,
     ),
     Instruction(
-        "dpasw", 0x1C, "matrix", layout(_RECORD), (*_OPERANDS, _SRC2), _modifiers(_SHORT, (1, 2, 4, 8), tuple(range(1, 9))),
+        "dpasw", 0x1C, "matrix", layout(_RECORD), (*_OPERANDS, _SRC2), _modifiers(_DPASW_PRECISIONS, (1, 2, 4, 8), tuple(range(1, 9))),
         exec_sizes=(8,),
         predicable=False,
         platforms=MATRIX & until("ARL"),

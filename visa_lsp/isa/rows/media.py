@@ -18,7 +18,7 @@ from visa_lsp.isa.types import UB, UW, F, W
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from visa_lsp.isa.rows._more import More
+    from visa_lsp.isa.rows._keywords import More
 
 _VME: Final = Unmodelled("the motion estimation unit is not modelled")
 _VA: Final = Unmodelled("the sampler's video analytics functions are not modelled")

@@ -29,7 +29,7 @@ from visa_lsp.isa.rows.shapes import (
     EVERY,
     IM,
     INT,
-    LONG,
+    INT64_TYPES,
     MIXED_BF,
     NEWEST_ONLY,
     A,
@@ -60,7 +60,7 @@ def _pair(
     return Together(types, since(first), unmasked=unmasked, plain=plain, saturable=saturable)
 
 
-def _rounded(to: frozenset[DataType], source: frozenset[DataType], first: str) -> Together:
+def _make_rounding(to: frozenset[DataType], source: frozenset[DataType], first: str) -> Together:
     """Make one stochastic rounding; hardware takes its random bits from ub or uw, older tools want src0's type."""
     types = {"dst": to, "src0": source, "src1": frozenset({UW, UB, F, HF})}
     return Together(types, since(first), unmasked=True)
@@ -73,7 +73,7 @@ ROWS: Final[tuple[Instruction, ...]] = (
             dst(ANY | {BOOL} | _NARROW, G | I | A),
             Slot(
                 "src0", Shape.VECTOR, Role.READ, G | I | IM | P | A | AO, ANY | {BOOL} | _NARROW,
-                doc="value, address, predicate or address of a variable", flag_result=INT - LONG,
+                doc="value, address, predicate or address of a variable", flag_result=INT - INT64_TYPES,
             ),
         ),
         (SAT,),
@@ -201,9 +201,9 @@ ROWS: Final[tuple[Instruction, ...]] = (
         meaning=Effect("srnd"),
         saturation=Saturation(platforms=since("PTL")),
         together=(
-            _rounded(frozenset({HF}), frozenset({F}), "PVCXT"),
-            _rounded(frozenset({UB}), frozenset({HF}), "PVCXT"),
-            _rounded(frozenset({UB, B}), frozenset({HF, BF}), "PTL"),
+            _make_rounding(frozenset({HF}), frozenset({F}), "PVCXT"),
+            _make_rounding(frozenset({UB}), frozenset({HF}), "PVCXT"),
+            _make_rounding(frozenset({UB, B}), frozenset({HF, BF}), "PTL"),
         ),
         unmodified=ALL,
         summary="Stochastic rounding to a narrower float.",

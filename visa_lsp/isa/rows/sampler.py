@@ -3,15 +3,15 @@
 Sources: what the finalizer writes for layouts and codes; the pages 3D_SAMPLE, 3D_LOAD, 3D_SAMPLE4, INFO, SAMPLE_UNORM and AVS
 for the meaning; CISA.l and CISA.y for what only text 4.2 has.
 
-One row per mnemonic, and one per way of writing it, told apart by their dialects:
+One row per mnemonic and spelling; the dialects distinguish them:
 
 * text 4.1: ``aoffimmi sampler surface dst payload..``; the operation is the field ``op``.
-* text 4.2: a second destination stands between dst and payload, ``%null.0`` in all that was seen; the field is ``op42``.
-  Its record is that of 4.1, which comes first and therefore is what objects decode to; only a null pair can be encoded.
+* text 4.2: a second destination is between dst and payload, ``%null.0`` in all that was seen; the field is ``op42``.
+  Its record is that of 4.1, which is first, so that objects decode to it; only a null pair can be encoded.
   A state may be one element of a general variable, ``V(0,0)<0;1,0>[0]``: the number in brackets counts states.
 * text 4.2, bindless: sampler and surface are general variables with 64-bit pointers; the field is ``op64``, no record.
 
-The three field names hold the same thing; they differ because the table tells rows apart by their constant fields.
+The three field names hold the same thing; they differ because rows are distinguished by their constant fields.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from visa_lsp.isa.types import UD, UW, F
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from visa_lsp.isa.rows._more import Forms, More
+    from visa_lsp.isa.rows._keywords import Forms, More
 
 _V41: Final = frozenset({Dialect.V41})
 _V42: Final = frozenset({Dialect.V42})

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from visa_lsp.isa.lane import Meaning
-    from visa_lsp.isa.rows._more import More
+    from visa_lsp.isa.rows._keywords import More
     from visa_lsp.isa.types import DataType
 
 INT, FLOAT, ANY = INT_TYPES, FLOAT_TYPES, SCALAR_TYPES
@@ -96,10 +96,10 @@ SAMPLER: Final = Slot("sampler", Shape.SAMPLER, Role.READ, doc="sampler variable
 _PACKED: Final = frozenset({V, UV, VF})
 _ARITHMETIC: Final = INT_TYPES | {F, DF, HF}
 LOGIC: Final = INT_TYPES | {V, UV}
-LONG: Final = frozenset({Q, UQ})
+INT64_TYPES: Final = frozenset({Q, UQ})
 
 
-def verified_types(
+def select_verified_types(
     slots: Sequence[Slot],
     result: frozenset[DataType] | None = None,
     source: frozenset[DataType] | None = None,
@@ -154,15 +154,16 @@ def lane_row(
 ) -> Instruction:
     """Make a row of seed 003's formats 1, 3 and 5: predicate, destination and one to four sources of the same types.
 
-    ``result``, ``source`` and ``double`` are as in ``verified_types``.
+    ``result``, ``source`` and ``double`` are as in ``select_verified_types``.
     """
     own = tuple(slots) if slots is not None else (dst(types), *(src(i, types) for i in range(sources)))
     if family in ("arith", "math") or result is not None:
-        more.setdefault("verified", verified_types(own, result, source, double=double))
+        more.setdefault("verified", select_verified_types(own, result, source, double=double))
     elif family == "logic":
         more = {"saturation_dropped": True, "negates": False, "inverts": True, **more}
         more.setdefault(
-            "verified", verified_types(own, LOGIC if source is None else source, LOGIC if source is None else source)
+            "verified",
+            select_verified_types(own, LOGIC if source is None else source, LOGIC if source is None else source),
         )
     more.setdefault("doc_page", mnemonic.upper())
     return Instruction(
@@ -180,7 +181,35 @@ def lane_row(
 
 
 __all__ = [
-    "ANY", "AO", "CHANNELS", "COMPARED_BF", "EVERY", "FLOAT", "FLOATS_ONLY", "IM", "IMAGE", "INT", "LOGIC", "LONG", "MIXED_BF", "NEVER", "NEWEST_ONLY",
-    "PURE_BF", "SAMPLER", "SEED_ONLY", "SURFACE", "A", "G", "I", "P", "dst", "label", "lane_row", "number", "raw", "src", "vec",
-    "verified_types",
+    "ANY",
+    "AO",
+    "CHANNELS",
+    "COMPARED_BF",
+    "EVERY",
+    "FLOAT",
+    "FLOATS_ONLY",
+    "IM",
+    "IMAGE",
+    "INT",
+    "INT64_TYPES",
+    "LOGIC",
+    "MIXED_BF",
+    "NEVER",
+    "NEWEST_ONLY",
+    "PURE_BF",
+    "SAMPLER",
+    "SEED_ONLY",
+    "SURFACE",
+    "A",
+    "G",
+    "I",
+    "P",
+    "dst",
+    "label",
+    "lane_row",
+    "number",
+    "raw",
+    "select_verified_types",
+    "src",
+    "vec",
 ]  # fmt: skip

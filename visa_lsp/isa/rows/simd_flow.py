@@ -12,7 +12,7 @@ from visa_lsp.isa.model import FlowClass, Instruction, layout
 from visa_lsp.isa.rows.shapes import SEED_ONLY, label
 
 
-def _structured(mnemonic: str, code: int, summary: str, detail: str, *, modern: str, guarded: bool) -> Instruction:
+def _make_structured(mnemonic: str, code: int, summary: str, detail: str, *, modern: str, guarded: bool) -> Instruction:
     """Make one word of the appendix's structured control flow."""
     return Instruction(
         mnemonic,
@@ -54,43 +54,43 @@ ROWS: Final[tuple[Instruction, ...]] = (
         doc_page="GOTO",
         seed=None,
     ),
-    _structured(
+    _make_structured(
         "if", 0x60, "Begin a conditional block",
         "Switches off the lanes whose predicate bit is clear until `else` or `endif`, and skips the block if none are left.",
         modern="write `(!P) goto (M1, n) L_else` and put the label where `else` or `endif` stood.",
         guarded=True,
     ),
-    _structured(
+    _make_structured(
         "else", 0x61, "Other half of a conditional block",
         "Exchanges the lanes of the innermost `if`: those that were switched off there run now.",
         modern="end the first half with `goto (M1, n) L_endif` and put the label `L_else:` here.",
         guarded=False,
     ),
-    _structured(
+    _make_structured(
         "endif", 0x62, "End of a conditional block",
         "Restores the lanes that were active before the innermost `if`.",
         modern="put a label here: the lanes that wait for it become active at it.",
         guarded=False,
     ),
-    _structured(
+    _make_structured(
         "do", 0x63, "Begin a loop",
         "Marks the head of a loop that `while` closes.",
         modern="put a label here for the `goto` at the end of the loop.",
         guarded=False,
     ),
-    _structured(
+    _make_structured(
         "while", 0x64, "End a loop",
         "Sends the lanes whose predicate bit is set back to the matching `do`; the others wait until all have left the loop.",
         modern="write `(P) goto (M1, n) L_head`.",
         guarded=True,
     ),
-    _structured(
+    _make_structured(
         "break", 0x65, "Leave a loop",
         "Takes the lanes whose predicate bit is set out of the innermost loop; they wait behind its `while`.",
         modern="write `(P) goto (M1, n) L_exit` with a label behind the loop.",
         guarded=True,
     ),
-    _structured(
+    _make_structured(
         "cont", 0x66, "Next round of a loop",
         "Sends the lanes whose predicate bit is set to the `while` of the innermost loop.",
         modern="write `(P) goto (M1, n) L_test` with a label before the backward `goto`.",

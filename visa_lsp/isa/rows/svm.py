@@ -44,7 +44,7 @@ def _block(mnemonic: str, sub: int, summary: str, detail: str) -> Instruction:
     )  # fmt: skip
 
 
-def _scattered(mnemonic: str, sub: int, summary: str, detail: str) -> Instruction:
+def _make_scattered(mnemonic: str, sub: int, summary: str, detail: str) -> Instruction:
     store = mnemonic.endswith("scatter")
     return message(
         mnemonic, 0x4E, "svm", f"sub:b={sub} E P block:b n:b address:r data:r",
@@ -57,7 +57,7 @@ def _scattered(mnemonic: str, sub: int, summary: str, detail: str) -> Instructio
     )  # fmt: skip
 
 
-def _scaled(mnemonic: str, sub: int, page: str, summary: str, detail: str) -> Instruction:
+def _make_scaled(mnemonic: str, sub: int, page: str, summary: str, detail: str) -> Instruction:
     store = "scatter" in mnemonic
     return message(
         mnemonic, 0x4E, "svm", f"sub:b={sub} E P chan:b scale:w=0 goff:v address:r data:r",
@@ -81,12 +81,12 @@ ROWS: Final[tuple[Instruction, ...]] = (
         "Writes 1, 2, 4, 8 or 16 owords (16 bytes each) from consecutive registers to one address. "
         "Older platforms need a multiple of 16.",
     ),
-    _scattered(
+    _make_scattered(
         "svm_gather", 3,
         "Read one or more blocks per lane from memory.",
         "For each lane reads a number of consecutive blocks of 1, 4 or 8 bytes at its address.",
     ),
-    _scattered(
+    _make_scattered(
         "svm_scatter", 4,
         "Write one or more blocks per lane to memory.",
         "For each lane writes a number of consecutive blocks of 1, 4 or 8 bytes at its address.",
@@ -110,13 +110,13 @@ ROWS: Final[tuple[Instruction, ...]] = (
             "cmpxchg compares with src1 and writes src0; fcmpwr compares with src0 and writes src1.",
         ),
     ),
-    _scaled(
+    _make_scaled(
         "svm_gather4scaled", 6, "SVM_GATHER4_SCALED",
         "Read up to four dwords per lane from memory.",
         "For each lane reads the chosen of four consecutive dwords at its address plus goff. The first chosen dword of "
         "all lanes comes first, then the second.",
     ),
-    _scaled(
+    _make_scaled(
         "svm_scatter4scaled", 7, "SVM_SCATTER4_SCALED",
         "Write up to four dwords per lane to memory.",
         "For each lane writes the chosen of four consecutive dwords at its address plus goff.",

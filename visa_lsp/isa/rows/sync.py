@@ -14,7 +14,7 @@ from visa_lsp.isa.rows.shapes import IM, INT, NEWEST_ONLY, G, I
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from visa_lsp.isa.rows._more import More
+    from visa_lsp.isa.rows._keywords import More
 
 _DIVERGENT: Final = "In divergent control flow it is undefined: every thread of the group has to arrive, once."
 _GROUPS: Final = "Only thread groups have barriers."

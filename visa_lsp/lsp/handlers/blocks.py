@@ -1,8 +1,9 @@
 """Blocks of vISA in other languages as texts of their own: opened, written back, run.
 
-The text that a client shows is a document like any other, under a URI of its own; the server keeps nothing of it. What was changed
-comes back as edits of the host, which the client applies: a block that has changed there meanwhile is not written over. What knows
-blocks is loaded by who is asked for one: most sessions have none.
+The text that a client shows is a document like any other, under a URI of its own; the server keeps nothing of it. Changes
+are returned as edits of the host, which the client applies: a block that has changed there meanwhile is not written
+over. What knows
+blocks is loaded by the first request for one, because most sessions have none.
 """
 
 from __future__ import annotations
@@ -104,10 +105,15 @@ async def on_run_block(ls: VisaServer, arguments: list[Any], token: Any) -> Resu
     answer = await run_made(ls, arguments, token, make)
     if made is None:
         return answer
-    return {**answer, "block": made.number, "text": made.text, "operands": _told(made, answer.get("buffers", ()))}
+    return {
+        **answer,
+        "block": made.number,
+        "text": made.text,
+        "operands": _describe_operands(made, answer.get("buffers", ())),
+    }
 
 
-def _told(made: RunnableBlock, buffers: Iterable[Result]) -> list[Result]:
+def _describe_operands(made: RunnableBlock, buffers: Iterable[Result]) -> list[Result]:
     """Return the operands of a block, with what is in their buffers after a run."""
     held = {buffer["arg"]: buffer["head"] for buffer in buffers}
     return [
@@ -181,7 +187,7 @@ def _number(options: dict[str, str], name: str) -> int | None:
 
 
 def _at(ls: VisaServer, opened: OpenDocument, host: HostText, options: dict[str, str]) -> int:
-    """Return the number of the block at a place; of one line the first that stands there."""
+    """Return the number of the block at a place; the first of several on the line."""
     line, character = _number(options, "line"), _number(options, "character")
     if line is None:
         raise BadArgument("the object has neither `block` nor `line`")

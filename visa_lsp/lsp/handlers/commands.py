@@ -43,9 +43,9 @@ from visa_lsp.lsp.handlers import info, sources
 from visa_lsp.lsp.jobs import answers
 from visa_lsp.lsp.jobs.model import Stop
 from visa_lsp.lsp.jobs.run_client import run_all_in_subprocess, run_in_subprocess, stats_in_subprocess
-from visa_lsp.lsp.progress import send_partial, working
+from visa_lsp.lsp.progress import send_partial, show_progress
 from visa_lsp.lsp.session import MachineCode
-from visa_lsp.reading import MAX_OBJECT_BYTES, read_file
+from visa_lsp.safe_io import MAX_OBJECT_BYTES, read_file
 from visa_lsp.syntax.document import Document
 from visa_lsp.text import Span
 
@@ -172,7 +172,7 @@ async def _answer(ls: VisaServer, title: str, token: Any, prepare: Callable[[], 
     """Prepare on the event loop, work on another thread, turn failures into answers."""
     try:
         call = prepare()
-        async with working(ls, title, token, own=True):
+        async with show_progress(ls, title, token, own=True):
             return await asyncio.get_running_loop().run_in_executor(ls.thread_pool, call)
     except BadArgument as error:
         return {"ok": False, "error": str(error)}
@@ -186,13 +186,13 @@ async def _answer_or_stop(
 ) -> Result:
     """Return the answer of work that only a trusted folder may start; cancelling the request stops it."""
     try:
-        return _refused(ls) or await _answer(ls, title, token, prepare)
+        return _refuse_untrusted(ls) or await _answer(ls, title, token, prepare)
     except asyncio.CancelledError:
         stop.ask()
         raise
 
 
-def _refused(ls: VisaServer) -> Result | None:
+def _refuse_untrusted(ls: VisaServer) -> Result | None:
     return None if ls.documents.trusted else {"ok": False, "error": UNTRUSTED, "untrusted": True}
 
 
@@ -207,7 +207,7 @@ async def on_assemble(ls: VisaServer, arguments: list[Any], token: Any) -> Resul
         text, path, platform = _text(ls, options["uri"]), ls.files.path_of(options["uri"]), _platform(ls, options)
         return lambda: answers.assemble_text(text, path, platform)
 
-    return _refused(ls) or await _answer(ls, "vISA: assembling", token, prepare)
+    return _refuse_untrusted(ls) or await _answer(ls, "vISA: assembling", token, prepare)
 
 
 async def on_disassemble(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
@@ -249,7 +249,7 @@ async def on_diff(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
     """Compare a text or an object (``uri``) with another one (``other``), open documents or else files.
 
     The answer has ``kernels`` as ``visa-lsp diff --format json`` has them, ``a`` and ``b``, the texts of both with the names of the
-    first, and ``rows``, the pairs of lines that stand beside each other.
+    first, and ``rows``, the pairs of lines that are beside each other.
     """
 
     def prepare() -> Callable[[], Result]:
@@ -327,7 +327,7 @@ async def on_run(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
 
 
 class MadeRun(NamedTuple):
-    """A text that is made for a run, its launch as an object with the keys of a launch file, how many values of a buffer are told."""
+    """A text made for a run, its launch as an object, the number of values to report of a buffer."""
 
     text: str
     launch: dict[str, Any]
@@ -376,7 +376,7 @@ def _complete_launch_options(ls: VisaServer, options: dict[str, Any]) -> None:
     if opened is not None:
         options["launchText"] = opened.analysis.document.text
     options["launch"] = path
-    options["opened"] = _opened(ls, Language.VISA, Language.ZEINFO)
+    options["opened"] = _list_open_texts(ls, Language.VISA, Language.ZEINFO)
 
 
 async def on_stats(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
@@ -452,7 +452,7 @@ async def on_run_all(ls: VisaServer, arguments: list[Any], token: Any) -> Result
 
 
 def _batch(arguments: list[Any]) -> tuple[list[str], float | None, str | int | None, dict[str, Any]]:
-    """Return what ``visa.runAll`` is given: launch files, seconds for each, where answers are told, the options of each run."""
+    """Return the arguments of ``visa.runAll``: launch files, seconds for each, the token for answers, the options of each run."""
     value = _json(arguments[0] if arguments else None)
     options = dict(value) if isinstance(value, dict) else {}
     uris, seconds, partial = (options.pop(key, None) for key in ("uris", "timeout", "partialResultToken"))
@@ -466,7 +466,7 @@ def _batch(arguments: list[Any]) -> tuple[list[str], float | None, str | int | N
     return uris, seconds, partial, options
 
 
-def _opened(ls: VisaServer, *languages: Language) -> dict[str, str]:
+def _list_open_texts(ls: VisaServer, *languages: Language) -> dict[str, str]:
     """Return the texts of open documents by path: they count as the editor has them."""
     texts = {ls.files.path_of(d.key): d.analysis.document.text for d in ls.documents if d.language in languages}
     return {place: text for place, text in texts.items() if place is not None}
@@ -477,7 +477,7 @@ def _beside(ls: VisaServer, path: str | None) -> dict[str, str]:
     if path is None:
         return {}
     folder = Path(path).parent
-    opened = _opened(ls, Language.VISA, Language.ZEINFO)
+    opened = _list_open_texts(ls, Language.VISA, Language.ZEINFO)
     return {place: text for place, text in opened.items() if place != path and Path(place).parent == folder}
 
 
@@ -486,7 +486,7 @@ def _remember(ls: VisaServer, uri: str, answer: Result) -> None:
     source = answer.get("source")
     opened = ls.documents.get(uri)
     if uri.endswith(_LAUNCH):
-        opened = ls.files.opened_at(Path(source)) if source else None
+        opened = ls.files.find_open(Path(source)) if source else None
     elif _is_object(uri):
         opened = ls.documents.get(f"{SCHEME}:{uri.partition(':')[2]}.visaasm")
     if not answer.get("kernel") or opened is None:
@@ -512,10 +512,10 @@ def _values_of(answer: Result, arguments: dict[str, HeldArgument]) -> RunValues:
             variables[name] = text
 
     for buffer in answer.get("buffers", ()):
-        keep(buffer, f"{buffer['dtype']}{buffer['shape']} [{_listed(buffer['head'])}]")
+        keep(buffer, f"{buffer['dtype']}{buffer['shape']} [{_format_values(buffer['head'])}]")
     for entry in answer.get("values", ()):
         many = len(entry["values"]) != 1
-        keep(entry, f"({_listed(entry['values'])})" if many else str(entry["values"][0]))
+        keep(entry, f"({_format_values(entry['values'])})" if many else str(entry["values"][0]))
     lines: dict[int, list[str]] = {}
     for fault in answer.get("faults", ()):
         if fault.get("line"):
@@ -524,7 +524,7 @@ def _values_of(answer: Result, arguments: dict[str, HeldArgument]) -> RunValues:
     return RunValues(str(answer["kernel"]), variables, lines, names)
 
 
-def _listed(values: list[Any]) -> str:
+def _format_values(values: list[Any]) -> str:
     """Return the first of some values."""
     return ", ".join(str(v) for v in values[:_MAX_VALUES]) + (", …" if len(values) > _MAX_VALUES else "")
 
@@ -533,7 +533,7 @@ def _listed(values: list[Any]) -> str:
 
 
 async def on_gen(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
-    """Give the machine code of a text by the finalizer, line by line; lens and hover tell of it from then on.
+    """Give the machine code of a text by the finalizer, line by line; lens and hover show it from then on.
 
     A cancelled request ends the finalizer.
     """
@@ -580,15 +580,15 @@ async def on_compile(ls: VisaServer, arguments: list[Any], token: Any) -> Result
             raise BadArgument(f"`{options['uri']}` is not a file")
         if platform := _platform(ls, options):
             options["platform"] = platform
-        return lambda: answers.compiled(path, dict(options), stop)
+        return lambda: answers.compile_answer(path, dict(options), stop)
 
     return await _answer_or_stop(ls, "vISA: compiling", token, prepare, stop)
 
 
 async def on_check_with_compiler(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
-    """Compile an OpenCL source as it is open, and tell what the compiler says, at the columns of the client.
+    """Compile an OpenCL source as open in the editor, and return the compiler's findings in columns of the client.
 
-    What it says against inline assembly stands at the line of the string. A cancelled request ends the compiler.
+    Findings about inline assembly lie at the line of the string. A cancelled request ends the compiler.
     """
     stop = Stop()
     texts: list[Document] = []
@@ -618,7 +618,7 @@ def _span_of(document: Document, finding: dict[str, int]) -> Span:
 
 
 async def on_launch_template(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
-    """Give the text of a launch file to fill in, with what ze_info tells of the arguments, or filled in by ``quick``."""
+    """Give the text of a launch file to fill in, with the arguments by ze_info, or filled in by ``quick``."""
 
     def prepare() -> Callable[[], Result]:
         named = options_of(arguments)
@@ -637,7 +637,7 @@ async def on_control_flow(ls: VisaServer, arguments: list[Any], token: Any) -> R
 
     def prepare() -> Callable[[], Result]:
         options = options_of(arguments, second="kernel")
-        opened = ls.opened(types.TextDocumentIdentifier(options["uri"]))
+        opened = ls.find_open(types.TextDocumentIdentifier(options["uri"]))
         analysis = opened.analysis if opened else Analysis.of(_text(ls, options["uri"]), _platform(ls, options))
         line = options.get("line")
         number = int(line) if line is not None and line.isdigit() else None
@@ -680,13 +680,13 @@ async def on_instructions_of(ls: VisaServer, arguments: list[Any], token: Any) -
     """Give the instructions that were made from a source file, or from one line of it; lines count from 0.
 
     ``lines`` has an object for each line: ``line``, the number of its ``instructions`` and their ``locations``. ``cut``
-    tells that there were too many to list.
+    is true if there were too many to list.
     """
     try:
         path, line = _source_line(ls, arguments)
     except BadArgument as error:
         return {"ok": False, "error": str(error)}
-    async with working(ls, "vISA: looking for instructions", token) as work:
+    async with show_progress(ls, "vISA: looking for instructions", token) as work:
         return await sources.instructions_of(ls, path, line, work)
 
 

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
 
-from visa_lsp.analysis.analysis import SHORT_TEXT
-from visa_lsp.ide.deferred import MAX_UNDEFERRED_LINES, deferred_found, keep_deferred
+from visa_lsp.analysis.analysis import CLASSIFIED_FROM_LINES
+from visa_lsp.ide.deferred_findings import MAX_UNDEFERRED_LINES, find_deferred, keep_deferred
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.suppressions import visible
 from visa_lsp.ide.workspace import Language
-from visa_lsp.lsp.deferred import deferred_findings_in_subprocess
-from visa_lsp.lsp.encode import MAX_FINDINGS, FindingView, count_value, encoded, finding_value, finding_values
+from visa_lsp.lsp.deferred_findings import find_in_subprocess
+from visa_lsp.lsp.encode import MAX_FINDINGS, FindingView, count_value, encode_json, finding_value, finding_values
 from visa_lsp.lsp.handlers.info import info_of, text_at
-from visa_lsp.lsp.progress import working
-from visa_lsp.lsp.session import guarded
+from visa_lsp.lsp.progress import show_progress
+from visa_lsp.lsp.session import guard
 from visa_lsp.lsp.transport.protocol import Encoded, Protocol
 from visa_lsp.syntax.words import learn_words
 
@@ -46,7 +46,7 @@ Value = dict[str, Any]
 
 
 class FrozenHeap:
-    """Whether the objects made to open a text have been taken out of later garbage collections."""
+    """The exemption of objects made to open a text from later garbage collections."""
 
     def __init__(self) -> None:
         self.done = False
@@ -59,7 +59,7 @@ def register(server: VisaServer) -> None:
 
 
 def pulls(ls: VisaServer) -> bool:
-    """Return whether the client asks for findings itself."""
+    """Return whether the client requests findings itself."""
     text = ls.client_capabilities.text_document
     return text is not None and text.diagnostic is not None
 
@@ -69,7 +69,7 @@ def findings(ls: VisaServer, uri: str, analysis: Analysis) -> tuple[Diagnostic, 
     rules = ls.rules_for(uri)
     if _has_deferred(rules, analysis):
         # Deferred findings never delay those that a keystroke itself leads to.
-        shown = deferred_found(analysis, rules.extra) or visible(analysis)
+        shown = find_deferred(analysis, rules.extra) or visible(analysis)
     else:
         shown = visible(analysis, rules.extra)
     return tuple(d for d in shown if rules.shows(d.rule))
@@ -96,7 +96,7 @@ def _waits_for_deferred(ls: VisaServer, opened: OpenDocument) -> bool:
     rules = ls.rules_for(opened.key)
     if opened.language is not Language.VISA or not _has_deferred(rules, opened.analysis):
         return False
-    return deferred_found(opened.analysis, rules.extra) is None
+    return find_deferred(opened.analysis, rules.extra) is None
 
 
 async def _find_deferred(ls: VisaServer, opened: OpenDocument) -> bool:
@@ -106,7 +106,7 @@ async def _find_deferred(ls: VisaServer, opened: OpenDocument) -> bool:
     rules = ls.rules_for(opened.key)
     await asyncio.sleep(_PAUSE)
     try:
-        found = await deferred_findings_in_subprocess(opened.analysis, rules.extra)
+        found = await find_in_subprocess(opened.analysis, rules.extra)
     except Exception:
         logger.exception("deferred findings of %s failed", opened.key)
         return False
@@ -135,7 +135,7 @@ def _is_blank(analysis: Analysis) -> bool:
     return all(not chunk.text or chunk.text.isspace() for chunk in analysis.document.chunks)
 
 
-def _shown_related(ls: VisaServer) -> bool:
+def _takes_related(ls: VisaServer) -> bool:
     text = ls.client_capabilities.text_document
     publish = text.publish_diagnostics if text else None
     return bool(publish and publish.related_information) or pulls(ls)
@@ -155,7 +155,7 @@ class _OtherTexts(dict[str, "Text | None"]):
 
 def _items(ls: VisaServer, uri: str, document: Text, found: Sequence[Diagnostic]) -> list[Value]:
     """Return findings as JSON values; too many of them are only counted."""
-    related, other = _shown_related(ls), _OtherTexts(ls).__getitem__
+    related, other = _takes_related(ls), _OtherTexts(ls).__getitem__
     shown = found[:MAX_FINDINGS]
     items = [finding_value(document, uri, d, ls.encoding, related=related, other=other) for d in shown]
     return [*items, count_value(document, len(found) - len(shown))] if len(found) > len(shown) else items
@@ -166,22 +166,22 @@ def _items_of_open(ls: VisaServer, opened: OpenDocument) -> list[Value]:
     analysis, rules = opened.analysis, ls.rules_for(opened.key)
     if (
         opened.language is Language.VISA
-        and analysis.document.line_count >= SHORT_TEXT
+        and analysis.document.line_count >= CLASSIFIED_FROM_LINES
         and not analysis.document.marked  # suppressions look at every finding
         and not (rules.extra and not _waits_for_deferred(ls, opened))
         and not (ls.files.path_of(opened.key) is None and _is_blank(analysis))
         and len(analysis.findings) <= MAX_FINDINGS
     ):
-        return finding_values(analysis.findings, FindingView(opened.key, ls.encoding, _shown_related(ls), rules.shows))
+        return finding_values(analysis.findings, FindingView(opened.key, ls.encoding, _takes_related(ls), rules.shows))
     return _items(ls, opened.key, opened.document, _of_open(ls, opened))
 
 
-def _published(ls: VisaServer, uri: str, version: int | None, items: list[Value]) -> None:
+def _publish_values(ls: VisaServer, uri: str, version: int | None, items: list[Value]) -> None:
     """Send findings."""
     number = b"" if version is None else b', "version": %d' % version
-    # The version stands in front, where a client may look for it before it reads the rest.
-    head = b'{"uri": %b%b, "diagnostics": ' % (encoded(uri), number)
-    _tell(ls, types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, [head, encoded(items), b"}"])
+    # The version is in front, where a client may look for it before it reads the rest.
+    head = b'{"uri": %b%b, "diagnostics": ' % (encode_json(uri), number)
+    _tell(ls, types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, [head, encode_json(items), b"}"])
 
 
 def _tell(ls: VisaServer, method: str, pieces: list[bytes]) -> None:
@@ -210,8 +210,8 @@ def _freeze_heap(analysis: Analysis) -> None:
     frozen = analysis.document.session.part(FrozenHeap)
     if not frozen.done:
         frozen.done = True
-        # The first edit of a declaration asks which chunks have its name in them.
-        for chunk in analysis.document.chunks if analysis.document.line_count >= SHORT_TEXT else ():
+        # The first edit of a declaration searches the chunks for its name.
+        for chunk in analysis.document.chunks if analysis.document.line_count >= CLASSIFIED_FROM_LINES else ():
             learn_words(chunk)
         gc.collect(0)
         gc.freeze()
@@ -228,7 +228,7 @@ def _publish(ls: VisaServer, uri: str, _before: OpenDocument | None = None) -> N
         logger.exception("findings of %s failed", uri)
         items = []
     if ls.documents.get(uri) is opened:
-        _published(ls, uri, opened.version, items)
+        _publish_values(ls, uri, opened.version, items)
     _freeze_heap(opened.analysis)
     schedule_beside(ls, opened)
     if _waits_for_deferred(ls, opened):
@@ -247,7 +247,7 @@ def schedule_beside(ls: VisaServer, opened: OpenDocument) -> None:
 async def _publish_deferred(ls: VisaServer, opened: OpenDocument) -> None:
     if await _find_deferred(ls, opened):
         items = _items(ls, opened.key, opened.analysis.document, _of_open(ls, opened))
-        _published(ls, opened.key, opened.version, items)
+        _publish_values(ls, opened.key, opened.version, items)
 
 
 def clear(ls: VisaServer, uri: str) -> None:
@@ -256,7 +256,7 @@ def clear(ls: VisaServer, uri: str) -> None:
     if waiting is not None:
         waiting.cancel()
     if not pulls(ls):
-        _published(ls, uri, None, [])
+        _publish_values(ls, uri, None, [])
 
 
 def refresh(ls: VisaServer) -> None:
@@ -293,7 +293,7 @@ def _result_id(ls: VisaServer, opened: OpenDocument) -> str:
         return "-".join([f"{opened.serial}", *(str(d.serial) for d in ls.documents if d.language is Language.VISA)])
     if opened.language is Language.LAUNCH:  # those of launch files also on files that are not open
         return f"{opened.serial}-{hash(_of_open(ls, opened)) & 0xFFFFFFFF:x}"
-    deferred = deferred_found(opened.analysis, ls.rules_for(opened.key).extra) is not None
+    deferred = find_deferred(opened.analysis, ls.rules_for(opened.key).extra) is not None
     return f"{opened.serial}{'-deferred' if deferred else ''}"
 
 
@@ -306,7 +306,7 @@ async def _pull_again(ls: VisaServer, opened: OpenDocument) -> None:
         ls.workspace_diagnostic_refresh(None)
 
 
-@guarded
+@guard
 async def pull(ls: VisaServer, params: types.DocumentDiagnosticParams) -> Any:
     """Answer with all findings, or that nothing has changed since the last answer."""
     opened = ls.documents.get(params.text_document.uri)
@@ -320,16 +320,16 @@ async def pull(ls: VisaServer, params: types.DocumentDiagnosticParams) -> Any:
     if waiting is not None:
         waiting.cancel()
     ls.pending[opened.key] = asyncio.get_running_loop().create_task(_pull_again(ls, opened))
-    return Encoded([encoded({"kind": "full", "resultId": result_id, "items": items})])
+    return Encoded([encode_json({"kind": "full", "resultId": result_id, "items": items})])
 
 
 async def pull_workspace(ls: VisaServer, params: types.WorkspaceDiagnosticParams) -> Encoded:
     """Answer with the findings of every text of the folders; piece by piece where the client takes pieces."""
-    # The library reads what stands there as texts, whatever it is.
+    # The library reads any value there as text.
     before = {p.uri: p.value for p in params.previous_result_ids if isinstance(p.uri, str)}
     token = params.partial_result_token
     reports: list[Value] = []
-    async with working(ls, "vISA: checking the workspace", params.work_done_token) as work:
+    async with show_progress(ls, "vISA: checking the workspace", params.work_done_token) as work:
         for report in _open_reports(ls, before):
             reports.append(report)
             await work.step()
@@ -344,13 +344,13 @@ async def pull_workspace(ls: VisaServer, params: types.WorkspaceDiagnosticParams
                 if found is not None:
                     reports.append(found)
                 if token is not None and len(reports) >= 8:
-                    _tell(ls, types.PROGRESS, [encoded({"token": token, "value": {"items": reports}})])
+                    _tell(ls, types.PROGRESS, [encode_json({"token": token, "value": {"items": reports}})])
                     reports = []
                 await work.step(path.name, number, len(paths))
     if token is not None and reports:
-        _tell(ls, types.PROGRESS, [encoded({"token": token, "value": {"items": reports}})])
+        _tell(ls, types.PROGRESS, [encode_json({"token": token, "value": {"items": reports}})])
         reports = []
-    return Encoded([encoded({"items": reports})])
+    return Encoded([encode_json({"items": reports})])
 
 
 def _report(uri: str, version: int | None, result_id: str, items: list[Value] | None) -> Value:
@@ -368,14 +368,14 @@ def _open_reports(ls: VisaServer, before: dict[str, str]) -> Iterable[Value]:
             yield _report(opened.key, opened.version, result_id, items)
 
 
-# What is told of a file that is not open: of a state of the file, its settings and its platform, as the number of the
+# The findings of a file that is not open: for a state of the file, its settings and its platform, as the number of the
 # report has them.
 _REPORT: Final = Key[list[Value]]("report")
 
 
 def _file_report(ls: VisaServer, path: Path, before: dict[str, str]) -> Value | None:
     """Return the findings of a file that is not open; None for one that is, or that cannot be read."""
-    if ls.files.opened_at(path) is not None:
+    if ls.files.find_open(path) is not None:
         return None
     uri, stamp = ls.files.uri_of(path), ls.files.stamp(path)
     if stamp is None:
@@ -384,7 +384,7 @@ def _file_report(ls: VisaServer, path: Path, before: dict[str, str]) -> Value | 
     result_id = f"{stamp[0]:x}.{stamp[1]:x}.{hash((settings, ls.documents.platform_name(uri))) & 0xFFFFFFFF:x}"
     if before.get(uri) == result_id:
         return _report(uri, None, result_id, None)
-    known = ls.files.kept(_REPORT, uri, stamp, result_id)
+    known = ls.files.recall(_REPORT, uri, stamp, result_id)
     if known is None:
         analysis = ls.files.analysis(path)
         if analysis is None:

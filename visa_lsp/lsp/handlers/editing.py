@@ -19,14 +19,14 @@ from visa_lsp.ide.features.rename import RenameRefused, prepare_rename, rename
 from visa_lsp.ide.features.signature import signature_help
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
+from visa_lsp.lsp.chunk_json import LineForm, Placed, place_text
 from visa_lsp.lsp.convert import range_of, raw_edits, raw_range, text_edits, to_offset, to_span
-from visa_lsp.lsp.encode import encoded, finding_value
+from visa_lsp.lsp.encode import encode_json, finding_value
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.handlers.diagnostics import findings, findings_in_host
 from visa_lsp.lsp.handlers.language import place, place_in_host
-from visa_lsp.lsp.placed import LineForm, Placed, placed
-from visa_lsp.lsp.progress import working
-from visa_lsp.lsp.session import guarded
+from visa_lsp.lsp.progress import show_progress
+from visa_lsp.lsp.session import guard
 from visa_lsp.lsp.transport.protocol import Encoded, Raw
 from visa_lsp.text import units
 
@@ -67,7 +67,7 @@ def register(server: VisaServer) -> None:
     server.feature(types.TEXT_DOCUMENT_CODE_ACTION)(on_code_action)
 
 
-@guarded
+@guard
 async def on_completion(ls: VisaServer, params: types.CompletionParams) -> Any:
     """Offer what may be written here."""
     described = info.info_of(ls, params.text_document)
@@ -111,7 +111,7 @@ def _completion(
     return value
 
 
-@guarded
+@guard
 async def on_resolve(ls: VisaServer, item: types.CompletionItem) -> types.CompletionItem | None:
     """Add the page of an offer that is looked at."""
     data = item.data if isinstance(item.data, dict) else {}
@@ -132,7 +132,7 @@ async def on_resolve(ls: VisaServer, item: types.CompletionItem) -> types.Comple
     return item
 
 
-@guarded
+@guard
 async def on_signature(ls: VisaServer, params: types.SignatureHelpParams) -> types.SignatureHelp | None:
     """Show the syntax of the instruction being written."""
     inside, at = place_in_host(ls, params), place(ls, params)
@@ -154,7 +154,7 @@ async def on_signature(ls: VisaServer, params: types.SignatureHelpParams) -> typ
     return types.SignatureHelp(signatures, found.active, active)
 
 
-@guarded
+@guard
 async def on_prepare_rename(ls: VisaServer, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
     """Say which name would be renamed."""
     inside = place_in_host(ls, params)
@@ -183,15 +183,15 @@ async def on_rename(ls: VisaServer, params: types.RenameParams) -> Any:
     return Raw({"changes": {at[0].key: raw_edits(at[0].document, edits, ls.encoding)}})
 
 
-@guarded
+@guard
 async def on_formatting(ls: VisaServer, params: types.DocumentFormattingParams) -> Any:
     """Bring the whole text into shape; neighbouring lines that change make one edit."""
-    opened = ls.opened(params.text_document)
+    opened = ls.find_open(params.text_document)
     if opened is None:
         return None
     document = opened.analysis.document
     found: list[bytes] = []
-    async with working(ls, "vISA: formatting", params.work_done_token) as work:
+    async with show_progress(ls, "vISA: formatting", params.work_done_token) as work:
         for at in range(len(document.chunks)):
             edits = chunk_edits(opened.analysis, at, ls.encoding)
             if edits:
@@ -204,7 +204,7 @@ def chunk_edits(analysis: Analysis, at: int, encoding: Encoding) -> bytes:
     """Return the edits that format a chunk, as JSON text; kept while the chunk and its line stay as they are."""
     document = analysis.document
     base = document.line_of(at)
-    return placed(
+    return place_text(
         index_of(document).parts[at].memo, _EDITS, encoding, base, partial(_edits_form, analysis, at, encoding)
     )
 
@@ -227,14 +227,14 @@ def _edits_form(analysis: Analysis, at: int, encoding: Encoding) -> LineForm:
     return LineForm(b",".join(out), tuple(lines))
 
 
-@guarded
+@guard
 async def on_range_formatting(ls: VisaServer, params: types.DocumentRangeFormattingParams) -> Any:
     """Bring some lines into shape; in a host those of vISA, which its strings say."""
     host = ls.host(params.text_document)
     if host is not None:
         within = to_span(host[0].document, params.range, ls.encoding)
         return Raw(raw_edits(host[0].document, format_blocks(host[1], within), ls.encoding))
-    opened = ls.opened(params.text_document)
+    opened = ls.find_open(params.text_document)
     if opened is None:
         return None
     last = params.range.end.line - (params.range.end.character == 0 and params.range.end.line > params.range.start.line)
@@ -242,22 +242,22 @@ async def on_range_formatting(ls: VisaServer, params: types.DocumentRangeFormatt
     return Raw(raw_edits(opened.analysis.document, edits, ls.encoding))
 
 
-@guarded
+@guard
 async def on_type_formatting(
     ls: VisaServer, params: types.DocumentOnTypeFormattingParams
 ) -> list[types.TextEdit] | None:
     """Bring what was just finished into shape."""
-    opened = ls.opened(params.text_document)
+    opened = ls.find_open(params.text_document)
     if opened is None:
         return None
     edits = format_on_type(opened.analysis, params.position.line, params.ch)
     return text_edits(opened.analysis.document, edits, ls.encoding)
 
 
-@guarded
+@guard
 async def on_code_action(ls: VisaServer, params: types.CodeActionParams) -> Any:
     """Offer the fixes of findings in a range, and the formatting of a block of vISA in a host."""
-    opened = ls.opened(params.text_document)
+    opened = ls.find_open(params.text_document)
     only = params.context.only
     host = ls.host(params.text_document)
     if host is not None:
@@ -285,7 +285,7 @@ async def on_code_action(ls: VisaServer, params: types.CodeActionParams) -> Any:
             more = ', "isPreferred": true' if action.preferred else ""
             if action.diagnostic:
                 value = finding_value(document, opened.key, action.diagnostic, ls.encoding)
-                more += f', "diagnostics": [{encoded(value).decode()}]'
+                more += f', "diagnostics": [{encode_json(value).decode()}]'
             actions.append(
                 _action(action.title, types.CodeActionKind.QuickFix, opened, action.edits, ls.encoding, more)
             )

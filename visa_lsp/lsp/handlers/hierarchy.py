@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
 
-from visa_lsp.ide.features.call_hierarchy import Call, Callable, find, incoming, outgoing, prepare
-from visa_lsp.ide.features.linked_editing import PATTERN, linked_editing
+from visa_lsp.ide.features.call_hierarchy import Call, Callable, find, find_callees, find_callers, prepare
+from visa_lsp.ide.features.linked_editing import PATTERN, find_linked_places
 from visa_lsp.ide.features.selection_range import selection_ranges
 from visa_lsp.lsp.convert import line_range, range_of, to_offset
 from visa_lsp.lsp.handlers.language import place
-from visa_lsp.lsp.session import guarded
+from visa_lsp.lsp.session import guard
 
 if TYPE_CHECKING:
     from visa_lsp.ide.workspace import OpenDocument
@@ -49,7 +49,7 @@ def _item(ls: VisaServer, opened: OpenDocument, found: Callable) -> types.CallHi
     )
 
 
-@guarded
+@guard
 async def on_prepare_calls(
     ls: VisaServer, params: types.CallHierarchyPrepareParams
 ) -> list[types.CallHierarchyItem] | None:
@@ -59,8 +59,8 @@ async def on_prepare_calls(
     return [_item(ls, at[0], found)] if at and found else None
 
 
-def _named(ls: VisaServer, item: types.CallHierarchyItem) -> tuple[OpenDocument, Callable] | None:
-    opened = ls.opened(types.TextDocumentIdentifier(item.uri))
+def _find_callable(ls: VisaServer, item: types.CallHierarchyItem) -> tuple[OpenDocument, Callable] | None:
+    opened = ls.find_open(types.TextDocumentIdentifier(item.uri))
     data: Any = item.data
     if opened is None or not isinstance(data, dict):
         return None
@@ -72,45 +72,45 @@ def _ranges(ls: VisaServer, opened: OpenDocument, call: Call) -> list[types.Rang
     return [line_range(opened.analysis.document, line, span, ls.encoding) for line, span in call.places]
 
 
-@guarded
+@guard
 async def on_incoming(
     ls: VisaServer, params: types.CallHierarchyIncomingCallsParams
 ) -> list[types.CallHierarchyIncomingCall] | None:
     """List what calls this, in all open texts for a function, in its own for a subroutine."""
-    named = _named(ls, params.item)
+    named = _find_callable(ls, params.item)
     if named is None:
         return None
     opened, callee = named
     found = []
     for document in ls.documents if not callee.subroutine else (opened,):
-        same = ls.opened(types.TextDocumentIdentifier(document.key))
+        same = ls.find_open(types.TextDocumentIdentifier(document.key))
         if same is not None and (document is opened or find(document.analysis, callee.body, "") is None):
-            calls = incoming(document.analysis, callee)
+            calls = find_callers(document.analysis, callee)
             found += [
                 types.CallHierarchyIncomingCall(_item(ls, document, c.partner), _ranges(ls, document, c)) for c in calls
             ]
     return found
 
 
-@guarded
+@guard
 async def on_outgoing(
     ls: VisaServer, params: types.CallHierarchyOutgoingCallsParams
 ) -> list[types.CallHierarchyOutgoingCall] | None:
     """List what this calls."""
-    named = _named(ls, params.item)
+    named = _find_callable(ls, params.item)
     if named is None:
         return None
     opened, caller = named
     return [
         types.CallHierarchyOutgoingCall(_item(ls, opened, call.partner), _ranges(ls, opened, call))
-        for call in outgoing(opened.analysis, caller)
+        for call in find_callees(opened.analysis, caller)
     ]
 
 
-@guarded
+@guard
 async def on_selection_range(ls: VisaServer, params: types.SelectionRangeParams) -> list[types.SelectionRange] | None:
-    """Give for each place the ranges around it; one for each place, as the protocol asks."""
-    opened = ls.opened(params.text_document)
+    """Give for each place the ranges around it; one for each place, as the protocol requires."""
+    opened = ls.find_open(params.text_document)
     if opened is None:
         return None
     document = opened.analysis.document
@@ -123,11 +123,11 @@ async def on_selection_range(ls: VisaServer, params: types.SelectionRangeParams)
     return found
 
 
-@guarded
+@guard
 async def on_linked_editing(ls: VisaServer, params: types.LinkedEditingRangeParams) -> types.LinkedEditingRanges | None:
     """Give the places that change together."""
     at = place(ls, params)
-    spans = linked_editing(at[0].analysis, at[1]) if at else ()
+    spans = find_linked_places(at[0].analysis, at[1]) if at else ()
     if at is None or not spans:
         return None
     return types.LinkedEditingRanges([range_of(at[0].analysis.document, s, ls.encoding) for s in spans], PATTERN)

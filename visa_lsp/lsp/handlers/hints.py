@@ -9,8 +9,8 @@ from urllib.parse import unquote
 
 from lsprotocol import types
 
-from visa_lsp.beside import stem_of
-from visa_lsp.ide.features.code_lens import code_lenses, resolved
+from visa_lsp.companions import stem_of
+from visa_lsp.ide.features.code_lens import code_lenses, resolve_lens
 from visa_lsp.ide.features.document_links import document_links, yaml_links
 from visa_lsp.ide.features.inlay_hints import HintKind, inlay_hints
 from visa_lsp.ide.features.inline_values import inline_values
@@ -20,7 +20,7 @@ from visa_lsp.lsp.capabilities import ASSEMBLE, DID_CHANGE_CURSOR, DISASSEMBLE, 
 from visa_lsp.lsp.convert import line_range
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.handlers.blocks import lenses_of_blocks
-from visa_lsp.lsp.session import guarded
+from visa_lsp.lsp.session import guard
 from visa_lsp.lsp.transport.protocol import Raw
 from visa_lsp.text import units
 
@@ -43,13 +43,13 @@ def register(server: VisaServer) -> None:
     server.feature(types.TEXT_DOCUMENT_INLINE_VALUE)(on_inline_value)
 
 
-@guarded
+@guard
 async def on_inlay_hint(ls: VisaServer, params: types.InlayHintParams) -> Any:
     """Return the hints beside the lines of a range."""
     described = info.info_of(ls, params.text_document)
     if described is not None:
         return info.hints(ls, *described, params.range)
-    opened = ls.opened(params.text_document)
+    opened = ls.find_open(params.text_document)
     if opened is None:
         return None
     document = opened.analysis.document
@@ -99,13 +99,13 @@ def did_change_cursor(ls: VisaServer, params: Any) -> None:
         ls.workspace_inlay_hint_refresh(None)
 
 
-@guarded
+@guard
 async def on_code_lens(ls: VisaServer, params: types.CodeLensParams) -> list[types.CodeLens] | None:
     """Return the commands above each kernel, or block in a host, without those refused in an untrusted folder."""
     host = ls.host(params.text_document)
     if host is not None:
         return lenses_of_blocks(ls, *host)
-    opened = ls.opened(params.text_document)
+    opened = ls.find_open(params.text_document)
     if opened is None or not ls.documents.settings_for(opened.key).code_lens:
         return None
     found = []
@@ -126,20 +126,20 @@ async def on_code_lens(ls: VisaServer, params: types.CodeLensParams) -> list[typ
     return found
 
 
-@guarded
+@guard
 async def on_code_lens_resolve(ls: VisaServer, lens: types.CodeLens) -> types.CodeLens | None:
     """Count the references of a kernel or function."""
     data: Any = lens.data
     opened = ls.documents.get(str(data.get("uri"))) if isinstance(data, dict) else None
     if opened is None or lens.command is not None:
         return lens
-    title = resolved(opened.analysis, str(data.get("name")))
+    title = resolve_lens(opened.analysis, str(data.get("name")))
     where = {"line": lens.range.start.line, "character": lens.range.start.character}
     lens.command = types.Command(title, SHOW_REFERENCES, arguments=[opened.key, where, str(data.get("name"))])
     return lens
 
 
-@guarded
+@guard
 async def on_link(ls: VisaServer, params: types.DocumentLinkParams) -> list[types.DocumentLink] | None:
     """Return links from names of files to existing files."""
     opened = ls.documents.get(params.text_document.uri)
@@ -158,17 +158,17 @@ async def on_link(ls: VisaServer, params: types.DocumentLinkParams) -> list[type
         return None
     found = []
     for link in links:
-        target = ls.files.existing(opened.key, link.candidates)
+        target = ls.files.find_existing(opened.key, link.candidates)
         if target is not None:
             place = line_range(document, link.line, link.span, ls.encoding)
             found.append(types.DocumentLink(place, target=target, tooltip=link.tooltip))
     return found
 
 
-@guarded
+@guard
 async def on_inline_value(ls: VisaServer, params: types.InlineValueParams) -> list[types.InlineValueText] | None:
     """Return results of the last run beside their lines."""
-    opened = ls.opened(params.text_document)
+    opened = ls.find_open(params.text_document)
     kept = ls.runs.get(params.text_document.uri)
     if opened is None or kept is None:
         return None

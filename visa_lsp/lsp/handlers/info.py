@@ -1,6 +1,6 @@
 """ze_info documents and launch files: what belongs to them is found here, and what ``ide`` says of them is converted.
 
-No handlers of its own: a method has one handler, which asks here for documents of these languages.
+It registers no handlers: a method has one handler, which calls this module for documents of these languages.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from lsprotocol import types
 
-from visa_lsp.beside import TEXTS, stem_of
+from visa_lsp.companions import TEXTS, stem_of
 from visa_lsp.ide.index.focus import header_lines, header_of
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
@@ -52,7 +52,7 @@ _SYMBOL: Final = {
 
 
 class PlainText:
-    """A text that is no vISA, as far as conversion of positions needs it."""
+    """A text that is not vISA, as far as conversion of positions needs it."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -76,10 +76,10 @@ class PlainText:
 
 
 class LastInfo:
-    """A ze_info document with its texts, as they were when it was asked for."""
+    """A ze_info document with its texts, as they were when it was requested."""
 
     def __init__(self) -> None:
-        # The document's serial and its texts, each with what tells its state.
+        # The document's serial and its texts, each with the stamp of its state.
         self.key: tuple[int, tuple[tuple[str, int], ...]] = (0, ())
         self.info: InfoDocument | None = None
 
@@ -108,7 +108,7 @@ def _launch_of(ls: VisaServer, opened: OpenDocument) -> LaunchDocument:
     from visa_lsp.launchfile.folder import LaunchFolder
 
     path = ls.files.path_of(opened.key)
-    # A file of others may name files of other machines: none is asked for unless the user runs it.
+    # The text may name files of other machines: they are not opened unless the user runs it.
     folder = LaunchFolder(Path(path), trusted=False, beside=ls.files.beside) if path is not None else None
     return LaunchDocument(opened.analysis.document.text, folder)
 
@@ -137,14 +137,14 @@ def partners_of(ls: VisaServer, uri: str, text: str) -> list[tuple[str, Analysis
 
 
 def _analysis(ls: VisaServer, path: Path) -> Analysis | None:
-    opened = ls.files.opened_at(path)
+    opened = ls.files.find_open(path)
     if opened is not None:
         return opened.analysis
     uri, stamp = ls.files.uri_of(path), ls.files.stamp(path)
     if stamp is None:
         return None
     platform = ls.documents.platform_name(uri)
-    known = ls.files.kept(_ANALYSIS, uri, stamp, platform)
+    known = ls.files.recall(_ANALYSIS, uri, stamp, platform)
     if known is None:
         known = ls.files.analysis(path)
         if known is not None:
@@ -181,7 +181,7 @@ def definition(ls: VisaServer, uri: str, info: InfoDocument | LaunchDocument, of
 
 
 def place_in_info(ls: VisaServer, opened: OpenDocument, offset: int) -> types.Location | None:
-    """Return where the ze_info beside a text speaks of the input, or the kernel, at an offset of the text."""
+    """Return the place, in the ze_info beside a text, of the input or kernel at an offset of the text."""
     kernel = kernel_at(opened.analysis, offset)
     path = ls.files.path_of(opened.key)
     if kernel is None or path is None:
@@ -199,7 +199,7 @@ def launch_file(ls: VisaServer, opened: OpenDocument, offset: int) -> types.Loca
     document = opened.analysis.document
     group = index_of(document).group_at(document.position(offset)[0])
     names = (stem_of(Path(path)) if path is not None else "", group.name)
-    target = ls.files.existing(opened.key, tuple(f"{name}.launch.yaml" for name in names if _plain(name)))
+    target = ls.files.find_existing(opened.key, tuple(f"{name}.launch.yaml" for name in names if _plain(name)))
     return types.Location(target, types.Range(_START, _START)) if target is not None else None
 
 
@@ -210,7 +210,7 @@ def _plain(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Inputs:
-    """What the inputs of a kernel hold: by the lines that declare them and a state of the document that tells it."""
+    """The contents of a kernel's inputs, for the lines that declare them and a state of the ze_info document."""
 
     header: tuple[str, ...]
     path: Path | None
@@ -225,7 +225,7 @@ _INPUTS: Final = Key[dict[str, _Inputs]]("inputs")
 def inputs_beside(
     ls: VisaServer, opened: OpenDocument, kernel: str
 ) -> tuple[Mapping[str, tuple[HeldArgument, ...]], str]:
-    """Return what the inputs of a kernel hold by the ze_info beside its text, and that document's name; nothing without one.
+    """Return the contents of a kernel's inputs by the ze_info beside its text, and that document's name; empty without one.
 
     It is looked for again when the folder, that document or the lines of the inputs have changed.
     """
@@ -234,8 +234,8 @@ def inputs_beside(
     if path is None or not header:
         return {}, ""
     place = Path(path)
-    folder, platform = ls.files.changed(place.parent), ls.documents.platform_name(opened.key)
-    kept = ls.files.kept(_INPUTS, opened.key, folder, platform)
+    folder, platform = ls.files.stamp_place(place.parent), ls.documents.platform_name(opened.key)
+    kept = ls.files.recall(_INPUTS, opened.key, folder, platform)
     known = kept.get(kernel) if kept is not None else None
     if known is None or known.header != header or known.state != _state(ls, known.path):
         analysis = header_of(opened.analysis, kernel)
@@ -248,15 +248,15 @@ def inputs_beside(
 
 
 def _state(ls: VisaServer, path: Path | None) -> object:
-    """Return what tells states of a document apart, open or not; without one, those of the open documents that may become it."""
+    """Return the stamp of a document's state, open or not; without one, the stamps of open documents that may become it."""
     if path is None:
         return tuple(d.serial for d in ls.documents if d.language is Language.ZEINFO)
     opened = ls.documents.get(ls.files.uri_of(path))
-    return opened.serial if opened is not None else ls.files.changed(path)
+    return opened.serial if opened is not None else ls.files.stamp_place(path)
 
 
 def input_labels(ls: VisaServer, opened: OpenDocument) -> Callable[[str], dict[str, str]]:
-    """For a kernel, by the variables of its inputs: what stands beside their lines. The first kernels of many are told of."""
+    """Return the labels beside the lines of inputs, by variable, for the first kernels of a text."""
     known: dict[str, dict[str, str]] = {}
 
     def of(kernel: str) -> dict[str, str]:
@@ -268,7 +268,7 @@ def input_labels(ls: VisaServer, opened: OpenDocument) -> Callable[[str], dict[s
 
 
 def input_pages(ls: VisaServer, opened: OpenDocument, kernel: str) -> dict[str, str]:
-    """By the variables of a kernel's inputs: a line of Markdown for hover, with the value of the last run."""
+    """Return a line of Markdown for hover by variable of a kernel's inputs, with the value of the last run."""
     kept = ls.runs.get(opened.key)
     values = kept[1].variables if kept is not None and kept[1].kernel == kernel else {}
     return pages(*inputs_beside(ls, opened, kernel), values)
@@ -282,7 +282,7 @@ def arguments_beside(ls: VisaServer, opened: OpenDocument, kernel: str) -> dict[
 def completion_items(
     ls: VisaServer, opened: OpenDocument, info: InfoDocument | LaunchDocument, offset: int
 ) -> types.CompletionList:
-    """Return what may be typed at an offset of a ze_info document."""
+    """Return the completion items at an offset of a ze_info document."""
     document = opened.analysis.document
     items = [
         types.CompletionItem(

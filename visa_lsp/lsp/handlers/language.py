@@ -1,6 +1,6 @@
-"""Requests about what stands under the cursor: hover, definition, type definition, references, highlights.
+"""Requests about what is under the cursor: hover, definition, type definition, references, highlights.
 
-Each converts, asks ``ide``, converts back.
+Each converts, calls ``ide``, converts back.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from visa_lsp.ide.features.references import ReferenceKind, highlights, places
 from visa_lsp.lsp.convert import range_of, raw_range, to_offset
 from visa_lsp.lsp.handlers import info, sources
 from visa_lsp.lsp.progress import send_partial
-from visa_lsp.lsp.session import guarded
+from visa_lsp.lsp.session import guard
 from visa_lsp.lsp.transport.protocol import Raw
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ Locations = types.Location | list[types.Location] | list[types.LocationLink]
 
 
 class AtPosition(Protocol):
-    """What all requests about a place have."""
+    """The common parameters of requests about a place."""
 
     text_document: types.TextDocumentIdentifier
     position: types.Position
@@ -57,7 +57,7 @@ def register(server: VisaServer) -> None:
 
 def place(ls: VisaServer, params: AtPosition) -> tuple[OpenDocument, int] | None:
     """Return the open document and the offset that a request is about."""
-    opened = ls.opened(params.text_document)
+    opened = ls.find_open(params.text_document)
     if opened is None:
         return None
     return opened, to_offset(opened.analysis.document, params.position, ls.encoding)
@@ -69,7 +69,7 @@ def place_in_host(ls: VisaServer, params: AtPosition) -> tuple[OpenDocument, Hos
     return (*found, to_offset(found[1].document, params.position, ls.encoding)) if found is not None else None
 
 
-@guarded
+@guard
 async def on_hover(ls: VisaServer, params: types.HoverParams) -> types.Hover | None:
     """Explain the token; plain text for clients that cannot show Markdown."""
     described = info.info_of(ls, params.text_document)
@@ -126,7 +126,7 @@ def _all_locations(ls: VisaServer, opened: OpenDocument, targets: Sequence[Targe
     return [place for place in places if isinstance(place, types.Location)]
 
 
-@guarded
+@guard
 async def on_definition(ls: VisaServer, params: types.DefinitionParams) -> Locations | None:
     """Lead to the declaration of a name, and from the rest of an instruction to its line in the source.
 
@@ -159,7 +159,7 @@ async def on_definition(ls: VisaServer, params: types.DefinitionParams) -> Locat
     return [found, filled] if found is not None else filled
 
 
-@guarded
+@guard
 async def on_declaration(ls: VisaServer, params: types.DeclarationParams) -> Locations | None:
     """Lead to the declaration of a name: the same place as its definition."""
     at = place(ls, params)
@@ -170,7 +170,7 @@ async def on_declaration(ls: VisaServer, params: types.DeclarationParams) -> Loc
     return _locations(ls, at[0], definition(at[0].analysis, at[1]), links=links)
 
 
-@guarded
+@guard
 async def on_type_definition(ls: VisaServer, params: types.TypeDefinitionParams) -> Locations | None:
     """Lead to the variable at the end of an alias chain."""
     at = place(ls, params)
@@ -181,7 +181,7 @@ async def on_type_definition(ls: VisaServer, params: types.TypeDefinitionParams)
     return _locations(ls, at[0], type_definition(at[0].analysis, at[1]), links=links)
 
 
-@guarded
+@guard
 async def on_implementation(ls: VisaServer, params: types.ImplementationParams) -> Locations | None:
     """Lead to the body of a called function; from an input to its argument in the ze_info beside the text."""
     at = place(ls, params)
@@ -195,7 +195,7 @@ async def on_implementation(ls: VisaServer, params: types.ImplementationParams) 
     return _locations(ls, at[0], target, links=links)
 
 
-@guarded
+@guard
 async def on_references(ls: VisaServer, params: types.ReferenceParams) -> Any:
     """List every place of a name and of its aliases."""
     inside = place_in_host(ls, params)
@@ -216,7 +216,7 @@ async def on_references(ls: VisaServer, params: types.ReferenceParams) -> Any:
     return Raw([{"uri": at[0].key, "range": raw_range(document, span, ls.encoding)} for span in spans])
 
 
-@guarded
+@guard
 async def on_highlight(ls: VisaServer, params: types.DocumentHighlightParams) -> Any:
     """Mark the places of a name, reads and writes apart."""
     inside = place_in_host(ls, params)

@@ -1,7 +1,7 @@
 """Between a text and the source that it was compiled from: from an instruction to its line, and from a line to its instructions.
 
 Looks for the files that texts name: as they are named, then below the text's folder and those above it, up to an open one.
-Nothing is asked of another machine. Invariant: a source's line leads to a text exactly where that text leads to the file.
+Files of other machines are not opened. Invariant: a source's line leads to a text exactly where that text leads to the file.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.prose.markdown import block
 from visa_lsp.ide.workspace import Language
 from visa_lsp.lsp.convert import range_of
-from visa_lsp.reading import read_file
+from visa_lsp.safe_io import read_file
 from visa_lsp.text import lines_of
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def excerpt(ls: VisaServer, uri: str, source: SourceLine) -> str:
 
 
 async def instructions_of(ls: VisaServer, path: str, line: int | None, work: Work) -> Result:
-    """Return the instructions of open texts and of texts in the open folders that come from a source file, by its lines from 0."""
+    """Return the instructions of open texts and of texts in the open folders made from a source file, by its lines from 0."""
     counts: dict[int, int] = {}
     places: dict[int, list[dict[str, Any]]] = {}
     listed, looked = 0, 0
@@ -107,7 +107,7 @@ async def instructions_of(ls: VisaServer, path: str, line: int | None, work: Wor
 
 
 def _is(ls: VisaServer, uri: str, file: str, path: str) -> bool:
-    """Return whether the file that a text names is the one asked for."""
+    """Return whether the file that a text names is the one requested."""
     found = ls.files.existing_near(uri, names_of(file))
     there = ls.files.path_of(found) if found is not None else None
     try:
@@ -122,10 +122,10 @@ def _texts(ls: VisaServer) -> Iterator[tuple[str, Sources]]:
         yield opened.key, _of_open(opened)
     for path in ls.files.visa_files():
         stamp = ls.files.stamp(path)
-        if stamp is None or ls.files.opened_at(path) is not None:
+        if stamp is None or ls.files.find_open(path) is not None:
             continue
         uri = ls.files.uri_of(path)
-        known = ls.files.kept(_SOURCES, uri, stamp, None)
+        known = ls.files.recall(_SOURCES, uri, stamp, None)
         if known is None:
             text = ls.files.text(path)
             known = _by_file(stretches_of_text(text)) if text is not None else {}

@@ -15,16 +15,16 @@ from lsprotocol import types
 from visa_lsp.embed import requests
 from visa_lsp.ide.features.folding import Fold, FoldKind, folding_ranges
 from visa_lsp.ide.features.outline import leaves, outline
-from visa_lsp.ide.features.semantic_tokens import coloured_by_chunk
+from visa_lsp.ide.features.semantic_tokens import is_coloured_by_chunk
 from visa_lsp.ide.features.symbols import OutlineEntry, OutlineKind, pattern_of, workspace_symbols
-from visa_lsp.ide.features.token_pieces import Piece, encoded, lines_of, numbers_of, pieces_of
+from visa_lsp.ide.features.token_pieces import Piece, encode_pieces, lines_of, numbers_of, pieces_of
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.workspace import Language
 from visa_lsp.lsp.convert import to_span
 from visa_lsp.lsp.handlers import info
-from visa_lsp.lsp.progress import send_partial, working
-from visa_lsp.lsp.session import guarded
+from visa_lsp.lsp.progress import send_partial, show_progress
+from visa_lsp.lsp.session import guard
 from visa_lsp.lsp.transport.protocol import Encoded, Raw, pause
 from visa_lsp.text import units
 
@@ -93,12 +93,12 @@ def _symbol(entry: OutlineEntry, document: Text, columns: Columns) -> Iterator[s
     )
     if entry.children:
         yield ', "children": ['
-        yield from _listed(entry.children, document, columns)
+        yield from _encode_entries(entry.children, document, columns)
         yield "]"
     yield "}"
 
 
-def _listed(entries: Iterable[OutlineEntry], document: Text, columns: Columns) -> Iterator[str]:
+def _encode_entries(entries: Iterable[OutlineEntry], document: Text, columns: Columns) -> Iterator[str]:
     for number, entry in enumerate(entries):
         if number:
             yield ", "
@@ -106,19 +106,19 @@ def _listed(entries: Iterable[OutlineEntry], document: Text, columns: Columns) -
 
 
 def _columns(ls: VisaServer, document: Document) -> Columns:
-    """From a line and a column to the client's column; None where both are the same in the whole text."""
+    """Return a function from line and column to the client's column; None where both are equal in the whole text."""
     if ls.encoding == "utf-32" or all(chunk.text.isascii() for chunk in document.chunks):
         return None
     return lambda line, column: units(document.line_text(line)[:column], ls.encoding)
 
 
-@guarded
+@guard
 async def on_document_symbol(ls: VisaServer, params: types.DocumentSymbolParams) -> Any:
     """List the outline; flat for clients that know no tree."""
     described = info.info_of(ls, params.text_document)
     if described is not None:
         return info.document_symbols(ls, *described)
-    opened = ls.opened(params.text_document)
+    opened = ls.find_open(params.text_document)
     if opened is None:
         return None
     document = opened.analysis.document
@@ -126,7 +126,7 @@ async def on_document_symbol(ls: VisaServer, params: types.DocumentSymbolParams)
     known = text.document_symbol if text else None
     bodies = outline(opened.analysis, info.input_labels(ls, opened))
     if known and known.hierarchical_document_symbol_support:
-        text_of = "".join(_listed(bodies, document, _columns(ls, document)))
+        text_of = "".join(_encode_entries(bodies, document, _columns(ls, document)))
         return Encoded([b"[", text_of.encode(), b"]"])
     return Raw(
         [
@@ -153,7 +153,7 @@ async def on_workspace_symbol(ls: VisaServer, params: types.WorkspaceSymbolParam
     token = params.partial_result_token
     found: list[dict[str, Any] | bytes] = []
     total = 0
-    async with working(ls, "vISA: searching", params.work_done_token) as work:
+    async with show_progress(ls, "vISA: searching", params.work_done_token) as work:
         opened = _open_symbols(ls, params.query) if token is not None else _open_rows(ls, params.query)
         sources: Iterator[Sequence[dict[str, Any] | bytes]] = itertools.chain(opened, _file_symbols(ls, params.query))
         for part in sources:
@@ -174,10 +174,10 @@ async def on_workspace_symbol(ls: VisaServer, params: types.WorkspaceSymbolParam
 
 
 def _send_symbols(ls: VisaServer, token: types.ProgressToken, found: Sequence[dict[str, Any] | bytes]) -> None:
-    send_partial(ls, token, [_structured(v) for v in found if not isinstance(v, bytes)])
+    send_partial(ls, token, [_to_symbol(v) for v in found if not isinstance(v, bytes)])
 
 
-def _structured(value: dict[str, Any]) -> types.SymbolInformation:
+def _to_symbol(value: dict[str, Any]) -> types.SymbolInformation:
     """Return a symbol as a value of the library, for partial results, which pass its converter."""
     place = value["location"]["range"]
     start, end = (types.Position(place[side]["line"], place[side]["character"]) for side in ("start", "end"))
@@ -220,7 +220,7 @@ def _open_rows(ls: VisaServer, query: str) -> Iterator[list[bytes]]:
 def _file_symbols(ls: VisaServer, query: str) -> Iterator[list[dict[str, Any]]]:
     wanted = pattern_of(query)
     for path in ls.files.visa_files():
-        if ls.files.opened_at(path) is None:
+        if ls.files.find_open(path) is None:
             yield [value for value in _symbols_of(ls, path) if wanted.search(value["name"])]
 
 
@@ -233,7 +233,7 @@ def _symbols_of(ls: VisaServer, path: Path) -> list[dict[str, Any]]:
     uri, stamp = ls.files.uri_of(path), ls.files.stamp(path)
     if stamp is None:
         return []
-    known = ls.files.kept(_SYMBOLS, uri, stamp, ls.encoding)
+    known = ls.files.recall(_SYMBOLS, uri, stamp, ls.encoding)
     if known is None:
         analysis = ls.files.analysis(path)
         entries = workspace_symbols(analysis, "") if analysis is not None else ()
@@ -247,11 +247,11 @@ def _symbols_of(ls: VisaServer, path: Path) -> list[dict[str, Any]]:
 # ---- folding ----
 
 
-@guarded
+@guard
 async def on_folding_range(ls: VisaServer, params: types.FoldingRangeParams) -> Any:
     """List what can be folded."""
     host = ls.host(params.text_document)
-    opened = host[0] if host is not None else ls.opened(params.text_document)
+    opened = host[0] if host is not None else ls.find_open(params.text_document)
     if opened is None:
         return None
     text = ls.client_capabilities.text_document
@@ -289,30 +289,30 @@ _ids = itertools.count(1)
 _MAX_COMPARED_PIECES: Final = 64
 
 
-@guarded
+@guard
 async def on_tokens(ls: VisaServer, params: types.SemanticTokensParams) -> Any:
     """Colour the whole text."""
-    opened = _coloured(ls, params.text_document)
+    opened = _find_coloured(ls, params.text_document)
     if opened is None:
         return None
     sent = await _tokens(ls, opened)
     return _whole(_remember(ls, opened.key, sent), sent)
 
 
-def _coloured(ls: VisaServer, identifier: types.TextDocumentIdentifier) -> OpenDocument | None:
+def _find_coloured(ls: VisaServer, identifier: types.TextDocumentIdentifier) -> OpenDocument | None:
     """Return the open document that has colours: a vISA text, or one of another language with vISA inside."""
     host = ls.host(identifier)
-    return host[0] if host is not None else ls.opened(identifier)
+    return host[0] if host is not None else ls.find_open(identifier)
 
 
 def _whole(result_id: str, sent: SentTokens) -> Encoded:
-    return Encoded([f'{{"resultId": "{result_id}", "data": ['.encode(), *encoded(sent.pieces), b"]}"])
+    return Encoded([f'{{"resultId": "{result_id}", "data": ['.encode(), *encode_pieces(sent.pieces), b"]}"])
 
 
-@guarded
+@guard
 async def on_tokens_delta(ls: VisaServer, params: types.SemanticTokensDeltaParams) -> Any:
     """Colour the whole text by the difference to the previous result."""
-    opened = _coloured(ls, params.text_document)
+    opened = _find_coloured(ls, params.text_document)
     if opened is None:
         return None
     known = ls.sent_tokens.get(params.previous_result_id)
@@ -344,7 +344,7 @@ def _edit(old: tuple[tuple[Piece, int], ...], new: tuple[tuple[Piece, int], ...]
     gone, come = old[head : len(old) - tail], new[head : len(new) - tail]
     if len(gone) > _MAX_COMPARED_PIECES or len(come) > _MAX_COMPARED_PIECES:
         count = sum(piece.numbers for piece, _ in gone)
-        return [b'{"start": %d, "deleteCount": %d, "data": [' % (start, count), *encoded(come), b"]}"]
+        return [b'{"start": %d, "deleteCount": %d, "data": [' % (start, count), *encode_pieces(come), b"]}"]
     before, after = numbers_of(gone), numbers_of(come)
     same = 0
     most = min(len(before), len(after))
@@ -371,7 +371,7 @@ async def _tokens(ls: VisaServer, opened: OpenDocument) -> SentTokens:
         return SentTokens(((inside, inside.lead),) if inside.body else ())
     analysis = opened.analysis
     document = analysis.document
-    if not coloured_by_chunk(analysis):
+    if not is_coloured_by_chunk(analysis):
         whole = lines_of(analysis, 0, document.line_count - 1, ls.encoding)
         return SentTokens(((whole, whole.lead),) if whole.body else ())
     kept = pieces_of(document)
@@ -392,18 +392,18 @@ async def _tokens(ls: VisaServer, opened: OpenDocument) -> SentTokens:
     return SentTokens(tuple(pieces))
 
 
-@guarded
+@guard
 async def on_tokens_range(ls: VisaServer, params: types.SemanticTokensRangeParams) -> Any:
     """Colour the visible lines; for another language with vISA inside, the whole text."""
     host = ls.host(params.text_document)
     if host is not None:
         piece = requests.tokens(host[1], ls.encoding)
-        return Encoded([b'{"data": [', *(encoded([(piece, piece.lead)]) if piece.body else ()), b"]}"])
-    opened = ls.opened(params.text_document)
+        return Encoded([b'{"data": [', *(encode_pieces([(piece, piece.lead)]) if piece.body else ()), b"]}"])
+    opened = ls.find_open(params.text_document)
     if opened is None:
         return None
     document = opened.analysis.document
     span = to_span(document, params.range, ls.encoding)
     first, last = document.position(span.start)[0], document.position(span.end)[0]
     piece = lines_of(opened.analysis, first, last, ls.encoding)
-    return Encoded([b'{"data": [', *(encoded([(piece, piece.lead)]) if piece.body else ()), b"]}"])
+    return Encoded([b'{"data": [', *(encode_pieces([(piece, piece.lead)]) if piece.body else ()), b"]}"])

@@ -44,7 +44,7 @@ _OF_LAUNCHES: Final = (".npy", ".zebin", ".visaasm", ".isaasm", ".isa")
 def register(server: VisaServer) -> None:
     """Declare the handlers of this module."""
     server.feature(types.INITIALIZE)(on_initialize)
-    server.feature(types.INITIALIZED)(initialized)
+    server.feature(types.INITIALIZED)(handle_initialized)
     server.feature(types.TEXT_DOCUMENT_DID_OPEN)(did_open)
     server.feature(types.TEXT_DOCUMENT_DID_CHANGE)(did_change)
     server.feature(types.TEXT_DOCUMENT_DID_CLOSE)(did_close)
@@ -75,7 +75,7 @@ def on_initialize(ls: VisaServer, params: types.InitializeParams) -> None:
         ls.documents.configure(_read(ls, options, ls.documents.settings))
 
 
-async def initialized(ls: VisaServer, _params: types.InitializedParams) -> None:
+async def handle_initialized(ls: VisaServer, _params: types.InitializedParams) -> None:
     """Register for changes of files and settings, and request the settings."""
     workspace = ls.client_capabilities.workspace
     if workspace is None:
@@ -111,7 +111,7 @@ async def ask_settings(ls: VisaServer) -> None:
         logger.warning("the client sent no settings: %s", error)
         return
     if not isinstance(values, (list, tuple)) or not values or ls.settings_told != told:
-        return  # what the client has told meanwhile is newer than its answer
+        return  # the client's later notification is newer than its answer
     whole = _read(ls, values[0], None)
     folders = {
         root: _read(ls, value, None) for root, value in zip(roots, values[1:], strict=False) if value is not None
@@ -147,7 +147,7 @@ def did_change_configuration(ls: VisaServer, params: types.DidChangeConfiguratio
         _configure(ls, _read(ls, params.settings, None), {})
         if not ls.files.roots:
             return
-        # What is sent is of no folder in particular: what each of them has for itself is asked for.
+        # The settings that the client sends belong to no folder: those of each folder are requested.
     import asyncio
 
     task = asyncio.get_running_loop().create_task(ask_settings(ls))

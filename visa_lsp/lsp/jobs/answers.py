@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.output_files import replacing
 from visa_lsp.lsp.jobs.run_client import run_in_subprocess
-from visa_lsp.reading import MAX_OBJECT_BYTES, read_file
+from visa_lsp.safe_io import MAX_OBJECT_BYTES, read_file
 from visa_lsp.text import LineIndex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from visa_lsp.beside import Beside
+    from visa_lsp.companions import Beside
     from visa_lsp.diagnostics import Diagnostic
     from visa_lsp.lsp.jobs.model import FileRules, Result, Stop
     from visa_lsp.text import Span
@@ -147,14 +147,14 @@ def zebin(path: str, platform: str | None) -> Result:
 
 def finder_of(opened: dict[str, str] | None) -> Beside:
     """Return a finder that prefers texts in the editor: ``opened`` by path."""
-    from visa_lsp.beside import Beside
+    from visa_lsp.companions import Beside
 
     return Beside(lambda path: (opened or {}).get(str(path)))
 
 
 def ze_info(text: str, path: str | None, platform: str | None, opened: dict[str, str] | None = None) -> Result:
     """Return the ze_info of a text: of its folder, where it speaks of the kernels, else made, with the warnings of ``zeinfo emit``."""
-    from visa_lsp.beside import ZEBIN, kernels_in
+    from visa_lsp.companions import ZEBIN, kernels_in
 
     place = Path(path) if path else None
     finder = finder_of(opened)
@@ -168,7 +168,7 @@ def ze_info(text: str, path: str | None, platform: str | None, opened: dict[str,
             own = next((p for p in finder.own_documents(place) if p.suffix != ZEBIN), None)
             if own is not None:
                 return {"ok": True, "path": str(own), "text": _document(own, opened), "made": False, "warnings": []}
-        made, warnings = _made(text, platform)
+        made, warnings = _make_document(text, platform)
     except (OSError, ValueError) as error:
         return {"ok": False, "error": str(error)}
     return {"ok": True, "path": None, "text": made, "made": True, "warnings": warnings}
@@ -196,20 +196,20 @@ def _kernels(text: str, platform: str | None) -> list[KernelText]:
     return kernels
 
 
-def _made(text: str, platform: str | None) -> tuple[str, list[dict[str, Any]]]:
+def _make_document(text: str, platform: str | None) -> tuple[str, list[dict[str, Any]]]:
     """Return a ze_info document for a text, and its guesses. Raises ValueError where it cannot be made."""
-    from visa_lsp.app.described import registers_for
-    from visa_lsp.zeinfo.emit.document import EmitError, emitted
+    from visa_lsp.app.ze_info import registers_for
+    from visa_lsp.zeinfo.emit.document import EmitError, emit_with_doubts
 
     kernels = _kernels(text, platform)
     try:
-        made = emitted([k.kernel for k in kernels], registers_for(platform, [k.kernel for k in kernels]))
+        made = emit_with_doubts([k.kernel for k in kernels], registers_for(platform, [k.kernel for k in kernels]))
     except EmitError as error:
         raise ValueError(str(error)) from error
-    return made.text, [_warning(text, kernels, doubt) for doubt in made.doubts]
+    return made.text, [_make_warning(text, kernels, doubt) for doubt in made.doubts]
 
 
-def _warning(text: str, kernels: Sequence[KernelText], doubt: Doubt) -> dict[str, Any]:
+def _make_warning(text: str, kernels: Sequence[KernelText], doubt: Doubt) -> dict[str, Any]:
     """Return a guess at the place of the input that it is about, else of the kernel; lines and columns from 1."""
     kernel = next(k for k in kernels if k.kernel.name == doubt.kernel)
     span = kernel.input(doubt.input) if doubt.input >= 0 else kernel.name
@@ -272,11 +272,11 @@ def gen(text: str, path: str | None, options: dict[str, Any], stop: Stop) -> Res
     return machine_code(text, path, options, stop)
 
 
-def compiled(path: str, options: dict[str, Any], stop: Stop) -> Result:
+def compile_answer(path: str, options: dict[str, Any], stop: Stop) -> Result:
     """Return the texts of a source's kernels."""
     from visa_lsp.lsp.jobs import compiling
 
-    return compiling.compiled(path, options, stop)
+    return compiling.compile_source(path, options, stop)
 
 
 def compiler_check(text: str, path: str | None, options: dict[str, Any], stop: Stop) -> Result:

@@ -43,7 +43,7 @@ def difference(a: tuple[str | bytes, str], b: tuple[str | bytes, str], platform:
         "same": all(kernel.same for kernel in kernels),
         "kernels": [kernel_values(kernel) for kernel in kernels],
         "a": "\n".join(one.lines),
-        "b": "\n".join(_shown(kernels, one, other)),
+        "b": "\n".join(_print_second(kernels, one, other)),
         "rows": [row for kernel in kernels for row in _rows(kernel, one, other)],
     }
 
@@ -58,7 +58,7 @@ def _line(line: int | None) -> int | None:
     return None if line is None else line + 1
 
 
-def _shown(kernels: Sequence[KernelDiff], a: Side, b: Side) -> Iterator[str]:
+def _print_second(kernels: Sequence[KernelDiff], a: Side, b: Side) -> Iterator[str]:
     """Yield the second program in the words of the first."""
     at = 0
     for kernel in kernels:

@@ -1,6 +1,6 @@
-"""What the OpenCL compiler says of a source, for the language server: findings as ``visa-lsp compile`` has them.
+"""Findings of the OpenCL compiler, for the language server, equal to those of ``visa-lsp compile``.
 
-Starts ``ocloc``, so that the server asks for it in trusted workspaces only. What is compiled is the text as the editor has it.
+Starts ``ocloc``, so that the server requests it in trusted workspaces only. What is compiled is the text as the editor has it.
 """
 
 from __future__ import annotations

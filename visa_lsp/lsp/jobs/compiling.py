@@ -1,6 +1,6 @@
 """OpenCL C compiled for the language server: the texts of its kernels, their figures, and what the compiler says.
 
-Starts the compiler, so that the server asks for it in trusted workspaces only. Writes nothing. Invariant: what is wrong with
+Starts the compiler, so that the server requests it in trusted workspaces only. Writes nothing. Invariant: what is wrong with
 the source, the compiler or an option is an answer.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from visa_lsp.toolchain.ocloc import CompiledText
 
 
-def compiled(path: str, options: dict[str, Any], stop: Stop) -> Result:
+def compile_source(path: str, options: dict[str, Any], stop: Stop) -> Result:
     """Compile a source as its file has it, for one device; ``stop`` ends the compiler.
 
     Options: ``device`` (else the settings' platform), ``options`` (for the source), ``tool`` (a path), ``timeout`` (seconds).

@@ -17,7 +17,7 @@ RunJob = tuple[str | None, str | None, dict[str, Any], float | None]
 
 
 class Stop:
-    """Asks work on another thread to end; asked before the work has begun, it is ended at once."""
+    """Ends work on another thread; work that has not begun yet ends at once."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -33,7 +33,7 @@ class Stop:
 
     @property
     def asked(self) -> bool:
-        """Whether the work is to end."""
+        """True if the work is to end."""
         with self._lock:
             return self._asked
 
@@ -45,7 +45,7 @@ class Stop:
             how()
 
 
-def _everything(_rule: Rule) -> bool:
+def _select_all(_rule: Rule) -> bool:
     return True
 
 
@@ -55,5 +55,5 @@ class FileRules:
 
     platform: str = ""
     extra: frozenset[str] = frozenset()
-    shows: Callable[[Rule], bool] = field(default=_everything, compare=False)
+    shows: Callable[[Rule], bool] = field(default=_select_all, compare=False)
     problem: str = ""

@@ -30,9 +30,10 @@ def stats_in_subprocess(text: str | None, path: str | None, options: dict[str, A
 
 
 def run_all_in_subprocess(jobs: Sequence[RunJob], stop: Stop, tell: Callable[[int, Result], None]) -> Result:
-    """Run one job after another in one other process; ``tell`` hears each answer, which has the ``process``, with its number.
+    """Run one job after another in one other process.
 
-    After a job that did not come to its end the rest go on in a new process; once ``stop`` has ended one, none is begun.
+    ``tell`` is called with the number and the answer of each, which names its ``process``. After an unfinished job the rest
+    continue in a new process; once ``stop`` has ended one, none is begun.
     """
     processes: list[int] = []
     with RunProcess(stop) as process:
@@ -63,7 +64,7 @@ class RunProcess:
     def run(self, text: str | None, path: str | None, options: dict[str, Any], seconds: float | None = None) -> Result:
         """Do one job and give its answer; the process is ended where that takes longer than so many seconds."""
         try:
-            child = self._child = self._child or self._started()
+            child = self._child = self._child or self._start()
         except OSError as error:
             self.number = 0
             return {"ok": False, "error": f"cannot start a process for the run: {error.strerror or error}"}
@@ -76,7 +77,7 @@ class RunProcess:
             return {"ok": False, "error": f"the run has no result: {lost}", "stopped": True}
         return result
 
-    def _started(self) -> JobProcess:
+    def _start(self) -> JobProcess:
         child = JobProcess("visa_lsp.lsp.jobs.run_process")
         self._stop.by(child.kill)
         return child

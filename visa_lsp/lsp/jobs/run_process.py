@@ -1,7 +1,7 @@
 """Runs for the language server, each in a process of its own: it can be stopped, and typing does not wait for a kernel.
 
 ``python -m visa_lsp.lsp.jobs.run_process`` is the process, ``perform`` its work; ``lsp.jobs.run_client`` starts it. Jobs
-and answers are JSON. What goes wrong inside ends the process.
+and answers are JSON. An error inside ends the process.
 """
 
 from __future__ import annotations
@@ -41,9 +41,11 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
     """Run a program as its launch file says; the answer holds buffers, expectations and faults as values.
 
     Options: ``launch`` (a path), ``launchText`` (the text of a launch file instead), ``quick`` (a launch file as an object,
-    completed from ze_info), ``template`` (options of ``launch_template``, which is asked instead), ``stats`` (options of ``stats``, likewise), ``profile``
-    (``counts`` or ``lanes``), ``platform``, ``engine``, ``checks``, ``data`` (``base64``: whole buffers), ``head`` (how many values of
-    a buffer are told), ``opened`` (texts by path). Without a text the program is the object ``path``; where that is none either, what the launch file names.
+    completed from ze_info), ``template`` (options of ``launch_template``, which is called instead), ``stats`` (options
+    of ``stats``, likewise), ``profile``
+    (``counts`` or ``lanes``), ``platform``, ``engine``, ``checks``, ``data`` (``base64``: whole buffers), ``head`` (number
+    of values to report of a buffer), ``opened`` (texts by path). Without a text the program is the object ``path``;
+    where that is none either, what the launch file names.
     """
     if "template" in options:
         return launch_template(text or "", path, options["template"], tries=True)
@@ -110,7 +112,7 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
 
 
 class _LaunchMissing(ValueError):  # noqa: N818 - an answer in words
-    """There is no launch file."""
+    """The error that a launch file is missing."""
 
 
 def _launch_path(source: Path | None, options: dict[str, Any]) -> Path | None:
@@ -149,7 +151,7 @@ def _program(read: LaunchFile, options: dict[str, Any]) -> tuple[str | None, Pat
 
 
 def _report(report: RunReport, head: int, *, whole: bool = False) -> Result:
-    """Return a run as JSON values: those of ``visa-lsp run --format json``, with work items in words, and where asked for the buffers as they are."""
+    """Return a run as JSON values: those of ``visa-lsp run --format json``, with work items in words, and where requested the buffers as they are."""
     from visa_lsp.app.launch.printing import report_values
     from visa_lsp.sim.faults import items_text
 

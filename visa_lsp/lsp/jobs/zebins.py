@@ -1,6 +1,6 @@
-"""What an editor shows of a zebin: its lists, its ze_info, and its vISA as text.
+"""The views of a zebin in an editor: its lists, its ze_info, and its vISA as text.
 
-Invariant: a part that cannot be read is told as such; the other parts are there all the same.
+Invariant: an unreadable part is reported as such and leaves the other parts intact.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.zebins import visa_text, zebin_of
 from visa_lsp.isa.platforms import platform_named
-from visa_lsp.reading import MAX_OBJECT_BYTES, read_file
+from visa_lsp.safe_io import MAX_OBJECT_BYTES, read_file
 
 if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform

@@ -1,7 +1,7 @@
-"""The wire's manners: every request is answered exactly once, whatever it holds and whenever it comes.
+"""JSON-RPC validation: every request is answered exactly once.
 
-pygls drops what it cannot read and what comes at the wrong time; here such requests get an error. Large answers that are
-JSON values (``Raw``) or JSON text (``Encoded``) already pass by its converter. Invariant: no message ends the server but ``exit``.
+pygls drops messages that it cannot read and those at the wrong time; here such requests get an error. Large answers that are
+JSON values (``Raw``) or JSON text (``Encoded``) bypass its converter. Invariant: no message ends the server but ``exit``.
 """
 
 from __future__ import annotations
@@ -69,21 +69,21 @@ class Protocol(LanguageServerProtocol):
         self.answered: int | str | None = None
         self.encoding: Encoding = "utf-16"
         self.heard = time.monotonic()
-        # Takes an edit as it comes, without the library's way from JSON to values and through its handlers.
+        # Handles an edit directly, without the library's conversion from JSON to values and its handlers.
         self.on_change: Callable[[str, int, list[Change]], None] | None = None
 
     @property
     def ending(self) -> bool:
-        """Whether the client has asked for the end."""
+        """True if the client has requested the end."""
         return self._shutdown
 
     @property
     def answering(self) -> bool:
-        """Whether a request of the client waits for its answer."""
+        """True if a request of the client waits for its answer."""
         # The library keeps what notifications have left behind, too.
         return any(not future.done() for ident, future in self._request_futures.items() if ident not in self._asked)
 
-    # ---- what comes in ----
+    # ---- incoming ----
 
     def structure_message(self, data: dict[str, Any]) -> Any:
         """Leave each JSON object as it is: a whole message is looked at in ``handle_message``."""
@@ -111,7 +111,7 @@ class Protocol(LanguageServerProtocol):
                 self._refuse(None, _INVALID, "the message is neither a request nor a response")
             return
         if "method" not in message:
-            self._answered(message)
+            self._take_answer(message)
         elif is_request:
             self._request(message, str(method))
         else:
@@ -119,7 +119,7 @@ class Protocol(LanguageServerProtocol):
 
     def _request(self, message: dict[str, Any], method: str) -> None:
         ident = message["id"]
-        self._traced(f"Received request '{method} - ({ident})'.", message.get("params"))
+        self._trace(f"Received request '{method} - ({ident})'.", message.get("params"))
         if self._shutdown:
             self._refuse(ident, _INVALID, "the server is shutting down")
         elif method == types.INITIALIZE and self._greeted:
@@ -159,7 +159,7 @@ class Protocol(LanguageServerProtocol):
             return
         elif method == types.WINDOW_WORK_DONE_PROGRESS_CANCEL and _wrong_token(message.get("params")) is not None:
             return
-        self._traced(f"Received notification '{method}'.", message.get("params"))
+        self._trace(f"Received notification '{method}'.", message.get("params"))
         if method == types.TEXT_DOCUMENT_DID_CHANGE and self.on_change is not None:
             edit = changes_of(message.get("params"))
             if edit is not None:
@@ -171,7 +171,7 @@ class Protocol(LanguageServerProtocol):
         if whole is not None:
             super().handle_message(whole)
 
-    def _answered(self, message: dict[str, Any]) -> None:
+    def _take_answer(self, message: dict[str, Any]) -> None:
         """Take an answer to a request of ours; unknown ids are ignored."""
         ident = message.get("id")
         if isinstance(ident, bool) or not isinstance(ident, (int, str)) or ident not in self._asked:
@@ -222,7 +222,7 @@ class Protocol(LanguageServerProtocol):
     def _refuse(self, ident: Any, code: int, words: str) -> None:
         self._send_data({"jsonrpc": self.VERSION, "id": ident, "error": {"code": code, "message": words}})
 
-    def _traced(self, words: str, params: Any) -> None:
+    def _trace(self, words: str, params: Any) -> None:
         if self.trace is types.TraceValue.Off:
             return
         value: dict[str, Any] = {"message": words}
@@ -230,7 +230,7 @@ class Protocol(LanguageServerProtocol):
             value["verbose"] = f"Params: {params!r}"[:10_000]
         self._send_data({"jsonrpc": self.VERSION, "method": types.LOG_TRACE, "params": value})
 
-    # ---- what goes out ----
+    # ---- outgoing ----
 
     def send_request(
         self,
@@ -257,7 +257,7 @@ class Protocol(LanguageServerProtocol):
         else:
             super()._send_response(msg_id, result, error)
         if self.trace is not types.TraceValue.Off:
-            self._traced(f"Sending response '({msg_id})'.", None)
+            self._trace(f"Sending response '({msg_id})'.", None)
 
     def tell(self, method: str, pieces: list[bytes]) -> None:
         """Send a notification whose parameters are JSON text."""
@@ -346,7 +346,7 @@ class Protocol(LanguageServerProtocol):
 
 
 def _wrong_token(params: Any) -> str | None:
-    """Return the first token of some parameters that can be none: the library takes whatever stands there."""
+    """Return the first token of some parameters that can be none: the library accepts any value there."""
     if not isinstance(params, dict):
         return None
     for name in ("workDoneToken", "partialResultToken", "token"):

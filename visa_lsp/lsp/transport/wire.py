@@ -1,4 +1,4 @@
-"""Standard input and output as the server reads and writes them, and the message that comes with every keystroke.
+"""Standard input and output as the server reads and writes them, and the message of every keystroke.
 
 pygls hands a message over from a thread three times, line by line; here a thread of its own reads whole messages, so that
 there is one hand-over. Invariant: nothing is read before the message before it was handled, so that no thread waits in a
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from pygls.lsp.server import LanguageServer
 
-    from visa_lsp.lsp.transport.inflow import Inflow
+    from visa_lsp.lsp.transport.input_stream import Inflow
 
 logger = logging.getLogger(__name__)
 
@@ -55,10 +55,10 @@ class _Inbox:
             Thread(target=self._read, name="stdin", daemon=True).start()
         await self._ended
 
-    # ---- told by the loop ----
+    # ---- called by the loop ----
 
     def _listens(self) -> bool:
-        """Return whether the loop can tell when there is something to read; then it does, to the end.
+        """Return whether the loop can watch for new data; if so, it does to the end.
 
         To stop and begin it with each message would take as long as some keystrokes take as a whole, now and then.
         """
@@ -66,16 +66,16 @@ class _Inbox:
         if fd is None:
             return False
         try:
-            self._loop.add_reader(fd, self._arrived)
+            self._loop.add_reader(fd, self._receive)
         except (NotImplementedError, OSError, ValueError):
             return False
         self._ended.add_done_callback(lambda _: self._loop.remove_reader(fd))
         self._next()
         return True
 
-    def _arrived(self) -> None:
+    def _receive(self) -> None:
         if self._engaged:
-            return  # the loop tells again
+            return  # the loop calls again
         inflow = self._inflow
         try:
             inflow.fill()
@@ -104,7 +104,7 @@ class _Inbox:
         if body is None:
             self._end()
         elif self._handle(body):
-            # What the message has begun comes first.
+            # Work that the message started is done first.
             self._loop.call_soon(self._next)
 
     # ---- read by a thread ----
@@ -112,7 +112,7 @@ class _Inbox:
     def _read(self) -> None:
         try:
             while (body := self._inflow.next()) is not None:
-                self._loop.call_soon_threadsafe(self._handed, body)
+                self._loop.call_soon_threadsafe(self._hand, body)
                 self._handled.acquire()
         except (OSError, ValueError):
             logger.warning("standard input cannot be read any more")
@@ -131,9 +131,9 @@ class _Inbox:
         else:
             self._ended.set_exception(error)
 
-    def _handed(self, body: bytes) -> None:
+    def _hand(self, body: bytes) -> None:
         if self._handle(body):
-            # What the message has begun comes first: the thread would take the interpreter's lock from it.
+            # Work that the message started is done first, because the thread would take the interpreter's lock from it.
             self._loop.call_soon(self._go_on)
 
     def _go_on(self) -> None:
@@ -189,7 +189,7 @@ class _Outbox:
 
 
 def serve_stdio(server: LanguageServer, stop: Event, inflow: Inflow, stdout: BinaryIO | None = None) -> None:
-    """Answer the messages that come in, on standard output, until the client ends it."""
+    """Answer incoming messages on standard output, until the client ends the session."""
 
     async def serve() -> None:
         await _Inbox(server, inflow, stop).empty()
@@ -204,7 +204,7 @@ def serve_stdio(server: LanguageServer, stop: Event, inflow: Inflow, stdout: Bin
 
 
 def changes_of(params: Any) -> tuple[str, int, list[Change]] | None:
-    """URI, version and changes of a plain ``didChange``; None where only the library can tell what it is."""
+    """URI, version and changes of a plain ``didChange``; None where the library must read it."""
     try:
         identifier = params["textDocument"]
         uri, version = identifier["uri"], identifier["version"]

@@ -64,7 +64,7 @@ class NullArg:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueArg:
-    """One value, or a vector, passed by value. If not ``typed``, its type is that of the parameter."""
+    """A value, or a vector, passed by value. If not ``typed``, its type is that of the parameter."""
 
     array: Array
     typed: bool = True
@@ -95,7 +95,7 @@ class ImageArg:
 
 @dataclass(frozen=True, slots=True)
 class SamplerArg:
-    """How coordinates become texels. ``address``: none, clamp_to_edge, clamp, repeat, mirrored_repeat."""
+    """A sampler: the rules from coordinates to texels. ``address``: none, clamp_to_edge, clamp, repeat, mirrored_repeat."""
 
     address: str = "none"
     filter: str = "nearest"
@@ -134,7 +134,7 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LaunchConfig:
-    """One launch. ``args`` go by OpenCL index (a tuple) or by ``.input`` or surface name (a mapping)."""
+    """A launch. ``args`` go by OpenCL index (a tuple) or by ``.input`` or surface name (a mapping)."""
 
     kernel: str | None = None
     groups: Triple = (1, 1, 1)

@@ -49,7 +49,7 @@ _SLM_ALIGNMENT: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class NamedInput:
-    """One ``.input`` of the text: ``kind`` 0 general, 1 sampler, 2 surface."""
+    """A ``.input`` of the text: ``kind`` 0 general, 1 sampler, 2 surface."""
 
     name: str
     kind: int

@@ -86,7 +86,7 @@ class RegisterOperand:
 
 @dataclass(slots=True)
 class DefinednessPlan:
-    """One instruction for the checker."""
+    """An instruction for the checker."""
 
     kind: InstructionKind
     travel: Travel

@@ -30,7 +30,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MemoryAccess:
-    """One message to memory: ``size`` bytes at each of ``at``, for ``lanes``; ``space`` None where nothing is bound.
+    """A message to memory: ``size`` bytes at each of ``at``, for ``lanes``; ``space`` None where nothing is bound.
 
     ``kind`` is ``read``, ``write`` or ``atomic``; ``surface`` the value of the surface variable (None: an address).
     """

@@ -206,7 +206,7 @@ def _count_message(counts: MessageCounts, accesses: list[MemoryAccess]) -> None:
 
 
 def distinct_bytes(starts: Array, ends: Array) -> int:
-    """Return how many bytes lie in at least one of the ranges from ``starts`` up to ``ends``, each of shape (n,)."""
+    """Return the number of bytes in at least one of the ranges from ``starts`` up to ``ends``, each of shape (n,)."""
     order = np.argsort(starts, kind="stable")
     starts, ends = starts[order], np.maximum.accumulate(ends[order])
     covered = np.concatenate([starts[:1], ends[:-1]])

@@ -27,7 +27,7 @@ MAX_STORES: Final = 200_000
 
 @dataclass(frozen=True, slots=True)
 class ElementStore:
-    """One store: its thread and place, ``line`` from 0 or -1, and the bytes of the element after it. ``order`` counts stores.
+    """A store: its thread and place, ``line`` from 0 or -1, and the bytes of the element after it. ``order`` counts stores.
 
     ``lane`` is None where an instruction stores for the whole thread.
     """

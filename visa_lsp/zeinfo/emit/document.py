@@ -1,7 +1,8 @@
 """``emit``: a valid ze_info document for kernels that were written by hand, or dumped without one.
 
-Where arguments lie comes from the ``.input``s, what the machine needs from attributes and code, and what an argument is
-from its name, its type, or a hint per argument (a launch file's). In a text written by hand the names that mean something
+The places of arguments are read from the ``.input``s, the machine's requirements from attributes and code, and the kind
+of an argument from its name, its type, or a hint per argument (a launch file's). In a text written by hand the names
+that mean something
 are those that ``run`` fills by itself; a compiler's dump is read by ``dump``. Invariant: a payload that ze_info cannot
 describe is an ``EmitError`` with the input at fault, and whatever is guessed is a ``Doubt``.
 """
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Kernel
     from visa_lsp.zeinfo.layout import Registers
 
-__all__ = ["ArgumentHint", "Doubt", "EmitError", "Emitted", "emit", "emitted"]
+__all__ = ["ArgumentHint", "Doubt", "EmitError", "Emitted", "emit", "emit_with_doubts"]
 
 VERSION: Final = "1.20"
 _NEWER: Final = "1.73"  # of the compilers that write the keys below
@@ -53,10 +54,10 @@ def emit(
     hints: Mapping[str, Sequence[ArgumentHint] | Mapping[str, ArgumentHint]] | None = None,
 ) -> str:
     """Return the document of kernels; ``hints`` by kernel name describe arguments, in order or by input name."""
-    return emitted(kernels, platform, hints).text
+    return emit_with_doubts(kernels, platform, hints).text
 
 
-def emitted(
+def emit_with_doubts(
     kernels: Sequence[Kernel],
     platform: Registers,
     hints: Mapping[str, Sequence[ArgumentHint] | Mapping[str, ArgumentHint]] | None = None,
@@ -158,7 +159,7 @@ class _Kernel:
             return said if said is not None else told
         pointers = {e.id for e in self.kernel.arguments if self._is_local(e.offset)}
         if not pointers:
-            return _DEFAULT_SLM_BYTES  # all that a group can have: more than enough is no harm
+            return _DEFAULT_SLM_BYTES  # all that a group can have: a larger number is harmless
         flow = InputUse(self.kernel)
         roots = {flow.root(id_) for id_ in pointers}
         if roots <= flow.read and all(origins & roots for origins in flow.slm):

@@ -50,7 +50,7 @@ class DumpArguments:
         self.doubts: list[Doubt] = []
         self.private = False
         self._has_hints = hints is not None and not isinstance(hints, Mapping)
-        self.hints = self._guessed(hints) if hints is None or isinstance(hints, Mapping) else list(hints)
+        self.hints = self._guess(hints) if hints is None or isinstance(hints, Mapping) else list(hints)
 
     def write(self) -> None:
         """Write every entry."""
@@ -70,10 +70,10 @@ class DumpArguments:
 
     # Without hints.
 
-    def _guessed(self, named: Mapping[str, ArgumentHint] | None) -> list[ArgumentHint]:
+    def _guess(self, named: Mapping[str, ArgumentHint] | None) -> list[ArgumentHint]:
         """Return hints from the text: used arguments by their numbers, the others in the order of the payload.
 
-        ``named`` is what is told of some by name.
+        ``named`` has the given facts of arguments by name.
         """
         roles = self.roles
         found: list[tuple[InputSlot | None, ArgumentHint]] = [(s, ArgumentHint("local")) for s in roles.locals]
@@ -96,7 +96,7 @@ class DumpArguments:
                 + "; a launch file with its arguments gives more (--launch FILE)"
             )
         if not self._bindless():
-            found += [(None, ArgumentHint("image", image_type=type_)) for type_ in self._guessed_images()]
+            found += [(None, ArgumentHint("image", image_type=type_)) for type_ in self._guess_images()]
         known = {s.name for s, _ in found if s is not None} | {f"bti({n})" for n in self.flow.surfaces}
         unknown = next((name for name in named or () if name not in known), None)
         if unknown is not None:
@@ -109,7 +109,7 @@ class DumpArguments:
             for s, hint in found
         ]
 
-    def _guessed_images(self) -> list[str]:
+    def _guess_images(self) -> list[str]:
         """Return the types of the images that the binding table must have, in its order."""
         table = self.flow.surfaces
         buffers = len(self.roles.pointers)
@@ -213,7 +213,7 @@ class DumpArguments:
                 )
 
     def _structs(self, indexes: Sequence[int], many: int) -> list[int]:
-        """Return which values are structs: the others fit the plain inputs, in order."""
+        """Return the values that are structs: the others fit the plain inputs, in order."""
         plain = self.roles.values
         choices = [
             [indexes[i] for i in places]
@@ -242,7 +242,7 @@ class DumpArguments:
         return self.said.images.get(index) or self.hints[index].image_type or "image_2d"
 
     def _table(self, images: Sequence[int]) -> Surfaces:
-        """Return which surfaces are images."""
+        """Return the surfaces that are images."""
         if self._bindless() or not images:
             return Surfaces(0, {})
         found = surfaces(self.flow, len(self.roles.pointers), {i: self._type(i) for i in images}, self.said.access)
@@ -268,7 +268,7 @@ class DumpArguments:
             slot = handles.pop(0) if handles else None
             self.out.sampler(index, slot, slot.name if slot else f"arg{index}")
         self._inline_samplers()
-        # Handles stand in the order of the payload; the code takes them in that of the source.
+        # Handles are in the order of the payload; the code takes them in that of the source.
         handles.sort(key=lambda slot: slot.id)
         for index in images:
             type_ = self._type(index)
@@ -377,7 +377,7 @@ _KINDS: Final = ("local", "buffer", "value", "image", "sampler")
 
 
 def _constants_of(order: Sequence[int]) -> int:
-    """Return how many pointers at the end of the payload must be ``__constant`` for this order of the source."""
+    """Return the number of pointers at the payload's end that must be ``__constant`` for this order of the source."""
     count = len(order)
     return next(m for m in range(count + 1) if [p for p in order if p < count - m] == list(range(count - m)))
 

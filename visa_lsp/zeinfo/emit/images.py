@@ -25,7 +25,7 @@ COORDINATES: Final = {
     "image_2d_array": 3,
     "image_3d": 3,
 }
-# Types that a text and a launch file cannot tell apart.
+# Types that a text and a launch file cannot distinguish.
 TWINS: Final = {"image_1d": "image_buffer", "image_2d": "image_1d_array", "image_3d": "image_2d_array"}
 _MAX_CHOICES: Final = 2000
 _ORDER: Final = ("image_1d", "image_buffer", "image_2d", "image_1d_array", "image_2d_array", "image_3d")
@@ -45,7 +45,7 @@ def surfaces(flow: InputUse, buffers: int, types: Mapping[int, str], access: Map
     found = []
     for many in range(len(arguments) + 1):
         before = len(arguments) - many
-        # The images that stand last are tried first; of very many not every choice is.
+        # The last images are tried first; with very many, not every choice is.
         for written in islice(combinations(reversed(arguments), many), _MAX_CHOICES):
             if any((a in written) != (word != "readonly") for a, word in access.items() if a in types):
                 continue

@@ -2,7 +2,7 @@
 
 Measured on 900 kernels of two compilers (ze_info 1.20 and 1.73, seven devices), and on kernels made for the purpose:
 
-* the payload stands in the order header, ``__local`` pointers, ``__global`` pointers, ``__constant`` pointers, values, structs
+* the payload has the order header, ``__local`` pointers, ``__global`` pointers, ``__constant`` pointers, values, structs
   by value, base addresses (private memory, constants, globals, printf), buffer offsets, ``work_dimensions``, ``group_count``,
   ``global_size``, ``local_size``, ``enqueued_local_size``, facts of images, samplers' snap flags, handles of samplers and images;
 * pointers are ``uq`` and, in shared local memory, ``ud``; values are never of these types;
@@ -12,7 +12,7 @@ Measured on 900 kernels of two compilers (ze_info 1.20 and 1.73, seven devices),
   through the binding table only;
 * the binding table has images first, then buffers in the order of the payload.
 
-Knows inputs and what the code does with them, no ze_info. Invariant: a role that these rules leave open comes with a doubt.
+Knows inputs and what the code does with them, no ze_info. Invariant: a role that these rules leave open has a doubt.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def roles_of(payload: Payload, flow: InputUse, end: int) -> Roles:
 
 
 class _PayloadReader:
-    """One walk over the payload."""
+    """A walk over the payload."""
 
     def __init__(self, payload: Payload, flow: InputUse, end: int) -> None:
         self.payload = payload
@@ -199,7 +199,7 @@ class _PayloadReader:
             return False
         if self.roles.bases or self.roles.sizes or self.roles.offsets or self.roles.facts:
             return False
-        # Without base addresses, the pieces are as many as stand before the last that cannot be an offset.
+        # Without base addresses, the pieces end at the last that cannot be an offset.
         odd = [
             i for i, s in enumerate(rest) if not self.is_explicit(s) and s.type not in ("d", "uq", "ud") and s.size <= 8
         ]
@@ -208,7 +208,7 @@ class _PayloadReader:
     def _dword(self, slot: InputSlot) -> None:
         roles = self.roles
         before = [*roles.offsets, *roles.facts]
-        # Offsets are the last that is added, but stand before the sizes and the facts of images.
+        # Offsets are added last, but precede the sizes and the facts of images.
         if roles.sizes or roles.facts or (before and slot.id < before[-1].id) or not self.flow.surfaces:
             roles.facts.append(slot)
         elif len(roles.offsets) < len(roles.pointers):
@@ -225,8 +225,8 @@ def orders(
 ) -> list[list[int]]:
     """Return the orders that the pointers may have in the source, the likeliest first: each lists numbers into ``roles.pointers``.
 
-    The last pointers of the payload may be ``__constant``, and then stand anywhere among the ``__global`` ones, which keep
-    their order. ``constants`` are the arguments among the pointers that are known to be ``__constant``.
+    The last pointers of the payload may be ``__constant``, and then have any places among the ``__global`` ones, which
+    keep their order. ``constants`` are the arguments among the pointers that are known to be ``__constant``.
     """
     count = len(roles.pointers)
     if count <= 1 or (constants is not None and not constants):
@@ -293,7 +293,7 @@ def _order(count: int, many: int, places: Sequence[int]) -> list[int]:
 
 
 def _read_only(roles: Roles, flow: InputUse, images: int) -> int:
-    """Return how many pointers at the end of the payload are never written through."""
+    """Return the number of pointers at the payload's end that are never written through."""
     found = 0
     for position in range(len(roles.pointers) - 1, -1, -1):
         root = flow.root(roles.pointers[position].id)

@@ -52,7 +52,7 @@ class Doubt(Struct, frozen=True):
 
 
 class InputSlot(Struct, frozen=True):
-    """One input that is to be explained; ``id`` is its variable's, ``kind`` 0 general, 1 sampler, 2 surface."""
+    """An input that is to be explained; ``id`` is its variable's, ``kind`` 0 general, 1 sampler, 2 surface."""
 
     index: int
     name: str

@@ -50,14 +50,14 @@ def _splits(pieces: Sequence[InputSlot], sizes: Sequence[int]) -> Iterator[list[
             yield []
         return
     for count in range(len(pieces) - len(sizes) + 1, 0, -1):
-        found = _placed(pieces[:count], sizes[0])
+        found = _place_members(pieces[:count], sizes[0])
         if found is None:
             continue
         for rest in _splits(pieces[count:], sizes[1:]):
             yield [found, *rest]
 
 
-def _placed(pieces: Sequence[InputSlot], size: int) -> Parts | None:
+def _place_members(pieces: Sequence[InputSlot], size: int) -> Parts | None:
     """Place members by their natural alignment, else runs of one type as vectors, else as far as they reach."""
     plain, end = _lay(pieces, vectors=False)
     if end == size:

@@ -1,6 +1,6 @@
 """Bounded reading of untrusted files; files not named by the user must be regular.
 
-Two kinds of files are told apart. One that was *named* on a command line may be anything that gives bytes, such as the
+Two kinds of files are distinguished. One that was *named* on a command line may be anything that gives bytes, such as the
 pipe of a shell's ``<(...)``. One that was *found* (below a folder, beside another file, by a name inside a file) has to be
 a regular file: reading a FIFO there would wait for ever, and a device may have no end.
 Invariant: every failure is an ``OSError`` with words for a message; no more than the bound is ever read.
@@ -44,12 +44,12 @@ def read_file(path: str | Path, most: int = MAX_TEXT_BYTES, *, named: bool = Fal
 
     ``named``: the user named it, so that it may be a pipe or a device.
     """
-    with opened_file(path, most, named=named) as (stream, about):
+    with open_file(path, most, named=named) as (stream, about):
         return read_stream(stream, most, about.st_size)
 
 
 @contextlib.contextmanager
-def opened_file(path: str | Path, most: int, *, named: bool = False) -> Iterator[tuple[BinaryIO, os.stat_result]]:
+def open_file(path: str | Path, most: int, *, named: bool = False) -> Iterator[tuple[BinaryIO, os.stat_result]]:
     """Open a file for reading, and yield it with its status; ``OSError`` as for ``read_file``."""
     # Non-blocking, because opening a FIFO waits for its other end. The opened file is checked, not the path, because the
     # path may have been replaced in between.

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from visa_lsp.reading import opened_file, read_stream
+from visa_lsp.safe_io import open_file, read_stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -117,7 +117,7 @@ class Kept:
         data = b""
         with contextlib.suppress(OSError):
             if self._folder_is_own():
-                with opened_file(self._path, self._most) as (stream, about):
+                with open_file(self._path, self._most) as (stream, about):
                     if _is_own(about, stat.S_ISREG):
                         data = read_stream(stream, self._most, about.st_size)
         if not data.startswith(self._mark):
@@ -139,7 +139,7 @@ def _is_own(about: os.stat_result, kind: Callable[[int], bool]) -> bool:
     return not hasattr(os, "geteuid") or (about.st_uid == os.geteuid() and not about.st_mode & 0o022)
 
 
-def kept_for_user(name: str, files: Iterable[Path | os.DirEntry[str]], most: int | None = None) -> Kept | None:
+def open_for_user(name: str, files: Iterable[Path | os.DirEntry[str]], most: int | None = None) -> Kept | None:
     """Return the file of this name, of at most ``most`` bytes, in the user's folder, good for as long as ``files`` do not change.
 
     None where ``VISA_LSP_CACHE`` is ``off`` or there is no such folder; ``VISA_LSP_CACHE`` may name the folder.

@@ -1,7 +1,7 @@
-"""A stream's messages, read with and without waiting, so that a loop can be told when there is something to read.
+"""A stream's messages, read with and without waiting, so that a loop can watch for new data.
 
-What was read and is no whole message is held. Loads nothing but the interpreter's own modules: the first message is read
-before the server is loaded. Invariant: messages are given out in the order in which they came, each once.
+An incomplete message is held. Loads nothing but the interpreter's own modules: the first message is read
+before the server is loaded. Invariant: messages are given out in the order of arrival, each once.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _DIGITS: Final = 20
 
 
 class Inflow:
-    """What can be read from a stream. ``ended`` is true once the other side has closed it.
+    """The input side of a stream. ``ended`` is true once the other side has closed it.
 
-    ``read`` gives some bytes, at most as many as it is told, and none at the end; ``fd`` is for a loop that can be told when
-    it has some, None where it cannot.
+    ``read`` gives at most as many bytes as requested, and none at the end; ``fd`` is the descriptor for a loop that can
+    watch it, else None.
     """
 
     def __init__(self, read: Callable[[int], bytes], fd: int | None = None) -> None:
@@ -39,7 +39,7 @@ class Inflow:
         self._in_body = False
 
     def fill(self) -> None:
-        """Hold what there is to read; BlockingIOError where there is nothing and nobody may wait."""
+        """Hold what there is to read; Raises BlockingIOError where there is nothing to read and waiting is not allowed."""
         data = self._read(_PIECE)
         self._held += data
         self.ended = not data
@@ -101,7 +101,7 @@ def _too_long(size: int) -> None:
 
 
 def inflow_of(stream: BinaryIO) -> Inflow:
-    """Return a stream of which nothing has been read yet, as an ``Inflow``; with its descriptor where a loop may watch that."""
+    """Return an unread stream as an ``Inflow``; with its descriptor where a loop may watch that."""
     if os.name == "posix":
         try:
             fd = stream.fileno()

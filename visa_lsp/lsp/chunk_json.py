@@ -35,8 +35,8 @@ class Placed(NamedTuple):
     text: bytes
 
 
-def placed(memo: Memo, key: Key[Placed], encoding: Encoding, base: int, make: Callable[[], LineForm]) -> bytes:
-    """Return the text of a chunk for the line it starts at; ``make`` is asked for its form where none is kept."""
+def place_text(memo: Memo, key: Key[Placed], encoding: Encoding, base: int, make: Callable[[], LineForm]) -> bytes:
+    """Return the text of a chunk for the line it starts at; ``make`` builds it where none is kept."""
     kept = memo.get(key)
     if kept is None or kept.encoding != encoding:
         form = make()

@@ -1,4 +1,4 @@
-"""OpenCL C in a string of another language: where the string is read as a source, its blocks stand in the host that has the string.
+"""OpenCL C in a string of another language: the string is read as a source; its blocks are in the host of the string.
 
 Invariant: every span of a block that comes back lies in the host. What is written in such a block passes two kinds of quotes, so that no
 fix is made there: it has no literals.

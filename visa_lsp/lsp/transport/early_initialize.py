@@ -2,7 +2,7 @@
 
 Loading takes several times as long as an editor should wait. The answer follows from the message alone
 (``capabilities``): it is sent at once, and the server, once there, gets the message too and knows that it is answered.
-Everything that came behind the message waits in the pipe. Loads nothing but the interpreter's own modules.
+Everything behind the message waits in the pipe. Loads nothing but the interpreter's own modules.
 Invariant: an ``initialize`` that is not as the protocol has it is left to the server.
 """
 
@@ -16,7 +16,7 @@ from visa_lsp.lsp.capabilities import initialize_result, is_greeting
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-    from visa_lsp.lsp.transport.inflow import Inflow
+    from visa_lsp.lsp.transport.input_stream import Inflow
 
 _MAX_BODY_BYTES: Final = 1 << 20
 

@@ -1,4 +1,4 @@
-"""Deferred findings (``ide.deferred``) found in a process of their own, so that no keystroke waits for them.
+"""Deferred findings (``ide.deferred_findings``) found in a process of their own, so that no keystroke waits for them.
 
 A thread was tried: in a text of 20,000 lines a keystroke waited up to 0.65 s for it, against 40 ms without it and
 with a process, on the same busy machine.
@@ -12,7 +12,7 @@ import pickle
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.ide.deferred import deferred_findings
+from visa_lsp.ide.deferred_findings import compute_findings
 from visa_lsp.job_process import JobLost, JobProcess, answer_jobs
 
 if TYPE_CHECKING:
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 _LESS_URGENT: Final = 10
 
 
-async def deferred_findings_in_subprocess(analysis: Analysis, extra: Collection[str]) -> tuple[Diagnostic, ...] | None:
+async def find_in_subprocess(analysis: Analysis, extra: Collection[str]) -> tuple[Diagnostic, ...] | None:
     """``visible(analysis, extra)``, found in a subprocess; None where that has failed.
 
     Raises OSError where no process can be started. Cancelling the call ends the process.
     """
     platform = analysis.platform.name if analysis.platform is not None else None
-    process = JobProcess("visa_lsp.lsp.deferred")
+    process = JobProcess("visa_lsp.lsp.deferred_findings")
 
     def ask() -> tuple[Diagnostic, ...] | None:
         text = "".join(chunk.text for chunk in analysis.document.chunks)
@@ -52,7 +52,7 @@ async def deferred_findings_in_subprocess(analysis: Analysis, extra: Collection[
 
 def _answer(job: bytes) -> bytes:
     text, platform, extra = pickle.loads(job)  # noqa: S301 - from the server that has started this process
-    return pickle.dumps(deferred_findings(Analysis.of(text, platform), extra))
+    return pickle.dumps(compute_findings(Analysis.of(text, platform), extra))
 
 
 if __name__ == "__main__":

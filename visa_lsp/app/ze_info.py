@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named
-from visa_lsp.zeinfo.emit.document import emitted
+from visa_lsp.zeinfo.emit.document import emit_with_doubts
 from visa_lsp.zeinfo.emit.roles import registers_of_dump
 from visa_lsp.zeinfo.layout import registers
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from visa_lsp.beside import Beside
+    from visa_lsp.companions import Beside
     from visa_lsp.program.model import Kernel
     from visa_lsp.zeinfo.emit.document import Doubt
     from visa_lsp.zeinfo.layout import Registers
@@ -55,7 +55,7 @@ def found_for(kernel: Kernel, places: Sequence[Path | None], finder: Beside) -> 
 
 def made_for(kernels: Sequence[Kernel], platform: str | None) -> DescribedKernel:
     """Return ze_info inferred from the programs. Raises EmitError if none fits them."""
-    made = emitted(kernels, registers_for(platform, kernels))
+    made = emit_with_doubts(kernels, registers_for(platform, kernels))
     return DescribedKernel(made.text, None, doubts=made.doubts)
 
 

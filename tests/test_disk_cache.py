@@ -8,7 +8,7 @@ import zlib
 
 import pytest
 
-from visa_lsp.kept import Kept
+from visa_lsp.disk_cache import Kept
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="owners, modes and FIFOs of POSIX systems")
 

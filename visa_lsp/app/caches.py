@@ -24,13 +24,13 @@ def keeping(command: str) -> Iterator[None]:
 @contextlib.contextmanager
 def learning() -> Iterator[None]:
     """Open the caches of parser and rules, and write the new entries at the end."""
-    from visa_lsp.kept import folder_of_user
+    from visa_lsp.disk_cache import folder_of_user
 
     if folder_of_user() is None:
         yield
         return
-    from visa_lsp.analysis.verdict_store import storing
-    from visa_lsp.syntax.statement_cache import cached_statements
+    from visa_lsp.analysis.verdict_store import use_store
+    from visa_lsp.syntax.statement_cache import use_cache_of_user
 
-    with cached_statements(), storing():
+    with use_cache_of_user(), use_store():
         yield

@@ -2,7 +2,7 @@
 
 The other is a folder with a ``visa_lsp`` in it, such as ``git worktree add ../before COMMIT`` makes. Both run on the Python
 that runs this. ``first`` keeps nothing on disk, ``later`` finds what an earlier run of the same checkout left.
-Usage: python -m benchmarks.against FOLDER [ROUNDS]
+Usage: python -m benchmarks.checkouts FOLDER [ROUNDS]
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import visa_lsp
 from benchmarks.inputs import CORPUS, kernel
-from benchmarks.measure import PRODUCT, Cost, Machine, folder, interleaved, run, table
+from benchmarks.measure import PRODUCT, Cost, Machine, folder, measure_in_turns, run, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,10 +61,10 @@ def main(other: Path, rounds: int) -> None:
                 if when == "later":
                     for job in jobs.values():
                         job()
-                costs = interleaved(jobs, rounds)
+                costs = measure_in_turns(jobs, rounds)
                 rows.append(_row(f"{work}, {when}", costs))
         jobs = {side: _server(home, large, room) for side, home in sides.items()}
-        rows.append(_row("server, 200,000 lines opened", interleaved(jobs, rounds)))
+        rows.append(_row("server, 200,000 lines opened", measure_in_turns(jobs, rounds)))
         head = ["", "CPU s before", "now", "ratio", "wall ratio", "peak MB before", "now", "ratio"]
         table(f"before and now, medians of {rounds} ({machine.words()})", head, rows)
 
@@ -95,7 +95,7 @@ def _in(home: Path, command: list[str], kept: str) -> Cost:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.against",
+        prog="python -m benchmarks.checkouts",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MAX_UNDEFERRED_LINES: Final = 1_000
 
 
-def deferred_findings(analysis: Analysis, extra: Collection[str]) -> tuple[Diagnostic, ...]:
+def compute_findings(analysis: Analysis, extra: Collection[str]) -> tuple[Diagnostic, ...]:
     """Return ``visible(analysis, extra)`` of a long text. Shares nothing with the incremental state."""
     bound = bind(analysis.document, analysis.platform)
     found = run_checks(CheckContext(analysis.document, bound, analysis.platform, dialect_of(bound)), extra)
@@ -41,12 +41,12 @@ class DeferredFindings:
 
 
 def keep_deferred(analysis: Analysis, extra: Collection[str], found: tuple[Diagnostic, ...]) -> None:
-    """Store the findings of ``deferred_findings`` for this snapshot, computed here or in another process."""
+    """Store the findings of ``compute_findings`` for this snapshot, computed here or in another process."""
     deferred = analysis.views.part(DeferredFindings)
     deferred.extra, deferred.found = frozenset(extra), found
 
 
-def deferred_found(analysis: Analysis, extra: Collection[str]) -> tuple[Diagnostic, ...] | None:
-    """Return the findings of ``deferred_findings`` for this snapshot; None while they are not computed."""
+def find_deferred(analysis: Analysis, extra: Collection[str]) -> tuple[Diagnostic, ...] | None:
+    """Return the findings of ``compute_findings`` for this snapshot; None while they are not computed."""
     deferred = analysis.views.part(DeferredFindings)
     return deferred.found if deferred.extra == frozenset(extra) else None

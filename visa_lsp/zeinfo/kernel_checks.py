@@ -39,7 +39,7 @@ def disagreements(
 ) -> tuple[Disagreement, ...]:
     """Compare a document with kernels; a kernel that the document lacks is reported at its text.
 
-    A document may speak of kernels that are in other texts: that is no disagreement.
+    A document may describe kernels of other texts: that is not a disagreement.
     """
     kernels = {word_of(k, "name"): k for k in entries(source.root, "kernels")}
     found: list[Disagreement] = []
@@ -108,7 +108,7 @@ def kernel_disagreements(
     return found + min(placed, key=len)
 
 
-def placed_layout(
+def find_layout(
     source: ZeInfoSource, item: YamlItem, text: KernelText, platform: Registers | None = None
 ) -> PayloadLayout:
     """Return the payload layout of a kernel: that of the platform, else the one with the fewest disagreements."""
@@ -118,7 +118,7 @@ def placed_layout(
 
 
 def layout_of(item: YamlItem, text: KernelText, grf: Registers) -> PayloadLayout:
-    """Return where a kernel's payload lies, for the SIMD width of its text."""
+    """Return the layout of a kernel's payload, for the SIMD width of its text."""
     env = child(item, "execution_env")
     said = number(env, "simd_size") or 1
     per_thread = [

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import visa_lsp
-from visa_lsp.kept import kept_for_user
+from visa_lsp.disk_cache import open_for_user
 from visa_lsp.syntax.grammar import grammar_path
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def digest() -> str:
     """Return a digest of every module of the package and of the grammar, in hexadecimal; OSError where one cannot be read."""
     package = Path(__file__).resolve().parent
     entries = sorted(_modules(package), key=lambda entry: entry.path.replace(os.sep, "/"))
-    kept = kept_for_user("identity", [*entries, grammar_path()])
+    kept = open_for_user("identity", [*entries, grammar_path()])
     known = kept.get(_KEY) if kept is not None else None
     if isinstance(known, str) and len(known) == _DIGITS:
         return known
@@ -52,7 +52,7 @@ def _contents(files: Iterable[Path], package: Path) -> Iterator[bytes]:
 
 
 def _modules(folder: Path | os.DirEntry[str]) -> Iterator[os.DirEntry[str]]:
-    """Yield the modules below a folder; what tells of a file comes with the folder's listing, as far as the system has it there."""
+    """Yield the modules below a folder; the facts of a file are taken from the folder's listing if possible."""
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir():

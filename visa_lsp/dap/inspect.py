@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.dap.asked import RequestError, style_of, table, text, whole
+from visa_lsp.dap.arguments import RequestError, style_of, table, text, whole
 from visa_lsp.dap.convert import line_out, listing, path_out, source_of
 from visa_lsp.dap.raw import referrer
 from visa_lsp.debug.cells import Cells, DebugError, text_of

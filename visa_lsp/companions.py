@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from visa_lsp.reading import MAX_OBJECT_BYTES, MIB, is_regular, opened_file, read_file
+from visa_lsp.safe_io import MAX_OBJECT_BYTES, MIB, is_regular, open_file, read_file
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
 from visa_lsp.zeinfo.source import ZeInfoSource
 from visa_lsp.zeinfo.zebin import MACHINE, ZebinError, is_elf, read_zebin
@@ -91,7 +91,7 @@ def kernels_in(text: str) -> list[str]:
     return list(_bodies(text.encode("utf-8", "surrogateescape")).kernels)
 
 
-def described_in(text: str) -> Described:
+def list_kernels(text: str) -> Described:
     """Return the kernels of a ze_info text with their SIMD sizes; none of a malformed text."""
     root = ZeInfoSource.of(text).root
     found: Described = {}
@@ -151,7 +151,7 @@ class Beside:
 
     def own_documents(self, *places: Path) -> list[Path]:
         """Return the documents with the name of a place, whatever kernels they describe."""
-        named = (_named(place, ending) for place in places for ending in (*ENDINGS, ZEBIN))
+        named = (_name_file(place, ending) for place in places for ending in (*ENDINGS, ZEBIN))
         return [path for path in dict.fromkeys(named) if self._is_there(path)]
 
     def programs(self, place: Path) -> list[Path]:
@@ -201,7 +201,7 @@ class Beside:
         known = self._names.get(folder)
         if known is not None and known[0] == changed:
             return known[1]
-        found = _listed(folder)
+        found = _list_names(folder)
         if time.time_ns() - changed > _SETTLED:
             _keep(self._names, folder, (changed, found))
         return found
@@ -239,7 +239,7 @@ class Beside:
 
     def _is_zebin(self, path: Path) -> bool:
         try:
-            with opened_file(path, MAX_OBJECT_BYTES) as (stream, _):
+            with open_file(path, MAX_OBJECT_BYTES) as (stream, _):
                 head = stream.read(_HEADER)
         except (OSError, ValueError):
             return False
@@ -249,7 +249,7 @@ class Beside:
         """Return a file's description of a kernel; ``room`` is the number of bytes that may still be read."""
         text = None if path.name.endswith(ZEBIN) else self.opened(path)
         if text is not None:
-            simd = described_in(text).get(kernel) if kernel in text else None
+            simd = list_kernels(text).get(kernel) if kernel in text else None
             return None if simd is None else Description(path, text, simd)
         stamp = _stamp(path)
         word = kernel.encode("utf-8", "surrogateescape")
@@ -271,7 +271,7 @@ class Beside:
         text = _ze_info_of(data) if zebin else data.decode("utf-8-sig", "surrogateescape")
         described = self._described.get(path)
         if described is None or described[0] != stamp:
-            described = (stamp, described_in(text))
+            described = (stamp, list_kernels(text))
             _keep(self._described, path, described)
         simd = described[1].get(kernel)
         return None if simd is None else Description(path, text, simd, zebin)
@@ -287,11 +287,11 @@ def _bodies(data: bytes) -> TextNames:
     return TextNames(frozenset(bodies), tuple(dict.fromkeys(kernels)))
 
 
-def _named(place: Path, ending: str) -> Path:
+def _name_file(place: Path, ending: str) -> Path:
     return place.with_name((stem_of(place) or "_") + ending)
 
 
-def _listed(folder: Path) -> FolderNames:
+def _list_names(folder: Path) -> FolderNames:
     """Return the names of a folder by their endings."""
     documents, zebins, unnamed, programs = [], [], [], []
     try:

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from visa_lsp import beside
-from visa_lsp.beside import Beside, described_in, stem_of
+from visa_lsp import companions as beside
+from visa_lsp.companions import Beside, list_kernels, stem_of
 from visa_lsp.zeinfo.pack import pack_zebin
 
 
@@ -48,7 +48,7 @@ def test_a_zebin_is_found_whatever_it_is_called(folder, name):
     told = Beside().description("slerp", folder.place)
     assert (told.path, told.is_zebin) == (found, True)
     assert Beside().zebin("slerp", folder.place) == told
-    assert described_in(told.text) == {"slerp": 16}
+    assert list_kernels(told.text) == {"slerp": 16}
 
 
 def test_the_texts_own_name_comes_first_then_the_kernels_then_the_alphabet(folder):
@@ -103,10 +103,10 @@ def test_a_large_folder_is_read_once(folder, monkeypatch):
     last = folder("z.zeinfo.yaml", "slerp")
     os.utime(folder.place.parent, ns=(1, 1))  # a folder that has long been as it is
     read, parsed, listed = [], [], []
-    real = beside.read_file, beside.described_in, beside._listed
+    real = beside.read_file, beside.list_kernels, beside._list_names
     monkeypatch.setattr(beside, "read_file", lambda p, most: read.append(p) or real[0](p, most))
-    monkeypatch.setattr(beside, "described_in", lambda text: parsed.append(text) or real[1](text))
-    monkeypatch.setattr(beside, "_listed", lambda path: listed.append(path) or real[2](path))
+    monkeypatch.setattr(beside, "list_kernels", lambda text: parsed.append(text) or real[1](text))
+    monkeypatch.setattr(beside, "_list_names", lambda path: listed.append(path) or real[2](path))
     asked = Beside()
     for _ in range(3):
         assert asked.description("slerp", folder.place).path == last

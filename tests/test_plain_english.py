@@ -1,0 +1,286 @@
+"""Plain English: patterns that make a reader read a sentence twice, counted by room.
+
+A docstring of a function begins with a verb, that of a class or property with a noun; sentences have a concrete subject and
+an active verb; functions are verbs, constants name a thing and a unit. ``LEFT`` has the numbers that rooms still have; they
+may only shrink. ``python -m tests.test_plain_english [ROOM]`` lists the places.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parents[1]
+CODE = ("visa_lsp", "benchmarks", "tests/support", ".ci")
+DOCUMENTS = ("README.md", "docs/*.md", "docs/tutorials/*.md", "docs/editors/*.md", "visa_lsp/**/README.md")
+
+
+class Text(NamedTuple):
+    """A piece of prose or a name: ``kind`` is one of those in ``PATTERNS``."""
+
+    path: str
+    line: int
+    kind: str
+    text: str
+
+    @property
+    def room(self) -> str:
+        """The folder that owns the text: ``sim/jit`` and ``app/read`` are rooms, and so are all documents together."""
+        if self.path.endswith(".md"):
+            return "docs"
+        parts = self.path.removeprefix("visa_lsp/").removesuffix(".py").split("/")
+        return "/".join(parts[:2]) if parts[0] in ("app", "sim", "tests") and len(parts) > 2 else parts[0]
+
+
+class Pattern(NamedTuple):
+    """A pattern to avoid: the kinds of texts that it is searched in, and advice."""
+
+    kinds: str
+    regex: re.Pattern[str]
+    advice: str
+
+
+def _pattern(kinds: str, regex: str, advice: str) -> Pattern:
+    return Pattern(kinds, re.compile(regex), advice)
+
+
+_PROSE = "module class property function comment message document"
+_BE = r"(?:is|are|was|were|be|been)"
+PATTERNS = {
+    "question": _pattern(
+        "module class property function",
+        r"^(?:What|Which|Where|Who|Whose|How|Why|When|Whether)\b",
+        "begin with a noun phrase; with a verb for a function",
+    ),
+    "returns a question": _pattern(
+        "function",
+        r"^(?:Return|Yield|Give) (?:what|which|where|who|how|why|nothing|something)\b",
+        "name the value: `Return the number of ...`",
+    ),
+    "function without verb": _pattern(
+        "function",
+        r"^(?:The|A|An|All|Each|Every|One|Its|Our|Their|No|Nothing|Something|Everything|Another|Those|These|Some|Of|So|For)\b",
+        "begin with an imperative verb",
+    ),
+    "class without noun": _pattern("class property", r"^(?:One|Something|Everything|Nothing|Some|There|Of)\b", "begin with a noun"),
+    "nobody": _pattern(_PROSE, r"\b[Nn]obody\b", "name the subject"),
+    "asks": _pattern("module class property function comment", r"\b[Aa]sk(?:s|ed|ing)?\b", "calls, requests, reads, queries"),
+    "told": _pattern(
+        _PROSE, rf"\b{_BE} told\b|\btells? of\b|\btold (?:of|apart|as)\b|\bhears?\b", "is reported, is given, is distinguished"
+    ),
+    "stands": _pattern(
+        "module class property function comment",
+        r"\bstands?\b(?! for\b| in for\b)|\bstood\b(?! for\b)",
+        "is, lies, has",
+    ),
+    "is no": _pattern(_PROSE, rf"(?<![Tt]here )\b{_BE} no (?!longer\b|more\b|less\b|larger\b|other\b)[a-z`]", "is not a"),
+    "of which": _pattern(_PROSE, r"\b(?:of which|every other of)\b", "split the sentence"),
+    "comma splice": _pattern(
+        _PROSE,
+        r"(?:^|[.;:] )(?!(?:If|Where|When|With|Without|Once|After|As|Although|Because|While|In|Of|For|Until|Before|To|Not)\b)"
+        r"[A-Z`][^.;:,]*\b(?:is|are|has|have|does|do|cannot|can|must|may|will)\b[^.;:,]*, "
+        r"(?:it|they|this|these|we|he) (?:is|are|was|were|has|have|does|do|can|must|may|will)\b",
+        "two sentences, or a conjunction",
+    ),
+    "constant by size": _pattern(
+        "constant",
+        r"^_?(?:MOST|MANY|FEW|BIG|ENOUGH|(?:LONG|LARG|SMALL|SHORT|HUGE|DEEP|WIDE)(?:E|EST|ER)?)(?:_(?!GRF_BYTES|HEADER_BYTES|NORMAL)|$)",
+        "name the thing and the unit: MAX_LINE_CHARS",
+    ),
+    "module by participle": _pattern(
+        "module-name",
+        r"^(?!seed$|predefined$|scattered$|wellformed$|embedded$|planted$|typed$)(?:[a-z]+ed|kept|held|beside|against|looking|moving|watching|standing|stopping|making|learning)$",
+        "name the thing",
+    ),
+    "participle": _pattern(
+        "name",
+        r"^_*(?!need|embed|feed|seed|exceed|proceed|speed|string|bring|mapping|meaning|missing__|[a-z]+ing_|pred$)(?:[a-z]+ed|found|held|"
+        r"kept|made|said|seen|shown|known|written|taken|given|gone|lost|sent|told|meant|left|built|bound|caught|drawn|[a-z]{3,}ing)(?:_|$)",
+        "name a function by a verb",
+    ),
+}  # fmt: skip
+
+# Parts of texts that have a pattern for a reason. An entry that matches nothing must go.
+ALLOWED = (
+    "cache lines, of which",  # the words of `run --profile`, which docs/performance.md prints
+)
+
+# Texts by pattern and room that are still to be reworded; a room that is not named has none. The numbers may only shrink.
+# `app/launch`, `app/read`, `debug`, `sim/jit` and the machine-code view of `lsp` were being changed when the others were
+# reworded. Functions by participle elsewhere are methods that several rooms define or call, such as the hooks of observers.
+LEFT: dict[str, dict[str, int]] = {
+    "question": {"app/launch": 1, "app/read": 6, "debug": 8, "sim/jit": 23},
+    "returns a question": {"app/launch": 2, "app/read": 3, "debug": 1, "lsp": 1, "sim/jit": 20},
+    "function without verb": {"app/read": 2, "sim/jit": 1},
+    "class without noun": {"app/launch": 4, "app/read": 1, "debug": 4, "sim/jit": 3},
+    "nobody": {"app/read": 1, "sim/jit": 8},
+    "asks": {"lsp": 1, "sim/jit": 12},
+    "told": {"app/launch": 1, "docs": 1, "sim/jit": 8},
+    "stands": {"app/read": 10, "sim/jit": 16},
+    "is no": {"app/launch": 1, "app/read": 3, "lsp": 1, "sim/jit": 3},
+    "of which": {"app/launch": 1, "app/read": 2, "sim/jit": 4},
+    "constant by size": {"app/launch": 1, "debug": 1, "sim/jit": 14},
+    "module by participle": {
+        "app/diff": 1, "app/gen": 1, "debug": 2, "sim/effects": 1, "sim/jit": 5, "tests/support": 3,
+    },
+    "participle": {
+        ".ci": 1, "analysis": 7, "api": 1, "app": 16, "app/check": 13, "app/compare_runs": 3, "app/compile": 1,
+        "app/diff": 3, "app/gen": 4, "app/launch": 34, "app/read": 18, "app/stats": 1, "benchmarks": 34, "checks": 1,
+        "cli": 13, "cluster": 1, "compare": 3, "dap": 13, "debug": 28, "embed": 2, "flow": 1, "ide": 1, "program": 2,
+        "sim": 36, "sim/effects": 15, "sim/jit": 49, "sim/launch": 1, "sim/observers": 25, "tests/support": 13,
+        "text": 3, "toolchain": 1, "zeinfo": 1,
+    },
+}  # fmt: skip
+
+_DEFINITION = re.compile(r"\s*(?:async )?(def|class) (\w+)")
+_CONSTANT = re.compile(r"(_?[A-Z][A-Z0-9_]+)(?:: [^=]+)? = ")
+_PROPERTY = re.compile(r"\s*@(?:\w+\.)?(?:cached_)?(?:property|fixture|setter)\b|\s*@\w+\.setter")
+_COMMENT = re.compile(r"(?:^|  |\s)# (.*)")
+_STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+_QUOTED = re.compile(r"``[^`]*``|`[^`]*`")
+_CODE_BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+_PARAGRAPH = re.compile(r"(?:[^\n]+\n?)+")
+
+
+def _blank(block: re.Match[str]) -> str:
+    return re.sub(r"[^\n]+", "", block[0])
+
+
+def _texts_of(path: str, source: str) -> Iterator[Text]:
+    """Yield the docstrings, comments, messages and names of a module that the formatter has formatted."""
+    lines = source.split("\n")
+    yield Text(path, 1, "module-name", path.rsplit("/", 1)[-1].removesuffix(".py"))
+    owner, decorated, at = "module", False, 0
+    while at < len(lines):
+        line = lines[at]
+        start = at
+        stripped = line.lstrip()
+        at += 1
+        if stripped.startswith(('"""', 'r"""')):
+            text = stripped.removeprefix("r")[3:]
+            while '"""' not in text and at < len(lines):
+                text += " " + lines[at].strip()
+                at += 1
+            if owner:
+                yield Text(path, start + 1, owner, text.partition('"""')[0].strip())
+            owner = ""
+            continue
+        match = _DEFINITION.match(line)
+        if match is not None:
+            is_function = match[1] == "def"
+            if is_function and not decorated:
+                yield Text(path, start + 1, "name", match[2])
+            owner = ("property" if decorated else "function") if is_function else "class"
+            decorated = False
+            while not lines[at - 1].split("  #")[0].rstrip().endswith((":", "...")) and at < len(lines):
+                at += 1
+            continue
+        if stripped.startswith("@"):
+            decorated = decorated or _PROPERTY.match(line) is not None
+            continue
+        constant = _CONSTANT.match(line)
+        if constant is not None:
+            yield Text(path, start + 1, "constant", constant[1])
+        if stripped:
+            owner = owner if owner == "module" and stripped.startswith("#") else ""
+        if "# " in line:
+            comment = _COMMENT.search(line)
+            if comment is not None and line[: comment.start()].count('"') % 2 == 0:
+                yield Text(path, start + 1, "comment", comment[1])
+                continue
+        for string in _STRING.finditer(line):
+            if " " in string[1]:
+                yield Text(path, start + 1, "message", string[1])
+
+
+@cache
+def texts() -> tuple[Text, ...]:
+    """Return all texts: of the code, and the paragraphs of the documents that are written by hand."""
+    found: list[Text] = []
+    for folder in CODE:
+        for file in sorted((ROOT / folder).rglob("*.py")):
+            path = file.relative_to(ROOT).as_posix()
+            found += _texts_of(path, file.read_text("utf-8"))
+    for glob in DOCUMENTS:
+        for file in sorted(ROOT.glob(glob)):
+            source = file.read_text("utf-8")
+            found += (
+                Text(
+                    file.relative_to(ROOT).as_posix(),
+                    source.count("\n", 0, part.start()) + 1,
+                    "document",
+                    " ".join(part[0].split()),
+                )
+                for part in _PARAGRAPH.finditer(_CODE_BLOCK.sub(_blank, source))
+            )
+    return tuple(found)
+
+
+def matches(name: str) -> list[Text]:
+    """Return the texts that have a pattern and no reason for it."""
+    kinds, regex, _ = PATTERNS[name]
+    wanted = frozenset(kinds.split())
+    return [
+        text
+        for text in texts()
+        if text.kind in wanted
+        and regex.search(_QUOTED.sub("x", text.text))
+        and not any(part in text.text for part in ALLOWED)
+    ]
+
+
+def test_texts_are_read_by_kind():
+    source = (
+        '"""Module text."""\n\nLONG = 3  # because it is long\n\n\nclass C:\n    """A class."""\n\n    @property\n'
+        '    def size(self) -> int:\n        """The size."""\n\n\ndef moved(\n    a: int,\n) -> str:\n    """Return a\n'
+        '    text."""\n    raise ValueError("two words")\n'
+    )
+    assert [(text.line, text.kind, text.text) for text in _texts_of("a/b.py", source)] == [
+        (1, "module-name", "b"),
+        (1, "module", "Module text."),
+        (3, "constant", "LONG"),
+        (3, "comment", "because it is long"),
+        (7, "class", "A class."),
+        (11, "property", "The size."),
+        (14, "name", "moved"),
+        (17, "function", "Return a text."),
+        (19, "message", "two words"),
+    ]
+
+
+def test_patterns_only_become_fewer():
+    wrong = []
+    for name, pattern in PATTERNS.items():
+        found = matches(name)
+        allowed = LEFT.get(name, {})
+        for room, count in Counter(text.room for text in found).items():
+            if count > allowed.get(room, 0):
+                wrong += [f"{name} ({pattern.advice}), {room}: {count}, at most {allowed.get(room, 0)}"]
+                wrong += [f"  {t.path}:{t.line}: {t.text[:120]}" for t in found if t.room == room]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_allowed_texts_exist():
+    found = [text.text for text in texts()]
+    assert not [part for part in ALLOWED if not any(part in text for text in found)]
+
+
+def main(rooms: list[str]) -> None:
+    """Print the places of all patterns, or of those in some rooms, and the numbers by pattern."""
+    for name in PATTERNS:
+        found = [text for text in matches(name) if not rooms or text.room in rooms]
+        for text in found:
+            print(f"{text.path}:{text.line}: {name}: {text.text[:200]}")
+        counts = Counter(text.room for text in found)
+        print(f'    "{name}": {{' + ", ".join(f'"{room}": {count}' for room, count in sorted(counts.items())) + "},")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
