@@ -51,6 +51,8 @@ NOT_RUN = {
     "flowchart": "test_docs.py compares the picture with the imports",
     "visa-lsp mcp": "waits for an agent; tests/mcp starts it",
     '{"mcpServers"': "settings of a client of others; tests/mcp starts the server as they say",
+    "CLI_CaptureReplay=1": "needs the intercept layer; tests/captures has what it wrote",
+    "TRITON_XPU_ENABLE_DUMP": "needs a GPU and Triton; tests/captures writes what it writes",
     "dask scheduler": "waits for work on several machines; tests/cluster starts schedulers and workers",
     "expect:\n  - {expr:": "a part of a launch file; tests/sim_launch/test_launch_conditions.py runs each of its forms",
     "docker": "needs a container engine; tests/test_ci_recipes.py does the steps of the recipe in an empty environment",

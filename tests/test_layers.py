@@ -57,6 +57,7 @@ ALLOWED = {
     # Rooms inside of rooms: what of the room around them they may import.
     "checks.support": {"rule"},
     "checks.rules": {"rule", "support"},
+    "app.captures": {"compile", "errors", "launch", "output_files", "zebins"},
     "app.check": {
         "baselines", "clusters", "errors", "inputs", "caches", "output_files", "parallel", "rules", "settings", "suggestions",
         "visible_text",
@@ -120,6 +121,7 @@ THIRD_PARTY = {
 # What takes long to load, and the modules of ``app`` and ``cli`` that load it at once: all others do so when they need it, if at all.
 LATE = {
     "numpy": {
+        "app.captures.importing", "app.captures.intercept", "app.captures.programs", "app.captures.spirv_runner",
         "app.compare_runs.grid", "app.compare_runs.points", "app.compare_runs.programs", "app.compare_runs.report",
         "app.compare_runs.search", "app.launch.arrays", "app.launch.conditions", "app.launch.file",
         "app.launch.forms", "app.launch.init", "app.launch.linking", "app.launch.on_cpu", "app.launch.opencl",
@@ -135,7 +137,7 @@ LATE = {
     "lsprotocol": set(),
     "tree_sitter": set(),
     "ruamel": {
-        "app.compare_runs.grid", "app.compare_runs.points", "app.compare_runs.programs", "app.compare_runs.search",
+        "app.captures.importing", "app.compare_runs.grid", "app.compare_runs.points", "app.compare_runs.programs", "app.compare_runs.search",
         "app.launch.file", "app.launch.forms", "app.launch.init", "app.launch.linking", "app.launch.options",
         "app.launch.program_info", "app.launch.proposal", "app.launch.runner", "app.read.document", "cli.read", "cli.zeinfo",
     },

@@ -33,7 +33,7 @@ def test_every_example_works_where_it_says(tmp_path, monkeypatch, capsys):
     shutil.copytree(ROOT / "examples", tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     statuses = {}
-    needed = {"gen": "GenX_IR", "compile": "ocloc"}
+    needed = {"gen": "GenX_IR", "compile": "ocloc", "import": "ocloc"}
     for line, _ in dict.fromkeys(example for examples in EXAMPLES.values() for example in examples):
         word, *argv = shlex.split(line)
         assert word == "visa-lsp"

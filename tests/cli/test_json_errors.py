@@ -26,6 +26,7 @@ LINES = {
     "compare-runs": [["compare-runs", "IN", "good.visaasm"]],
     "gen": [["gen", "IN"]],
     "compile": [["compile", "IN"]],
+    "import": [["import", "IN", "-o", "imported"]],
     "stats": [["stats", "IN"]],
     "read": [["read", "IN"]],
     "explain": [["explain", "IN"]],

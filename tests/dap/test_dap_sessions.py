@@ -585,6 +585,28 @@ def test_a_fault_is_found_again_behind_a_step_back_and_who_wrote_the_value(clien
     assert client.go("continue", thread)["text"] == stop["text"]
 
 
+def test_a_launch_goes_to_the_store_of_the_first_wrong_element(client, tmp_path):
+    shutil.copy(SAXPY, tmp_path)
+    launch = tmp_path / "saxpy.launch.yaml"
+    values = [2.5 * n + 1 for n in range(100)]
+    values[70] += 1
+    head, _, _ = (EXAMPLES / "saxpy.launch.yaml").read_text().partition("expect:")
+    launch.write_text(f"{head}expect:\n  - {{arg: y, values: {values}}}\n")
+    client.start(launch, stopAtWrongStore=True, filters=ALL)
+    stop = client.stop()
+    assert stop["reason"] == "data breakpoint"
+    assert client.top(stop["threadId"])["line"] == line_of(SAXPY, "scatter4_scaled.R")
+    assert client.value("y[70]") == "1"
+    assert client.value("y_value[6]") == "176"
+    assert "y: 1 of 100 elements differ: [70] is 176.0, expected 177.0" in client.output()
+    assert client.go("continue", stop["threadId"])["event"] == "exited"
+
+
+def test_a_launch_without_a_wrong_element_ends(client):
+    client.start(SAXPY, stopAtWrongStore=True)
+    assert client.event("exited")["exitCode"] == 0
+
+
 def test_a_value_that_is_mended_in_the_past_makes_the_fault_go_away(client):
     client.start(AVERAGE, filters=["bounds"])
     thread = client.stop()["threadId"]

@@ -1,6 +1,7 @@
 """Reading confined to some folders, for a process that works for an agent."""
 
 import pytest
+
 from visa_lsp.safe_io import OutsideError, is_limited, is_readable_place, is_regular, limit_reading, read_file
 
 

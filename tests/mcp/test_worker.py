@@ -5,10 +5,10 @@ import random
 
 import msgspec
 import pytest
-from visa_lsp.safe_io import limit_reading
 
 from visa_lsp.mcp.tools import BY_NAME, TOOLS
 from visa_lsp.mcp.worker import Worker
+from visa_lsp.safe_io import limit_reading
 
 PATHS = (
     "saxpy.visaasm",

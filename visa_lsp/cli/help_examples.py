@@ -65,6 +65,11 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ("visa-lsp compile scale.cl -o built --device tgllp,pvc", "compile for two devices and print a table"),
         ("visa-lsp run scale.cl", "compile and run it with a generated launch"),
     ),
+    "visa-lsp import": (
+        ("visa-lsp import captured_axpy -o axpy", "write a captured enqueue as a launch file (with Intel's ocloc)"),
+        ("visa-lsp import captured_axpy -o axpy_dg2 --platform DG2", "compile its program for another device"),
+        ("visa-lsp import captured_axpy -o axpy_json --format json", "print the written files as JSON"),
+    ),
     "visa-lsp zeinfo": (
         ("visa-lsp zeinfo check mandelbrot.zeinfo.yaml", "check ze_info and compare it with mandelbrot.visaasm"),
         ("visa-lsp zeinfo emit saxpy.visaasm", "print the ze_info of a text"),

@@ -37,6 +37,7 @@ COMMANDS: Final = {
     "compare-runs": "run two programs at many sizes and find the smallest launch where they differ",
     "gen": "show the machine code of a text, line by line (needs Intel's finalizer)",
     "compile": "compile OpenCL C to texts, machine code and launch files (needs Intel's ocloc)",
+    "import": "write a captured enqueue of a real machine as a launch file (needs Intel's ocloc)",
     "zeinfo": "check ze_info, alone and against the kernels, or generate it",
     "stats": "print statistics of kernels: instructions, variables, register pressure",
     "read": "show kernels as structured pseudo-code",
@@ -95,6 +96,12 @@ def _compile() -> Command:
     return add_arguments, compile_command
 
 
+def _import() -> Command:
+    from visa_lsp.cli.import_capture import add_arguments, import_command
+
+    return add_arguments, import_command
+
+
 def _zeinfo() -> Command:
     from visa_lsp.cli.zeinfo import add_arguments, zeinfo_command
 
@@ -147,6 +154,7 @@ LOADERS: Final = {
     "compare-runs": _compare_runs,
     "gen": _gen,
     "compile": _compile,
+    "import": _import,
     "zeinfo": _zeinfo,
     "stats": _stats,
     "read": _read,

@@ -29,8 +29,9 @@ class LaunchRefused(Exception):  # noqa: N818 - the user's mistake
 class Launched:
     """A run before its first instruction.
 
-    ``notes`` are shown to the user; ``printed`` returns the kernel's output so far; ``finish`` returns the exit status of
-    ``visa-lsp run`` and the lines of its report, once the run is over.
+    ``notes`` are shown to the user; ``printed`` returns the kernel's output so far. Once the run is over, ``finish`` returns
+    the exit status of ``visa-lsp run`` and the lines of its report, and ``wrong`` the argument and flat index of the first
+    element that is not as expected, with a sentence about it; None without one.
     """
 
     debugger: Debugger
@@ -38,3 +39,4 @@ class Launched:
     focus: ThreadKey | None
     printed: Callable[[], str]
     finish: Callable[[], tuple[int, list[str]]]
+    wrong: Callable[[], tuple[int | str, int, str] | None]

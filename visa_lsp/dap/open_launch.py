@@ -84,7 +84,16 @@ def open_launch(arguments: dict[str, Any], say: Callable[[str], None]) -> Launch
         )
         return outcome.status, [line for text in text_lines(outcome) for line in text.splitlines()]
 
-    return Launched(debugger, tuple(notes), focus, lambda: ready.printed, finish)
+    return Launched(debugger, tuple(notes), focus, lambda: ready.printed, finish, lambda: _first_wrong(ready))
+
+
+def _first_wrong(ready: ReadyRun) -> tuple[int | str, int, str] | None:
+    """Return the argument, flat index and a sentence about the first element that is not as expected."""
+    for expectation in ready.expectations():
+        wrong = expectation.mismatch
+        if wrong is not None and wrong.first and expectation.arg in ready.prepared.arrays:
+            return expectation.arg, wrong.first[0], f"{_title(ready, expectation.arg)}: {wrong.message}"
+    return None
 
 
 def _text(arguments: dict[str, Any], name: str) -> str:

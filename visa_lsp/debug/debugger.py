@@ -7,6 +7,7 @@ are kept by time and repeated in every replay. Invariant: the state at a time do
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -367,20 +368,28 @@ class Debugger(StoppingRun):
 
     def back_to_writer(self, cells: Cells, at: FrameCells, poll: Callable[[], bool] = never) -> RunStop:
         """Go back to the instruction that last wrote some elements. Raises DebugError for elements that cannot be watched."""
-        points, watches = self.breakpoints, self.watches
-        self.breakpoints, self.watches = [], []
-        try:
+        with self._undisturbed():
             watch = self.watch(cells, at, "write", Wish())
             if len(watch.bodies) == 1:  # a write of another activation of the body does not change this one
                 watch.depth = [*at.thread.frames, at.thread.frame].index(at.frame)
             self.apply()
-            filters, self.filters = self.filters, set()
-            try:
-                return self.back(Goal(), poll)
-            finally:
-                self.filters = filters
+            return self.back(Goal(), poll)
+
+    def go_to_end(self, poll: Callable[[], bool] = never) -> RunStop:
+        """Run to the end, or to a pause, without a stop at breakpoints, watches and faults."""
+        with self._undisturbed():
+            self.apply()
+            return self.go(Goal(), poll)
+
+    @contextmanager
+    def _undisturbed(self) -> Iterator[None]:
+        """Put the breakpoints, watches and filters of the user aside."""
+        kept = self.breakpoints, self.watches, self.filters
+        self.breakpoints, self.watches, self.filters = [], [], set()
+        try:
+            yield
         finally:
-            self.breakpoints, self.watches = points, watches
+            self.breakpoints, self.watches, self.filters = kept
             self.apply()
 
     _why: RunStop | None = None  # the reason that ``_last`` found, where it is not the goal

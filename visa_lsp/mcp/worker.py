@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import msgspec
 
-from visa_lsp.app.errors import UserError, printable, reason
 from visa_lsp.app.caches import learning
+from visa_lsp.app.errors import UserError, printable, reason
 from visa_lsp.job_process import answer_jobs
 from visa_lsp.mcp.pages import page
 from visa_lsp.mcp.places import Roots
