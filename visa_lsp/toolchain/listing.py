@@ -6,13 +6,14 @@ A missing figure is None, never 0. Knows Gen only as numbered lines.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.text import lines_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 # A remark about bank conflicts may follow the number of the instruction.
 _NUMBER: Final = re.compile(r"\$(\d{1,9})(?:\s+R\{.*)?\s*$")
@@ -23,10 +24,15 @@ _OF_FUNCTION: Final = re.compile(r"L_f(\d{1,6})_|.*_f(\d{1,6})_\d+_$")
 _DECLARE: Final = re.compile(r"//\.declare (\S+) \(\d{1,9}\)\s")
 _SIZE: Final = re.compile(r" size=(\d{1,9}) ")
 _HEADER: Final = re.compile(
-    r"//\.(kernel|platform|thread_config|instCount|RA type|spill size|GRF count)[ \t]+(.*?)\s*$"
+    r"//\.(kernel|platform|thread_config|instCount|RA type|spill size|private memory size|GRF count)[ \t]+(.*?)\s*$"
 )
 _FOOTER: Final = re.compile(r"//\.BankConflicts:\s*(\d+)\s*$")
 _GRF_TOTAL: Final = re.compile(r"numGRF=(\d+)")
+# Predicate, opcode, execution size and first channel of an instruction.
+_CODE: Final = re.compile(r"\s*(\([^)]*\))?\s*([a-z][\w.]*)(?:\s*\((\d{1,2})\|M(\d{1,2})\))?")
+# Newer releases print messages by their meaning, such as `load.ugm`, and the descriptor in the remark.
+_MESSAGE: Final = re.compile(r"//.*\bdesc:0x")
+_SPILLED: Final = re.compile(r"//.*\bscratch space (spill|fill):")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +63,7 @@ class GenListing:
     registers: dict[str, str]
     sizes: dict[str, int]
     spill_bytes: int = 0
+    private_bytes: int = 0
     bank_conflicts: int | None = None
     grf_used: int | None = None
     grf_total: int | None = None
@@ -94,11 +101,47 @@ def read_listing(text: str) -> GenListing:
         registers,
         sizes,
         _whole(head.get("spill size")) or 0,
+        _whole(head.get("private memory size")) or 0,
         conflicts,
         _whole(head.get("GRF count")),
         int(total[1]) if total else None,
         head.get("RA type", ""),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class CodeCounts:
+    """The instructions of a listing by kind, and the SIMD width: the channels that its widest instructions reach."""
+
+    simd: int
+    dpas: int
+    sends: int
+    syncs: int
+    spills: int
+    fills: int
+
+
+def count_code(lines: Iterable[GenLine]) -> CodeCounts:
+    """Count the messages, spills among them, and the other kinds of instructions that listings are read for."""
+    simd = 1
+    kinds: Counter[str] = Counter()
+    for line in lines:
+        code = None if line.is_label else _CODE.match(line.text)
+        if code is None:
+            continue
+        opcode = code[2].partition(".")[0]
+        if opcode.startswith("send") or _MESSAGE.search(line.text):
+            kinds["send"] += 1
+        elif opcode in ("dpas", "dpasw", "bdpas"):
+            kinds["dpas"] += 1
+        else:
+            kinds[opcode] += 1
+        if spilled := _SPILLED.search(line.text):
+            kinds[spilled[1]] += 1
+        # Instructions without mask serve the whole thread, whatever its width.
+        if code[3] and not (code[1] or "").startswith("(W"):
+            simd = max(simd, int(code[3]) + int(code[4]))
+    return CodeCounts(simd, kinds["dpas"], kinds["send"], kinds["sync"], kinds["spill"], kinds["fill"])
 
 
 def _gen_lines(text: str) -> Iterator[GenLine]:
