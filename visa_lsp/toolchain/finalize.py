@@ -241,9 +241,16 @@ def _last_words(ran: Ran) -> str:
 
 
 def _place(complaint: Complaint, codes: Sequence[str], copy: GuardedCopy, bodies: Sequence[TextBody]) -> int:
-    """Return the line of the text for an error."""
+    """Return the line of the text for an error about its copy."""
     if complaint.line is not None:
         return copy.lines[min(complaint.line, len(copy.lines) - 1)]
+    return place_of(complaint, codes, bodies)
+
+
+def place_of(complaint: Complaint, codes: Sequence[str], bodies: Sequence[TextBody]) -> int:
+    """Return the line for an error of a text with at least one body."""
+    if complaint.line is not None:
+        return min(complaint.line, len(codes) - 1)
     body = next((b for b in bodies if b.name == complaint.body), bodies[0])
     if complaint.number is not None:
         return body.line_of(complaint.number)
