@@ -76,6 +76,10 @@ def add_arguments(parser: CommandParser) -> None:
         help="compare the machine code of two sets of options: '' -noschedule",
     )
     parser.add_argument(
+        "--schedule", action="store_true",
+        help="add issue cycle, stall and awaited line of each instruction, by the finalizer's own model",
+    )  # fmt: skip
+    parser.add_argument(
         "--timeout",
         metavar="SECONDS",
         type=seconds_argument,
@@ -163,7 +167,8 @@ def _make_documents(args: argparse.Namespace, source: Source, path: str) -> tupl
     calls = [(tool, split_options(words, "--compare-options")) for tool in tools for words in compared]
     platform = args.platform or settings_for(path).platform
     return tuple(
-        with_errors(made(source, tool, (*always, *options), args.timeout, path), platform) for tool, options in calls
+        with_errors(made(source, tool, (*always, *options), args.timeout, path, schedule=args.schedule), platform)
+        for tool, options in calls
     )
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 # A remark about bank conflicts may follow the number of the instruction.
-_NUMBER: Final = re.compile(r"\$(\d{1,9})(?:\s+R\{.*)?\s*$")
+_NUMBER: Final = re.compile(r"\$(\d{1,9})(?:\s+R?\{.*)?\s*$")
 _MAX_LINE_CHARS: Final = 10_000  # a line of Gen has some 200 characters
 _LABEL: Final = re.compile(r"([^\s/(][^\s]*):\s*(?://.*)?$")
 # In the listing of the calling kernel, labels of a function have the index of the function.
@@ -30,22 +30,38 @@ _FOOTER: Final = re.compile(r"//\.BankConflicts:\s*(\d+)\s*$")
 _GRF_TOTAL: Final = re.compile(r"numGRF=(\d+)")
 # Predicate, opcode, execution size and first channel of an instruction.
 _CODE: Final = re.compile(r"\s*(\([^)]*\))?\s*([a-z][\w.]*)(?:\s*\((\d{1,2})\|M(\d{1,2})\))?")
+_DPAS: Final = ("dpas", "dpasw", "bdpas")
 # Newer releases print messages by their meaning, such as `load.ugm`, and the descriptor in the remark.
 _MESSAGE: Final = re.compile(r"//.*\bdesc:0x")
 _SPILLED: Final = re.compile(r"//.*\bscratch space (spill|fill):")
 
 
 @dataclass(frozen=True, slots=True)
+class Issue:
+    """The finalizer's schedule of a line: block, issue cycle in the block, cycles taken, and cycles of waiting before it.
+
+    All are None or 0 for a line that was inserted after scheduling. ``waits_for`` is the index of the line that it waits for.
+    """
+
+    block: int | None = None
+    cycle: int | None = None
+    busy: int = 0
+    stall: int = 0
+    waits_for: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class GenLine:
     """A line of Gen: ``number`` is its ``$N``, None for labels and lines without one.
 
-    ``function`` is the index of its function in the text, None in the body itself.
+    ``function`` is the index of its function in the text, None in the body itself; ``issue`` its schedule, if it is known.
     """
 
     text: str
     number: int | None
     is_label: bool = False
     function: int | None = None
+    issue: Issue | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,19 +145,21 @@ def count_code(lines: Iterable[GenLine]) -> CodeCounts:
         code = None if line.is_label else _CODE.match(line.text)
         if code is None:
             continue
-        opcode = code[2].partition(".")[0]
-        if opcode.startswith("send") or _MESSAGE.search(line.text):
-            kinds["send"] += 1
-        elif opcode in ("dpas", "dpasw", "bdpas"):
-            kinds["dpas"] += 1
-        else:
-            kinds[opcode] += 1
+        opcode = opcode_of(line.text)
+        kinds["dpas" if opcode in _DPAS else opcode] += 1
         if spilled := _SPILLED.search(line.text):
             kinds[spilled[1]] += 1
         # Instructions without mask serve the whole thread, whatever its width.
         if code[3] and not (code[1] or "").startswith("(W"):
             simd = max(simd, int(code[3]) + int(code[4]))
     return CodeCounts(simd, kinds["dpas"], kinds["send"], kinds["sync"], kinds["spill"], kinds["fill"])
+
+
+def opcode_of(text: str) -> str:
+    """Return the opcode of a line of code without its parts behind dots; that of every message is ``send``."""
+    code = _CODE.match(text)
+    opcode = code[2].partition(".")[0] if code else ""
+    return "send" if opcode.startswith("send") or _MESSAGE.search(text) else opcode
 
 
 def _gen_lines(text: str) -> Iterator[GenLine]:
