@@ -133,7 +133,7 @@ LATE = {
     "ruamel": {
         "app.compare_runs.grid", "app.compare_runs.points", "app.compare_runs.programs", "app.compare_runs.search",
         "app.launch.file", "app.launch.forms", "app.launch.init", "app.launch.linking", "app.launch.options",
-        "app.launch.program_info", "app.launch.proposal", "app.launch.runner", "app.read.document", "app.stats.untold_spills",
+        "app.launch.program_info", "app.launch.proposal", "app.launch.runner", "app.read.document", "app.stats.dump_folder",
         "cli.read", "cli.zeinfo",
     },
     "visa_lsp.lsp": {

@@ -149,7 +149,15 @@ def finalize(
     if problem:
         raise ToolError(problem)
     done = {number for number, text in texts.items() if text}
-    return Finalized(kernels, _findings(codes, copy, bodies, done, ran, errors), bodies)
+    findings = _findings(codes, copy, bodies, done, ran, errors)
+    if with_schedule:
+        words = "the finalizer writes no schedule of '{}'"
+        findings += tuple(
+            ToolFinding(FINALIZER_REMARK, one.body.line, words.format(one.body.name))
+            for one in kernels
+            if not one.schedule
+        )
+    return Finalized(kernels, findings, bodies)
 
 
 def platforms_of(call: FinalizerCall) -> tuple[str, ...]:
@@ -192,18 +200,15 @@ def _pressure(copy: GuardedCopy, call: FinalizerCall, end: float) -> ToldPressur
 
 
 def _schedule(copy: GuardedCopy, call: FinalizerCall, end: float) -> tuple[ScheduleRow, ...]:
-    """Return the schedule of the single body of a copy; empty without one.
+    """Return the schedule of the single body of a copy; empty without one, as from a release that does not know the option.
 
-    This needs a separate run, because the finalizer names the files of all bodies alike. Raises ToolError if it does not know the
-    option.
+    This needs a separate run, because the finalizer names the files of all bodies alike.
     """
     left = end - time.monotonic()
     if left <= 0 or (call.stop is not None and call.stop()):
         return ()
     with temporary_folder() as folder:
-        ran = _run(copy, call, folder, left, "-printregusage", "-dumpSchedule", "-dumpDagDot")
-        if problem := misuse(ran.said):
-            raise ToolError(problem)
+        _run(copy, call, folder, left, "-printregusage", "-dumpSchedule", "-dumpDagDot")
         blocks = {int(match[1]): path for path in folder.iterdir() if (match := _SCHEDULE.search(path.name))}
         return read_schedule(
             {block: (_read(path), _read(path.with_suffix(".dag.dot"))) for block, path in blocks.items()}

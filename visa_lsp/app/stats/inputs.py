@@ -40,10 +40,11 @@ def inputs_of(path: str) -> list[str]:
     programs = {one for one in files if not one.lower().endswith(DUMP_SUFFIX)}
     # A compiler that dumps writes the object of each text beside it, and some releases an incomplete one.
     dumped = {Path(one).parent for one in dumps}
-    objects = {
-        one for one in programs if Path(one).parent in dumped and str(Path(one).with_suffix(".visaasm")) in programs
+    programs -= {
+        one
+        for one in programs
+        if one.endswith(".isa") and Path(one).parent in dumped and f"{one.removesuffix('.isa')}.visaasm" in programs
     }
-    programs -= {one for one in objects if one.lower().endswith(".isa")}
     found = [one for one in files if one in dumps or one in programs]
     if not found:
         raise UserError(f"{path}: no texts or objects in this folder")
@@ -68,13 +69,6 @@ def dumps_of(path: str) -> dict[str, DumpFigures]:
     if not all(map(is_dump, found.values())) or not found:
         raise UserError(f"{path}: expected native dumps (.asm), which begin with //.kernel")
     return {place: figures_of_dump(paths[place], decode_dump(data)) for place, data in found.items()}
-
-
-def figures_of_file(
-    path: str, platform: str | None, *, lives: bool = False, say: Callable[[str], None]
-) -> list[KernelFigures] | None:
-    """Read a file and return the figures of each kernel and function, as ``figures_of_data``."""
-    return figures_of_data(path, read_bytes(path), platform, lives=lives, say=say)
 
 
 def figures_of_data(

@@ -1,14 +1,16 @@
-"""Compares the spills of native dumps with the ze_info beside them. Reads files."""
+"""The files beside a native dump: the vISA and ze_info of its kernel, and what they contradict. Reads files."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from visa_lsp.app.inputs import read_bytes
 from visa_lsp.app.stats.dumps import decode_dump
 from visa_lsp.app.tools import reported
-from visa_lsp.beside import Beside
+from visa_lsp.beside import TEXTS, Beside
 from visa_lsp.toolchain.finalize import ToolFinding
 from visa_lsp.toolchain.rules import UNTOLD_SPILL
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
@@ -21,6 +23,23 @@ if TYPE_CHECKING:
     from visa_lsp.app.stats.dumps import DumpFigures
 
 _SPILLING: Final = ("spill_fill_space", "single_space")
+
+
+class DumpFiles(Struct, frozen=True):
+    """The text and the ze_info of the kernel of a dump; None where the folder has none."""
+
+    visa: Path | None
+    ze_info: Path | None
+
+
+def files_beside(one: DumpFigures) -> DumpFiles:
+    """Return the files of a dump's folder that describe its kernel: the text with the dump's name, else one with its kernel."""
+    path = Path(one.path)
+    finder = Beside()
+    own = [text for text in (path.with_suffix(ending) for ending in TEXTS) if text.is_file()]
+    text = next(iter(own or finder.texts_of(one.name, path)), None)
+    document = finder.description(one.name, path, simd_size=one.simd)
+    return DumpFiles(text, document.path if document is not None else None)
 
 
 def untold_spills(dumps: Sequence[DumpFigures]) -> Iterator[ReportedFinding]:
