@@ -24,7 +24,7 @@ _ROW: Final = re.compile(r" *(\d{1,9}) .*?\[(\d{1,9})\]((?:I\d{1,9})+)L(\d{1,9})
 _EDGE: Final = re.compile(r'(\d{1,9})->(\d{1,9})\[label="(\d{1,9})"')
 _NUMBER: Final = re.compile(r"// \$(\d{1,9})")
 _NEXT: Final = re.compile(r"(?<=:), (?=.)")  # instructions that are issued as one have a row
-_LABEL: Final = re.compile(r"[^\s(]+:, *$")
+_LABEL: Final = re.compile(r"[^\s(]+:$")
 # The scheduler's names of opcodes that listings print differently.
 _NAMES: Final = {
     "wait": "sync", "mach": "macl", "return": "ret", "intrinsic": "send", "pseudo_fcall": "call", "pseudo_fret": "ret",
@@ -107,14 +107,17 @@ def with_issues(
     timed = [index for index, row in enumerate(rows) if not _LABEL.match(row.text)]
     ours = [rows[index].key for index in timed]
     theirs = [(lines[index].number, _name(lines[index].text)) for index in code]
-    # The order of both is the same, so that what differs was inserted, dropped, or replaced.
+    # The order of both is the same, so that what differs was inserted, dropped, or replaced by another of its number.
     for kind, a, a_end, b, b_end in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
         free = b
         for at in range(a, a_end) if kind in ("equal", "replace") else ():
-            same = next((to for to in range(free, b_end) if theirs[to][0] == ours[at][0]), None)
-            if same is not None:
-                gens[timed[at]] = code[same]
-                free = same + 1
+            number, _ = key = ours[at]
+            match = (
+                to for to in range(free, b_end) if theirs[to] == key or (number is not None and theirs[to][0] == number)
+            )
+            if (to := next(match, None)) is not None:
+                gens[timed[at]] = code[to]
+                free = to + 1
     placed = tuple(replace(row, gen=gen) for row, gen in zip(rows, gens, strict=True))
     tokens = _token_waits(lines)
     issues = {index: Issue(waits_for=source) for index, source in tokens.items()}
