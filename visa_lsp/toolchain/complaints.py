@@ -20,7 +20,8 @@ _SUPPORTED: Final = re.compile(r"supported platforms are: (.+)")
 _BLOCK: Final = re.compile(r"^/-{3,}!!!.*?(?=^\\-{3,}|\Z)", re.MULTILINE | re.DOTALL)
 _ROUTINE: Final = re.compile(r"Error in CISA routine with name: (.*)")
 _MESSAGE: Final = re.compile(r"Error Message: (.*)")
-_INSTRUCTION: Final = re.compile(r"Violating Instruction: *(.*?)\s*(?:/// \$(\d{1,9}))?\s*$", re.MULTILINE)
+_INSTRUCTION: Final = re.compile(r"Violating Instruction:(.*)$", re.MULTILINE)
+_NUMBER: Final = re.compile(r"\$(\d{1,9})\s*$")
 _DECLARATION: Final = re.compile(r":\s+Error in [\w ]+ decl: (\.decl .*)$")
 _NAMED: Final = re.compile(r"(?:Input|label:) ([\w$@?-]+)")
 _NUMBERED: Final = re.compile(r"([A-Z])(\d{1,9})")
@@ -112,12 +113,14 @@ def _of_verifier(errors: str) -> Iterator[Complaint]:
         body = routine[1].strip() if routine else None
         declared = _DECLARATION.search(words)
         named = _NAMED.search(words)
-        code = _INSTRUCTION.search(block)
+        violating = _INSTRUCTION.search(block)
+        code, _, remark = (violating[1] if violating else "").partition("///")
+        number = _NUMBER.match(remark.strip())
         yield Complaint(
             _lower(words[: declared.start()] if declared else words),
-            body=body, number=int(code[2]) if code and code[2] else None,
+            body=body, number=int(number[1]) if number else None,
             declaration=declared[1] if declared else None, name=named[1] if named else None,
-            instruction=code[1] if code else "",
+            instruction=code.strip(),
         )  # fmt: skip
 
 

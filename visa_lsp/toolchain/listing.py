@@ -29,11 +29,11 @@ _HEADER: Final = re.compile(
 _FOOTER: Final = re.compile(r"//\.BankConflicts:\s*(\d+)\s*$")
 _GRF_TOTAL: Final = re.compile(r"numGRF=(\d+)")
 # Predicate, opcode, execution size and first channel of an instruction.
-_CODE: Final = re.compile(r"\s*(\([^)]*\))?\s*([a-z][\w.]*)(?:\s*\((\d{1,2})\|M(\d{1,2})\))?")
+_CODE: Final = re.compile(r"\s*(?:(\([^)]*\))\s*)?([a-z][\w.]*)(?:\s*\((\d{1,2})\|M(\d{1,2})\))?")
 _DPAS: Final = ("dpas", "dpasw", "bdpas")
 # Newer releases print messages by their meaning, such as `load.ugm`, and the descriptor in the remark.
-_MESSAGE: Final = re.compile(r"//.*\bdesc:0x")
-_SPILLED: Final = re.compile(r"//.*\bscratch space (spill|fill):")
+_MESSAGE: Final = "desc:0x"
+_SPILLED: Final = re.compile(r"\bscratch space (spill|fill):")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ def count_code(lines: Iterable[GenLine]) -> CodeCounts:
             continue
         opcode = opcode_of(line.text)
         kinds["dpas" if opcode in _DPAS else opcode] += 1
-        if spilled := _SPILLED.search(line.text):
+        if spilled := _SPILLED.search(line.text.partition("//")[2]):
             kinds[spilled[1]] += 1
         # Instructions without mask serve the whole thread, whatever its width.
         if code[3] and not (code[1] or "").startswith("(W"):
@@ -159,7 +159,7 @@ def opcode_of(text: str) -> str:
     """Return the opcode of a line of code without its parts behind dots; that of every message is ``send``."""
     code = _CODE.match(text)
     opcode = code[2].partition(".")[0] if code else ""
-    return "send" if opcode.startswith("send") or _MESSAGE.search(text) else opcode
+    return "send" if opcode.startswith("send") or _MESSAGE in text.partition("//")[2] else opcode
 
 
 def _gen_lines(text: str) -> Iterator[GenLine]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_MAX_MESSAGE_CHARS: Final = 500  # the longest that releases write have some 200
 _SYNTAX: Final = re.compile(r"syntax error, unexpected (.+?)(?:, expecting (.+))?$")
 # The grammar's names of tokens; a name that is missing here is shown as it is.
 _TOKENS: Final = {
@@ -126,6 +127,7 @@ _ROWS: Final = (
 
 def meaning_of(message: str) -> Meaning | None:
     """Return the meaning of a message; None for an unknown one."""
+    message = message[:_MAX_MESSAGE_CHARS]
     if match := _SYNTAX.search(message):
         expected = f" where {' or '.join(_tokens(match[2]))} is expected" if match[2] else " where it cannot be"
         return Meaning(f"the line has {next(_tokens(match[1]))}{expected}", ("V001", "V201", "V238"))
