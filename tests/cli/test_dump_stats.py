@@ -74,8 +74,8 @@ def test_json_has_the_figures_of_a_dump(stats):
 
 def test_one_dump_is_a_line_and_several_are_a_table(stats, tmp_path):
     assert stats("k.asm")[1] == (
-        "k on TGLLP: 9 instructions, SIMD16, 128 GRF, 512 bytes spilled by 1 messages, filled by 1, 1024 bytes of private memory, "
-        "4 sends, 1 syncs, 1 dpas, 3 bank conflicts, GRAPH_COLORING_SPILL_FF_RA\n"
+        "k on TGLLP: 9 instructions, SIMD16, 128 GRF, 512 bytes spilled by 1 message, filled by 1, 1024 bytes of private memory, "
+        "4 sends, 1 sync, 1 dpas, 3 bank conflicts, GRAPH_COLORING_SPILL_FF_RA\n"
     )
     (tmp_path / "bare.asm").write_text("//.kernel bare\n        nop\n")
     _, out, _ = stats("k.asm", "bare.asm")

@@ -11,6 +11,9 @@ import pytest
 from check_support import run  # noqa: F401 - a fixture
 from fake_tools import fake_tool
 
+from visa_lsp.lsp.jobs.machine_code import machine_code
+from visa_lsp.lsp.jobs.model import Stop
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 needs_finalizer = pytest.mark.skipif(
     shutil.which("GenX_IR") is None, reason="GenX_IR is not installed: apt-get install libigc-tools"
@@ -79,6 +82,14 @@ def test_the_schedule_is_that_of_the_finalizer(run, folder):
     assert run("gen", "k.visaasm", "--tool", tool, "--schedule", "--html", "k.html")[0] == 0
     title = "cycle 9 of block 0, 8 cycles of waiting"
     assert f'<b class="live" style="--live:100%" title="{title}">9</b>' in (folder / "k.html").read_text()
+
+
+def test_the_server_gives_the_schedule_with_the_columns(folder):
+    tool = fake_tool(folder / "bin", SCHEDULE)
+    answer = machine_code(TEXT, None, {"tool": tool, "platform": "TGLLP", "schedule": "yes", "columns": "yes"}, Stop())
+    assert answer["kernels"][0]["lines"][0]["cycles"] == 9
+    *_, line = answer["columns"]["gen"][0]["lines"]
+    assert line["bar"] == {"figure": 9, "percent": 100, "title": "cycle 9 of block 0, 8 cycles of waiting"}
 
 
 def test_a_finalizer_without_a_schedule_still_gives_machine_code(run, folder, tool):

@@ -22,13 +22,12 @@ from visa_lsp.app.output_files import check_output
 from visa_lsp.app.stats.dump_pairs import paired, pairs_csv, pairs_json, pairs_table
 from visa_lsp.app.stats.dumps import (
     decode_dump,
-    dump_summary,
     figures_of_dump,
     is_dump,
 )
 from visa_lsp.app.stats.inputs import dumps_of, figures_of_data, inputs_of, platform_of_launch
 from visa_lsp.app.stats.limits import complaints, measures, read_known, write_known
-from visa_lsp.app.stats.printing import as_json, csv_of, dump_json, dump_table, page, table
+from visa_lsp.app.stats.printing import as_json, csv_of, dump_json, dump_summary, dump_table, page, table
 from visa_lsp.cli.cluster_options import add_cluster, cluster_of
 from visa_lsp.cli.common import add_platform, say, tell, whole_number
 from visa_lsp.cli.exits import complain

@@ -67,23 +67,3 @@ def figures_of_dump(path: str, text: str) -> DumpFigures:
         counts.syncs,
         listing.bank_conflicts,
     )
-
-
-def dump_summary(one: DumpFigures) -> str:
-    """Return the figures of a dump as a line of words."""
-    spill = "no spill"
-    if one.spill_bytes:
-        spill = f"{one.spill_bytes} bytes spilled by {one.spills} messages, filled by {one.fills}"
-    parts = (
-        f"{one.name} on {one.platform or 'an unknown platform'}: {one.instructions} instructions",
-        f"SIMD{one.simd}",
-        f"{one.grf} GRF" if one.grf is not None else "",
-        spill,
-        f"{one.private_bytes} bytes of private memory" if one.private_bytes else "",
-        f"{one.sends} sends",
-        f"{one.syncs} syncs",
-        f"{one.dpas} dpas" if one.dpas else "",
-        f"{one.bank_conflicts} bank conflicts" if one.bank_conflicts else "",
-        one.allocation,
-    )
-    return ", ".join(part for part in parts if part)

@@ -140,6 +140,26 @@ def dump_json(one: DumpFigures) -> dict[str, Any]:
     return {key: printable(value) if isinstance(value, str) else value for key, value in asdict(one).items()}
 
 
+def dump_summary(one: DumpFigures) -> str:
+    """Return the figures of a dump as a line of words."""
+    spill = "no spill"
+    if one.spill_bytes:
+        spill = f"{one.spill_bytes} bytes spilled by {_counted(one.spills, 'message')}, filled by {one.fills}"
+    parts = (
+        f"{one.name} on {one.platform or 'an unknown platform'}: {_counted(one.instructions, 'instruction')}",
+        f"SIMD{one.simd}",
+        f"{one.grf} GRF" if one.grf is not None else "",
+        spill,
+        f"{one.private_bytes} bytes of private memory" if one.private_bytes else "",
+        _counted(one.sends, "send"),
+        _counted(one.syncs, "sync"),
+        f"{one.dpas} dpas" if one.dpas else "",
+        _counted(one.bank_conflicts, "bank conflict") if one.bank_conflicts else "",
+        one.allocation,
+    )
+    return ", ".join(part for part in parts if part)
+
+
 def dump_table(dumps: Sequence[DumpFigures]) -> Iterator[str]:
     """Yield the lines of a table with a row for each dump."""
     yield from aligned([_DUMP_HEAD, *(_dump_cells(one) for one in dumps)])

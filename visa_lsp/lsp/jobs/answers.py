@@ -107,8 +107,8 @@ def stats(text: str | None, path: str | None, options: dict[str, Any]) -> Result
 
 def _dump(path: str, data: bytes) -> Result:
     from visa_lsp.app.stats.dump_folder import files_beside
-    from visa_lsp.app.stats.dumps import decode_dump, dump_summary, figures_of_dump
-    from visa_lsp.app.stats.printing import dump_json
+    from visa_lsp.app.stats.dumps import decode_dump, figures_of_dump
+    from visa_lsp.app.stats.printing import dump_json, dump_summary
 
     dump = figures_of_dump(path, decode_dump(data))
     beside = files_beside(dump)
