@@ -1,14 +1,16 @@
-"""Figures of native dumps and the finalizer's schedule: ``python -m benchmarks.figures [--dumps 400] [--schedules 100]``.
+"""Dumps, schedules and messages of the finalizer: ``python -m benchmarks.figures [--dumps 400] [--schedules 100]``.
 
 Makes dumps of texts of the corpus by the finalizer and compares every figure that ``stats`` prints of them with the file, by means
 of their own: the header by its lines, the instructions by their words, counted line by line. Then compares each row of
 ``gen --schedule`` on three platforms with the finalizer's table, and counts the rows without a line of machine code, which the
-finalizer dropped after scheduling. Exit status 1 where anything differs.
+finalizer dropped after scheduling. At last counts the messages of the corpus that ``explain`` knows, each kind at most 25 times,
+and how often one of the rules that it names reports the text. Exit status 1 where anything differs.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import random
 import re
 import shutil
@@ -19,16 +21,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.inputs import CORPUS
+from benchmarks.newest_forms import FORMS, load_whole_text, text_of
+from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.app.gen.document import Source, made
 from visa_lsp.app.gen.printing import as_json
 from visa_lsp.app.stats.dumps import figures_of_dump
+from visa_lsp.toolchain.meanings import meaning_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 _PLATFORMS = ("TGLLP", "DG2", "PVCXT")
 _OUTPUT = re.compile(r"^.*OutputAsmPath.*$", re.MULTILINE)
 _SECONDS = 60
+_SAMPLES = 25
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -55,6 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     shares = [args.schedules // len(timed) + (at < args.schedules % len(timed)) for at in range(len(timed))]
     for platform, own, share in zip(_PLATFORMS, timed, shares, strict=True):
         wrong += _schedules(tool, platform, own, share)
+    _messages()
     return 1 if wrong else 0
 
 
@@ -158,6 +165,46 @@ def _schedules(tool: str, platform: str, texts: Sequence[tuple[str, Path]], want
         f"{platform}: {done} schedules, {done - wrong} equal to the finalizer's table; of {rows} rows {rows - placed} without code"
     )
     return wrong
+
+
+def _messages() -> None:
+    """Print how many messages of the corpus are known, and how many have a rule that reports their text."""
+    counts: Counter[str] = Counter()
+    kinds: Counter[str] = Counter()
+    for message, platform, text in _complaints():
+        kind = re.sub(r"\d+|unexpected.*", "", message)
+        kinds[kind] += 1
+        if kinds[kind] > _SAMPLES:
+            continue
+        meaning = meaning_of(message)
+        counts["messages"] += 1
+        counts["known"] += meaning is not None
+        codes = {finding.code for finding in Analysis.of(text, platform).diagnostics}
+        counts["reported"] += meaning is not None and not codes.isdisjoint(meaning.rules)
+    print(
+        f"{counts['messages']} messages: {counts['known']} known, {counts['reported']} reported by a rule that is named"
+    )
+
+
+def _complaints() -> Iterator[tuple[str, str, str]]:
+    """Yield the messages of the corpus, with the platform and the text."""
+    rows = _rows(FORMS / "forms.tsv")
+    whole_text = load_whole_text(FORMS) if rows else str
+    for row in rows:
+        if row["verdict"] == "reject":
+            yield row["reason"], row["platform"], text_of(whole_text, row["platform"], row["statement"])
+    for row in _rows(CORPUS / "errors/verdicts.tsv"):
+        text = CORPUS / "errors" / f"{row['id']}.visaasm"
+        for message in (row["stderr"], row["verifier_messages"]):
+            if message and text.is_file():
+                yield message, row["platform"], text.read_text(encoding="utf-8", errors="replace")
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    if not path.is_file():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
 def _table(schedule: str) -> list[tuple[int, str]]:

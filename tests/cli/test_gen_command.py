@@ -92,6 +92,11 @@ def test_the_server_gives_the_schedule_with_the_columns(folder):
     assert line["bar"] == {"figure": 9, "percent": 100, "title": "cycle 9 of block 0, 8 cycles of waiting"}
 
 
+def test_a_schedule_is_not_compared(run, folder, tool):
+    status, _, err = run("gen", "k.visaasm", "--tool", tool, "--schedule", "--compare-options", "", "-noschedule")
+    assert (status, err) == (2, "visa-lsp: gen: --schedule shows one finalizer with one set of options\n")
+
+
 def test_a_finalizer_without_a_schedule_still_gives_machine_code(run, folder, tool):
     status, out, err = run("gen", "k.visaasm", "--tool", tool, "--schedule")
     assert status == 0

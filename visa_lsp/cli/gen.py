@@ -153,6 +153,8 @@ def _judge(args: argparse.Namespace) -> None:
         raise UserError("gen: compare two finalizers or two sets of options, not both at once")
     if args.html and (compared or len(tools) == 2):
         raise UserError("gen: --html shows one finalizer with one set of options")
+    if args.schedule and (compared or len(tools) == 2):
+        raise UserError("gen: --schedule shows one finalizer with one set of options")
     if args.source and not args.html:
         raise UserError("gen: --source needs --html")
     if args.html is not None and args.html == (args.output or (STDIN if args.format else None)):
