@@ -148,6 +148,15 @@ def test_spills_have_a_limit_and_a_baseline(stats, tmp_path):
     )
 
 
+def test_a_baseline_holds_for_the_dumps_of_a_changed_source(stats, tmp_path):
+    before, after = (f"OCL_asm{digest * 16}_simd16_entry_0001.asm" for digest in "0f")
+    (tmp_path / before).write_text(dump(spills=""))
+    assert stats(before, "--write-baseline", "known.json")[0] == 0
+    (tmp_path / after).write_text(dump())
+    status, _, err = stats(after, "--baseline", "known.json")
+    assert (status, err.endswith("needs 512 bytes for spills, 512 more than the 0 of known.json\n")) == (1, True)
+
+
 @pytest.mark.parametrize(
     ("env", "buffers", "is_told"),
     [
@@ -164,7 +173,7 @@ def test_spills_have_a_limit_and_a_baseline(stats, tmp_path):
 def test_a_spill_that_ze_info_does_not_have_is_a_finding(stats, tmp_path, env, buffers, is_told):
     (tmp_path / "k.zeinfo.yaml").write_text(ZE_INFO.format(env=env, buffers=buffers))
     status, _, err = stats("k.asm")
-    told = "k.asm:7:1: warning V925 untold-spill: 'k' spills 512 bytes, but k.zeinfo.yaml says that it spills nothing\n"
+    told = "k.asm:7:1: warning V925 undeclared-spill: 'k' spills 512 bytes, but k.zeinfo.yaml says that it spills nothing\n"
     assert (status, err) == ((1, told) if is_told else (0, ""))
 
 

@@ -108,9 +108,9 @@ def stats_command(args: argparse.Namespace) -> int:
     findings: tuple[ReportedFinding, ...] = ()
     if any(one.spill_bytes for one in dumps):
         # Imported here because it loads the YAML reader.
-        from visa_lsp.app.stats.dump_folder import untold_spills
+        from visa_lsp.app.stats.dump_folder import undeclared_spills
 
-        findings = tuple(untold_spills(dumps))
+        findings = tuple(undeclared_spills(dumps))
     _print(kernels, dumps, errors, findings, args.format)
     tell(findings)
     limits = {"pressure": args.max_pressure, "spill_bytes": args.max_spill}

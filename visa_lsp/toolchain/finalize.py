@@ -122,7 +122,7 @@ def finalize(
     needless = Event()
     aside = replace(call, stop=lambda: needless.is_set() or (call.stop is not None and call.stop()))
     end = time.monotonic() + call.seconds
-    with ThreadPoolExecutor(1) as pool:
+    with ThreadPoolExecutor(1 + with_schedule) as pool:
         copies = [guarded_copy(codes, bodies, number) for number in range(len(bodies))]
         asked = [pool.submit(_pressure, one, aside, end) for one in copies if with_pressure]
         scheduled = [pool.submit(_schedule, one, aside, end) for one in copies if with_schedule]

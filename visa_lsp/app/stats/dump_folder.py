@@ -12,7 +12,7 @@ from visa_lsp.app.stats.dumps import decode_dump
 from visa_lsp.app.tools import reported
 from visa_lsp.beside import TEXTS, Beside
 from visa_lsp.toolchain.finalize import ToolFinding
-from visa_lsp.toolchain.rules import UNTOLD_SPILL
+from visa_lsp.toolchain.rules import UNDECLARED_SPILL
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
 from visa_lsp.zeinfo.source import ZeInfoSource
 
@@ -42,7 +42,7 @@ def files_beside(one: DumpFigures) -> DumpFiles:
     return DumpFiles(text, document.path if document is not None else None)
 
 
-def untold_spills(dumps: Sequence[DumpFigures]) -> Iterator[ReportedFinding]:
+def undeclared_spills(dumps: Sequence[DumpFigures]) -> Iterator[ReportedFinding]:
     """Yield a finding for each dump that spills although the ze_info of its folder says that its kernel does not.
 
     A spilling dump beside one of the same kernel and width without spills is an attempt that the compiler threw away.
@@ -58,7 +58,7 @@ def untold_spills(dumps: Sequence[DumpFigures]) -> Iterator[ReportedFinding]:
         text = decode_dump(read_bytes(one.path))
         line = next((at for at, words in enumerate(text.splitlines()) if words.startswith("//.spill size")), 0)
         message = f"'{one.name}' spills {one.spill_bytes} bytes, but {document.path.name} says that it spills nothing"
-        yield from reported(one.path, text, (ToolFinding(UNTOLD_SPILL, line, message),))
+        yield from reported(one.path, text, (ToolFinding(UNDECLARED_SPILL, line, message),))
 
 
 def _attempt(one: DumpFigures) -> tuple[Path, str, int]:

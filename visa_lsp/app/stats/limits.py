@@ -6,6 +6,7 @@ equal names the n-th is compared with the n-th. Invariant: a kernel that is not 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from visa_lsp.app.stats.dumps import DumpFigures
     from visa_lsp.app.stats.figures import KernelFigures
 
+_DIGEST: Final = re.compile(r"(?<=_asm)[0-9a-f]{16}(?=_[^/]*$)")
 _KEY: Final = "kernels"
 _WORDS: Final = {"pressure": "GRF rows", "spill_bytes": "bytes for spills"}
 Known = dict[tuple[str, str, str, int], int]
@@ -37,7 +39,12 @@ class Measure(Struct, frozen=True):
 
     def identity(self, baseline: str) -> tuple[str, str, str]:
         """Return the kernel and its figure as the baseline at ``baseline`` names them."""
-        return relative(self.path, baseline), printable(self.kernel), self.key
+        return _without_digest(relative(self.path, baseline)), printable(self.kernel), self.key
+
+
+def _without_digest(path: str) -> str:
+    """Return a path without the digest of source and options in the name of a compiler's dump."""
+    return _DIGEST.sub("", path)
 
 
 def measures(kernels: Iterable[KernelFigures], dumps: Iterable[DumpFigures]) -> Iterator[Measure]:
@@ -56,7 +63,7 @@ def read_known(path: str) -> Known:
         key = next((key for key in _WORDS if isinstance(item.get(key), int)), None)
         if key is None or not {"path", "kernel"} <= item.keys():
             raise UserError(f"{path}: expected path, kernel and {' or '.join(_WORDS)} of each kernel")
-        identity = str(item["path"]), str(item["kernel"]), key
+        identity = _without_digest(str(item["path"])), str(item["kernel"]), key
         known[*identity, seen[identity]] = item[key]
         seen[identity] += 1
     return known
