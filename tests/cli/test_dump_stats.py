@@ -124,7 +124,16 @@ def test_two_folders_are_compared_kernel_by_kernel(stats, tmp_path):
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("words", [("a",), ("k.asm", "empty"), ("k.asm", "text.asm"), ("k.asm", "k.asm", "k.asm")])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("a",),
+        ("k.asm", "k.asm", "--max-spill", "1"),
+        ("k.asm", "empty"),
+        ("k.asm", "text.asm"),
+        ("k.asm", "k.asm", "k.asm"),
+    ],
+)
 def test_what_cannot_be_compared_is_a_usage_mistake(stats, tmp_path, words):
     (tmp_path / "empty").mkdir()
     (tmp_path / "text.asm").write_text("mov eax, 1\n")

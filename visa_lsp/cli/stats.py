@@ -124,6 +124,9 @@ def _compare(args: argparse.Namespace) -> int:
     """Print the dumps of two folders, or two dumps, side by side."""
     if len(args.inputs) != 2:
         raise UserError(f"--compare: expected two folders or two dumps, got {len(args.inputs)}")
+    limits = (args.max_pressure, args.max_spill, args.baseline, args.write_baseline)
+    if any(limit is not None for limit in limits):
+        raise UserError("--compare: expected no limit and no baseline")
     pairs = paired(*(dumps_of(named) for named in args.inputs))
     if args.format == "json":
         _print_json(pairs_json(pairs))

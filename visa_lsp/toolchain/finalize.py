@@ -229,8 +229,8 @@ def _group_by_lines(
     if schedules:
         # The listing of a kernel ends with the functions of the text.
         called = {gen.function for gen in listing.lines}
-        others = [rows for at, rows in enumerate(schedules) if not bodies[at].is_kernel and at != number]
-        parts = [schedules[number], *(rows for at, rows in enumerate(others) if at in called)]
+        of_functions = [rows for body, rows in zip(bodies, schedules, strict=True) if not body.is_kernel]
+        parts = [schedules[number], *(rows for at, rows in enumerate(of_functions) if at in called)]
         lines, schedule = with_issues(listing.lines, parts)
         listing = replace(listing, lines=tuple(lines))
     under: dict[int, list[GenLine]] = {}
