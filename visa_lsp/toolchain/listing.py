@@ -33,7 +33,8 @@ _CODE: Final = re.compile(r"\s*(?:(\([^)]*\))\s*)?([a-z][\w.]*)(?:\s*\((\d{1,2})
 _DPAS: Final = ("dpas", "dpasw", "bdpas")
 # Newer releases print messages by their meaning, such as `load.ugm`, and the descriptor in the remark.
 _MESSAGE: Final = "desc:0x"
-_SPILLED: Final = re.compile(r"\bscratch space (spill|fill):")
+# `scratch space spill: V5 from offset[0x32]`, in newer releases `spill to offset[0*64] of V5`.
+_SPILLED: Final = re.compile(r"\b(spill|fill)(?:: | (?:to|from) offset\[)")
 
 
 @dataclass(frozen=True, slots=True)
