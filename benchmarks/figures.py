@@ -125,8 +125,8 @@ def _by_hand(dump: str) -> dict[str, int | str | None]:
         "spill_bytes": int(head.get("spill size", "0 0").split()[-1]),
         "private_bytes": int(head.get("private memory", "0 0").split()[-1]),
         "allocation": head["RA type"].split()[-1],
-        "spills": dump.count("scratch space spill:") + dump.count("//  spill to offset["),
-        "fills": dump.count("scratch space fill:") + dump.count("//  fill from offset["),
+        "spills": dump.count(" spill: ") + dump.count("//  spill to "),
+        "fills": dump.count(" fill: ") + dump.count("//  fill from "),
         "dpas": opcodes["dpas"] + opcodes["dpasw"],
         # Untyped messages of the LSC are printed by their meaning, with their descriptor behind.
         "sends": sum(count for name, count in opcodes.items() if name.startswith("send")) + dump.count("; desc:0x"),

@@ -227,10 +227,14 @@ def _group_by_lines(
     functions = [body for body in bodies if not body.is_kernel]
     schedule: tuple[ScheduleRow, ...] = ()
     if schedules:
-        # The listing of a kernel ends with the functions of the text.
-        called = {gen.function for gen in listing.lines}
-        of_functions = [rows for body, rows in zip(bodies, schedules, strict=True) if not body.is_kernel]
-        parts = [schedules[number], *(rows for at, rows in enumerate(of_functions) if at in called)]
+        # The listing of a kernel ends with the functions that it calls.
+        called = {
+            functions[at] for at in {gen.function for gen in listing.lines} if at is not None and at < len(functions)
+        }
+        parts = [
+            schedules[number],
+            *(rows for body, rows in zip(bodies, schedules, strict=True) if body in called - {own}),
+        ]
         lines, schedule = with_issues(listing.lines, parts)
         listing = replace(listing, lines=tuple(lines))
     under: dict[int, list[GenLine]] = {}

@@ -33,8 +33,8 @@ _CODE: Final = re.compile(r"\s*(?:(\([^)]*\))\s*)?([a-z][\w.]*)(?:\s*\((\d{1,2})
 _DPAS: Final = ("dpas", "dpasw", "bdpas")
 # Newer releases print messages by their meaning, such as `load.ugm`, and the descriptor in the remark.
 _MESSAGE: Final = "desc:0x"
-# `scratch space spill: V5 from offset[0x32]`, in newer releases `spill to offset[0*64] of V5`.
-_SPILLED: Final = re.compile(r"\b(spill|fill)(?:: | (?:to|from) offset\[)")
+# `scratch space spill: V5 from offset[0x32]`, by other means `spill to offset[0*64] of V5` or `spill to FP[0*32] of ?`.
+_SPILLED: Final = re.compile(r"\b(spill|fill)(?:: | (?:to|from) \w+\[)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ _NEXT: Final = re.compile(r"(?<=:), (?=.)")  # instructions that are issued as o
 _LABEL: Final = re.compile(r"[^\s(]+:$")
 # The scheduler's names of opcodes that listings print differently.
 _NAMES: Final = {
-    "wait": "sync", "mach": "macl", "return": "ret", "intrinsic": "send", "pseudo_fcall": "call", "pseudo_fret": "ret",
+    "wait": "sync", "mach": "macl", "return": "ret", "intrinsic": "send", "pseudo_fcall": "call", "calla": "call", "pseudo_fret": "ret",
     "pseudo_fc_call": "call", "pseudo_fc_ret": "ret",
 }  # fmt: skip
 _TOKEN_USE: Final = re.compile(r"\$(\d{1,2})\.(?:dst|src)")
