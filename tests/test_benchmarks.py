@@ -19,6 +19,7 @@ from tiers import first
             "debug",
             "edit",
             "embedded",
+            "figures",
             "fuzz_dap",
             "gen",
             "hostile",

@@ -68,7 +68,7 @@ ALLOWED = {
     "app.gen": {"assemble", "check", "compile", "errors", "inputs", "tools"},
     "app.launch": {"assemble", "clusters", "compile", "ze_info", "errors", "exits", "inputs", "output_files", "parallel"},
     "app.read": {"assemble", "ze_info", "errors", "inputs", "suggestions"},
-    "app.stats": {"assemble", "baselines", "errors", "inputs"},
+    "app.stats": {"assemble", "baselines", "check", "errors", "folders", "inputs", "tools"},
     "generate.site": {"support_records", "support_table"},
     "ide.index": set(),
     "ide.prose": {"index"},
@@ -139,7 +139,8 @@ LATE = {
     "ruamel": {
         "app.captures.importing", "app.compare_runs.grid", "app.compare_runs.points", "app.compare_runs.programs", "app.compare_runs.search",
         "app.launch.file", "app.launch.forms", "app.launch.init", "app.launch.linking", "app.launch.options",
-        "app.launch.program_info", "app.launch.proposal", "app.launch.runner", "app.read.document", "cli.read", "cli.zeinfo",
+        "app.launch.program_info", "app.launch.proposal", "app.launch.runner", "app.read.document", "app.stats.dump_folder",
+        "cli.read", "cli.zeinfo",
     },
     "visa_lsp.lsp": {
         "cli.serve",

@@ -380,6 +380,18 @@ async def test_a_zebin_is_told_in_parts(client, kernel, tmp_path):
         assert (bad["ok"], bool(bad["error"])) == (False, True)
 
 
+async def test_a_native_dump_has_its_figures_and_the_files_of_its_kernel(client, kernel, tmp_path):
+    path = tmp_path / "saxpy.asm"
+    path.write_text(
+        "//.kernel saxpy\n//.platform TGLLP\n//.instCount 1\n//.RA type\tTRIVIAL_RA\n        nop (32|M0) // $0\n"
+    )
+    [dump] = (await command(client, "visa.stats", path.as_uri()))["dumps"]
+    assert dump["summary"] == "saxpy on TGLLP: 1 instruction, SIMD32, no spill, 0 sends, 0 syncs, TRIVIAL_RA"
+    assert (dump["visa"], dump["ze_info"]) == (str(tmp_path / "saxpy.visaasm"), str(tmp_path / "saxpy.zeinfo.yaml"))
+    other = await command(client, "visa.stats", (tmp_path / "none.asm").as_uri())
+    assert (other["ok"], bool(other["error"])) == (False, True)
+
+
 async def test_the_words_that_can_be_explained(client, kernel):
     told = await command(client, "visa.words")
     words = {word["word"]: word for word in told["words"]}

@@ -55,7 +55,7 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "visa-lsp gen": (
         ("visa-lsp gen saxpy.visaasm", "print the machine code of each line (with Intel's finalizer)"),
         ("visa-lsp gen saxpy.visaasm --html saxpy.html", "write an HTML page with both side by side"),
-        ("visa-lsp gen mandelbrot.visaasm --compare-options '' -noschedule", "compare two sets of options"),
+        ("visa-lsp gen saxpy.visaasm --schedule", "add the finalizer's cycles and stalls"),
     ),
     "visa-lsp compile": (
         (

@@ -24,6 +24,7 @@ import { compareWith, registerComparison } from './views/compare.ts';
 import { SourceCompiler } from './views/compile.ts';
 import { CompilerCheck } from './views/compiler.ts';
 import { CursorLine } from './views/cursor.ts';
+import { DumpLenses } from './views/dump.ts';
 import { Blocks } from './views/embedded.ts';
 import { FlowView } from './views/flow.ts';
 import { MachineView } from './views/machine.ts';
@@ -68,7 +69,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   const marks = new FaultMarks();
   const runner = new Runner(current, results, inline, form, heat, marks);
   const flow = new FlowView(context, current, heat);
-  const machine = new MachineView(context, current);
+  const machine = new MachineView(context, current, heat);
   const statistics = new Statistics(current);
   const range = new LiveRange(statistics);
   const pressure = new PressureView(context, statistics, range);
@@ -191,6 +192,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     new SourceLenses(current),
     new SourceCompiler(context, current, pages, platformsOf(context.extension.packageJSON)),
     new CursorLine(current),
+    new DumpLenses(current),
     debugging.register(),
     lanes,
     threads,

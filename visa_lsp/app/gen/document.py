@@ -135,8 +135,12 @@ def made(
     seconds: float,
     path: str = STDIN,
     stop: Callable[[], bool] | None = None,
+    *,
+    schedule: bool = False,
 ) -> GenDocument:
     """Finalize a text; ``path`` locates its settings, ``stop`` returns whether the request was cancelled.
+
+    ``schedule`` adds the finalizer's schedule.
 
     Raises UserError if the tool is missing or refuses the call.
     """
@@ -159,7 +163,7 @@ def made(
                 codes, note = in_older_forms(document, source.platform, codes)
             elif EFFICIENT in source.text:
                 call = replace(call, options=(EFFICIENT, *options))
-        result = finalize(codes, call)
+        result = finalize(codes, call, with_schedule=schedule)
     except ToolError as error:
         raise UserError(f"{source.name}: {error}") from None
     return _document(source, call.tool, options, result, note)

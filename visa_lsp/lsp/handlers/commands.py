@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from lsprotocol import types
 
 from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.app.stats.dumps import DUMP_SUFFIX
 from visa_lsp.embed.languages import Host, host_of
 from visa_lsp.ide.features.flow_text import dot, flow_at, mermaid, values
 from visa_lsp.ide.features.inline_values import RunValues
@@ -380,7 +381,7 @@ def _complete_launch_options(ls: VisaServer, options: dict[str, Any]) -> None:
 
 
 async def on_stats(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
-    """Count instructions, variables and registers of the kernels of a text or an object, line by line.
+    """Count instructions, variables and registers of the kernels of a text or an object, line by line; or read those of a dump.
 
     With ``lives`` the answer also has the lines where each variable is live.
 
@@ -392,10 +393,11 @@ async def on_stats(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
         nonlocal uri
         options = options_of(arguments)
         uri = options["uri"]
-        text, path = None if _is_object(uri) else _text(ls, uri), ls.files.path_of(uri)
+        is_made = _is_object(uri) or uri.lower().endswith(DUMP_SUFFIX)
+        text, path = None if is_made else _text(ls, uri), ls.files.path_of(uri)
         if text is None and path is None:
-            raise BadArgument("an object has to be a file")
-        platform = _platform(ls, options) if options.get("platform") or not _is_object(uri) else None
+            raise BadArgument("an object or a dump has to be a file")
+        platform = _platform(ls, options) if options.get("platform") or not is_made else None
         asked = {"platform": platform, "lives": options.get("lives")}
         return lambda: stats_in_subprocess(text, path, asked, stop)
 
