@@ -1,0 +1,591 @@
+"""The dynamic dependences of a recorded run: from an executed instruction to those that gave its inputs.
+
+A ``Step`` is one instruction for one unit: a lane, or a dword of a block that a message moves for the whole thread.
+Definitions are found per byte of registers and memory, per lane of predicates, per element of address variables; the
+control dependence is the last branch that decided whether the step is executed. Nothing is kept per step of the run but
+the recording. Invariant: a cause is executed before its effect, except for the other party of a race.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from visa_lsp.flow.graph import graph_of
+from visa_lsp.flow.program_steps import steps_of
+from visa_lsp.isa.model import FlowClass
+from visa_lsp.program.model import Combine
+from visa_lsp.sim.observers.definedness_plan import Travel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from visa_lsp.sim.interp import Code
+    from visa_lsp.sim.memory import Buffer
+    from visa_lsp.sim.observers.definedness_plan import RegisterOperand
+    from visa_lsp.sim.observers.recording import Activation, PlaceRecord, RecordedAccess, StepRecorder
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_DWORD: Final = 4
+_MAX_RIVALS: Final = 2  # other parties of races named per step
+_CALLS: Final = frozenset({FlowClass.CALL, FlowClass.KERNEL_CALL})
+
+
+class Step(NamedTuple):
+    """One executed instruction for one unit."""
+
+    row: int
+    unit: int
+
+
+class Origin(NamedTuple):
+    """A value that no recorded instruction wrote: bytes of ``where`` that the launch gives, or that were never written.
+
+    ``where`` is an input, a buffer (by its identity) or a variable of an activation; ``given`` is false for what was
+    never written.
+    """
+
+    kind: str  # input, memory, undefined
+    owner: int  # number of the activation; 0 for a buffer
+    where: int  # variable, or identity of the buffer
+    offset: int
+    size: int
+
+
+Cause = Step | Origin
+
+
+class _Stores:
+    """All writes to one buffer, by offset."""
+
+    def __init__(self, accesses: Sequence[RecordedAccess], numbers: Sequence[int]) -> None:
+        counts = [access.offsets.size for access in accesses]
+        self.access = np.repeat(np.array(numbers, np.int64), counts)
+        self.element = np.concatenate([np.arange(count) for count in counts])
+        offsets = np.concatenate([access.offsets for access in accesses])
+        order = np.argsort(offsets, kind="stable")
+        self.offsets = offsets[order]
+        self.access, self.element = self.access[order], self.element[order]
+        self.largest = max(access.size for access in accesses)
+
+    def over(self, offset: int, size: int) -> Iterator[tuple[int, int]]:
+        """Yield access and element of the writes that may touch some bytes."""
+        first = int(np.searchsorted(self.offsets, offset - self.largest + 1))
+        last = int(np.searchsorted(self.offsets, offset + size))
+        for at in range(first, last):
+            yield int(self.access[at]), int(self.element[at])
+
+
+class Dependences:
+    """The dependences of one recorded run."""
+
+    def __init__(self, recorder: StepRecorder) -> None:
+        self.recorder = recorder
+        self.pcs = np.array(recorder.pcs, np.int64)
+        self.owners = np.array(recorder.owners, np.int64)
+        self.masks = np.array(recorder.masks, np.int64)
+        self._span = int(self.pcs.max(initial=0)) + 1
+        keys = self.owners * self._span + self.pcs
+        self._order = np.argsort(keys, kind="stable")
+        self._keys = keys[self._order]
+        self._occurrences: dict[tuple[int, int], Array] = {}
+        self._writers: dict[int, _Writers] = {}
+        self._deciders: dict[int, list[tuple[int, ...]]] = {}
+        self._of_row: dict[int, list[int]] = {}
+        by_buffer: dict[int, list[int]] = {}
+        for number, access in enumerate(recorder.accesses):
+            self._of_row.setdefault(access.row, []).append(number)
+            by_buffer.setdefault(id(access.buffer), []).append(number)
+        self._touching = by_buffer
+        self._stores: dict[int, _Stores | None] = {}
+        self._loads: dict[int, _Stores | None] = {}
+
+    # ---- rows
+
+    def owner(self, row: int) -> Activation:
+        """Return the activation of a row."""
+        return self.recorder.activations[self.owners[row]]
+
+    def place(self, row: int) -> PlaceRecord:
+        """Return the static part of a row."""
+        return self.recorder.places[id(self.owner(row).code)][int(self.pcs[row])]
+
+    def occurrences(self, owner: int, pc: int) -> Array:
+        """Return the rows of an instruction in an activation."""
+        known = self._occurrences.get((owner, pc))
+        if known is None:
+            key = owner * self._span + pc
+            first, last = np.searchsorted(self._keys, (key, key + 1))
+            known = self._occurrences[owner, pc] = self._order[first:last]
+        return known
+
+    def is_active(self, row: int, lane: int) -> bool:
+        """Return whether an instruction's lane was enabled."""
+        return bool(int(self.masks[row]) >> lane & 1)
+
+    def accesses(self, row: int) -> list[RecordedAccess]:
+        """Return the memory accesses of a row."""
+        return [self.recorder.accesses[number] for number in self._of_row.get(row, ())]
+
+    # ---- causes
+
+    def causes(self, step: Step) -> list[Cause]:
+        """Return the causes of a step, each once: data first, then the predicate, then control."""
+        row, unit = step
+        place, owner = self.place(row), self.owner(row)
+        plan = place.plan
+        found: dict[Cause, None] = {}
+        for operand in plan.sources:
+            if plan.selects and operand.touch.field in ("src0", "src1") and not self._is_chosen(step, operand):
+                continue
+            for byte in self._bytes_read(step, operand):
+                self._add(found, self.register_writer(owner, byte, row))
+        for access in self.accesses(row):
+            if access.kind != "write":
+                for element in self.elements(step, access):
+                    self._add_memory(found, access, element, row)
+        for start, count, _ in plan.addresses_read:
+            width = max(1, plan.lanes // count)
+            self._add(found, self._address_writer(owner, start + min(count - 1, unit // width if place.by_lane else 0), row))
+        lanes = [plan.at + unit] if place.by_lane else range(plan.at, plan.at + plan.lanes)
+        for var in plan.preds_read:
+            by_number = place.predicate == 0 and not place.is_branch
+            for lane in range(plan.at, plan.at + plan.lanes) if by_number else lanes:
+                self._add(found, self._predicate_writer(owner, var, lane, row))
+        if plan.pred is not None:
+            if plan.pred.combine is not Combine.NONE:
+                lanes = range(plan.at, plan.at + plan.lanes)
+            elif place.is_branch and plan.lanes == 1:
+                lanes = [plan.at]
+            for lane in lanes:
+                self._add(found, self._predicate_writer(owner, plan.pred.var, lane, row))
+        self._add(found, self.decider(step))
+        found.pop(step, None)
+        return list(found)
+
+    @staticmethod
+    def _add(found: dict[Cause, None], cause: Cause | None) -> None:
+        if cause is not None:
+            found.setdefault(cause)
+
+    def _is_chosen(self, step: Step, operand: RegisterOperand) -> bool:
+        """Return whether a select takes its value from an operand."""
+        place = self.place(step.row)
+        pred = place.plan.pred
+        if pred is None:
+            return True
+        lanes = [place.plan.at + step.unit]
+        if pred.combine is not Combine.NONE:
+            lanes = list(range(place.plan.at, place.plan.at + place.plan.lanes))
+        bits = []
+        for lane in lanes:
+            writer = self._predicate_writer(self.owner(step.row), pred.var, lane, step.row)
+            bits.append(bool(writer is not None and self._predicate_after(writer.row) >> lane & 1))
+        holds = any(bits) if pred.combine is Combine.ANY else all(bits)
+        return (operand.touch.field == "src0") is (holds is not pred.inverse)
+
+    def _rows_of(self, step: Step, count: int) -> range | list[int]:
+        """Return the rows of an operand with ``count`` cells that a unit reads."""
+        place = self.place(step.row)
+        lanes, unit = place.plan.lanes, step.unit
+        if place.plan.travel is Travel.WHOLE or not place.by_lane or count % lanes:
+            return range(count)
+        if place.plan.travel is Travel.FOUR:
+            return [row for row in range(count) if row % lanes // 4 == unit // 4]
+        return range(unit, count, lanes)
+
+    def _cells(self, row: int, operand: RegisterOperand) -> Array:
+        """Return the bytes of an operand's cells, a row for each."""
+        if operand.places is not None:
+            return operand.places
+        at = self.recorder.dynamic[row][self.place(row).dynamic.index(operand)]
+        return np.asarray(at[:, None] + np.arange(operand.touch.size))
+
+    def _bytes_read(self, step: Step, operand: RegisterOperand, *, in_order: bool = False) -> list[int]:
+        place, cells = self.place(step.row), self._cells(step.row, operand)
+        if not place.by_lane and not operand.address and any(a.kind != "read" for a in self.accesses(step.row)):
+            flat = cells.reshape(-1)
+            part = flat[step.unit * _DWORD : (step.unit + 1) * _DWORD]
+            return [int(byte) for byte in (part if part.size else flat)]
+        found = [int(byte) for cell in self._rows_of(step, len(cells)) for byte in cells[cell]]
+        return found if in_order else sorted(set(found))
+
+    def elements(self, step: Step, access: RecordedAccess) -> list[int]:
+        """Return the elements of a message that belong to a unit."""
+        if self.place(step.row).by_lane:
+            return [int(n) for n in np.flatnonzero(access.lanes == step.unit)]
+        first = access.elements * access.size
+        byte = step.unit * _DWORD
+        return [int(n) for n in np.flatnonzero((first < byte + _DWORD) & (first + access.size > byte))]
+
+    def _unit_of(self, access: RecordedAccess, element: int, offset: int) -> int:
+        """Return the unit of the instruction that wrote byte ``offset`` by an element."""
+        if self.place(access.row).by_lane:
+            return int(access.lanes[element])
+        byte = int(access.elements[element]) * access.size + max(0, offset - int(access.offsets[element]))
+        return byte // _DWORD
+
+    # ---- definitions in registers
+
+    def _writers_in(self, code: Code) -> _Writers:
+        known = self._writers.get(id(code))
+        if known is None:
+            known = self._writers[id(code)] = _Writers(self.recorder.places[id(code)])
+        return known
+
+    def register_writer(self, owner: Activation, byte: int, before: int) -> Cause | None:
+        """Return the last step that wrote a register byte; None for predefined values that the hardware gives."""
+        found = self._register_step(owner, byte, before)
+        if found is not None:
+            return found
+        layout = owner.code.layout
+        if byte < layout.predefined_end:
+            return None
+        variable = next(
+            (item.id for item in owner.code.kernel.inputs if item.kind & 7 == 0
+             and layout.offset(item.id) <= byte < layout.offset(item.id) + item.size), None,
+        )  # fmt: skip
+        if variable is not None and owner.caller is None:
+            start = layout.offset(variable)
+            return Origin("input", owner.number, variable, (byte - start) // _DWORD * _DWORD, _DWORD)
+        number = layout.at(byte)
+        return Origin("undefined", owner.number, number, 0, 0) if number is not None else None
+
+    def _register_step(self, owner: Activation, byte: int, before: int) -> Step | None:
+        best, unit = self._last_write(owner, byte, before)
+        if byte < owner.code.layout.predefined_end:  # calls copy the predefined variables there and back
+            for called in reversed(owner.calls):
+                if called.call < before and called.call >= best:
+                    inner = self._register_step_in(called, byte, before)
+                    if inner is not None and inner.row > best:
+                        return inner
+            if best < 0 and owner.caller is not None:
+                return self._register_step(owner.caller, byte, owner.call)
+        return Step(best, unit) if best >= 0 else None
+
+    def _register_step_in(self, called: Activation, byte: int, before: int) -> Step | None:
+        best, unit = self._last_write(called, byte, before)
+        for inner in called.calls:
+            found = self._register_step_in(inner, byte, before)
+            if found is not None and found.row > best:
+                best, unit = found
+        return Step(best, unit) if best >= 0 else None
+
+    def _last_write(self, owner: Activation, byte: int, before: int) -> tuple[int, int]:
+        writers = self._writers_in(owner.code)
+        best, unit = -1, 0
+        for pc, cell, by_lane in writers.of_byte(byte):
+            rows = self.occurrences(owner.number, pc)
+            at = int(np.searchsorted(rows, before)) - 1
+            while at >= 0 and rows[at] > best:
+                row = int(rows[at])
+                if self.is_active(row, cell) if by_lane else self.masks[row]:
+                    best, unit = row, cell
+                    break
+                at -= 1
+        for pc in writers.indirect:
+            rows = self.occurrences(owner.number, pc)
+            at = int(np.searchsorted(rows, before)) - 1
+            while at >= 0 and rows[at] > best:
+                row = int(rows[at])
+                lane = self._indirect_lane(row, byte)
+                if lane is not None:
+                    best, unit = row, lane
+                    break
+                at -= 1
+        return best, unit
+
+    def _indirect_lane(self, row: int, byte: int) -> int | None:
+        """Return the lane that wrote a byte through an address register."""
+        for operand in self.place(row).dynamic:
+            if operand.touch.write:
+                for lane in np.flatnonzero((self._cells(row, operand) == byte).any(axis=1)).tolist():
+                    if self.is_active(row, lane):
+                        return int(lane)
+        return None
+
+    # ---- definitions of predicates and addresses
+
+    def _predicate_writer(self, owner: Activation, var: int, lane: int, before: int) -> Step | None:
+        return self._last_lane(owner, self._writers_in(owner.code).predicates.get(var, ()), lane, before)
+
+    def _address_writer(self, owner: Activation, element: int, before: int) -> Step | None:
+        best: Step | None = None
+        for pc, start, count in self._writers_in(owner.code).addresses:
+            if start <= element < start + count:
+                found = self._last_of(owner, pc, element - start, before)
+                if found is not None and (best is None or found.row > best.row):
+                    best = found
+        return best
+
+    def _last_lane(self, owner: Activation, writers: Sequence[tuple[int, int, int]], lane: int, before: int) -> Step | None:
+        best: Step | None = None
+        for pc, at, lanes in writers:
+            if 0 <= lane - at < lanes:
+                found = self._last_of(owner, pc, lane - at, before)
+                if found is not None and (best is None or found.row > best.row):
+                    best = found
+        return best
+
+    def _last_of(self, owner: Activation, pc: int, unit: int, before: int) -> Step | None:
+        rows = self.occurrences(owner.number, pc)
+        for at in range(int(np.searchsorted(rows, before)) - 1, -1, -1):
+            if self.is_active(int(rows[at]), unit):
+                return Step(int(rows[at]), unit)
+        return None
+
+    def _predicate_after(self, row: int) -> int:
+        at = self._after_registers(row)
+        return int.from_bytes(self.recorder.values[at : at + _DWORD], "little")
+
+    # ---- control
+
+    def decider(self, step: Step) -> Step | None:
+        """Return the branch, or the call, that let a step be executed; None for what is executed in any case."""
+        owner, place = self.owner(step.row), self.place(step.row)
+        lane = place.plan.at + step.unit if place.by_lane and not place.plan.no_mask else None
+        if place.is_branch:
+            lane = step.unit if place.plan.lanes > 1 else None
+        best: Step | None = None
+        for pc in self._deciders_of(owner.code)[int(self.pcs[step.row])]:
+            rows = self.occurrences(owner.number, pc)
+            at = int(np.searchsorted(rows, step.row)) - 1
+            while at >= 0 and (best is None or rows[at] > best.row):
+                mask = int(self.masks[rows[at]])
+                if lane is None or mask >> lane & 1:
+                    unit = lane if lane is not None else (mask & -mask).bit_length() - 1
+                    best = Step(int(rows[at]), max(0, unit))
+                    break
+                at -= 1
+        if best is None and owner.caller is not None and owner.call >= 0:
+            return Step(owner.call, lane or 0)
+        return best
+
+    def _deciders_of(self, code: Code) -> list[tuple[int, ...]]:
+        """Return, for each instruction of a body, the branches that it is control dependent on."""
+        known = self._deciders.get(id(code))
+        if known is None:
+            known = self._deciders[id(code)] = _control_dependences(code)
+        return known
+
+    # ---- memory
+
+    def _index(self, buffer: Buffer, *, writes: bool) -> _Stores | None:
+        index = self._stores if writes else self._loads
+        if id(buffer) not in index:
+            numbers = [n for n in self._touching.get(id(buffer), ()) if (self.recorder.accesses[n].kind != "read") is writes
+                       and self.recorder.accesses[n].offsets.size]  # fmt: skip
+            index[id(buffer)] = _Stores([self.recorder.accesses[n] for n in numbers], numbers) if numbers else None
+        return index[id(buffer)]
+
+    def memory_writers(self, buffer: Buffer, offset: int, size: int, before: int) -> list[Cause]:
+        """Return the last steps that wrote some bytes of memory, and the origin of bytes that none wrote."""
+        last: dict[int, tuple[int, int, int]] = {}
+        index = self._index(buffer, writes=True)
+        for number, element in index.over(offset, size) if index is not None else ():
+            access = self.recorder.accesses[number]
+            start = int(access.offsets[element])
+            if access.row < before:
+                for byte in range(max(offset, start), min(offset + size, start + access.size)):
+                    last[byte] = max(last.get(byte, (-1, -1, -1)), (access.row, number, element))
+        found: dict[Cause, None] = {}
+        for byte in range(offset, offset + size):
+            if byte in last:
+                _, number, element = last[byte]
+                access = self.recorder.accesses[number]
+                found.setdefault(Step(access.row, self._unit_of(access, element, byte)))
+            else:
+                first = offset if size <= 2 * _DWORD else byte // _DWORD * _DWORD
+                found.setdefault(Origin("memory", 0, id(buffer), first, min(size, 2 * _DWORD) if first == offset else _DWORD))
+        return list(found)
+
+    def _add_memory(self, found: dict[Cause, None], access: RecordedAccess, element: int, before: int) -> None:
+        for cause in self.memory_writers(access.buffer, int(access.offsets[element]), access.size, before):
+            found.setdefault(cause)
+
+    def rivals(self, step: Step) -> list[Step]:
+        """Return the other parties of races on the bytes that a step loads or stores: unordered, and storing another value."""
+        found: dict[Step, None] = {}
+        owner = self.owner(step.row)
+        for access in self.accesses(step.row):
+            for element in self.elements(step, access):
+                for index in [self._index(access.buffer, writes=True)] + (
+                    [self._index(access.buffer, writes=False)] if access.kind != "read" else []
+                ):
+                    for number, other_element in index.over(int(access.offsets[element]), access.size) if index else ():
+                        other = self.recorder.accesses[number]
+                        if other.row != step.row and self._is_race(owner, access, element, other, other_element):
+                            unit = self._unit_of(other, other_element, int(access.offsets[element]))
+                            found.setdefault(Step(other.row, unit))
+                            if len(found) >= _MAX_RIVALS:
+                                return list(found)
+        return list(found)
+
+    def _is_race(
+        self, owner: Activation, access: RecordedAccess, element: int, other: RecordedAccess, other_element: int
+    ) -> bool:
+        start, theirs = int(access.offsets[element]), int(other.offsets[other_element])
+        if not (theirs < start + access.size and start < theirs + other.size):
+            return False
+        if access.kind == other.kind == "atomic":
+            return False
+        party = self.owner(other.row)
+        if party.group == owner.group and (party.thread == owner.thread or access.epoch != other.epoch):
+            return False
+        if access.values is not None and other.values is not None and access.size == other.size:
+            return bool((access.values[element] != other.values[other_element]).any())
+        return True
+
+    # ---- values
+
+    def value(self, step: Step) -> bytes:
+        """Return what a step did, as bytes to compare: the written value and where a store went, or a branch's outcome."""
+        place = self.place(step.row)
+        made = b"".join(self.bytes_after(step, target) or b"" for target in place.plan.targets)
+        if place.predicate:
+            made += bytes([self.predicate_bit(step)])
+        if place.addresses is not None:
+            at = self._after_registers(step.row) + _DWORD * bool(place.predicate) + 8 * min(step.unit, place.addresses[1] - 1)
+            made += bytes(self.recorder.values[at : at + 8])
+        if place.is_branch:
+            made += bytes([self.is_taken(step)])
+        for access in self.accesses(step.row):
+            if access.kind == "read":
+                continue
+            for element in self.elements(step, access):
+                made += access.buffer.name.encode() + int(access.offsets[element]).to_bytes(8, "little")
+                if access.values is not None:
+                    made += access.values[element].tobytes()
+        return made
+
+    def bytes_after(self, step: Step, target: RegisterOperand) -> bytes | None:
+        """Return the bytes that a step wrote to an operand; None where they are known only at run time."""
+        if target.places is None:
+            return None
+        start = int(self.recorder.starts[step.row]) - self.place(step.row).low
+        return bytes(self.recorder.values[start + byte] for byte in self._bytes_written(step, target.places))
+
+    def _bytes_written(self, step: Step, cells: Array) -> list[int]:
+        place = self.place(step.row)
+        if not place.by_lane:
+            return [int(byte) for byte in cells.reshape(-1)[step.unit * _DWORD : (step.unit + 1) * _DWORD]]
+        lanes = place.plan.lanes
+        rows = range(len(cells)) if len(cells) % lanes else range(step.unit, len(cells), lanes)
+        return [int(byte) for row in rows for byte in cells[row]]
+
+    def bytes_before(self, step: Step, source: RegisterOperand) -> bytes | None:
+        """Return the bytes that a step read of an operand; None where the recording does not have them all."""
+        owner = self.owner(step.row)
+        found = [self._byte_before(owner, byte, step.row) for byte in self._bytes_read(step, source, in_order=True)]
+        return None if None in found else bytes(byte for byte in found if byte is not None)
+
+    def _byte_before(self, owner: Activation, byte: int, before: int) -> int | None:
+        writer = self.register_writer(owner, byte, before)
+        if isinstance(writer, Step):
+            place = self.place(writer.row)
+            if not place.low <= byte < place.high:
+                return None
+            return self.recorder.values[int(self.recorder.starts[writer.row]) + byte - place.low]
+        if writer is not None and writer.kind == "input":
+            return owner.inputs[byte - owner.first]
+        return None
+
+    def predicate_bit(self, step: Step) -> int:
+        """Return the bit of a predicate that a step set."""
+        return self._predicate_after(step.row) >> (self.place(step.row).plan.at + step.unit) & 1
+
+    def is_taken(self, step: Step) -> bool:
+        """Return whether a branch moved a lane."""
+        place = self.place(step.row)
+        at = self._after_registers(step.row) + _DWORD * bool(place.predicate) + 8 * (place.addresses[1] if place.addresses else 0)
+        return bool(int.from_bytes(self.recorder.values[at : at + _DWORD], "little") >> step.unit & 1)
+
+    def _after_registers(self, row: int) -> int:
+        place = self.place(row)
+        return int(self.recorder.starts[row]) + place.high - place.low
+
+    def is_enabled(self, step: Step) -> bool:
+        """Return whether a step was executed for its unit."""
+        place = self.place(step.row)
+        return self.is_active(step.row, step.unit) if place.by_lane else bool(self.masks[step.row])
+
+    def number_of(self, step: Step) -> int:
+        """Return how many times before the same activation executed the instruction for the same unit."""
+        rows = self.occurrences(int(self.owners[step.row]), int(self.pcs[step.row]))
+        return int(np.searchsorted(self._enabled_rows(step.row, step.unit, rows), step.row))
+
+    def _enabled_rows(self, row: int, unit: int, rows: Array) -> Array:
+        if self.place(row).by_lane:
+            return np.asarray(rows[self.masks[rows] >> unit & 1 == 1])
+        return np.asarray(rows[self.masks[rows] != 0])
+
+    def step_at(self, key: tuple[tuple[int, int, int], int, int], code: Code, pc: int, unit: int, number: int) -> Step | None:
+        """Return the step of a thread (group, thread, ordinal of the activation) by its number; None if not executed."""
+        owner = self._by_key.get((*key, id(code)))
+        if owner is None or pc not in self.recorder.places.get(id(code), {}):
+            return None
+        rows = self.occurrences(owner, pc)
+        if not rows.size:
+            return None
+        rows = self._enabled_rows(int(rows[0]), unit, rows)
+        return Step(int(rows[number]), unit) if number < rows.size else None
+
+    @cached_property
+    def _by_key(self) -> dict[tuple[tuple[int, int, int], int, int, int], int]:
+        return {(a.group, a.thread, a.ordinal, id(a.code)): a.number for a in self.recorder.activations}
+
+
+class _Writers:
+    """The instructions of a body that write each register byte, predicate and address element."""
+
+    def __init__(self, places: dict[int, PlaceRecord]) -> None:
+        self._bytes: dict[int, list[tuple[int, int, bool]]] = {}
+        self.predicates: dict[int, list[tuple[int, int, int]]] = {}
+        self.addresses: list[tuple[int, int, int]] = []
+        self.indirect: list[int] = []
+        for pc, place in places.items():
+            plan = place.plan
+            for target in plan.targets:
+                if target.places is None:
+                    self.indirect.append(pc)
+                    continue
+                by_lane = place.by_lane and len(target.places) % plan.lanes == 0
+                flat = 0
+                for cell, row in enumerate(target.places.tolist()):
+                    for byte in row:
+                        unit = cell % plan.lanes if by_lane else 0 if place.by_lane else flat // _DWORD
+                        self._bytes.setdefault(byte, []).append((pc, unit, by_lane))
+                        flat += 1
+            for var in plan.preds_written:
+                self.predicates.setdefault(var, []).append((pc, plan.at, plan.lanes))
+            if place.addresses is not None:
+                self.addresses.append((pc, *place.addresses))
+
+    def of_byte(self, byte: int) -> Sequence[tuple[int, int, bool]]:
+        return self._bytes.get(byte, ())
+
+
+def _control_dependences(code: Code) -> list[tuple[int, ...]]:
+    graph = graph_of(steps_of(code.kernel), code.kernel.name)
+    above = graph.post_dominators
+    on: list[set[int]] = [set() for _ in graph.blocks]
+    for block in graph.blocks:
+        ahead = graph.successors[block.number]
+        if len(ahead) < 2 and not (block.ends and ahead):
+            continue
+        for start in ahead:
+            runner = start
+            while runner not in (-1, above[block.number]):
+                on[runner].add(block.last)
+                runner = above[runner]
+    # A subroutine is executed because of its call.
+    instructions = code.kernel.instructions
+    for pc, inst in enumerate(instructions):
+        label = inst.get("label")
+        if inst.row.flow in _CALLS and isinstance(label, int) and label in graph.at_label:
+            on[graph.at_label[label]].add(pc)
+    return [tuple(sorted(on[number])) for number in graph.block_of]
+
