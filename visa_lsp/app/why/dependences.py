@@ -18,6 +18,7 @@ from visa_lsp.flow.program_steps import steps_of
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.program.model import Combine
 from visa_lsp.sim.observers.definedness_plan import Travel
+from visa_lsp.sim.operands import CR0
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -138,7 +139,7 @@ class Dependences:
         place, owner = self.place(row), self.owner(row)
         plan = place.plan
         found: dict[Cause, None] = {}
-        for operand in plan.sources:
+        for operand in place.sources:
             if plan.selects and operand.touch.field in ("src0", "src1") and not self._is_chosen(step, operand):
                 continue
             for byte in self._bytes_read(step, operand):
@@ -162,6 +163,12 @@ class Dependences:
                 lanes = [plan.at]
             for lane in lanes:
                 self._add(found, self._predicate_writer(owner, plan.pred.var, lane, row))
+        for sampler, cell in (*plan.cells_read, *([plan.state_read] if plan.state_read is not None else ())):
+            self._add(found, self._state_writer(owner, sampler, cell, row))
+        if place.has_modes:
+            modes = owner.code.layout.offset(CR0)
+            if self._writers_in(owner.code).of_byte(modes):
+                self._add(found, self.register_writer(owner, modes, row))
         self._add(found, self.decider(step))
         found.pop(step, None)
         return list(found)
@@ -321,6 +328,10 @@ class Dependences:
                     best = found
         return best
 
+    def _state_writer(self, owner: Activation, sampler: bool, cell: int, before: int) -> Step | None:
+        found = (self._last_of(owner, pc, 0, before) for pc in self._writers_in(owner.code).states.get((sampler, cell), ()))
+        return max((step for step in found if step is not None), default=None)
+
     def _last_lane(self, owner: Activation, writers: Sequence[tuple[int, int, int]], lane: int, before: int) -> Step | None:
         best: Step | None = None
         for pc, at, lanes in writers:
@@ -444,12 +455,15 @@ class Dependences:
     def value(self, step: Step) -> bytes:
         """Return what a step did, as bytes to compare: the written value and where a store went, or a branch's outcome."""
         place = self.place(step.row)
-        made = b"".join(self.bytes_after(step, target) or b"" for target in place.plan.targets)
+        made = b"".join(self.bytes_after(step, target) or b"" for target in place.targets)
         if place.predicate:
             made += bytes([self.predicate_bit(step)])
         if place.addresses is not None:
             at = self._after_registers(step.row) + _DWORD * bool(place.predicate) + 8 * min(step.unit, place.addresses[1] - 1)
             made += bytes(self.recorder.values[at : at + 8])
+        if place.plan.state_written is not None:
+            at = self._after_registers(step.row)
+            made += bytes(self.recorder.values[at : at + _DWORD])
         if place.is_branch:
             made += bytes([self.is_taken(step)])
         for access in self.accesses(step.row):
@@ -500,7 +514,7 @@ class Dependences:
     def is_taken(self, step: Step) -> bool:
         """Return whether a branch moved a lane."""
         place = self.place(step.row)
-        at = self._after_registers(step.row) + _DWORD * bool(place.predicate) + 8 * (place.addresses[1] if place.addresses else 0)
+        at = self._after_registers(step.row) + _DWORD * bool(place.predicate)
         return bool(int.from_bytes(self.recorder.values[at : at + _DWORD], "little") >> step.unit & 1)
 
     def _after_registers(self, row: int) -> int:
@@ -546,9 +560,10 @@ class _Writers:
         self.predicates: dict[int, list[tuple[int, int, int]]] = {}
         self.addresses: list[tuple[int, int, int]] = []
         self.indirect: list[int] = []
+        self.states: dict[tuple[bool, int], list[int]] = {}
         for pc, place in places.items():
             plan = place.plan
-            for target in plan.targets:
+            for target in place.targets:
                 if target.places is None:
                     self.indirect.append(pc)
                     continue
@@ -563,6 +578,8 @@ class _Writers:
                 self.predicates.setdefault(var, []).append((pc, plan.at, plan.lanes))
             if place.addresses is not None:
                 self.addresses.append((pc, *place.addresses))
+            if plan.state_written is not None:
+                self.states.setdefault(plan.state_written, []).append(pc)
 
     def of_byte(self, byte: int) -> Sequence[tuple[int, int, bool]]:
         return self._bytes.get(byte, ())

@@ -159,7 +159,7 @@ class Describer:
         place, code = run.place(step.row), run.owner(step.row).code
         names = self._names_of(code)
         found: Values = {}
-        for target in place.plan.targets:
+        for target in place.targets:
             raw = run.bytes_after(step, target)
             if raw is not None:
                 found[self._name(names, target)] = _shown(raw, self._type(code, step.row, target))
@@ -179,7 +179,7 @@ class Describer:
         code = run.owner(step.row).code
         names = self._names_of(code)
         found: Values = {}
-        for source in run.place(step.row).plan.sources:
+        for source in run.place(step.row).sources:
             raw = run.bytes_before(step, source)
             if raw is not None:
                 found[self._name(names, source)] = _shown(raw, self._type(code, step.row, source))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.app.why.dependences import Dependences, Origin, Step
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from visa_lsp.app.why.dependences import Cause
     from visa_lsp.sim.interp import Code
@@ -127,20 +127,22 @@ class SliceNode:
     """Steps of one thread at one instruction, or a value that the launch gives.
 
     ``steps`` are nearest first. ``of_reference``: the steps are of the reference run, and ours executes none of them.
-    ``rank`` orders nodes: first differences, then by distance.
+    ``is_diverted``: only in one of the runs is it a cause of a first difference, because it writes or is read elsewhere.
+    ``rank`` orders nodes: first differences, diverted ones, then by distance.
     """
 
     steps: list[Cause]
     distance: int
     is_first: bool = False
+    is_diverted: bool = False
     of_reference: bool = False
     causes: list[SliceNode] = field(default_factory=list)
     rivals: list[SliceNode] = field(default_factory=list)
 
     @property
-    def rank(self) -> tuple[bool, bool, int]:
+    def rank(self) -> tuple[bool, bool, bool, int]:
         """The sort key."""
-        return not self.is_first, isinstance(self.steps[0], Origin), self.distance
+        return not self.is_first, not self.is_diverted, isinstance(self.steps[0], Origin), self.distance
 
 
 class Comparison:
@@ -149,6 +151,17 @@ class Comparison:
     def __init__(self, ours: Dependences, theirs: Dependences) -> None:
         self.ours, self.theirs = ours, theirs
         self.forward, self.backward = Pairing(ours, theirs), Pairing(theirs, ours)
+
+    def diverted(self, first: SlicedStep) -> Iterator[Step]:
+        """Yield our steps that are a cause of a first difference in one of the runs only."""
+        partner = self.forward.partner(first.cause) if isinstance(first.cause, Step) else None
+        if partner is None:
+            return
+        here = [step for step in first.causes if isinstance(step, Step)]
+        there = [step for step in self.theirs.causes(partner) if isinstance(step, Step)]
+        lost = [step for one in there if (step := self.backward.partner(one)) is not None]
+        yield from (step for step in lost if step not in here)
+        yield from (step for step in here if self.forward.partner(step) not in there)
 
 
 def nodes_of(run: Dependences, found: Slice, comparison: Comparison | None = None, other: Slice | None = None) -> list[SliceNode]:
@@ -178,6 +191,12 @@ def nodes_of(run: Dependences, found: Slice, comparison: Comparison | None = Non
             known = of_cause.get((own[1], own[0])) or node(own[0], step.distance, of_reference=own[1])
             of_cause[of_reference, cause] = known
             known.is_first |= pairing is not None and pairing.is_first(step)
+    if comparison is not None:
+        for step in list(found.steps.values()):
+            if comparison.forward.is_first(step):
+                for lost in comparison.diverted(step):
+                    known = of_cause.get((False, lost)) or node(lost, step.distance + 1, of_reference=False)
+                    known.is_diverted = True
     for of_reference, part, _ in sides:
         for cause, step in part.steps.items():
             here = of_cause.get((of_reference, cause))

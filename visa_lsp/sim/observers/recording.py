@@ -13,16 +13,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.sim.observers.definedness_plan import InstructionKind, plan_of
+from visa_lsp.isa.lane import Effect, Lane
+from visa_lsp.program.model import General, Immediate, Indirect
+from visa_lsp.sim.observers.definedness_plan import InstructionKind, RegisterOperand, plan_of
 from visa_lsp.sim.observers.hooks import Observer
 from visa_lsp.sim.observers.races import split
+from visa_lsp.sim.operands import Site
 
 if TYPE_CHECKING:
     from visa_lsp.program.model import Inst
     from visa_lsp.sim.group import Barrier
     from visa_lsp.sim.interp import Code, Thread
     from visa_lsp.sim.memory import Buffer
-    from visa_lsp.sim.observers.definedness_plan import DefinednessPlan, RegisterOperand
+    from visa_lsp.sim.observers.definedness_plan import DefinednessPlan
     from visa_lsp.sim.observers.hooks import MemoryAccess
     from visa_lsp.sim.registers import Frame
 
@@ -39,12 +42,16 @@ class PlaceRecord:
 
     ``low`` to ``high`` are the recorded register bytes; ``addresses`` the recorded address elements (start, count).
     ``by_lane``: its cells belong to lanes, not to the bytes of a block. ``dynamic``: operands whose bytes are known only
-    at run time.
+    at run time. ``has_modes``: it computes with floats, by the rounding and denormal modes of ``%cr0``. ``sources`` and
+    ``targets`` include the predefined variables, which are always defined.
     """
 
     inst: Inst
     plan: DefinednessPlan
     by_lane: bool
+    sources: list[RegisterOperand]
+    targets: list[RegisterOperand]
+    has_modes: bool
     low: int = 0
     high: int = 0
     predicate: int = 0
@@ -182,6 +189,9 @@ class StepRecorder(Observer):
         if place.addresses is not None:
             start, count = place.addresses
             values += frame.addr[start : start + count].tobytes()
+        if plan_state := place.plan.state_written:
+            sampler, cell = plan_state
+            values += ((frame.samplers if sampler else frame.surfaces)[cell] & 0xFFFFFFFF).to_bytes(_WORD, "little")
         if place.is_branch:
             values += self._taken.to_bytes(_WORD, "little")
         if self._at_run_time:
@@ -246,16 +256,27 @@ def _inputs(code: Code) -> tuple[int, int]:
     return min((start for start, _ in at), default=0), max((start + size for start, size in at), default=0)
 
 
+def _computes_floats(code: Code, pc: int) -> bool:
+    inst = code.kernel.instructions[pc]
+    site = Site(code, inst, pc)
+    return isinstance(inst.row.meaning, Lane | Effect) and any(
+        isinstance(value, General | Indirect | Immediate) and site.operand_type(value).is_float for value in inst.values
+    )
+
+
 def _place(code: Code, pc: int) -> PlaceRecord:
     inst = code.kernel.instructions[pc]
     plan = plan_of(code, pc)
-    known = [target.places for target in plan.targets if target.places is not None]
+    filled = [RegisterOperand(touch, touch.places) for touch in code.touches.get(pc, ()) if touch.filled]
+    sources = plan.sources + [operand for operand in filled if not operand.touch.write]
+    targets = plan.targets + [operand for operand in filled if operand.touch.write]
+    known = [target.places for target in targets if target.places is not None]
     low = min((int(places.min()) for places in known if places.size), default=0)
     high = max((int(places.max()) + 1 for places in known if places.size), default=0)
     in_blocks = plan.kind is InstructionKind.MESSAGE and code.lane(pc, 0) is None
     return PlaceRecord(
-        inst, plan, not in_blocks, low, high,
+        inst, plan, not in_blocks, sources, targets, _computes_floats(code, pc), low, high,
         plan.preds_written[0] if plan.preds_written else 0,
         plan.address_written,
-        tuple(operand for operand in (*plan.sources, *plan.targets) if operand.touch.indirect is not None),
+        tuple(operand for operand in (*sources, *targets) if operand.touch.indirect is not None),
     )  # fmt: skip
