@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.app.compare_runs.programs import program_at
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch import runner
-from visa_lsp.app.launch.file import parse_launch, read_launch_file
+from visa_lsp.app.launch.file import read_launch_file
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.proposal import proposed
 from visa_lsp.app.launch.unit import program_of
 from visa_lsp.app.why.dependences import Dependences, Step
 from visa_lsp.app.why.question import element_of, failed_element
-from visa_lsp.app.why.report import Describer, WhyReport
-from visa_lsp.app.why.slices import Comparison, Slice, nodes_of, slice_of
+from visa_lsp.app.why.report import Describer, WhyNode, WhyReport
+from visa_lsp.app.why.slices import Comparison, nodes_of, slice_of
 from visa_lsp.sim.machine import run as interpret
 from visa_lsp.sim.observers.recording import StepRecorder
 
@@ -86,7 +86,7 @@ def answer(question: WhyQuestion) -> WhyReport:
         )
     else:
         assert report is not None
-        fault = _fault(report.faults, question.fault)
+        fault = _fault((*report.faults, *report.findings), question.fault)
         found, starts = WhyReport(str(fault)), _fault_starts(ours, fault)
     theirs = None
     if question.against is not None:
@@ -185,7 +185,7 @@ def _fill(
         report.nodes.append(made)
 
 
-def _compare(made, node: SliceNode, comparison: Comparison | None, theirs: Describer) -> None:
+def _compare(made: WhyNode, node: SliceNode, comparison: Comparison | None, theirs: Describer) -> None:
     """Add what the reference run wrote."""
     nearest = node.steps[0]
     if comparison is None or not isinstance(nearest, Step):

@@ -284,17 +284,23 @@ def _node_json(node: WhyNode) -> Values:
 
 def text_lines(report: WhyReport) -> Iterator[str]:
     """Yield the answer as text: the value, then a line for each node with its values and causes."""
-    head = f"{report.value} = {report.is_now}" if report.is_now is not None else report.value
-    yield head + (f", expected {report.expected}" if report.expected is not None else "")
+    yield head_line(report)
     for node in report.nodes:
-        yield from _node_lines(node)
+        yield from node_lines(node)
     if report.total > len(report.nodes):
         yield f"... and {report.total - len(report.nodes)} more nodes (--max-nodes)"
     for note in report.notes:
         yield f"note: {note}"
 
 
-def _node_lines(node: WhyNode) -> Iterator[str]:
+def head_line(report: WhyReport) -> str:
+    """Return the value in question in words: ``y[37] = 3.0, expected 2.5``."""
+    head = f"{report.value} = {report.is_now}" if report.is_now is not None else report.value
+    return head + (f", expected {report.expected}" if report.expected is not None else "")
+
+
+def node_lines(node: WhyNode) -> Iterator[str]:
+    """Yield a node as text: its line, then its thread and values, then its links."""
     where = f"{node.path}:{node.line}" if node.line else node.kernel
     mark = "first difference: " if node.is_first else "differs: " if node.differs else ""
     if node.kind == "missing":

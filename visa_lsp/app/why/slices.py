@@ -152,16 +152,26 @@ class Comparison:
         self.ours, self.theirs = ours, theirs
         self.forward, self.backward = Pairing(ours, theirs), Pairing(theirs, ours)
 
-    def diverted(self, first: SlicedStep) -> Iterator[Step]:
-        """Yield our steps that are a cause of a first difference in one of the runs only."""
-        partner = self.forward.partner(first.cause) if isinstance(first.cause, Step) else None
-        if partner is None:
-            return
-        here = [step for step in first.causes if isinstance(step, Step)]
-        there = [step for step in self.theirs.causes(partner) if isinstance(step, Step)]
-        lost = [step for one in there if (step := self.backward.partner(one)) is not None]
-        yield from (step for step in lost if step not in here)
-        yield from (step for step in here if self.forward.partner(step) not in there)
+    def diverted(self, ours: Slice, theirs: Slice) -> Iterator[tuple[Step, int]]:
+        """Yield our steps, with a distance, that are a cause of a first difference in one of the runs only."""
+        firsts: dict[tuple[Step, Step], int] = {}
+        for found in ours.steps.values():
+            if isinstance(found.cause, Step) and self.forward.is_first(found):
+                partner = self.forward.partner(found.cause)
+                if partner is not None:
+                    firsts[found.cause, partner] = found.distance
+        for found in theirs.steps.values():
+            if isinstance(found.cause, Step) and self.backward.is_first(found):
+                partner = self.backward.partner(found.cause)
+                if partner is not None:
+                    firsts.setdefault((partner, found.cause), found.distance)
+        for (here, there), distance in firsts.items():
+            own = [step for step in self.ours.causes(here) if isinstance(step, Step)]
+            other = [step for step in self.theirs.causes(there) if isinstance(step, Step)]
+            lost = (step for one in other if (step := self.backward.partner(one)) is not None and step not in own)
+            new = (step for step in own if self.forward.partner(step) not in other)
+            for step in (*lost, *new):
+                yield step, distance + 1
 
 
 def nodes_of(run: Dependences, found: Slice, comparison: Comparison | None = None, other: Slice | None = None) -> list[SliceNode]:
@@ -191,12 +201,9 @@ def nodes_of(run: Dependences, found: Slice, comparison: Comparison | None = Non
             known = of_cause.get((own[1], own[0])) or node(own[0], step.distance, of_reference=own[1])
             of_cause[of_reference, cause] = known
             known.is_first |= pairing is not None and pairing.is_first(step)
-    if comparison is not None:
-        for step in list(found.steps.values()):
-            if comparison.forward.is_first(step):
-                for lost in comparison.diverted(step):
-                    known = of_cause.get((False, lost)) or node(lost, step.distance + 1, of_reference=False)
-                    known.is_diverted = True
+    if comparison is not None and other is not None:
+        for lost, distance in comparison.diverted(found, other):
+            (of_cause.get((False, lost)) or node(lost, distance, of_reference=False)).is_diverted = True
     for of_reference, part, _ in sides:
         for cause, step in part.steps.items():
             here = of_cause.get((of_reference, cause))
