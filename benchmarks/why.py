@@ -13,10 +13,8 @@ from __future__ import annotations
 
 import argparse
 import random
-import resource
 import sys
 import time
-from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -39,7 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.app.launch.report import RunReport
-    from visa_lsp.app.why.report import WhyReport
 
 KINDS: Final = ("opcode", "operand", "immediate")
 FIRST: Final = 10  # nodes

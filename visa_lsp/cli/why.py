@@ -37,10 +37,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--launch", metavar="FILE", help="launch file; default: the sibling NAME.launch.yaml, else a generated one"
     )
     parser.add_argument(
-        "--against", metavar="REF", help="reference program: nodes that differ from its run are shown, the first differences first"
+        "--against",
+        metavar="REF",
+        help="reference program: nodes that differ from its run are shown, the first differences first",
     )
     parser.add_argument("--budget", metavar="N", type=whole_number(1), help="stop the run after N instructions")
-    parser.add_argument("--max-nodes", metavar="N", type=whole_number(1), default=40, help="show at most N nodes; default: 40")
+    parser.add_argument(
+        "--max-nodes", metavar="N", type=whole_number(1), default=40, help="show at most N nodes; default: 40"
+    )
     parser.add_argument("--format", choices=("text", "json", "html"), default="text", help="output format")
     parser.add_argument("-o", "--output", metavar="OUT", default=STDIN, help="output file; default: standard output")
     add_platform(parser)

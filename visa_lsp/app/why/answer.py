@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.app.compare_runs.programs import program_at
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch import runner
+from visa_lsp.app.launch.comparison import finite, numbers
 from visa_lsp.app.launch.file import read_launch_file
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.proposal import proposed
 from visa_lsp.app.launch.unit import program_of
-from visa_lsp.app.why.dependences import Dependences, Step
+from visa_lsp.app.why.dependences import Origin, Step
 from visa_lsp.app.why.question import element_of, failed_element
+from visa_lsp.app.why.recorded import LaunchRecorder, RecordedRun
 from visa_lsp.app.why.report import Describer, WhyNode, WhyReport
 from visa_lsp.app.why.slices import Comparison, nodes_of, slice_of
-from visa_lsp.sim.machine import run as interpret
-from visa_lsp.sim.observers.recording import StepRecorder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from visa_lsp.app.why.dependences import Cause
     from visa_lsp.app.why.question import Element
     from visa_lsp.app.why.slices import SliceNode
-    from visa_lsp.sim.dispatch import RunResult
     from visa_lsp.sim.faults import Fault
 
-BUDGET: Final = 2_000_000  # instructions of a recorded run: some ten seconds
 SHOWN_NODES: Final = 40
+_WIDENING_STEPS: Final = 2_000  # of the slice that says which other groups matter
 _SUFFIXES: Final = (".yaml", ".yml")
+Needed = tuple[int | str, int, int]  # argument, offset and size in bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,52 +56,68 @@ class WhyQuestion:
     most: int = SHOWN_NODES
 
 
-@dataclass(slots=True, eq=False)
-class RecordedRun:
-    """A run with everything that it executed."""
-
-    run: ReadyRun
-    dependences: Dependences
-    result: RunResult
-
-
 def answer(question: WhyQuestion) -> WhyReport:
     """Answer a question. Raises UserError, LaunchError and TextProblems for mistakes of the user."""
-    options = RunOptions(platform=question.platform, checks="none", budget=question.budget)
+    checks = "all" if question.value is None else "none"
+    options = RunOptions(platform=question.platform, checks=checks, budget=question.budget)
     launch, path = _launch_of(question, options)
-    ours = _record(_ready(path, launch, options), question)
-    report = None
-    if question.value is None:
-        report = runner.carried_out(_ready(path, launch, replace(options, checks="all")))
-    element: Element | None = None
-    starts: list[Cause]
+    run = _ready(path, launch, options)
+    report = runner.carried_out(run)
+    element = failed_element(run.prepared, report) if question.fault is None else None
     if question.value is not None:
-        element = element_of(question.value, ours.run.prepared, ours.run.report(ours.result, "interp"))
-    elif question.fault is None and report is not None:
-        element = failed_element(ours.run.prepared, report)
+        element = element_of(question.value, run.prepared, report)
     if element is not None:
         found = WhyReport(element.words, element.value, element.expected)
-        starts = ours.dependences.memory_writers(
-            element.buffer, element.offset, element.dtype.itemsize, len(ours.dependences.pcs)
-        )
+        needed = [(element.arg, element.offset, element.dtype.itemsize)]
+        ours = _record(_ready(path, launch, options), report.instructions, needed)
+        starts = _last_writers(ours, needed)
     else:
-        assert report is not None
         fault = _fault((*report.faults, *report.findings), question.fault)
-        found, starts = WhyReport(str(fault)), _fault_starts(ours, fault)
+        found, needed = WhyReport(str(fault)), []
+        ours = _record(_ready(path, launch, options), report.instructions, needed, fault.group)
+        starts = _fault_starts(ours, fault)
     theirs = None
     if question.against is not None:
         found.against = question.against
-        theirs = _record(_ready(Path(question.against), launch, options), question)
+        group = None if element is not None else fault.group
+        other = _ready(Path(question.against), launch, options)
+        theirs = _record(
+            _ready(Path(question.against), launch, options), runner.carried_out(other).instructions, needed, group
+        )
     _fill(found, ours, starts, theirs, element, question.most)
-    found.notes += _limits(ours)
+    found.notes += ours.notes
     return found
 
 
-def _limits(run: RecordedRun) -> list[str]:
-    notes = [str(fault) for fault in run.result.faults if not fault.is_note]
-    if run.dependences.recorder.is_full:
-        notes.append(f"only the first {len(run.dependences.pcs):,} instructions of the run are recorded")
-    return notes
+def _record(
+    run: ReadyRun, steps: int, needed: Sequence[Needed], group: tuple[int, int, int] | None = None
+) -> RecordedRun:
+    """Record a run; of a large one also the groups that wrote what the recorded ones load."""
+    buffers = run.prepared.buffers
+    recorder = LaunchRecorder(run, steps)
+    found = recorder.record([(buffers[arg], offset, size) for arg, offset, size in needed if arg in buffers], group)
+    while found.groups and needed:
+        known = {id(buffer.whole): buffer for buffer in run.prepared.dispatch.buffers}
+        origins = [
+            (known[cause.where], cause.offset, cause.size)
+            for cause in slice_of(found.dependences, _last_writers(found, needed), most=_WIDENING_STEPS).steps
+            if isinstance(cause, Origin) and cause.kind == "memory" and cause.where in known
+        ]
+        wider = recorder.widened(found, origins) if origins else None
+        if wider is None:
+            break
+        found = wider
+    return found
+
+
+def _last_writers(run: RecordedRun, needed: Sequence[Needed]) -> list[Cause]:
+    """Return the last steps that wrote some bytes of arguments."""
+    found = run.dependences
+    return [
+        cause
+        for arg, offset, size in needed if arg in run.run.prepared.buffers
+        for cause in found.memory_writers(run.run.prepared.buffers[arg].whole, offset, size, len(found.pcs))
+    ]  # fmt: skip
 
 
 def _launch_of(question: WhyQuestion, options: RunOptions) -> tuple[LaunchFile, Path]:
@@ -123,12 +139,6 @@ def _launch_of(question: WhyQuestion, options: RunOptions) -> tuple[LaunchFile, 
 
 def _ready(path: Path, launch: LaunchFile, options: RunOptions) -> ReadyRun:
     return program_at(str(path)).ready(launch, options)
-
-
-def _record(run: ReadyRun, question: WhyQuestion) -> RecordedRun:
-    recorder = StepRecorder()
-    result = interpret(run.dispatch(question.budget or BUDGET), (recorder,))
-    return RecordedRun(run, Dependences(recorder), result)
 
 
 def _fault(faults: Sequence[Fault], number: int | None) -> Fault:
@@ -155,7 +165,12 @@ def _fault_starts(ours: RecordedRun, fault: Fault) -> list[Cause]:
 
 
 def _fill(
-    report: WhyReport, ours: RecordedRun, starts: list[Cause], theirs: RecordedRun | None, element: Element | None, most: int
+    report: WhyReport,
+    ours: RecordedRun,
+    starts: list[Cause],
+    theirs: RecordedRun | None,
+    element: Element | None,
+    most: int,
 ) -> None:
     """Add the nodes of a slice to the answer."""
     comparison, other = None, None
@@ -164,17 +179,22 @@ def _fill(
         goals = _reference_starts(theirs, element, comparison, starts)
         other = slice_of(theirs.dependences, goals, comparison.backward)
         if element is not None and element.arg in theirs.run.prepared.arrays:
-            array = theirs.run.prepared.arrays[element.arg].reshape(-1)
-            report.expected = array[element.index].item() if element.index < array.size else report.expected
-        if not any(comparison.forward.differs(s) for s in starts) and not any(comparison.backward.differs(g) for g in goals):
+            array = theirs.run.prepared.arrays[element.arg].reshape(-1)[element.index : element.index + 1]
+            report.expected = finite(numbers(array)[0]) if array.size else report.expected
+        if not any(comparison.forward.differs(s) for s in starts) and not any(
+            comparison.backward.differs(g) for g in goals
+        ):
             report.notes.append("the reference run gives the same value")
             comparison = other = None
     found = slice_of(ours.dependences, starts, comparison.forward if comparison is not None else None)
     nodes = nodes_of(ours.dependences, found, comparison, other)
     if found.is_cut:
         report.notes.append(f"the slice is cut off after {len(found.steps):,} steps")
-    describer = Describer(ours.run, ours.dependences)
-    describers = {False: describer, True: Describer(theirs.run, theirs.dependences) if theirs is not None else describer}
+    describer = Describer(ours)
+    describers = {
+        False: describer,
+        True: Describer(theirs) if theirs is not None else describer,
+    }
     report.total = len(nodes)
     ids = {id(node): number for number, node in enumerate(nodes, 1)}
     for number, node in enumerate(nodes[:most], 1):
@@ -202,12 +222,7 @@ def _compare(made: WhyNode, node: SliceNode, comparison: Comparison | None, thei
 def _reference_starts(
     theirs: RecordedRun, element: Element | None, comparison: Comparison, starts: Sequence[Cause]
 ) -> list[Cause]:
-    if element is not None and element.arg in theirs.run.prepared.buffers:
-        buffer = theirs.run.prepared.buffers[element.arg].whole
-        return theirs.dependences.memory_writers(
-            buffer, element.offset, element.dtype.itemsize, len(theirs.dependences.pcs)
-        )
+    if element is not None:
+        return _last_writers(theirs, [(element.arg, element.offset, element.dtype.itemsize)])
     partners = (comparison.forward.partner(start) for start in starts if isinstance(start, Step))
     return [partner for partner in partners if partner is not None]
-
-

@@ -45,11 +45,11 @@ class Step(NamedTuple):
 class Origin(NamedTuple):
     """A value that no recorded instruction wrote: bytes of ``where`` that the launch gives, or that were never written.
 
-    ``where`` is an input, a buffer (by its identity) or a variable of an activation; ``given`` is false for what was
-    never written.
+    ``where`` is an input, a buffer (by its identity) or a variable of an activation. ``earlier``: written before the
+    recording begins.
     """
 
-    kind: str  # input, memory, undefined
+    kind: str  # input, memory, undefined, earlier
     owner: int  # number of the activation; 0 for a buffer
     where: int  # variable, or identity of the buffer
     offset: int
@@ -108,7 +108,7 @@ class Dependences:
 
     def owner(self, row: int) -> Activation:
         """Return the activation of a row."""
-        return self.recorder.activations[self.owners[row]]
+        return self.recorder.activations[int(self.owners[row])]
 
     def place(self, row: int) -> PlaceRecord:
         """Return the static part of a row."""
@@ -150,7 +150,9 @@ class Dependences:
                     self._add_memory(found, access, element, row)
         for start, count, _ in plan.addresses_read:
             width = max(1, plan.lanes // count)
-            self._add(found, self._address_writer(owner, start + min(count - 1, unit // width if place.by_lane else 0), row))
+            self._add(
+                found, self._address_writer(owner, start + min(count - 1, unit // width if place.by_lane else 0), row)
+            )
         lanes = [plan.at + unit] if place.by_lane else range(plan.at, plan.at + plan.lanes)
         for var in plan.preds_read:
             by_number = place.predicate == 0 and not place.is_branch
@@ -251,14 +253,18 @@ class Dependences:
         layout = owner.code.layout
         if byte < layout.predefined_end:
             return None
+        number = layout.at(byte)
+        if owner.is_late and number is not None:
+            return Origin("earlier", owner.number, number, 0, 0)
         variable = next(
             (item.id for item in owner.code.kernel.inputs if item.kind & 7 == 0
              and layout.offset(item.id) <= byte < layout.offset(item.id) + item.size), None,
         )  # fmt: skip
         if variable is not None and owner.caller is None:
             start = layout.offset(variable)
-            return Origin("input", owner.number, variable, (byte - start) // _DWORD * _DWORD, _DWORD)
-        number = layout.at(byte)
+            type_ = owner.code.kernel.variable_type(variable)
+            size = type_.size if type_ is not None else _DWORD
+            return Origin("input", owner.number, variable, (byte - start) // size * size, size)
         return Origin("undefined", owner.number, number, 0, 0) if number is not None else None
 
     def _register_step(self, owner: Activation, byte: int, before: int) -> Step | None:
@@ -329,10 +335,14 @@ class Dependences:
         return best
 
     def _state_writer(self, owner: Activation, sampler: bool, cell: int, before: int) -> Step | None:
-        found = (self._last_of(owner, pc, 0, before) for pc in self._writers_in(owner.code).states.get((sampler, cell), ()))
+        found = (
+            self._last_of(owner, pc, 0, before) for pc in self._writers_in(owner.code).states.get((sampler, cell), ())
+        )
         return max((step for step in found if step is not None), default=None)
 
-    def _last_lane(self, owner: Activation, writers: Sequence[tuple[int, int, int]], lane: int, before: int) -> Step | None:
+    def _last_lane(
+        self, owner: Activation, writers: Sequence[tuple[int, int, int]], lane: int, before: int
+    ) -> Step | None:
         best: Step | None = None
         for pc, at, lanes in writers:
             if 0 <= lane - at < lanes:
@@ -410,7 +420,9 @@ class Dependences:
                 found.setdefault(Step(access.row, self._unit_of(access, element, byte)))
             else:
                 first = offset if size <= 2 * _DWORD else byte // _DWORD * _DWORD
-                found.setdefault(Origin("memory", 0, id(buffer), first, min(size, 2 * _DWORD) if first == offset else _DWORD))
+                found.setdefault(
+                    Origin("memory", 0, id(buffer), first, min(size, 2 * _DWORD) if first == offset else _DWORD)
+                )
         return list(found)
 
     def _add_memory(self, found: dict[Cause, None], access: RecordedAccess, element: int, before: int) -> None:
@@ -459,7 +471,11 @@ class Dependences:
         if place.predicate:
             made += bytes([self.predicate_bit(step)])
         if place.addresses is not None:
-            at = self._after_registers(step.row) + _DWORD * bool(place.predicate) + 8 * min(step.unit, place.addresses[1] - 1)
+            at = (
+                self._after_registers(step.row)
+                + _DWORD * bool(place.predicate)
+                + 8 * min(step.unit, place.addresses[1] - 1)
+            )
             made += bytes(self.recorder.values[at : at + 8])
         if place.plan.state_written is not None:
             at = self._after_registers(step.row)
@@ -536,7 +552,9 @@ class Dependences:
             return np.asarray(rows[self.masks[rows] >> unit & 1 == 1])
         return np.asarray(rows[self.masks[rows] != 0])
 
-    def step_at(self, key: tuple[tuple[int, int, int], int, int], code: Code, pc: int, unit: int, number: int) -> Step | None:
+    def step_at(
+        self, key: tuple[tuple[int, int, int], int, int], code: Code, pc: int, unit: int, number: int
+    ) -> Step | None:
         """Return the step of a thread (group, thread, ordinal of the activation) by its number; None if not executed."""
         owner = self._by_key.get((*key, id(code)))
         if owner is None or pc not in self.recorder.places.get(id(code), {}):
@@ -605,4 +623,3 @@ def _control_dependences(code: Code) -> list[tuple[int, ...]]:
         if inst.row.flow in _CALLS and isinstance(label, int) and label in graph.at_label:
             on[graph.at_label[label]].add(pc)
     return [tuple(sorted(on[number])) for number in graph.block_of]
-

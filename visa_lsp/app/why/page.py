@@ -33,7 +33,9 @@ def page(report: WhyReport) -> str:
     by_id = {node.id: node for node in report.nodes}
     tree = "".join(part for root in roots for part in _branch(root, by_id, shown, 0))
     rest = "".join(part for node in report.nodes if node.id not in shown for part in _branch(node, by_id, shown, 0))
-    firsts = "".join(f'<li><a href="#n{n.id}">#{n.id}</a> <code>{escape(n.text)}</code></li>' for n in report.nodes if n.is_first)
+    firsts = "".join(
+        f'<li><a href="#n{n.id}">#{n.id}</a> <code>{escape(n.text)}</code></li>' for n in report.nodes if n.is_first
+    )
     notes = "".join(f"<p>{escape(printable(note))}</p>" for note in report.notes)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'

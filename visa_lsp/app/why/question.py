@@ -42,10 +42,14 @@ def element_of(words: str, prepared: PreparedLaunch, report: RunReport | None = 
     if match is None:
         raise UserError(f"--value {words}: expected NAME[INDEX], such as y[37] or 0[37]")
     name = match["name"]
-    keys = {title: key for key in prepared.arrays for title in (prepared.names.get(key, ""), str(key), f"arg{key}") if title}
+    keys = {
+        title: key for key in prepared.arrays for title in (prepared.names.get(key, ""), str(key), f"arg{key}") if title
+    }
     if name not in keys:
         known = ", ".join(title_of(key, prepared) for key in prepared.arrays)
-        raise UserError(f"--value {words}: no buffer is called '{name}'{did_you_mean(name, keys)}; buffers: {known or 'none'}")
+        raise UserError(
+            f"--value {words}: no buffer is called '{name}'; buffers: {known or 'none'}{did_you_mean(name, keys)}"
+        )
     key = keys[name]
     array = prepared.arrays[key]
     given = [part for inner in _INDEX.findall(match["index"]) for part in inner.split(",")]

@@ -22,8 +22,7 @@ from visa_lsp.sim.values import DTYPE
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from visa_lsp.app.launch.runner import ReadyRun
-    from visa_lsp.app.why.dependences import Dependences
+    from visa_lsp.app.why.recorded import RecordedRun
     from visa_lsp.app.why.slices import SliceNode
     from visa_lsp.program.operand_text import OperandNames
     from visa_lsp.sim.interp import Code
@@ -33,6 +32,11 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, np.dtype[Any]]
 Values = dict[str, Any]
 
+_ORIGINS: Final = {
+    "input": "an input of the kernel",
+    "undefined": "never written before it is read",
+    "earlier": "written before the recorded instructions",
+}
 _MAX_VALUES: Final = 8  # elements of one operand
 _MAX_LANES: Final = 32
 _MAX_STEPS_SHOWN: Final = 4  # elements of memory that one node names
@@ -42,8 +46,8 @@ _MAX_STEPS_SHOWN: Final = 4  # elements of memory that one node names
 class WhyNode:
     """One node of the answer.
 
-    ``kind``: instruction; missing (only the reference run executes it); input, memory, undefined (no instruction wrote
-    it). ``line`` counts from 1, 0 without a text. ``values`` are what it wrote, ``reads`` what it read, ``reference``
+    ``kind``: instruction; missing (only the reference run executes it); input, memory, undefined, earlier (no recorded
+    instruction wrote it). ``line`` counts from 1, 0 without a text. ``values`` are what it wrote, ``reads`` what it read, ``reference``
     what the reference run wrote. ``lanes`` and ``times`` count the steps that the node stands for.
     """
 
@@ -87,8 +91,8 @@ class WhyReport:
 class Describer:
     """Describes the steps of one run."""
 
-    def __init__(self, run: ReadyRun, dependences: Dependences) -> None:
-        self._run, self._dependences = run, dependences
+    def __init__(self, recorded: RecordedRun) -> None:
+        self._run, self._dependences, self._before = recorded.run, recorded.dependences, recorded.before
         self._names: dict[int, OperandNames] = {}
 
     # ---- nodes
@@ -104,7 +108,9 @@ class Describer:
         inst = owner.code.kernel.instructions[pc]
         source = self._run.texts.get(owner.code.kernel.name)
         known = source is not None and 0 <= inst.line < len(source.lines)
-        text = source.lines[inst.line] if source is not None and known else instruction(self._names_of(owner.code), inst)
+        text = (
+            source.lines[inst.line] if source is not None and known else instruction(self._names_of(owner.code), inst)
+        )
         lanes = sorted({lane for step in steps if (lane := self._lane(step)) is not None})
         return WhyNode(
             number, "missing" if found.of_reference else "instruction", _plain(text),
@@ -120,13 +126,13 @@ class Describer:
         for origin in origins[:_MAX_STEPS_SHOWN]:
             if origin.kind == "memory":
                 buffer = self._buffers[origin.where]
-                values |= self.memory_values(buffer, origin.offset, buffer.data[origin.offset : origin.offset + origin.size])
+                values |= self.memory_values(buffer, origin.offset, self._before.of(buffer, origin.offset, origin.size))
         if first.kind == "memory":
             words = f"{self._buffer_title(self._buffers[first.where])}: as the launch gives it"
             return WhyNode(number, first.kind, words, distance=found.distance, times=len(origins), values=values)
         owner = self._dependences.recorder.activations[first.owner]
         name = owner.code.kernel.variable_name(first.where)
-        words = f"{name}: an input of the kernel" if first.kind == "input" else f"{name}: never written before it is read"
+        words = f"{name}: {_ORIGINS[first.kind]}"
         if first.kind == "input":
             values = {name: self._input_value(origins)}
         return WhyNode(
@@ -140,7 +146,8 @@ class Describer:
         type_ = owner.code.kernel.variable_type(variable)
         start = owner.code.layout.offset(variable) - owner.first
         raw = b"".join(
-            owner.inputs[start + origin.offset : start + origin.offset + origin.size] for origin in origins[:_MAX_STEPS_SHOWN]
+            owner.inputs[start + origin.offset : start + origin.offset + origin.size]
+            for origin in origins[:_MAX_STEPS_SHOWN]
         )
         return _shown(raw, DTYPE[type_] if type_ is not None else None)
 
@@ -245,7 +252,7 @@ def _shown(raw: bytes, dtype: np.dtype[Any] | None) -> Any:
 
 def _plain(text: str) -> str:
     """Return a line without its indent, its comment and repeated blanks."""
-    return " ".join(text.split("//")[0].split())
+    return " ".join(text.split("//", maxsplit=1)[0].split())
 
 
 # ---- output

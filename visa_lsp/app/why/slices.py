@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from visa_lsp.app.why.dependences import Cause
     from visa_lsp.sim.interp import Code
 
-MAX_STEPS: Final = 20_000  # of one slice; some 0.1 ms each
+MAX_STEPS: Final = 10_000  # of one slice; some 0.1 ms each
 
 
 @dataclass(slots=True)
@@ -92,15 +92,17 @@ def _matching(a: Code, b: Code) -> dict[int, int]:
     ours, theirs = a.kernel.instructions, b.kernel.instructions
     if len(ours) == len(theirs):
         return {n: n for n in range(len(ours))}
-    shapes = [[(inst.row.mnemonic, inst.get("exec")) for inst in code] for code in (ours, theirs)]
+    a_shapes, b_shapes = ([f"{inst.row.mnemonic} {inst.get('exec')}" for inst in code] for code in (ours, theirs))
     found: dict[int, int] = {}
-    for tag, first, last, start, end in SequenceMatcher(None, *shapes, autojunk=False).get_opcodes():
+    for tag, first, last, start, end in SequenceMatcher(None, a_shapes, b_shapes, autojunk=False).get_opcodes():
         if tag == "equal" or (tag == "replace" and last - first == end - start):
             found.update(zip(range(first, last), range(start, end), strict=True))
     return found
 
 
-def slice_of(run: Dependences, starts: Iterable[Cause], pairing: Pairing | None = None) -> Slice:
+def slice_of(
+    run: Dependences, starts: Iterable[Cause], pairing: Pairing | None = None, *, most: int = MAX_STEPS
+) -> Slice:
     """Return the backward slice from some steps. With a pairing only steps that differ are followed."""
     found: dict[Cause, SlicedStep] = {}
     waiting: deque[Cause] = deque()
@@ -115,7 +117,7 @@ def slice_of(run: Dependences, starts: Iterable[Cause], pairing: Pairing | None 
         here.rivals = run.rivals(here.cause)
         for cause in (*here.causes, *here.rivals):
             if cause not in found:
-                if len(found) >= MAX_STEPS:
+                if len(found) >= most:
                     return Slice(found, is_cut=True)
                 found[cause] = SlicedStep(cause, here.distance + 1)
                 waiting.append(cause)
@@ -174,7 +176,9 @@ class Comparison:
                 yield step, distance + 1
 
 
-def nodes_of(run: Dependences, found: Slice, comparison: Comparison | None = None, other: Slice | None = None) -> list[SliceNode]:
+def nodes_of(
+    run: Dependences, found: Slice, comparison: Comparison | None = None, other: Slice | None = None
+) -> list[SliceNode]:
     """Return the nodes of a slice, compressed, the best first; with those of the reference's slice that ours lacks."""
     made: dict[object, SliceNode] = {}
     of_cause: dict[tuple[bool, Cause], SliceNode] = {}

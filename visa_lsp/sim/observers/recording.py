@@ -68,7 +68,8 @@ class PlaceRecord:
 class Activation:
     """One activation of a body by a thread: ``call`` is the row of the call, ``calls`` the activations that it made.
 
-    ``inputs`` are the register bytes of a kernel's inputs at its start, from byte ``first`` on.
+    ``inputs`` are the register bytes of a kernel's inputs at its start, from byte ``first`` on. ``is_late``: the recording
+    begins in its middle.
     """
 
     number: int
@@ -80,6 +81,7 @@ class Activation:
     inputs: bytes
     caller: Activation | None = None
     call: int = -1
+    is_late: bool = False
     calls: list[Activation] = field(default_factory=list)
 
 
@@ -124,12 +126,14 @@ class StepRecorder(Observer):
         self._pending: list[tuple[MemoryAccess, list[tuple[Buffer, Array, Array]]]] = []
         self._mask = self._taken = 0
         self._owner: Activation | None = None
+        self._has_begun = False
         self._at_run_time: list[Array] = []
         self._running: dict[int, Activation] = {}  # by the identity of the frame
 
     def group(self, number: tuple[int, int, int]) -> None:
         """Start a group: its threads have new activations, and have passed no barrier."""
         del number
+        self._has_begun = True
         self._epochs.clear()
         self._running.clear()
 
@@ -241,7 +245,7 @@ class StepRecorder(Observer):
         first, end = (0, 0) if caller is not None else _inputs(frame.code)
         made = Activation(
             len(self.activations), frame.code, thread.group.id, thread.number, ordinal, first,
-            frame.regs[first:end].tobytes(), caller, len(self.pcs) - 1,
+            frame.regs[first:end].tobytes(), caller, len(self.pcs) - 1, caller is None and not self._has_begun,
         )  # fmt: skip
         self.activations.append(made)
         if caller is not None:
