@@ -21,7 +21,7 @@ from visa_lsp.sim.observers.definedness_plan import Travel
 from visa_lsp.sim.operands import CR0
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from visa_lsp.sim.interp import Code
     from visa_lsp.sim.memory import Buffer
@@ -135,62 +135,63 @@ class Dependences:
 
     def causes(self, step: Step) -> list[Cause]:
         """Return the causes of a step, each once: data first, then the predicate, then control."""
-        row, unit = step
-        place, owner = self.place(row), self.owner(row)
-        plan = place.plan
-        found: dict[Cause, None] = {}
-        for operand in place.sources:
-            if plan.selects and operand.touch.field in ("src0", "src1") and not self._is_chosen(step, operand):
-                continue
-            for byte in self._bytes_read(step, operand):
-                self._add(found, self.register_writer(owner, byte, row))
-        for access in self.accesses(row):
-            if access.kind != "write":
-                for element in self.elements(step, access):
-                    self._add_memory(found, access, element, row)
-        for start, count, _ in plan.addresses_read:
-            width = max(1, plan.lanes // count)
-            self._add(
-                found, self._address_writer(owner, start + min(count - 1, unit // width if place.by_lane else 0), row)
-            )
-        lanes = [plan.at + unit] if place.by_lane else range(plan.at, plan.at + plan.lanes)
-        for var in plan.preds_read:
-            by_number = place.predicate == 0 and not place.is_branch
-            for lane in range(plan.at, plan.at + plan.lanes) if by_number else lanes:
-                self._add(found, self._predicate_writer(owner, var, lane, row))
-        if plan.pred is not None:
-            if plan.pred.combine is not Combine.NONE:
-                lanes = range(plan.at, plan.at + plan.lanes)
-            elif place.is_branch and plan.lanes == 1:
-                lanes = [plan.at]
-            for lane in lanes:
-                self._add(found, self._predicate_writer(owner, plan.pred.var, lane, row))
-        for sampler, cell in (*plan.cells_read, *([plan.state_read] if plan.state_read is not None else ())):
-            self._add(found, self._state_writer(owner, sampler, cell, row))
-        if place.has_modes:
-            modes = owner.code.layout.offset(CR0)
-            if self._writers_in(owner.code).of_byte(modes):
-                self._add(found, self.register_writer(owner, modes, row))
-        self._add(found, self.decider(step))
+        found = dict.fromkeys(cause for causes in self.inputs(step).values() for cause in causes)
         found.pop(step, None)
         return list(found)
 
-    @staticmethod
-    def _add(found: dict[Cause, None], cause: Cause | None) -> None:
-        if cause is not None:
-            found.setdefault(cause)
+    def inputs(self, step: Step) -> dict[str, list[Cause]]:
+        """Return the causes of a step by what they give: an operand's field, memory, a predicate, control."""
+        row = step.row
+        place, owner = self.place(row), self.owner(row)
+        plan = place.plan
+        found: dict[str, list[Cause]] = {}
+
+        def add(role: str, causes: Iterable[Cause | None]) -> None:
+            found.setdefault(role, []).extend(cause for cause in causes if cause is not None)
+
+        for operand in place.sources:
+            if plan.selects and operand.touch.field in ("src0", "src1") and not self._is_chosen(step, operand):
+                continue
+            add(operand.touch.field, (self.register_writer(owner, at, row) for at in self._bytes_read(step, operand)))
+        for access in self.accesses(row):
+            if access.kind != "write":
+                for n in self.elements(step, access):
+                    add("memory", self.memory_writers(access.buffer, int(access.offsets[n]), access.size, row))
+        for start, count, _ in plan.addresses_read:
+            element = min(count - 1, step.unit // max(1, plan.lanes // count)) if place.by_lane else 0
+            add("address", [self._address_writer(owner, start + element, row)])
+        for var in plan.preds_read:
+            lanes = self._predicate_lanes(step, whole=place.predicate == 0 and not place.is_branch)
+            add("predicate", (self._predicate_writer(owner, var, lane, row) for lane in lanes))
+        if plan.pred is not None:
+            var = plan.pred.var
+            lanes = self._predicate_lanes(step, whole=plan.pred.combine is not Combine.NONE)
+            add("predicate", (self._predicate_writer(owner, var, lane, row) for lane in lanes))
+        for sampler, cell in (*plan.cells_read, *([plan.state_read] if plan.state_read is not None else ())):
+            add("state", [self._state_writer(owner, sampler, cell, row)])
+        modes = owner.code.layout.offset(CR0)
+        if place.has_modes and self._writers_in(owner.code).of_byte(modes):
+            add("modes", [self.register_writer(owner, modes, row)])
+        add("control", [self.decider(step)])
+        return found
+
+    def _predicate_lanes(self, step: Step, *, whole: bool) -> Iterable[int]:
+        """Return the lanes of a predicate that a step reads."""
+        place = self.place(step.row)
+        plan = place.plan
+        if whole or not place.by_lane:
+            return range(plan.at, plan.at + plan.lanes)
+        if place.is_branch:
+            return [plan.at if plan.lanes == 1 else step.unit]
+        return [plan.at + step.unit]
 
     def _is_chosen(self, step: Step, operand: RegisterOperand) -> bool:
         """Return whether a select takes its value from an operand."""
-        place = self.place(step.row)
-        pred = place.plan.pred
+        pred = self.place(step.row).plan.pred
         if pred is None:
             return True
-        lanes = [place.plan.at + step.unit]
-        if pred.combine is not Combine.NONE:
-            lanes = list(range(place.plan.at, place.plan.at + place.plan.lanes))
         bits = []
-        for lane in lanes:
+        for lane in self._predicate_lanes(step, whole=pred.combine is not Combine.NONE):
             writer = self._predicate_writer(self.owner(step.row), pred.var, lane, step.row)
             bits.append(bool(writer is not None and self._predicate_after(writer.row) >> lane & 1))
         holds = any(bits) if pred.combine is Combine.ANY else all(bits)
@@ -425,10 +426,6 @@ class Dependences:
                 )
         return list(found)
 
-    def _add_memory(self, found: dict[Cause, None], access: RecordedAccess, element: int, before: int) -> None:
-        for cause in self.memory_writers(access.buffer, int(access.offsets[element]), access.size, before):
-            found.setdefault(cause)
-
     def rivals(self, step: Step) -> list[Step]:
         """Return the other parties of races on the bytes that a step loads or stores: unordered, and storing another value."""
         found: dict[Step, None] = {}
@@ -467,16 +464,16 @@ class Dependences:
     def value(self, step: Step) -> bytes:
         """Return what a step did, as bytes to compare: the written value and where a store went, or a branch's outcome."""
         place = self.place(step.row)
-        made = b"".join(self.bytes_after(step, target) or b"" for target in place.targets)
+        made = b"".join(self.bytes_after(step, target) for target in place.targets)
         if place.predicate:
             made += bytes([self.predicate_bit(step)])
         if place.addresses is not None:
-            at = (
-                self._after_registers(step.row)
-                + _DWORD * bool(place.predicate)
-                + 8 * min(step.unit, place.addresses[1] - 1)
-            )
-            made += bytes(self.recorder.values[at : at + 8])
+            at = self._address_values(step.row) + 8 * min(step.unit, place.addresses[1] - 1)
+            made += self._relative(step.row, int.from_bytes(self.recorder.values[at : at + 8], "little", signed=True))
+        for operand in place.dynamic:
+            if operand.touch.write:
+                cells = self._cells(step.row, operand)
+                made += self._relative(step.row, int(cells[min(step.unit, len(cells) - 1), 0]))
         if place.plan.state_written is not None:
             at = self._after_registers(step.row)
             made += bytes(self.recorder.values[at : at + _DWORD])
@@ -491,12 +488,33 @@ class Dependences:
                     made += access.values[element].tobytes()
         return made
 
-    def bytes_after(self, step: Step, target: RegisterOperand) -> bytes | None:
-        """Return the bytes that a step wrote to an operand; None where they are known only at run time."""
+    def reads(self, step: Step) -> list[bytes | None]:
+        """Return what a step read of each register operand."""
+        return [self.bytes_before(step, source) for source in self.place(step.row).sources]
+
+    def bytes_after(self, step: Step, target: RegisterOperand) -> bytes:
+        """Return the bytes that a step wrote to an operand."""
         if target.places is None:
-            return None
+            return self._dynamic_bytes(step, target)
         start = int(self.recorder.starts[step.row]) - self.place(step.row).low
         return bytes(self.recorder.values[start + byte] for byte in self._bytes_written(step, target.places))
+
+    def _dynamic_bytes(self, step: Step, target: RegisterOperand) -> bytes:
+        place = self.place(step.row)
+        at = self._address_values(step.row) + 8 * (place.addresses[1] if place.addresses else 0)
+        at += _DWORD * ((place.plan.state_written is not None) + place.is_branch)
+        for operand in place.dynamic:
+            if operand is target:
+                break
+            at += operand.touch.size * len(self._cells(step.row, operand)) * operand.touch.write
+        at += step.unit * target.touch.size
+        return bytes(self.recorder.values[at : at + target.touch.size])
+
+    def _relative(self, row: int, byte: int) -> bytes:
+        """Return an address of a register byte as the offset in its variable, which does not depend on the layout."""
+        layout = self.owner(row).code.layout
+        variable = layout.at(byte)
+        return (byte - (layout.offset(variable) if variable is not None else 0)).to_bytes(8, "little", signed=True)
 
     def _bytes_written(self, step: Step, cells: Array) -> list[int]:
         place = self.place(step.row)
@@ -517,10 +535,19 @@ class Dependences:
         if isinstance(writer, Step):
             place = self.place(writer.row)
             if not place.low <= byte < place.high:
-                return None
+                return self._dynamic_byte(writer, byte)
             return self.recorder.values[int(self.recorder.starts[writer.row]) + byte - place.low]
         if writer is not None and writer.kind == "input":
             return owner.inputs[byte - owner.first]
+        return None
+
+    def _dynamic_byte(self, writer: Step, byte: int) -> int | None:
+        """Return a byte that a step wrote through an address register."""
+        for operand in self.place(writer.row).dynamic:
+            if operand.touch.write:
+                start = int(self._cells(writer.row, operand)[writer.unit, 0])
+                if start <= byte < start + operand.touch.size:
+                    return self._dynamic_bytes(writer, operand)[byte - start]
         return None
 
     def predicate_bit(self, step: Step) -> int:
@@ -530,12 +557,15 @@ class Dependences:
     def is_taken(self, step: Step) -> bool:
         """Return whether a branch moved a lane."""
         place = self.place(step.row)
-        at = self._after_registers(step.row) + _DWORD * bool(place.predicate)
+        at = self._address_values(step.row) + 8 * (place.addresses[1] if place.addresses else 0)
         return bool(int.from_bytes(self.recorder.values[at : at + _DWORD], "little") >> step.unit & 1)
 
     def _after_registers(self, row: int) -> int:
         place = self.place(row)
         return int(self.recorder.starts[row]) + place.high - place.low
+
+    def _address_values(self, row: int) -> int:
+        return self._after_registers(row) + _DWORD * bool(self.place(row).predicate)
 
     def is_enabled(self, step: Step) -> bool:
         """Return whether a step was executed for its unit."""

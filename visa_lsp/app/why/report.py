@@ -167,9 +167,7 @@ class Describer:
         names = self._names_of(code)
         found: Values = {}
         for target in place.targets:
-            raw = run.bytes_after(step, target)
-            if raw is not None:
-                found[self._name(names, target)] = _shown(raw, self._type(code, step.row, target))
+            found[self._name(names, target)] = _shown(run.bytes_after(step, target), self._type(code, step.row, target))
         for var in place.plan.preds_written[:1]:
             found[names.predicate.get(var, f"P{var}")] = run.predicate_bit(step)
         for access in run.accesses(step.row):

@@ -86,6 +86,17 @@ class Pairing:
         """Return whether a step is a first difference."""
         return self.differs(found.cause) and not any(self.differs(cause) for cause in found.causes)
 
+    def reads_same(self, cause: Cause) -> bool:
+        """Return whether both runs give a step the same values to read; true where one does not execute it."""
+        if isinstance(cause, Origin):
+            return False
+        partner = self.partner(cause)
+        if partner is None:
+            return True
+        if any(access.kind != "write" for access in self._ours.accesses(cause.row)):
+            return False
+        return self._ours.reads(cause) == self._theirs.reads(partner)
+
 
 def _matching(a: Code, b: Code) -> dict[int, int]:
     """Return the matching instructions of two bodies by number."""
@@ -129,13 +140,15 @@ class SliceNode:
     """Steps of one thread at one instruction, or a value that the launch gives.
 
     ``steps`` are nearest first. ``of_reference``: the steps are of the reference run, and ours executes none of them.
+    ``is_own``: a first difference that reads the same values in both runs, or is executed in one of them only.
     ``is_diverted``: only in one of the runs is it a cause of a first difference, because it writes or is read elsewhere.
-    ``rank`` orders nodes: first differences, diverted ones, then by distance.
+    ``rank`` orders nodes: own first differences, others and diverted ones, then by distance.
     """
 
     steps: list[Cause]
     distance: int
     is_first: bool = False
+    is_own: bool = False
     is_diverted: bool = False
     of_reference: bool = False
     causes: list[SliceNode] = field(default_factory=list)
@@ -144,7 +157,8 @@ class SliceNode:
     @property
     def rank(self) -> tuple[bool, bool, bool, int]:
         """The sort key."""
-        return not self.is_first, not self.is_diverted, isinstance(self.steps[0], Origin), self.distance
+        suspect = self.is_first or self.is_diverted
+        return not self.is_own, not suspect, isinstance(self.steps[0], Origin), self.distance
 
 
 class Comparison:
@@ -168,12 +182,16 @@ class Comparison:
                 if partner is not None:
                     firsts.setdefault((partner, found.cause), found.distance)
         for (here, there), distance in firsts.items():
-            own = [step for step in self.ours.causes(here) if isinstance(step, Step)]
-            other = [step for step in self.theirs.causes(there) if isinstance(step, Step)]
-            lost = (step for one in other if (step := self.backward.partner(one)) is not None and step not in own)
-            new = (step for step in own if self.forward.partner(step) not in other)
-            for step in (*lost, *new):
-                yield step, distance + 1
+            own, other = self.ours.inputs(here), self.theirs.inputs(there)
+            for role in {**own, **other}:
+                mine, others = own.get(role, []), other.get(role, [])
+                partners = [self.backward.partner(one) if isinstance(one, Step) else one for one in others]
+                if [one if isinstance(one, Step) else None for one in mine] != [
+                    one if isinstance(one, Step) else None for one in partners
+                ]:
+                    yield from (
+                        (one, distance + 1) for one in dict.fromkeys([*partners, *mine]) if isinstance(one, Step)
+                    )
 
 
 def nodes_of(
@@ -204,7 +222,9 @@ def nodes_of(
                 own = (partner, False) if partner is not None else (cause, True)
             known = of_cause.get((own[1], own[0])) or node(own[0], step.distance, of_reference=own[1])
             of_cause[of_reference, cause] = known
-            known.is_first |= pairing is not None and pairing.is_first(step)
+            if pairing is not None and pairing.is_first(step):
+                known.is_first = True
+                known.is_own |= pairing.reads_same(cause)
     if comparison is not None and other is not None:
         for lost, distance in comparison.diverted(found, other):
             (of_cause.get((False, lost)) or node(lost, distance, of_reference=False)).is_diverted = True
