@@ -67,6 +67,7 @@ ALLOWED = {
     "app.launch": {"assemble", "clusters", "compile", "described", "errors", "exits", "inputs", "output_files", "parallel"},
     "app.read": {"assemble", "described", "errors", "inputs", "suggestions"},
     "app.stats": {"assemble", "baselines", "errors", "inputs"},
+    "app.why": {"compare_runs", "errors", "launch", "suggestions"},
     "generate.site": {"support_records", "support_table"},
     "ide.index": set(),
     "ide.prose": {"index"},
@@ -121,7 +122,8 @@ LATE = {
         "app.launch.forms", "app.launch.init", "app.launch.linking", "app.launch.on_cpu", "app.launch.opencl",
         "app.launch.program", "app.launch.program_info", "app.launch.proposal", "app.launch.runner",
         "app.launch.zebin", "app.read.document", "app.read.evaluate", "app.read.expressions", "app.read.fold", "app.read.lines",
-        "app.read.names", "cli.read",
+        "app.read.names", "app.why.answer", "app.why.dependences", "app.why.page", "app.why.question", "app.why.recorded",
+        "app.why.report", "app.why.slices", "cli.read",
     },
     "llvmlite": set(),
     "distributed": set(),
@@ -133,7 +135,7 @@ LATE = {
     "ruamel": {
         "app.compare_runs.grid", "app.compare_runs.points", "app.compare_runs.programs", "app.compare_runs.search",
         "app.launch.file", "app.launch.forms", "app.launch.init", "app.launch.linking", "app.launch.options",
-        "app.launch.program_info", "app.launch.proposal", "app.launch.runner", "app.read.document", "cli.read", "cli.zeinfo",
+        "app.launch.program_info", "app.launch.proposal", "app.launch.runner", "app.read.document", "app.why.answer", "cli.read", "cli.zeinfo",
     },
     "visa_lsp.lsp": {
         "cli.serve",

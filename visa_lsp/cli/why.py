@@ -67,6 +67,8 @@ def why_command(args: argparse.Namespace) -> int:
     except TextProblems as problems:
         for line in problems.lines:
             say(line)
+        if args.format == "json":
+            print(json.dumps({"error": problems.lines[0], "exit": EXIT_FINDINGS}, ensure_ascii=False))
         return EXIT_FINDINGS
     except LaunchError as error:
         raise UserError(str(error)) from None

@@ -17,11 +17,11 @@ from visa_lsp.app.launch.file import read_launch_file
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.proposal import proposed
 from visa_lsp.app.launch.unit import program_of
-from visa_lsp.app.why.dependences import Origin, Step
+from visa_lsp.app.why.dependences import Execution, Unwritten
 from visa_lsp.app.why.question import element_of, failed_element
 from visa_lsp.app.why.recorded import LaunchRecorder, RecordedRun
 from visa_lsp.app.why.report import Describer, WhyNode, WhyReport
-from visa_lsp.app.why.slices import Comparison, nodes_of, slice_of
+from visa_lsp.app.why.slices import RunComparison, nodes_of, slice_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,7 +101,7 @@ def _record(
         origins = [
             (known[cause.where], cause.offset, cause.size)
             for cause in slice_of(found.dependences, _last_writers(found, needed), most=_WIDENING_STEPS).steps
-            if isinstance(cause, Origin) and cause.kind == "memory" and cause.where in known
+            if isinstance(cause, Unwritten) and cause.kind == "memory" and cause.where in known
         ]
         wider = recorder.widened(found, origins) if origins else None
         if wider is None:
@@ -158,10 +158,10 @@ def _fault_starts(ours: RecordedRun, fault: Fault) -> list[Cause]:
             for row in run.occurrences(owner.number, fault.instruction).tolist():
                 place = run.place(row)
                 unit = fault.lane - place.plan.at if fault.lane is not None and place.by_lane else 0
-                if run.is_enabled(Step(row, unit)):
-                    return [Step(row, unit)]
+                if run.is_enabled(Execution(row, unit)):
+                    return [Execution(row, unit)]
     rows = [row for owner in owners for row in (run.owners == owner.number).nonzero()[0].tolist()[-1:]]
-    return [Step(max(rows), 0)] if rows else []
+    return [Execution(max(rows), 0)] if rows else []
 
 
 def _fill(
@@ -175,7 +175,7 @@ def _fill(
     """Add the nodes of a slice to the answer."""
     comparison, other = None, None
     if theirs is not None:
-        comparison = Comparison(ours.dependences, theirs.dependences)
+        comparison = RunComparison(ours.dependences, theirs.dependences)
         goals = _reference_starts(theirs, element, comparison, starts)
         other = slice_of(theirs.dependences, goals, comparison.backward)
         if element is not None and element.arg in theirs.run.prepared.arrays:
@@ -205,10 +205,10 @@ def _fill(
         report.nodes.append(made)
 
 
-def _compare(made: WhyNode, node: SliceNode, comparison: Comparison | None, theirs: Describer) -> None:
+def _compare(made: WhyNode, node: SliceNode, comparison: RunComparison | None, theirs: Describer) -> None:
     """Add what the reference run wrote."""
     nearest = node.steps[0]
-    if comparison is None or not isinstance(nearest, Step):
+    if comparison is None or not isinstance(nearest, Execution):
         return
     if node.of_reference:
         made.differs = True
@@ -220,9 +220,9 @@ def _compare(made: WhyNode, node: SliceNode, comparison: Comparison | None, thei
 
 
 def _reference_starts(
-    theirs: RecordedRun, element: Element | None, comparison: Comparison, starts: Sequence[Cause]
+    theirs: RecordedRun, element: Element | None, comparison: RunComparison, starts: Sequence[Cause]
 ) -> list[Cause]:
     if element is not None:
         return _last_writers(theirs, [(element.arg, element.offset, element.dtype.itemsize)])
-    partners = (comparison.forward.partner(start) for start in starts if isinstance(start, Step))
+    partners = (comparison.forward.partner(start) for start in starts if isinstance(start, Execution))
     return [partner for partner in partners if partner is not None]

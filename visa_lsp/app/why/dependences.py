@@ -1,6 +1,6 @@
 """The dynamic dependences of a recorded run: from an executed instruction to those that gave its inputs.
 
-A ``Step`` is one instruction for one unit: a lane, or a dword of a block that a message moves for the whole thread.
+A ``Execution`` is one instruction for one unit: a lane, or a dword of a block that a message moves for the whole thread.
 Definitions are found per byte of registers and memory, per lane of predicates, per element of address variables; the
 control dependence is the last branch that decided whether the step is executed. Nothing is kept per step of the run but
 the recording. Invariant: a cause is executed before its effect, except for the other party of a race.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.interp import Code
     from visa_lsp.sim.memory import Buffer
     from visa_lsp.sim.observers.definedness_plan import RegisterOperand
-    from visa_lsp.sim.observers.recording import Activation, PlaceRecord, RecordedAccess, StepRecorder
+    from visa_lsp.sim.observers.recording import BodyActivation, PlaceRecord, RecordedAccess, StepRecorder
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -35,14 +35,14 @@ _MAX_RIVALS: Final = 2  # other parties of races named per step
 _CALLS: Final = frozenset({FlowClass.CALL, FlowClass.KERNEL_CALL})
 
 
-class Step(NamedTuple):
+class Execution(NamedTuple):
     """One executed instruction for one unit."""
 
     row: int
     unit: int
 
 
-class Origin(NamedTuple):
+class Unwritten(NamedTuple):
     """A value that no recorded instruction wrote: bytes of ``where`` that the launch gives, or that were never written.
 
     ``where`` is an input, a buffer (by its identity) or a variable of an activation. ``earlier``: written before the
@@ -56,7 +56,7 @@ class Origin(NamedTuple):
     size: int
 
 
-Cause = Step | Origin
+Cause = Execution | Unwritten
 
 
 class _Stores:
@@ -106,7 +106,7 @@ class Dependences:
 
     # ---- rows
 
-    def owner(self, row: int) -> Activation:
+    def owner(self, row: int) -> BodyActivation:
         """Return the activation of a row."""
         return self.recorder.activations[int(self.owners[row])]
 
@@ -133,13 +133,13 @@ class Dependences:
 
     # ---- causes
 
-    def causes(self, step: Step) -> list[Cause]:
+    def causes(self, step: Execution) -> list[Cause]:
         """Return the causes of a step, each once: data first, then the predicate, then control."""
         found = dict.fromkeys(cause for causes in self.inputs(step).values() for cause in causes)
         found.pop(step, None)
         return list(found)
 
-    def inputs(self, step: Step) -> dict[str, list[Cause]]:
+    def inputs(self, step: Execution) -> dict[str, list[Cause]]:
         """Return the causes of a step by what they give: an operand's field, memory, a predicate, control."""
         row = step.row
         place, owner = self.place(row), self.owner(row)
@@ -175,7 +175,7 @@ class Dependences:
         add("control", [self.decider(step)])
         return found
 
-    def _predicate_lanes(self, step: Step, *, whole: bool) -> Iterable[int]:
+    def _predicate_lanes(self, step: Execution, *, whole: bool) -> Iterable[int]:
         """Return the lanes of a predicate that a step reads."""
         place = self.place(step.row)
         plan = place.plan
@@ -185,7 +185,7 @@ class Dependences:
             return [plan.at if plan.lanes == 1 else step.unit]
         return [plan.at + step.unit]
 
-    def _is_chosen(self, step: Step, operand: RegisterOperand) -> bool:
+    def _is_chosen(self, step: Execution, operand: RegisterOperand) -> bool:
         """Return whether a select takes its value from an operand."""
         pred = self.place(step.row).plan.pred
         if pred is None:
@@ -197,7 +197,7 @@ class Dependences:
         holds = any(bits) if pred.combine is Combine.ANY else all(bits)
         return (operand.touch.field == "src0") is (holds is not pred.inverse)
 
-    def _rows_of(self, step: Step, count: int) -> range | list[int]:
+    def _rows_of(self, step: Execution, count: int) -> range | list[int]:
         """Return the rows of an operand with ``count`` cells that a unit reads."""
         place = self.place(step.row)
         lanes, unit = place.plan.lanes, step.unit
@@ -214,7 +214,7 @@ class Dependences:
         at = self.recorder.dynamic[row][self.place(row).dynamic.index(operand)]
         return np.asarray(at[:, None] + np.arange(operand.touch.size))
 
-    def _bytes_read(self, step: Step, operand: RegisterOperand, *, in_order: bool = False) -> list[int]:
+    def _bytes_read(self, step: Execution, operand: RegisterOperand, *, in_order: bool = False) -> list[int]:
         place, cells = self.place(step.row), self._cells(step.row, operand)
         if not place.by_lane and not operand.address and any(a.kind != "read" for a in self.accesses(step.row)):
             flat = cells.reshape(-1)
@@ -223,7 +223,7 @@ class Dependences:
         found = [int(byte) for cell in self._rows_of(step, len(cells)) for byte in cells[cell]]
         return found if in_order else sorted(set(found))
 
-    def elements(self, step: Step, access: RecordedAccess) -> list[int]:
+    def elements(self, step: Execution, access: RecordedAccess) -> list[int]:
         """Return the elements of a message that belong to a unit."""
         if self.place(step.row).by_lane:
             return [int(n) for n in np.flatnonzero(access.lanes == step.unit)]
@@ -246,7 +246,7 @@ class Dependences:
             known = self._writers[id(code)] = _Writers(self.recorder.places[id(code)])
         return known
 
-    def register_writer(self, owner: Activation, byte: int, before: int) -> Cause | None:
+    def register_writer(self, owner: BodyActivation, byte: int, before: int) -> Cause | None:
         """Return the last step that wrote a register byte; None for predefined values that the hardware gives."""
         found = self._register_step(owner, byte, before)
         if found is not None:
@@ -256,7 +256,7 @@ class Dependences:
             return None
         number = layout.at(byte)
         if owner.is_late and number is not None:
-            return Origin("earlier", owner.number, number, 0, 0)
+            return Unwritten("earlier", owner.number, number, 0, 0)
         variable = next(
             (item.id for item in owner.code.kernel.inputs if item.kind & 7 == 0
              and layout.offset(item.id) <= byte < layout.offset(item.id) + item.size), None,
@@ -265,10 +265,10 @@ class Dependences:
             start = layout.offset(variable)
             type_ = owner.code.kernel.variable_type(variable)
             size = type_.size if type_ is not None else _DWORD
-            return Origin("input", owner.number, variable, (byte - start) // size * size, size)
-        return Origin("undefined", owner.number, number, 0, 0) if number is not None else None
+            return Unwritten("input", owner.number, variable, (byte - start) // size * size, size)
+        return Unwritten("undefined", owner.number, number, 0, 0) if number is not None else None
 
-    def _register_step(self, owner: Activation, byte: int, before: int) -> Step | None:
+    def _register_step(self, owner: BodyActivation, byte: int, before: int) -> Execution | None:
         best, unit = self._last_write(owner, byte, before)
         if byte < owner.code.layout.predefined_end:  # calls copy the predefined variables there and back
             for called in reversed(owner.calls):
@@ -278,17 +278,17 @@ class Dependences:
                         return inner
             if best < 0 and owner.caller is not None:
                 return self._register_step(owner.caller, byte, owner.call)
-        return Step(best, unit) if best >= 0 else None
+        return Execution(best, unit) if best >= 0 else None
 
-    def _register_step_in(self, called: Activation, byte: int, before: int) -> Step | None:
+    def _register_step_in(self, called: BodyActivation, byte: int, before: int) -> Execution | None:
         best, unit = self._last_write(called, byte, before)
         for inner in called.calls:
             found = self._register_step_in(inner, byte, before)
             if found is not None and found.row > best:
                 best, unit = found
-        return Step(best, unit) if best >= 0 else None
+        return Execution(best, unit) if best >= 0 else None
 
-    def _last_write(self, owner: Activation, byte: int, before: int) -> tuple[int, int]:
+    def _last_write(self, owner: BodyActivation, byte: int, before: int) -> tuple[int, int]:
         writers = self._writers_in(owner.code)
         best, unit = -1, 0
         for pc, cell, by_lane in writers.of_byte(byte):
@@ -323,11 +323,11 @@ class Dependences:
 
     # ---- definitions of predicates and addresses
 
-    def _predicate_writer(self, owner: Activation, var: int, lane: int, before: int) -> Step | None:
+    def _predicate_writer(self, owner: BodyActivation, var: int, lane: int, before: int) -> Execution | None:
         return self._last_lane(owner, self._writers_in(owner.code).predicates.get(var, ()), lane, before)
 
-    def _address_writer(self, owner: Activation, element: int, before: int) -> Step | None:
-        best: Step | None = None
+    def _address_writer(self, owner: BodyActivation, element: int, before: int) -> Execution | None:
+        best: Execution | None = None
         for pc, start, count in self._writers_in(owner.code).addresses:
             if start <= element < start + count:
                 found = self._last_of(owner, pc, element - start, before)
@@ -335,16 +335,16 @@ class Dependences:
                     best = found
         return best
 
-    def _state_writer(self, owner: Activation, sampler: bool, cell: int, before: int) -> Step | None:
+    def _state_writer(self, owner: BodyActivation, sampler: bool, cell: int, before: int) -> Execution | None:
         found = (
             self._last_of(owner, pc, 0, before) for pc in self._writers_in(owner.code).states.get((sampler, cell), ())
         )
         return max((step for step in found if step is not None), default=None)
 
     def _last_lane(
-        self, owner: Activation, writers: Sequence[tuple[int, int, int]], lane: int, before: int
-    ) -> Step | None:
-        best: Step | None = None
+        self, owner: BodyActivation, writers: Sequence[tuple[int, int, int]], lane: int, before: int
+    ) -> Execution | None:
+        best: Execution | None = None
         for pc, at, lanes in writers:
             if 0 <= lane - at < lanes:
                 found = self._last_of(owner, pc, lane - at, before)
@@ -352,11 +352,11 @@ class Dependences:
                     best = found
         return best
 
-    def _last_of(self, owner: Activation, pc: int, unit: int, before: int) -> Step | None:
+    def _last_of(self, owner: BodyActivation, pc: int, unit: int, before: int) -> Execution | None:
         rows = self.occurrences(owner.number, pc)
         for at in range(int(np.searchsorted(rows, before)) - 1, -1, -1):
             if self.is_active(int(rows[at]), unit):
-                return Step(int(rows[at]), unit)
+                return Execution(int(rows[at]), unit)
         return None
 
     def _predicate_after(self, row: int) -> int:
@@ -365,13 +365,13 @@ class Dependences:
 
     # ---- control
 
-    def decider(self, step: Step) -> Step | None:
+    def decider(self, step: Execution) -> Execution | None:
         """Return the branch, or the call, that let a step be executed; None for what is executed in any case."""
         owner, place = self.owner(step.row), self.place(step.row)
         lane = place.plan.at + step.unit if place.by_lane and not place.plan.no_mask else None
         if place.is_branch:
             lane = step.unit if place.plan.lanes > 1 else None
-        best: Step | None = None
+        best: Execution | None = None
         for pc in self._deciders_of(owner.code)[int(self.pcs[step.row])]:
             rows = self.occurrences(owner.number, pc)
             at = int(np.searchsorted(rows, step.row)) - 1
@@ -379,11 +379,11 @@ class Dependences:
                 mask = int(self.masks[rows[at]])
                 if lane is None or mask >> lane & 1:
                     unit = lane if lane is not None else (mask & -mask).bit_length() - 1
-                    best = Step(int(rows[at]), max(0, unit))
+                    best = Execution(int(rows[at]), max(0, unit))
                     break
                 at -= 1
         if best is None and owner.caller is not None and owner.call >= 0:
-            return Step(owner.call, lane or 0)
+            return Execution(owner.call, lane or 0)
         return best
 
     def _deciders_of(self, code: Code) -> list[tuple[int, ...]]:
@@ -406,11 +406,12 @@ class Dependences:
     def memory_writers(self, buffer: Buffer, offset: int, size: int, before: int) -> list[Cause]:
         """Return the last steps that wrote some bytes of memory, and the origin of bytes that none wrote."""
         last: dict[int, tuple[int, int, int]] = {}
+        party = self._party(before) if buffer.private and before < self.pcs.size else None
         index = self._index(buffer, writes=True)
         for number, element in index.over(offset, size) if index is not None else ():
             access = self.recorder.accesses[number]
             start = int(access.offsets[element])
-            if access.row < before:
+            if access.row < before and (party is None or self._party(access.row) == party):
                 for byte in range(max(offset, start), min(offset + size, start + access.size)):
                     last[byte] = max(last.get(byte, (-1, -1, -1)), (access.row, number, element))
         found: dict[Cause, None] = {}
@@ -418,20 +419,24 @@ class Dependences:
             if byte in last:
                 _, number, element = last[byte]
                 access = self.recorder.accesses[number]
-                found.setdefault(Step(access.row, self._unit_of(access, element, byte)))
+                found.setdefault(Execution(access.row, self._unit_of(access, element, byte)))
             else:
                 first = offset if size <= 2 * _DWORD else byte // _DWORD * _DWORD
                 found.setdefault(
-                    Origin("memory", 0, id(buffer), first, min(size, 2 * _DWORD) if first == offset else _DWORD)
+                    Unwritten("memory", 0, id(buffer), first, min(size, 2 * _DWORD) if first == offset else _DWORD)
                 )
         return list(found)
 
-    def rivals(self, step: Step) -> list[Step]:
+    def _party(self, row: int) -> tuple[tuple[int, int, int], int]:
+        owner = self.owner(row)
+        return owner.group, owner.thread
+
+    def rivals(self, step: Execution) -> list[Execution]:
         """Return the other parties of races on the bytes that a step loads or stores: unordered, and storing another value."""
-        found: dict[Step, None] = {}
+        found: dict[Execution, None] = {}
         owner = self.owner(step.row)
         for access in self.accesses(step.row):
-            for element in self.elements(step, access):
+            for element in self.elements(step, access) if not access.buffer.private else ():
                 for index in [self._index(access.buffer, writes=True)] + (
                     [self._index(access.buffer, writes=False)] if access.kind != "read" else []
                 ):
@@ -439,13 +444,13 @@ class Dependences:
                         other = self.recorder.accesses[number]
                         if other.row != step.row and self._is_race(owner, access, element, other, other_element):
                             unit = self._unit_of(other, other_element, int(access.offsets[element]))
-                            found.setdefault(Step(other.row, unit))
+                            found.setdefault(Execution(other.row, unit))
                             if len(found) >= _MAX_RIVALS:
                                 return list(found)
         return list(found)
 
     def _is_race(
-        self, owner: Activation, access: RecordedAccess, element: int, other: RecordedAccess, other_element: int
+        self, owner: BodyActivation, access: RecordedAccess, element: int, other: RecordedAccess, other_element: int
     ) -> bool:
         start, theirs = int(access.offsets[element]), int(other.offsets[other_element])
         if not (theirs < start + access.size and start < theirs + other.size):
@@ -461,7 +466,7 @@ class Dependences:
 
     # ---- values
 
-    def value(self, step: Step) -> bytes:
+    def value(self, step: Execution) -> bytes:
         """Return what a step did, as bytes to compare: the written value and where a store went, or a branch's outcome."""
         place = self.place(step.row)
         made = b"".join(self.bytes_after(step, target) for target in place.targets)
@@ -488,18 +493,18 @@ class Dependences:
                     made += access.values[element].tobytes()
         return made
 
-    def reads(self, step: Step) -> list[bytes | None]:
+    def reads(self, step: Execution) -> list[bytes | None]:
         """Return what a step read of each register operand."""
         return [self.bytes_before(step, source) for source in self.place(step.row).sources]
 
-    def bytes_after(self, step: Step, target: RegisterOperand) -> bytes:
+    def bytes_after(self, step: Execution, target: RegisterOperand) -> bytes:
         """Return the bytes that a step wrote to an operand."""
         if target.places is None:
             return self._dynamic_bytes(step, target)
         start = int(self.recorder.starts[step.row]) - self.place(step.row).low
         return bytes(self.recorder.values[start + byte] for byte in self._bytes_written(step, target.places))
 
-    def _dynamic_bytes(self, step: Step, target: RegisterOperand) -> bytes:
+    def _dynamic_bytes(self, step: Execution, target: RegisterOperand) -> bytes:
         place = self.place(step.row)
         at = self._address_values(step.row) + 8 * (place.addresses[1] if place.addresses else 0)
         at += _DWORD * ((place.plan.state_written is not None) + place.is_branch)
@@ -516,7 +521,7 @@ class Dependences:
         variable = layout.at(byte)
         return (byte - (layout.offset(variable) if variable is not None else 0)).to_bytes(8, "little", signed=True)
 
-    def _bytes_written(self, step: Step, cells: Array) -> list[int]:
+    def _bytes_written(self, step: Execution, cells: Array) -> list[int]:
         place = self.place(step.row)
         if not place.by_lane:
             return [int(byte) for byte in cells.reshape(-1)[step.unit * _DWORD : (step.unit + 1) * _DWORD]]
@@ -524,15 +529,15 @@ class Dependences:
         rows = range(len(cells)) if len(cells) % lanes else range(step.unit, len(cells), lanes)
         return [int(byte) for row in rows for byte in cells[row]]
 
-    def bytes_before(self, step: Step, source: RegisterOperand) -> bytes | None:
+    def bytes_before(self, step: Execution, source: RegisterOperand) -> bytes | None:
         """Return the bytes that a step read of an operand; None where the recording does not have them all."""
         owner = self.owner(step.row)
         found = [self._byte_before(owner, byte, step.row) for byte in self._bytes_read(step, source, in_order=True)]
         return None if None in found else bytes(byte for byte in found if byte is not None)
 
-    def _byte_before(self, owner: Activation, byte: int, before: int) -> int | None:
+    def _byte_before(self, owner: BodyActivation, byte: int, before: int) -> int | None:
         writer = self.register_writer(owner, byte, before)
-        if isinstance(writer, Step):
+        if isinstance(writer, Execution):
             place = self.place(writer.row)
             if not place.low <= byte < place.high:
                 return self._dynamic_byte(writer, byte)
@@ -541,7 +546,7 @@ class Dependences:
             return owner.inputs[byte - owner.first]
         return None
 
-    def _dynamic_byte(self, writer: Step, byte: int) -> int | None:
+    def _dynamic_byte(self, writer: Execution, byte: int) -> int | None:
         """Return a byte that a step wrote through an address register."""
         for operand in self.place(writer.row).dynamic:
             if operand.touch.write:
@@ -550,11 +555,11 @@ class Dependences:
                     return self._dynamic_bytes(writer, operand)[byte - start]
         return None
 
-    def predicate_bit(self, step: Step) -> int:
+    def predicate_bit(self, step: Execution) -> int:
         """Return the bit of a predicate that a step set."""
         return self._predicate_after(step.row) >> (self.place(step.row).plan.at + step.unit) & 1
 
-    def is_taken(self, step: Step) -> bool:
+    def is_taken(self, step: Execution) -> bool:
         """Return whether a branch moved a lane."""
         place = self.place(step.row)
         at = self._address_values(step.row) + 8 * (place.addresses[1] if place.addresses else 0)
@@ -567,12 +572,12 @@ class Dependences:
     def _address_values(self, row: int) -> int:
         return self._after_registers(row) + _DWORD * bool(self.place(row).predicate)
 
-    def is_enabled(self, step: Step) -> bool:
+    def is_enabled(self, step: Execution) -> bool:
         """Return whether a step was executed for its unit."""
         place = self.place(step.row)
         return self.is_active(step.row, step.unit) if place.by_lane else bool(self.masks[step.row])
 
-    def number_of(self, step: Step) -> int:
+    def number_of(self, step: Execution) -> int:
         """Return how many times before the same activation executed the instruction for the same unit."""
         rows = self.occurrences(int(self.owners[step.row]), int(self.pcs[step.row]))
         return int(np.searchsorted(self._enabled_rows(step.row, step.unit, rows), step.row))
@@ -584,7 +589,7 @@ class Dependences:
 
     def step_at(
         self, key: tuple[tuple[int, int, int], int, int], code: Code, pc: int, unit: int, number: int
-    ) -> Step | None:
+    ) -> Execution | None:
         """Return the step of a thread (group, thread, ordinal of the activation) by its number; None if not executed."""
         owner = self._by_key.get((*key, id(code)))
         if owner is None or pc not in self.recorder.places.get(id(code), {}):
@@ -593,7 +598,7 @@ class Dependences:
         if not rows.size:
             return None
         rows = self._enabled_rows(int(rows[0]), unit, rows)
-        return Step(int(rows[number]), unit) if number < rows.size else None
+        return Execution(int(rows[number]), unit) if number < rows.size else None
 
     @cached_property
     def _by_key(self) -> dict[tuple[tuple[int, int, int], int, int, int], int]:

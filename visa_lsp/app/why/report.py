@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.app.launch.comparison import finite, numbers
-from visa_lsp.app.why.dependences import Origin, Step
+from visa_lsp.app.why.dependences import Execution, Unwritten
 from visa_lsp.program.model import General, Indirect, RawOperand
 from visa_lsp.program.operand_text import instruction
 from visa_lsp.program.text_form import names_of
@@ -100,9 +100,9 @@ class Describer:
     def node(self, number: int, found: SliceNode) -> WhyNode:
         """Return a node without causes."""
         nearest = found.steps[0]
-        if isinstance(nearest, Origin):
-            return self._of_origins(number, found, [one for one in found.steps if isinstance(one, Origin)])
-        steps = [one for one in found.steps if isinstance(one, Step)]
+        if isinstance(nearest, Unwritten):
+            return self._of_origins(number, found, [one for one in found.steps if isinstance(one, Unwritten)])
+        steps = [one for one in found.steps if isinstance(one, Execution)]
         run = self._dependences
         owner, pc = run.owner(nearest.row), int(run.pcs[nearest.row])
         inst = owner.code.kernel.instructions[pc]
@@ -119,7 +119,7 @@ class Describer:
             found.is_first, values=self.written(nearest), reads={} if found.of_reference else self.read(nearest),
         )  # fmt: skip
 
-    def _of_origins(self, number: int, found: SliceNode, origins: Sequence[Origin]) -> WhyNode:
+    def _of_origins(self, number: int, found: SliceNode, origins: Sequence[Unwritten]) -> WhyNode:
         first = origins[0]
         values: Values = {}
         words = ""
@@ -140,7 +140,7 @@ class Describer:
             times=len(origins), distance=found.distance, values=values,
         )  # fmt: skip
 
-    def _input_value(self, origins: Sequence[Origin]) -> Any:
+    def _input_value(self, origins: Sequence[Unwritten]) -> Any:
         owner = self._dependences.recorder.activations[origins[0].owner]
         variable = origins[0].where
         type_ = owner.code.kernel.variable_type(variable)
@@ -151,7 +151,7 @@ class Describer:
         )
         return _shown(raw, DTYPE[type_] if type_ is not None else None)
 
-    def _lane(self, step: Step) -> int | None:
+    def _lane(self, step: Execution) -> int | None:
         run = self._dependences
         owner, place = run.owner(step.row), run.place(step.row)
         if place.is_branch:
@@ -160,7 +160,7 @@ class Describer:
 
     # ---- values
 
-    def written(self, step: Step) -> Values:
+    def written(self, step: Execution) -> Values:
         """Return what a step wrote, by the names of variables and elements."""
         run = self._dependences
         place, code = run.place(step.row), run.owner(step.row).code
@@ -178,7 +178,7 @@ class Describer:
             found["taken"] = run.is_taken(step)
         return found
 
-    def read(self, step: Step) -> Values:
+    def read(self, step: Execution) -> Values:
         """Return what a step read."""
         run = self._dependences
         code = run.owner(step.row).code

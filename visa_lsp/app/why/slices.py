@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.why.dependences import Dependences, Origin, Step
+from visa_lsp.app.why.dependences import Dependences, Execution, Unwritten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -24,20 +24,20 @@ MAX_STEPS: Final = 10_000  # of one slice; some 0.1 ms each
 
 
 @dataclass(slots=True)
-class SlicedStep:
+class SlicedCause:
     """A step of a slice: its distance from the value in causes, and its causes."""
 
     cause: Cause
     distance: int
     causes: list[Cause] = field(default_factory=list)
-    rivals: list[Step] = field(default_factory=list)
+    rivals: list[Execution] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class Slice:
     """The steps of a slice, nearest first; ``is_cut`` where more steps exist than are followed."""
 
-    steps: dict[Cause, SlicedStep]
+    steps: dict[Cause, SlicedCause]
     is_cut: bool = False
 
 
@@ -46,8 +46,8 @@ class Pairing:
 
     def __init__(self, ours: Dependences, theirs: Dependences) -> None:
         self._ours, self._theirs = ours, theirs
-        self._known: dict[Step, Step | None] = {}
-        self._differs: dict[Step, bool] = {}
+        self._known: dict[Execution, Execution | None] = {}
+        self._differs: dict[Execution, bool] = {}
         self._codes: dict[int, tuple[Code, dict[int, int]]] = {}
         others = {code.kernel.name: code for code in theirs.recorder.codes}
         kernels = [code for code in theirs.recorder.codes if code.kernel.inputs]
@@ -56,13 +56,13 @@ class Pairing:
             if other is not None:
                 self._codes[id(code)] = other, _matching(code, other)
 
-    def partner(self, step: Step) -> Step | None:
+    def partner(self, step: Execution) -> Execution | None:
         """Return the step of the other run; None where that does not execute it."""
         if step not in self._known:
             self._known[step] = self._find(step)
         return self._known[step]
 
-    def _find(self, step: Step) -> Step | None:
+    def _find(self, step: Execution) -> Execution | None:
         owner = self._ours.owner(step.row)
         other, places = self._codes.get(id(owner.code), (owner.code, {}))
         pc = places.get(int(self._ours.pcs[step.row]))
@@ -73,7 +73,7 @@ class Pairing:
 
     def differs(self, cause: Cause) -> bool:
         """Return whether the other run does not execute a step, or with another result."""
-        if isinstance(cause, Origin):
+        if isinstance(cause, Unwritten):
             return False
         known = self._differs.get(cause)
         if known is None:
@@ -82,13 +82,13 @@ class Pairing:
             self._differs[cause] = known
         return known
 
-    def is_first(self, found: SlicedStep) -> bool:
+    def is_first(self, found: SlicedCause) -> bool:
         """Return whether a step is a first difference."""
         return self.differs(found.cause) and not any(self.differs(cause) for cause in found.causes)
 
     def reads_same(self, cause: Cause) -> bool:
         """Return whether both runs give a step the same values to read; true where one does not execute it."""
-        if isinstance(cause, Origin):
+        if isinstance(cause, Unwritten):
             return False
         partner = self.partner(cause)
         if partner is None:
@@ -115,14 +115,14 @@ def slice_of(
     run: Dependences, starts: Iterable[Cause], pairing: Pairing | None = None, *, most: int = MAX_STEPS
 ) -> Slice:
     """Return the backward slice from some steps. With a pairing only steps that differ are followed."""
-    found: dict[Cause, SlicedStep] = {}
+    found: dict[Cause, SlicedCause] = {}
     waiting: deque[Cause] = deque()
     for start in starts:
-        found[start] = SlicedStep(start, 0)
+        found[start] = SlicedCause(start, 0)
         waiting.append(start)
     while waiting:
         here = found[waiting.popleft()]
-        if isinstance(here.cause, Origin) or (pairing is not None and not pairing.differs(here.cause)):
+        if isinstance(here.cause, Unwritten) or (pairing is not None and not pairing.differs(here.cause)):
             continue
         here.causes = run.causes(here.cause)
         here.rivals = run.rivals(here.cause)
@@ -130,7 +130,7 @@ def slice_of(
             if cause not in found:
                 if len(found) >= most:
                     return Slice(found, is_cut=True)
-                found[cause] = SlicedStep(cause, here.distance + 1)
+                found[cause] = SlicedCause(cause, here.distance + 1)
                 waiting.append(cause)
     return Slice(found)
 
@@ -158,26 +158,26 @@ class SliceNode:
     def rank(self) -> tuple[bool, bool, bool, int]:
         """The sort key."""
         suspect = self.is_first or self.is_diverted
-        return not self.is_own, not suspect, isinstance(self.steps[0], Origin), self.distance
+        return not self.is_own, not suspect, isinstance(self.steps[0], Unwritten), self.distance
 
 
-class Comparison:
+class RunComparison:
     """The two runs of a comparison, paired in both directions."""
 
     def __init__(self, ours: Dependences, theirs: Dependences) -> None:
         self.ours, self.theirs = ours, theirs
         self.forward, self.backward = Pairing(ours, theirs), Pairing(theirs, ours)
 
-    def diverted(self, ours: Slice, theirs: Slice) -> Iterator[tuple[Step, int]]:
+    def diverted(self, ours: Slice, theirs: Slice) -> Iterator[tuple[Execution, int]]:
         """Yield our steps, with a distance, that are a cause of a first difference in one of the runs only."""
-        firsts: dict[tuple[Step, Step], int] = {}
+        firsts: dict[tuple[Execution, Execution], int] = {}
         for found in ours.steps.values():
-            if isinstance(found.cause, Step) and self.forward.is_first(found):
+            if isinstance(found.cause, Execution) and self.forward.is_first(found):
                 partner = self.forward.partner(found.cause)
                 if partner is not None:
                     firsts[found.cause, partner] = found.distance
         for found in theirs.steps.values():
-            if isinstance(found.cause, Step) and self.backward.is_first(found):
+            if isinstance(found.cause, Execution) and self.backward.is_first(found):
                 partner = self.backward.partner(found.cause)
                 if partner is not None:
                     firsts.setdefault((partner, found.cause), found.distance)
@@ -185,17 +185,17 @@ class Comparison:
             own, other = self.ours.inputs(here), self.theirs.inputs(there)
             for role in {**own, **other}:
                 mine, others = own.get(role, []), other.get(role, [])
-                partners = [self.backward.partner(one) if isinstance(one, Step) else one for one in others]
-                if [one if isinstance(one, Step) else None for one in mine] != [
-                    one if isinstance(one, Step) else None for one in partners
+                partners = [self.backward.partner(one) if isinstance(one, Execution) else one for one in others]
+                if [one if isinstance(one, Execution) else None for one in mine] != [
+                    one if isinstance(one, Execution) else None for one in partners
                 ]:
                     yield from (
-                        (one, distance + 1) for one in dict.fromkeys([*partners, *mine]) if isinstance(one, Step)
+                        (one, distance + 1) for one in dict.fromkeys([*partners, *mine]) if isinstance(one, Execution)
                     )
 
 
 def nodes_of(
-    run: Dependences, found: Slice, comparison: Comparison | None = None, other: Slice | None = None
+    run: Dependences, found: Slice, comparison: RunComparison | None = None, other: Slice | None = None
 ) -> list[SliceNode]:
     """Return the nodes of a slice, compressed, the best first; with those of the reference's slice that ours lacks."""
     made: dict[object, SliceNode] = {}
@@ -216,7 +216,7 @@ def nodes_of(
         for cause, step in part.steps.items():
             own = cause, of_reference
             if of_reference:
-                if isinstance(cause, Origin):
+                if isinstance(cause, Unwritten):
                     continue
                 partner = comparison.backward.partner(cause) if comparison is not None else None
                 own = (partner, False) if partner is not None else (cause, True)
@@ -244,7 +244,7 @@ def _link(into: list[SliceNode], here: SliceNode, others: Sequence[SliceNode | N
 
 
 def _key(run: Dependences, cause: Cause, of_reference: bool) -> object:
-    if isinstance(cause, Origin):
+    if isinstance(cause, Unwritten):
         return cause.kind, cause.where, run.recorder.activations[cause.owner].thread if cause.kind == "input" else 0
     owner = run.owner(cause.row)
     return of_reference, owner.group, owner.thread, id(owner.code), int(run.pcs[cause.row])

@@ -65,7 +65,7 @@ class PlaceRecord:
 
 
 @dataclass(slots=True, eq=False)
-class Activation:
+class BodyActivation:
     """One activation of a body by a thread: ``call`` is the row of the call, ``calls`` the activations that it made.
 
     ``inputs`` are the register bytes of a kernel's inputs at its start, from byte ``first`` on. ``is_late``: the recording
@@ -79,10 +79,10 @@ class Activation:
     ordinal: int  # among the activations of this body by this thread
     first: int
     inputs: bytes
-    caller: Activation | None = None
+    caller: BodyActivation | None = None
     call: int = -1
     is_late: bool = False
-    calls: list[Activation] = field(default_factory=list)
+    calls: list[BodyActivation] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)
@@ -112,7 +112,7 @@ class StepRecorder(Observer):
     def __init__(self) -> None:
         self.codes: list[Code] = []
         self.places: dict[int, dict[int, PlaceRecord]] = {}
-        self.activations: list[Activation] = []
+        self.activations: list[BodyActivation] = []
         self.pcs = array("i")
         self.owners = array("i")
         self.masks = array("I")
@@ -125,10 +125,10 @@ class StepRecorder(Observer):
         self._epochs: dict[int, int] = {}
         self._pending: list[tuple[MemoryAccess, list[tuple[Buffer, Array, Array]]]] = []
         self._mask = self._taken = 0
-        self._owner: Activation | None = None
+        self._owner: BodyActivation | None = None
         self._has_begun = False
         self._at_run_time: list[Array] = []
-        self._running: dict[int, Activation] = {}  # by the identity of the frame
+        self._running: dict[int, BodyActivation] = {}  # by the identity of the frame
 
     def group(self, number: tuple[int, int, int]) -> None:
         """Start a group: its threads have new activations, and have passed no barrier."""
@@ -238,12 +238,12 @@ class StepRecorder(Observer):
             first[access.kind] += access.at.size
         self._pending.clear()
 
-    def _activation(self, thread: Thread, frame: Frame) -> Activation:
+    def _activation(self, thread: Thread, frame: Frame) -> BodyActivation:
         key = (thread.group.id, thread.number, id(frame.code))
         ordinal = self._ordinals[key] = self._ordinals.get(key, -1) + 1
         caller = self._running.get(id(thread.frames[-1])) if thread.frames else None
         first, end = (0, 0) if caller is not None else _inputs(frame.code)
-        made = Activation(
+        made = BodyActivation(
             len(self.activations), frame.code, thread.group.id, thread.number, ordinal, first,
             frame.regs[first:end].tobytes(), caller, len(self.pcs) - 1, caller is None and not self._has_begun,
         )  # fmt: skip
