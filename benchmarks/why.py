@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from benchmarks.compare_runs import beside, kernels
+from benchmarks.measure import product, run
 from benchmarks.planted import EDITS
 from visa_lsp.app.compare_runs.grid import launches_for
 from visa_lsp.app.compare_runs.programs import program_at
@@ -36,6 +37,7 @@ from visa_lsp.app.why.answer import WhyQuestion, answer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from benchmarks.measure import Cost
     from visa_lsp.app.launch.report import RunReport
 
 KINDS: Final = ("opcode", "operand", "immediate")
@@ -123,6 +125,47 @@ def race_is_named() -> bool:
     return len({group for group, _ in parties}) > 1 and len({line for _, line in parties}) > 1
 
 
+# Ten million instructions: 720,000 groups, and one group of one thread.
+LARGE: Final = {
+    "saxpy": (
+        _ROOT / "examples" / "saxpy.visaasm",
+        """\
+groups: [720000]
+local_size: [16]
+args:
+  x: {buffer: {dtype: float32, shape: [11520000], init: arange}}
+  y: {buffer: {dtype: float32, shape: [11520000], init: ones}}
+  a: {value: 2.5}
+  n: {value: 11520000}
+""",
+        "y[5000000]",
+    ),
+    "long_loop": (
+        Path(__file__).parent / "kernels" / "long_loop.visaasm",
+        """\
+groups: [1]
+local_size: [16]
+args:
+  n: {value: 1250000}
+  y: {buffer: {dtype: int32, shape: [16], init: zeros}}
+""",
+        "y[5]",
+    ),
+}
+
+
+def large_costs(name: str) -> tuple[Cost, Cost]:
+    """Return what ``why`` costs for a launch of ten million instructions, and what ``run --checks none`` costs."""
+    path, launch, value = LARGE[name]
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "large.launch.yaml"
+        file.write_text(launch, encoding="utf-8")
+        words = [str(path), "--launch", str(file)]
+        plain = run(product("run", *words, "--checks", "none"))
+        run(product("why", *words, "--value", value))  # compiles, and keeps what it compiled
+        return run(product("why", *words, "--value", value)), plain
+
+
 def main() -> int:
     """Plant, ask, print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.why", description=__doc__)
@@ -155,6 +198,10 @@ def main() -> int:
         print(f"  {kind:<10} {sum(0 < one.rank <= FIRST for one in some)} of {len(some)}")
     race = race_is_named()
     print(f"race of examples/average.visaasm: {'both parties are named' if race else 'A PARTY IS MISSING'}")
+    for name in () if args.quick else LARGE:
+        cost, plain = large_costs(name)
+        print(f"{name}: 10 million instructions: {cost.cpu:.2f} s CPU, {cost.peak_mb:.0f} MB"
+              f" (run --checks none: {plain.cpu:.2f} s, {plain.peak_mb:.0f} MB), status {cost.status}")  # fmt: skip
     return 0 if race and len(answers) == args.count and found >= WANTED * len(answers) else 1
 
 
