@@ -89,6 +89,13 @@ def answer(question: WhyQuestion) -> WhyReport:
     return found
 
 
+def explain_recorded(recorded: RecordedRun, words: str, starts: list[Cause], most: int = SHOWN_NODES) -> WhyReport:
+    """Explain the last writes of a value, from a run that is recorded already."""
+    found = WhyReport(words, notes=list(recorded.notes))
+    _fill(found, recorded, starts, None, None, most)
+    return found
+
+
 def _record(
     run: ReadyRun, steps: int, needed: Sequence[Needed], group: tuple[int, int, int] | None = None
 ) -> RecordedRun:

@@ -238,6 +238,18 @@ class Dependences:
         byte = int(access.elements[element]) * access.size + max(0, offset - int(access.offsets[element]))
         return byte // _DWORD
 
+    # ---- where a question begins
+
+    def writers_of_registers(self, owner: BodyActivation, start: int, size: int) -> list[Cause]:
+        """Return the last writers of some register bytes at the end of the recording."""
+        found = (self.register_writer(owner, byte, self.pcs.size) for byte in range(start, start + size))
+        return list(dict.fromkeys(cause for cause in found if cause is not None))
+
+    def writers_of_predicate(self, owner: BodyActivation, var: int, lanes: Iterable[int]) -> list[Cause]:
+        """Return the last writers of some lanes of a predicate at the end of the recording."""
+        found = (self._predicate_writer(owner, var, lane, self.pcs.size) for lane in lanes)
+        return list(dict.fromkeys(cause for cause in found if cause is not None))
+
     # ---- definitions in registers
 
     def _writers_in(self, code: Code) -> _Writers:

@@ -238,6 +238,10 @@ class StepRecorder(Observer):
             first[access.kind] += access.at.size
         self._pending.clear()
 
+    def activation_of(self, frame: Frame) -> BodyActivation | None:
+        """Return the activation that a frame holds now; None where nothing of it is recorded."""
+        return self._running.get(id(frame))
+
     def _activation(self, thread: Thread, frame: Frame) -> BodyActivation:
         key = (thread.group.id, thread.number, id(frame.code))
         ordinal = self._ordinals[key] = self._ordinals.get(key, -1) + 1
