@@ -5,11 +5,11 @@ Prints nothing. Invariant: every run starts from the same memory, that of the la
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.compare_runs.programs import program_at
+from visa_lsp.app.compare_runs.programs import ComparedProgram, program_at
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch import runner
 from visa_lsp.app.launch.comparison import finite, numbers
@@ -57,33 +57,59 @@ class WhyQuestion:
 
 
 def answer(question: WhyQuestion) -> WhyReport:
-    """Answer a question. Raises UserError, LaunchError and TextProblems for mistakes of the user."""
+    """Answer a question about files. Raises UserError, LaunchError and TextProblems for mistakes of the user."""
+    path = Path(question.path)
+    if not path.exists() or path.is_dir():
+        raise UserError(f"{question.path}: {'is a directory' if path.is_dir() else 'no such file'}")
+    reference = program_at(question.against) if question.against is not None else None
+    if path.suffix in _SUFFIXES:
+        launch = read_launch_file(path)
+        if launch.file is None:
+            raise UserError(f"{path}: no program; name it with file: NAME.visaasm")
+        return explain(question, program_at(str(launch.file)), launch, reference)
+    program = program_at(question.path)
+    beside = Path(question.launch) if question.launch else path.with_suffix(".launch.yaml")
+    if question.launch or beside.is_file():
+        launch = read_launch_file(beside, named=bool(question.launch))
+    else:
+        launch = proposed_launch(program, beside, question.platform)
+    return explain(question, program, launch, reference)
+
+
+def proposed_launch(program: ComparedProgram, path: Path, platform: str | None) -> LaunchFile:
+    """Return a generated launch of a program that has no launch file ``path``."""
+    options = RunOptions(program.path, platform)
+    return proposed(program_of(program.data, program.path), options, path).proposal.read(path)
+
+
+def explain(
+    question: WhyQuestion, program: ComparedProgram, launch: LaunchFile, reference: ComparedProgram | None = None
+) -> WhyReport:
+    """Answer a question about a program and its launch. Raises UserError, LaunchError and TextProblems."""
     checks = "all" if question.value is None else "none"
     options = RunOptions(platform=question.platform, checks=checks, budget=question.budget)
-    launch, path = _launch_of(question, options)
-    run = _ready(path, launch, options)
+    run = program.ready(launch, options)
     report = runner.carried_out(run)
     element = failed_element(run.prepared, report) if question.fault is None else None
     if question.value is not None:
         element = element_of(question.value, run.prepared, report)
+    needed: list[Needed] = []
+    group: tuple[int, int, int] | None = None
     if element is not None:
         found = WhyReport(element.words, element.value, element.expected)
         needed = [(element.arg, element.offset, element.dtype.itemsize)]
-        ours = _record(_ready(path, launch, options), report.instructions, needed)
+        ours = _record(program.ready(launch, options), report.instructions, needed)
         starts = _last_writers(ours, needed)
     else:
         fault = _fault((*report.faults, *report.findings), question.fault)
-        found, needed = WhyReport(str(fault)), []
-        ours = _record(_ready(path, launch, options), report.instructions, needed, fault.group)
+        found, group = WhyReport(str(fault)), fault.group
+        ours = _record(program.ready(launch, options), report.instructions, needed, group)
         starts = _fault_starts(ours, fault)
     theirs = None
-    if question.against is not None:
-        found.against = question.against
-        group = None if element is not None else fault.group
-        other = _ready(Path(question.against), launch, options)
-        theirs = _record(
-            _ready(Path(question.against), launch, options), runner.carried_out(other).instructions, needed, group
-        )
+    if reference is not None:
+        found.against = reference.name
+        steps = runner.carried_out(reference.ready(launch, options)).instructions
+        theirs = _record(reference.ready(launch, options), steps, needed, group)
     _fill(found, ours, starts, theirs, element, question.most)
     found.notes += ours.notes
     return found
@@ -125,27 +151,6 @@ def _last_writers(run: RecordedRun, needed: Sequence[Needed]) -> list[Cause]:
         for arg, offset, size in needed if arg in run.run.prepared.buffers
         for cause in found.memory_writers(run.run.prepared.buffers[arg].whole, offset, size, len(found.pcs))
     ]  # fmt: skip
-
-
-def _launch_of(question: WhyQuestion, options: RunOptions) -> tuple[LaunchFile, Path]:
-    """Return the launch and the path of its program; the launch is generated where there is no file."""
-    path = Path(question.path)
-    if not path.exists() or path.is_dir():
-        raise UserError(f"{question.path}: {'is a directory' if path.is_dir() else 'no such file'}")
-    if path.suffix in _SUFFIXES:
-        launch = read_launch_file(path)
-        if launch.file is None:
-            raise UserError(f"{path}: no program; name it with file: NAME.visaasm")
-        return launch, launch.file
-    beside = Path(question.launch) if question.launch else path.with_suffix(".launch.yaml")
-    if question.launch or beside.is_file():
-        return read_launch_file(beside, named=bool(question.launch)), path
-    program = program_of(program_at(question.path).data, path)
-    return proposed(program, replace(options, path=path), beside).proposal.read(beside), path
-
-
-def _ready(path: Path, launch: LaunchFile, options: RunOptions) -> ReadyRun:
-    return program_at(str(path)).ready(launch, options)
 
 
 def _fault(faults: Sequence[Fault], number: int | None) -> Fault:
