@@ -123,7 +123,7 @@ LATE = {
         "app.launch.program", "app.launch.program_info", "app.launch.proposal", "app.launch.runner",
         "app.launch.zebin", "app.read.document", "app.read.evaluate", "app.read.expressions", "app.read.fold", "app.read.lines",
         "app.read.names", "app.why.answer", "app.why.dependences", "app.why.page", "app.why.question", "app.why.recorded",
-        "app.why.report", "app.why.slices", "cli.read",
+        "app.why.report", "app.why.slices", "app.why.standing", "cli.read",
     },
     "llvmlite": set(),
     "distributed": set(),
@@ -135,7 +135,8 @@ LATE = {
     "ruamel": {
         "app.compare_runs.grid", "app.compare_runs.points", "app.compare_runs.programs", "app.compare_runs.search",
         "app.launch.file", "app.launch.forms", "app.launch.init", "app.launch.linking", "app.launch.options",
-        "app.launch.program_info", "app.launch.proposal", "app.launch.runner", "app.read.document", "app.why.answer", "cli.read", "cli.zeinfo",
+        "app.launch.program_info", "app.launch.proposal", "app.launch.runner", "app.read.document", "app.why.answer",
+        "app.why.standing", "cli.read", "cli.zeinfo",
     },
     "visa_lsp.lsp": {
         "cli.serve",

@@ -434,7 +434,9 @@ async def test_why_is_that_of_the_command_line(client, kernel, tmp_path, capsys)
     (tmp_path / "saxpy.visaasm").write_text(kernel.text)
     answer = await command(client, "visa.why", {"uri": kernel.uri, "value": "y[5]", "most": 3})
     assert answer["ok"], answer
-    assert main(["why", str(tmp_path / "saxpy.visaasm"), "--value", "y[5]", "--max-nodes", "3", "--format", "json"]) == 0
+    assert (
+        main(["why", str(tmp_path / "saxpy.visaasm"), "--value", "y[5]", "--max-nodes", "3", "--format", "json"]) == 0
+    )
     mine = json.loads(capsys.readouterr().out)
     assert [node["text"] for node in answer["nodes"]] == [node["text"] for node in mine["nodes"]]
     same = await command(client, "visa.why", {"uri": kernel.uri, "value": "y[5]", "against": kernel.uri})

@@ -228,7 +228,10 @@ def _variable(session: DebugSession, at: Activation, row: Row, refer: Callable[[
 
 
 def evaluate(session: DebugSession, args: Body) -> Body:
-    """Return the value of an expression; in the console also an assignment, and ``why EXPRESSION``."""
+    """Return the value of an expression; in the console also of an assignment, or the causes for ``why EXPRESSION``.
+
+    Raises RequestError for a value that has no causes.
+    """
     words = text(args, "expression")
     at = session.view.activation(session, args)
     in_console = text(args, "context", "") == "repl"
