@@ -1,6 +1,6 @@
 """The dynamic dependences of a recorded run: from an executed instruction to those that gave its inputs.
 
-A ``Execution`` is one instruction for one unit: a lane, or a dword of a block that a message moves for the whole thread.
+An ``Execution`` is one instruction for one unit: a lane, or a dword of a block that a message moves for the whole thread.
 Definitions are found per byte of registers and memory, per lane of predicates, per element of address variables; the
 control dependence is the last branch that decided whether the step is executed. Nothing is kept per step of the run but
 the recording. Invariant: a cause is executed before its effect, except for the other party of a race.
@@ -32,6 +32,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 _DWORD: Final = 4
 _MAX_RIVALS: Final = 2  # other parties of races named per step
+_MAX_RIVALS_TESTED: Final = 512  # accesses of one place; a place that all threads use may have any number
+_ELEMENT_BITS: Final = 16  # of an element's number within its message
 _CALLS: Final = frozenset({FlowClass.CALL, FlowClass.KERNEL_CALL})
 
 
@@ -59,25 +61,32 @@ class Unwritten(NamedTuple):
 Cause = Execution | Unwritten
 
 
-class _Stores:
-    """All writes to one buffer, by offset."""
+class _AccessIndex:
+    """All loads, or all writes, of one buffer, by offset. Accesses are numbered in the order of the run."""
 
     def __init__(self, accesses: Sequence[RecordedAccess], numbers: Sequence[int]) -> None:
         counts = [access.offsets.size for access in accesses]
-        self.access = np.repeat(np.array(numbers, np.int64), counts)
-        self.element = np.concatenate([np.arange(count) for count in counts])
         offsets = np.concatenate([access.offsets for access in accesses])
         order = np.argsort(offsets, kind="stable")
         self.offsets = offsets[order]
-        self.access, self.element = self.access[order], self.element[order]
-        self.largest = max(access.size for access in accesses)
+        self.access = np.repeat(np.array(numbers, np.int64), counts)[order]
+        self.element = np.concatenate([np.arange(count) for count in counts])[order]
+        self.rows = np.repeat(np.array([access.row for access in accesses], np.int64), counts)[order]
+        self._ends = self.offsets + np.repeat(np.array([access.size for access in accesses], np.int64), counts)[order]
+        self._order = self.access << _ELEMENT_BITS | self.element
+        self._largest = max(access.size for access in accesses)
 
-    def over(self, offset: int, size: int) -> Iterator[tuple[int, int]]:
-        """Yield access and element of the writes that may touch some bytes."""
-        first = int(np.searchsorted(self.offsets, offset - self.largest + 1))
-        last = int(np.searchsorted(self.offsets, offset + size))
-        for at in range(first, last):
-            yield int(self.access[at]), int(self.element[at])
+    def over(self, offset: int, size: int) -> slice:
+        """Return the part of the index that may touch some bytes."""
+        first = int(np.searchsorted(self.offsets, offset - self._largest + 1))
+        return slice(first, int(np.searchsorted(self.offsets, offset + size)))
+
+    def last(self, byte: int, part: slice, allowed: Array) -> int | None:
+        """Return the place in the index of the last allowed access of a part to a byte."""
+        covers = allowed & (self.offsets[part] <= byte) & (self._ends[part] > byte)
+        if not covers.any():
+            return None
+        return int(part.start) + int(np.argmax(np.where(covers, self._order[part], -1)))
 
 
 class Dependences:
@@ -101,8 +110,8 @@ class Dependences:
             self._of_row.setdefault(access.row, []).append(number)
             by_buffer.setdefault(id(access.buffer), []).append(number)
         self._touching = by_buffer
-        self._stores: dict[int, _Stores | None] = {}
-        self._loads: dict[int, _Stores | None] = {}
+        self._stores: dict[int, _AccessIndex | None] = {}
+        self._loads: dict[int, _AccessIndex | None] = {}
 
     # ---- rows
 
@@ -407,31 +416,28 @@ class Dependences:
 
     # ---- memory
 
-    def _index(self, buffer: Buffer, *, writes: bool) -> _Stores | None:
-        index = self._stores if writes else self._loads
+    def _index(self, buffer: Buffer, *, writes: bool) -> _AccessIndex | None:
+        index, accesses = self._stores if writes else self._loads, self.recorder.accesses
         if id(buffer) not in index:
-            numbers = [n for n in self._touching.get(id(buffer), ()) if (self.recorder.accesses[n].kind != "read") is writes
-                       and self.recorder.accesses[n].offsets.size]  # fmt: skip
-            index[id(buffer)] = _Stores([self.recorder.accesses[n] for n in numbers], numbers) if numbers else None
+            touching = (n for n in self._touching.get(id(buffer), ()) if accesses[n].offsets.size)
+            numbers = [n for n in touching if (accesses[n].kind != "read") is writes]
+            index[id(buffer)] = _AccessIndex([accesses[n] for n in numbers], numbers) if numbers else None
         return index[id(buffer)]
 
     def memory_writers(self, buffer: Buffer, offset: int, size: int, before: int) -> list[Cause]:
         """Return the last steps that wrote some bytes of memory, and the origin of bytes that none wrote."""
-        last: dict[int, tuple[int, int, int]] = {}
-        party = self._party(before) if buffer.private and before < self.pcs.size else None
         index = self._index(buffer, writes=True)
-        for number, element in index.over(offset, size) if index is not None else ():
-            access = self.recorder.accesses[number]
-            start = int(access.offsets[element])
-            if access.row < before and (party is None or self._party(access.row) == party):
-                for byte in range(max(offset, start), min(offset + size, start + access.size)):
-                    last[byte] = max(last.get(byte, (-1, -1, -1)), (access.row, number, element))
+        part = index.over(offset, size) if index is not None else slice(0, 0)
+        allowed = index.rows[part] < before if index is not None else np.zeros(0, bool)
+        if index is not None and buffer.private and before < self.pcs.size:
+            party = self._party(before)
+            allowed &= np.array([self._party(row) == party for row in index.rows[part].tolist()], bool)
         found: dict[Cause, None] = {}
         for byte in range(offset, offset + size):
-            if byte in last:
-                _, number, element = last[byte]
-                access = self.recorder.accesses[number]
-                found.setdefault(Execution(access.row, self._unit_of(access, element, byte)))
+            at = index.last(byte, part, allowed) if index is not None else None
+            if index is not None and at is not None:
+                access = self.recorder.accesses[int(index.access[at])]
+                found.setdefault(Execution(access.row, self._unit_of(access, int(index.element[at]), byte)))
             else:
                 first = offset if size <= 2 * _DWORD else byte // _DWORD * _DWORD
                 found.setdefault(
@@ -449,17 +455,23 @@ class Dependences:
         owner = self.owner(step.row)
         for access in self.accesses(step.row):
             for element in self.elements(step, access) if not access.buffer.private else ():
-                for index in [self._index(access.buffer, writes=True)] + (
-                    [self._index(access.buffer, writes=False)] if access.kind != "read" else []
-                ):
-                    for number, other_element in index.over(int(access.offsets[element]), access.size) if index else ():
-                        other = self.recorder.accesses[number]
-                        if other.row != step.row and self._is_race(owner, access, element, other, other_element):
-                            unit = self._unit_of(other, other_element, int(access.offsets[element]))
-                            found.setdefault(Execution(other.row, unit))
-                            if len(found) >= _MAX_RIVALS:
-                                return list(found)
+                start = int(access.offsets[element])
+                for number, other_element in self._neighbours(access, start):
+                    other = self.recorder.accesses[number]
+                    if other.row != step.row and self._is_race(owner, access, element, other, other_element):
+                        found.setdefault(Execution(other.row, self._unit_of(other, other_element, start)))
+                        if len(found) >= _MAX_RIVALS:
+                            return list(found)
         return list(found)
+
+    def _neighbours(self, access: RecordedAccess, start: int) -> Iterator[tuple[int, int]]:
+        """Yield accesses, with an element, that may touch an element's bytes: writes, for a write also loads."""
+        for writes in (True,) if access.kind == "read" else (True, False):
+            index = self._index(access.buffer, writes=writes)
+            if index is not None:
+                part = index.over(start, access.size)
+                part = slice(part.start, min(part.stop, part.start + _MAX_RIVALS_TESTED))
+                yield from zip(index.access[part].tolist(), index.element[part].tolist(), strict=True)
 
     def _is_race(
         self, owner: BodyActivation, access: RecordedAccess, element: int, other: RecordedAccess, other_element: int

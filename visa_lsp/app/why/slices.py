@@ -101,7 +101,8 @@ class Pairing:
 def _matching(a: Code, b: Code) -> dict[int, int]:
     """Return the matching instructions of two bodies by number."""
     ours, theirs = a.kernel.instructions, b.kernel.instructions
-    if len(ours) == len(theirs):
+    same = sum(one.row is other.row for one, other in zip(ours, theirs, strict=False))
+    if len(ours) == len(theirs) and same > len(ours) // 2:
         return {n: n for n in range(len(ours))}
     a_shapes, b_shapes = ([f"{inst.row.mnemonic} {inst.get('exec')}" for inst in code] for code in (ours, theirs))
     found: dict[int, int] = {}
@@ -155,10 +156,10 @@ class SliceNode:
     rivals: list[SliceNode] = field(default_factory=list)
 
     @property
-    def rank(self) -> tuple[bool, bool, bool, int]:
+    def rank(self) -> tuple[bool, bool, int, bool]:
         """The sort key."""
         suspect = self.is_first or self.is_diverted
-        return not self.is_own, not suspect, isinstance(self.steps[0], Unwritten), self.distance
+        return not self.is_own, not suspect, self.distance, isinstance(self.steps[0], Unwritten)
 
 
 class RunComparison:
@@ -171,27 +172,22 @@ class RunComparison:
     def diverted(self, ours: Slice, theirs: Slice) -> Iterator[tuple[Execution, int]]:
         """Yield our steps, with a distance, that are a cause of a first difference in one of the runs only."""
         firsts: dict[tuple[Execution, Execution], int] = {}
-        for found in ours.steps.values():
-            if isinstance(found.cause, Execution) and self.forward.is_first(found):
-                partner = self.forward.partner(found.cause)
-                if partner is not None:
-                    firsts[found.cause, partner] = found.distance
-        for found in theirs.steps.values():
-            if isinstance(found.cause, Execution) and self.backward.is_first(found):
-                partner = self.backward.partner(found.cause)
-                if partner is not None:
-                    firsts.setdefault((partner, found.cause), found.distance)
+        for pairing, part in ((self.forward, ours), (self.backward, theirs)):
+            for found in part.steps.values():
+                step = found.cause
+                partner = pairing.partner(step) if isinstance(step, Execution) else None
+                if isinstance(step, Execution) and partner is not None and pairing.is_first(found):
+                    firsts.setdefault((step, partner) if pairing is self.forward else (partner, step), found.distance)
         for (here, there), distance in firsts.items():
             own, other = self.ours.inputs(here), self.theirs.inputs(there)
             for role in {**own, **other}:
-                mine, others = own.get(role, []), other.get(role, [])
-                partners = [self.backward.partner(one) if isinstance(one, Execution) else one for one in others]
-                if [one if isinstance(one, Execution) else None for one in mine] != [
-                    one if isinstance(one, Execution) else None for one in partners
-                ]:
-                    yield from (
-                        (one, distance + 1) for one in dict.fromkeys([*partners, *mine]) if isinstance(one, Execution)
-                    )
+                mine = [one if isinstance(one, Execution) else None for one in own.get(role, [])]
+                others = [self._back(one) for one in other.get(role, [])]
+                if mine != others:
+                    yield from ((one, distance + 1) for one in dict.fromkeys([*others, *mine]) if one is not None)
+
+    def _back(self, cause: Cause) -> Execution | None:
+        return self.backward.partner(cause) if isinstance(cause, Execution) else None
 
 
 def nodes_of(
