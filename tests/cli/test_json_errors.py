@@ -30,6 +30,7 @@ LINES = {
     "stats": [["stats", "IN"]],
     "read": [["read", "IN"]],
     "explain": [["explain", "IN"]],
+    "why": [["why", "IN", "--value", "y[0]"]],
 }
 SEVERAL = ("check", "asm", "dis", "run", "gen", "compile", "read", "explain")
 MISTAKES = [
@@ -45,6 +46,7 @@ MISTAKES = [
     ["run", "good.visaasm", "--sweep"],
     ["run", "good.visaasm", "--profile-out", "missing/p.json"],
     ["compare-runs", "good.visaasm", "good.visaasm", "--launch", "nope.launch.yaml"],
+    ["why", "good.visaasm", "--value", "y[0]", "--launch", "nope.launch.yaml"],
     ["gen", "good.visaasm", "--source", "x"],
     ["gen", "good.visaasm", "--platform", "NOPE"],
     ["gen", "good.visaasm", "--tool", "missing-tool"],

@@ -381,6 +381,26 @@ def test_a_shift_is_by_less_than_64_bits(client):
         client.value("1 << 64")
 
 
+def test_the_console_explains_a_value_and_the_run_stands_where_it_stood(client):
+    """Registers, a predicate, memory, also after an edit; going on gives the same result."""
+    entered(client)
+    client.ask("setBreakpoints", source={"path": str(SAXPY)}, breakpoints=[{"line": line_of(SAXPY, "scatter4_scaled")}])
+    client.go("continue")
+    before = client.top()
+    told = client.value("why y_value[3]", context="repl").splitlines()
+    assert told[0] == "y_value[3] = 8.5"
+    assert "mad (M1, 16)" in told[1]
+    assert "lane 3" in told[2]
+    assert "cmp.lt" in client.value("why P1[3]", context="repl")
+    assert "as the launch gives it" in client.value("why y[3]", context="repl")
+    assert client.top() == before
+    with pytest.raises(Refused, match="computed"):
+        client.value("why 1 + 2", context="repl")
+    client.ask("setBreakpoints", source={"path": str(SAXPY)}, breakpoints=[])
+    assert client.go("continue")["exitCode"] == 0
+    assert client.ends() == 0
+
+
 def test_what_was_written_is_there_again_in_every_replay(client):
     entered(client)
     client.go("next")

@@ -440,3 +440,19 @@ async def test_ze_info_documents(client, kernel, tmp_path):
         types.ImplementationParams(kernel.identifier, at(kernel.text, ".input V0067", 8))
     )
     assert back is None or back.uri == path.as_uri()
+
+
+async def test_why_is_that_of_the_command_line(client, kernel, tmp_path, capsys):
+    (tmp_path / "saxpy.visaasm").write_text(kernel.text)
+    answer = await command(client, "visa.why", {"uri": kernel.uri, "value": "y[5]", "most": 3})
+    assert answer["ok"], answer
+    assert (
+        main(["why", str(tmp_path / "saxpy.visaasm"), "--value", "y[5]", "--max-nodes", "3", "--format", "json"]) == 0
+    )
+    mine = json.loads(capsys.readouterr().out)
+    assert [node["text"] for node in answer["nodes"]] == [node["text"] for node in mine["nodes"]]
+    same = await command(client, "visa.why", {"uri": kernel.uri, "value": "y[5]", "against": kernel.uri})
+    assert same["notes"] == ["the reference run gives the same value"]
+    wrong = await command(client, "visa.why", {"uri": kernel.uri, "value": "nothing[5]"})
+    assert "no buffer is called 'nothing'" in wrong["error"]
+    assert "whole number" in (await command(client, "visa.why", {"uri": kernel.uri, "fault": "x"}))["error"]

@@ -52,6 +52,14 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ),
         ("visa-lsp compare-runs saxpy.visaasm saxpy.isa --ulp 2 --format json", "allow a tolerance and print JSON"),
     ),
+    "visa-lsp why": (
+        ("visa-lsp why saxpy.visaasm --value 'y[37]'", "print the instructions, lanes and values that made an element"),
+        ("visa-lsp why average.visaasm", "explain the first failed expectation, else the first fault"),
+        (
+            "visa-lsp why saxpy.visaasm --value 'y[0]' --against saxpy.visaasm --format json",
+            "compare with the run of another program and print JSON",
+        ),
+    ),
     "visa-lsp gen": (
         ("visa-lsp gen saxpy.visaasm", "print the machine code of each line (with Intel's finalizer)"),
         ("visa-lsp gen saxpy.visaasm --html saxpy.html", "write an HTML page with both side by side"),

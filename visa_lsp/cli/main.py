@@ -35,6 +35,7 @@ COMMANDS: Final = {
     "diff": "compare two programs, ignoring the names of variables and labels",
     "run": "run a kernel on the simulator",
     "compare-runs": "run two programs at many sizes and find the smallest launch where they differ",
+    "why": "explain how a value of a run, or a fault, came about",
     "gen": "show the machine code of a text, line by line (needs Intel's finalizer)",
     "compile": "compile OpenCL C to texts, machine code and launch files (needs Intel's ocloc)",
     "import": "write a captured enqueue of a real machine as a launch file (needs Intel's ocloc)",
@@ -82,6 +83,12 @@ def _compare_runs() -> Command:
     from visa_lsp.cli.compare_runs import add_arguments, compare_runs_command
 
     return add_arguments, compare_runs_command
+
+
+def _why() -> Command:
+    from visa_lsp.cli.why import add_arguments, why_command
+
+    return add_arguments, why_command
 
 
 def _gen() -> Command:
@@ -152,6 +159,7 @@ LOADERS: Final = {
     "diff": _diff,
     "run": _run,
     "compare-runs": _compare_runs,
+    "why": _why,
     "gen": _gen,
     "compile": _compile,
     "import": _import,

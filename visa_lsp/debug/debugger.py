@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from visa_lsp.debug.places import BodyText
     from visa_lsp.sim.dispatch import RunResult
     from visa_lsp.sim.interp import Thread
+    from visa_lsp.sim.observers.hooks import Observer
     from visa_lsp.sim.registers import Frame
 
 MAX_INSTRUCTIONS_AHEAD: Final = 500_000  # searched for the cause of a fault
@@ -321,6 +322,20 @@ class Debugger(StoppingRun):
                 self._make_edits()
         finally:
             machine.armed = True
+
+    def replay_for(self, observer: Observer, window: int, begin: Callable[[], None]) -> None:
+        """Execute at least the last ``window`` instructions again for an observer; ``begin`` is called before the first."""
+        time, is_last = self.time, self._future.frontier is None
+        self._leave_frontier()
+        snapshot = self.history.before(max(1, time - window + 1))[0]
+        self._back_to(snapshot)
+        begin()
+        with self.machine.overhear(observer):
+            if snapshot is self.history.start:
+                observer.group(self.stepper.groups[self.stepper.group])
+            self._replay(time)
+        if is_last:
+            self.to_time(time)
 
     def _make_edits(self) -> None:
         while self._made < len(self._edits) and self._edits[self._made].time <= self.time:

@@ -36,6 +36,7 @@ from visa_lsp.lsp.capabilities import (
     SHOW_REFERENCES,
     SHOW_ZE_INFO,
     STATS,
+    WHY,
     WORDS,
     ZEBIN,
 )
@@ -81,6 +82,7 @@ def register(server: VisaServer) -> None:
         (DIFF, on_diff),
         (RUN, on_run),
         (RUN_ALL, on_run_all),
+        (WHY, on_why),
         (STATS, on_stats),
         (GEN, on_gen),
         (COMPILE, on_compile),
@@ -325,6 +327,44 @@ async def on_run(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
     answer = await _answer_or_stop(ls, "vISA: running", token, prepare, stop)
     _remember(ls, uri, answer)
     return answer
+
+
+async def on_why(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
+    """Explain an element of a buffer (``value``), a fault by its number, or the first failure of a run.
+
+    Options: ``launch``, ``launchText``, ``platform`` as for ``visa.run``; ``against``, the URI of a reference program; ``most``, the
+    number of nodes. The answer is that of ``visa-lsp why --format json``. Cancelling the request ends the run.
+    """
+    stop = Stop()
+
+    def prepare() -> Callable[[], Result]:
+        options: dict[str, Any] = dict(options_of(arguments))
+        uri, is_launch = options["uri"], options["uri"].endswith(_LAUNCH)
+        asked: dict[str, Any] = {"value": options["value"]} if "value" in options else {}
+        for name in ("fault", "most"):
+            if name in options:
+                asked[name] = _count(options[name], name)
+        if "against" in options:
+            other = options["against"]
+            path = ls.files.path_of(other) or other
+            asked["against"] = {"path": path} if _is_object(other) else {"path": path, "text": _text(ls, other)}
+        if is_launch:
+            _complete_launch_options(ls, options)
+        elif options.get("launch", "").startswith("file:"):
+            options["launch"] = ls.files.path_of(options["launch"]) or ""
+        if not _is_object(uri) and not is_launch and (platform := _platform(ls, options)):
+            options["platform"] = platform
+        text = None if is_launch or _is_object(uri) else _text(ls, uri)
+        job = {**options, "why": asked}
+        return lambda: run_in_subprocess(text, None if is_launch else ls.files.path_of(uri), job, stop)
+
+    return await _answer_or_stop(ls, "vISA: explaining", token, prepare, stop)
+
+
+def _count(word: str, name: str) -> int:
+    if not word.isdecimal() or not 0 < len(word) < _DIGITS or int(word) == 0:
+        raise BadArgument(f"`{name}` must be a whole number from 1 on")
+    return int(word)
 
 
 class MadeRun(NamedTuple):
