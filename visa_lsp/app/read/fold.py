@@ -7,6 +7,7 @@ to the next branch, the active lanes are the same, so that what a statement writ
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -89,6 +90,47 @@ class _Definition:
     is_cheap: bool
 
 
+class _Uses:
+    """The statements of a run by the variables that they read and write; what an edit of a run costs does not grow with its length."""
+
+    def __init__(self, run: list[_Item]) -> None:
+        self._run = run
+        self._reading: dict[int, list[int]] = {}
+        self._writing: dict[int, list[int]] = {}
+        for number, item in enumerate(run):
+            for key in item.reads:
+                self._reading.setdefault(key, []).append(number)
+            for key in item.writes:
+                self._writing.setdefault(key, []).append(number)
+
+    def first_writer(self, key: int, mask: int, at: int, last: int | None = None) -> int | None:
+        """Return the first statement behind one, up to a last one, that writes bits of a variable."""
+        found = _behind(self._writing.get(key, []), at, last)
+        return next((number for number in found if self._run[number].writes.get(key, 0) & mask), None)
+
+    def readers(self, key: int, mask: int, at: int, last: int | None) -> list[int]:
+        """Return the statements behind one, up to a last one, that read bits of a variable."""
+        found = _behind(self._reading.get(key, []), at, last)
+        return [number for number in found if self._run[number].reads.get(key, 0) & mask]
+
+    def move(self, at: int, readers: Sequence[int]) -> None:
+        """Note that what a statement reads is read by those that take its value."""
+        for key in self._run[at].reads:
+            numbers = self._reading[key]
+            for number in readers:
+                where = bisect_left(numbers, number)
+                if where == len(numbers) or numbers[where] != number:
+                    numbers.insert(where, number)
+
+
+def _behind(numbers: Sequence[int], at: int, last: int | None) -> Iterator[int]:
+    """Yield the numbers above one, up to a last one."""
+    for place in range(bisect_right(numbers, at), len(numbers)):
+        if last is not None and numbers[place] > last:
+            return
+        yield numbers[place]
+
+
 class _Folder:
     """Folds the runs of one body."""
 
@@ -153,10 +195,8 @@ class _Folder:
 
     def _fold(self, run: list[_Item], last: int) -> None:
         self._name_surfaces(run, last)
-        at = 0
-        while at < len(run):
-            if not self._move(run, at, last):
-                at += 1
+        uses = _Uses(run)
+        run[:] = [item for at, item in enumerate(run) if not self._move(run, uses, at, last)]
 
     # ---- halves and tests
 
@@ -261,45 +301,39 @@ class _Folder:
 
     # ---- values
 
-    def _move(self, run: list[_Item], at: int, last: int) -> bool:
+    def _move(self, run: list[_Item], uses: _Uses, at: int, last: int) -> bool:
         """Move the value of an assignment to where it is read; false where it has to stay."""
         definition = self._definition(run[at])
         if definition is None:
             return False
-        key, mask = definition.key, definition.mask
-        inputs, changes = run[at].reads, False
-        users: list[tuple[int, Plain]] = []
+        key, mask, inputs = definition.key, definition.mask, run[at].reads
+        end = uses.first_writer(key, mask, at)
+        if end is None and self.effects.live_behind(last, key) & mask:
+            return False
+        if end is not None and not self._overwrites(run[end], definition):
+            return False
+        readers = uses.readers(key, mask, at, end)
+        if not readers or any(
+            uses.first_writer(one, bits, at, readers[-1] - 1) is not None for one, bits in (*inputs.items(), (_CONTROL, -1))
+        ):
+            return False
+        users: list[tuple[_Item, Plain]] = []
         several = _is_offset(definition.value)
-        for number in range(at + 1, len(run)):
-            item = run[number]
-            if item.reads.get(key, 0) & mask:
-                if changes:
-                    return False
-                found = self._with_value(item, definition)
-                if found is None:
-                    return False
-                several = several and _is_address(item.statement, found)
-                users.append((number, found))
-            if self._overwrites(item, definition):
-                break
-            if item.writes.get(key, 0) & mask:
+        for number in readers:
+            found = self._with_value(run[number], definition)
+            if found is None:
                 return False
-            if any(item.writes.get(one, 0) & bits for one, bits in inputs.items()) or item.writes.get(_CONTROL):
-                changes = True
-        else:
-            if self.effects.live_behind(last, key) & mask:
-                return False
-        if not users or (len(users) > 1 and not several and not definition.is_cheap):
+            several = several and _is_address(run[number].statement, found)
+            users.append((run[number], found))
+        if len(users) > 1 and not several and not definition.is_cheap:
             return False
         places = run[at].statement.places
-        for number, statement in users:
-            item = run[number]
+        for item, statement in users:
             item.statement = replace(statement, places=tuple(sorted({*places, *statement.places})))
-            left = item.reads[key] & ~mask
-            item.reads = {**item.reads, key: left}
+            item.reads = {**item.reads, key: item.reads[key] & ~mask}
             for one, bits in inputs.items():
                 item.reads[one] = item.reads.get(one, 0) | bits
-        del run[at]
+        uses.move(at, readers)
         return True
 
     def _definition(self, item: _Item) -> _Definition | None:
