@@ -3,12 +3,14 @@
 Each launch of the corpus runs twice: as it is, and by the evaluator from its pseudo-code; buffers, printed text and faults are compared.
 Texts are the same corpus's, and with ``--texts`` all texts of its folder ``dev`` too. A kernel counts as free of ``goto`` where no line
 has one. vISA lines are the lines of a text that hold an instruction, and all its lines but blank ones and comments.
-Usage: python -m benchmarks.read [--texts] [--no-launches] [--own]; ``--own`` leaves out the corpus beside the repository.
+Times are of CPU: a text of many kernels, read first and after an edit of one, and one kernel of many instructions, both of several lengths.
+Usage: python -m benchmarks.read [--texts] [--no-launches] [--own] [--speed]; ``--own`` leaves out the corpus beside the repository.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 import time
 from collections import Counter
@@ -20,7 +22,7 @@ sys.path.extend(str(Path(__file__).parents[1] / "tests" / room) for room in ("su
 from corpus import OWN, files
 from corpus_launches import CASES, prepared
 
-from visa_lsp.app.read.document import read_data
+from visa_lsp.app.read.document import Kept, read_data
 from visa_lsp.app.read.evaluate import evaluate
 from visa_lsp.app.read.fold import folded
 from visa_lsp.app.read.names import names_for
@@ -110,13 +112,58 @@ def texts(paths: list[Path]) -> None:
         print(f"  kept as vISA: {count} x {words}")
 
 
+def _many_kernels(count: int) -> str:
+    """Return a text of so many lines, or a few more: kernels of the project's own corpus, each with a name of its own."""
+    heads: list[str] = [".version 4.1"]
+    for path in itertools.cycle(sorted(OWN.glob("run/TGLLP/*/*.visaasm"))):
+        lines = path.read_text().splitlines()
+        first = next(at for at, line in enumerate(lines) if line.startswith((".kernel", ".global_function")))
+        heads += [f'.kernel "k{len(heads)}"', *lines[first + 1 :]] if lines[first].startswith(".kernel") else []
+        if len(heads) >= count:
+            return "\n".join(heads) + "\n"
+    raise AssertionError("the corpus has no text")
+
+
+def _one_kernel(count: int) -> str:
+    """Return a kernel of so many lines: sums of products in a row, in eight variables."""
+    names = [f"V{number}" for number in range(64, 72)]
+    lines = [".version 4.1", '.kernel "long"', *(f".decl {name} v_type=G type=f num_elts=16 align=GRF" for name in names)]
+    lines += [f"    mov (M1, 16) {name}(0,0)<1> 0x3f800000:f" for name in names]
+    for number in range(count - len(lines) - 1):
+        to, one, other = (names[(number * step + step) % 8] for step in (1, 3, 5))
+        lines.append(f"    mad (M1, 16) {to}(0,0)<1> {one}(0,0)<1;1,0> {other}(0,0)<1;1,0> {to}(0,0)<1;1,0>")
+    return "\n".join([*lines, "    ret (M1, 1)", ""])
+
+
+def speed() -> None:
+    """Print the time of reading, of a process that has read another text before."""
+
+    def seconds(text: str, kept: Kept) -> float:
+        began = time.process_time()
+        assert read_data("long.visaasm", text.encode(), None, say=lambda _line: None, kept=kept) is not None
+        return time.process_time() - began
+
+    seconds(_many_kernels(100), {})
+    for count in (5_000, 10_000, 20_000):
+        text, kept = _many_kernels(count), Kept()
+        first = seconds(text, kept)
+        edited = text.replace("    ret (M1, 1)", "    fence_local.E\n    ret (M1, 1)", 1)
+        again = seconds(edited, kept)
+        alone = seconds(_one_kernel(count), {})
+        print(f"{count} lines: {first:.2f} s first, {again:.2f} s after an edit of one kernel; {alone:.2f} s as one kernel")
+
+
 def main() -> int:
     """Measure what the options say."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.read", description=__doc__)
     parser.add_argument("--texts", action="store_true", help="the texts of the folder dev too")
     parser.add_argument("--no-launches", action="store_true", help="texts alone")
     parser.add_argument("--own", action="store_true", help="the project's own corpus alone")
+    parser.add_argument("--speed", action="store_true", help="times of long texts alone")
     args = parser.parse_args()
+    if args.speed:
+        speed()
+        return 0
     patterns = ("run/*/*/*.visaasm", *(("dev/[A-Z]*/*.visaasm",) if args.texts else ()))
     texts([path for path in files(*patterns) if not args.own or path.is_relative_to(OWN)])
     return int(not (args.no_launches or launches(own=args.own)))

@@ -65,7 +65,7 @@ ALLOWED = {
     "app.diff": {"assemble", "clusters", "errors", "folders", "inputs", "progress", "visible_text"},
     "app.gen": {"assemble", "check", "compile", "errors", "inputs", "tools"},
     "app.launch": {"assemble", "clusters", "compile", "described", "errors", "exits", "inputs", "output_files", "parallel"},
-    "app.read": {"assemble", "described", "errors", "inputs", "suggestions"},
+    "app.read": {"assemble", "described", "errors", "gen", "inputs", "suggestions"},
     "app.stats": {"assemble", "baselines", "errors", "inputs"},
     "generate.site": {"support_records", "support_table"},
     "ide.index": set(),

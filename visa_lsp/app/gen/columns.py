@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from visa_lsp.app.gen.sources import TiedSource
     from visa_lsp.toolchain.finalize import FinalizedKernel
 
-_HUES: Final = 6
+HUES: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,8 @@ class PressureBar:
 class ColumnLine:
     """A line of a column. ``number`` is shown before it; ``v`` and ``s`` count from 1; ``hue`` is one of six colours.
 
-    ``kind`` is a CSS class (``error``, ``inserted``), ``title`` the tooltip of the line.
+    ``kind`` is a CSS class (``error``, ``inserted``), ``title`` the tooltip of the line. ``parts_of`` are the lines of the text that it
+    stands for, instead of ``v``.
     """
 
     number: str
@@ -47,6 +48,7 @@ class ColumnLine:
     kind: str = ""
     title: str = ""
     live: PressureBar | None = None
+    parts_of: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +74,8 @@ class Columns:
         """Return a colour for each line of the text with Gen: one per line of the source, else in turn."""
         lines = sorted({one.line for kernel in self._kernels for one in kernel.lines if one.gen})
         if self._source is None:
-            return {line: at % _HUES for at, line in enumerate(lines)}
-        return {line: self._by_line[line] % _HUES for line in lines if line in self._by_line}
+            return {line: at % HUES for at, line in enumerate(lines)}
+        return {line: self._by_line[line] % HUES for line in lines if line in self._by_line}
 
     @property
     def registers(self) -> dict[str, str]:
@@ -84,7 +86,7 @@ class Columns:
         """Yield the lines of the source, if there is one."""
         used = {number for line, number in self._by_line.items() if line in self._hue}
         for number, parts in enumerate(source_lines(self._source.lines if self._source else ()), 1):
-            yield ColumnLine(str(number), parts, s=number, hue=number % _HUES if number in used else None)
+            yield ColumnLine(str(number), parts, s=number, hue=number % HUES if number in used else None)
 
     def visa(self, findings: Sequence[ReportedFinding]) -> Iterator[ColumnLine]:
         """Yield the lines of the text, with the first finding of each."""

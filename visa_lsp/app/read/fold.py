@@ -314,7 +314,8 @@ class _Folder:
             return False
         readers = uses.readers(key, mask, at, end)
         if not readers or any(
-            uses.first_writer(one, bits, at, readers[-1] - 1) is not None for one, bits in (*inputs.items(), (_CONTROL, -1))
+            uses.first_writer(one, bits, at, readers[-1] - 1) is not None
+            for one, bits in (*inputs.items(), (_CONTROL, -1))
         ):
             return False
         users: list[tuple[_Item, Plain]] = []
