@@ -25,6 +25,7 @@ OFFERED = {
             "visa.run",
             "visa.runAll",
             "visa.stats",
+            "visa.read",
             "visa.gen",
             "visa.compile",
             "visa.checkWithCompiler",
