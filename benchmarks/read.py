@@ -1,6 +1,6 @@
 """How well pseudo-code says what programs do: launches that it computes alike, what it expresses, how short it is.
 
-Each launch of the corpus runs twice: as it is, and by the evaluator from its pseudo-code; buffers, printed text and faults are compared.
+Each launch of the corpus, and each launch file of examples and tests, runs twice: as it is, and by the evaluator from its pseudo-code; buffers, printed text and faults are compared.
 Texts are the same corpus's, and with ``--texts`` all texts of its folder ``dev`` too. A kernel counts as free of ``goto`` where no line
 has one. vISA lines are the lines of a text that hold an instruction, and all its lines but blank ones and comments.
 Times are of CPU: a text of many kernels, read first and after an edit of one, and one kernel of many instructions, both of several lengths.
@@ -14,13 +14,14 @@ import itertools
 import sys
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 sys.path.extend(str(Path(__file__).parents[1] / "tests" / room) for room in ("support", "own", "oracle"))
 
 from corpus import OWN, files
-from corpus_launches import CASES, prepared
+from corpus_launches import CASES, FILES, prepared, prepared_file
 
 from visa_lsp.app.read.document import Kept, read_data
 from visa_lsp.app.read.evaluate import evaluate
@@ -30,6 +31,8 @@ from visa_lsp.app.read.structure import reading_of
 from visa_lsp.sim.machine import run
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from visa_lsp.app.launch.runner import ReadyRun
     from visa_lsp.sim.dispatch import Dispatch, RunResult
 
@@ -47,23 +50,32 @@ def _left(ready: ReadyRun, result: RunResult) -> tuple[dict[int | str, bytes], s
     return buffers, ready.printed, [str(fault) for fault in result.faults]
 
 
+def _launches() -> Iterator[tuple[str, str, Callable[[], ReadyRun | None]]]:
+    """Yield launches of the corpus and the project's launch files: name, platform, a function that prepares them."""
+    for case in CASES:
+        for platform in case.platforms:
+            yield str(case), platform, partial(prepared, case, platform)
+    for path, name in FILES:
+        yield path.name, name or "own platform", partial(prepared_file, path, name)
+
+
 def launches(*, own: bool) -> bool:
     """Print how many launches leave the same; false where one does not."""
     same: Counter[str] = Counter()
     every: Counter[str] = Counter()
     wrong = []
-    for case in CASES:
-        for platform in case.platforms:
-            ready = prepared(case, platform)
-            if own and not (ready.launch.path or OWN).is_relative_to(OWN):
-                continue
-            expected = _left(ready, run(ready.dispatch(_STEPS)))
-            ready = prepared(case, platform)
-            every[platform] += 1
-            if _left(ready, _by_pseudo_code(ready, ready.dispatch(_STEPS))) == expected:
-                same[platform] += 1
-            else:
-                wrong.append(f"{case} on {platform}")
+    for what, platform, make in _launches():
+        ready = make()
+        if ready is None or (own and not (ready.launch.path or OWN).is_relative_to(OWN.parents[1])):
+            continue
+        expected = _left(ready, run(ready.dispatch(_STEPS)))
+        ready = make()
+        assert ready is not None
+        every[platform] += 1
+        if _left(ready, _by_pseudo_code(ready, ready.dispatch(_STEPS))) == expected:
+            same[platform] += 1
+        else:
+            wrong.append(f"{what} on {platform}")
     for platform, count in every.items():
         print(f"launches equal, {platform}: {same[platform]} of {count}")
     print(f"launches equal: {same.total()} of {every.total()}")
@@ -127,7 +139,11 @@ def _many_kernels(count: int) -> str:
 def _one_kernel(count: int) -> str:
     """Return a kernel of so many lines: sums of products in a row, in eight variables."""
     names = [f"V{number}" for number in range(64, 72)]
-    lines = [".version 4.1", '.kernel "long"', *(f".decl {name} v_type=G type=f num_elts=16 align=GRF" for name in names)]
+    lines = [
+        ".version 4.1",
+        '.kernel "long"',
+        *(f".decl {name} v_type=G type=f num_elts=16 align=GRF" for name in names),
+    ]
     lines += [f"    mov (M1, 16) {name}(0,0)<1> 0x3f800000:f" for name in names]
     for number in range(count - len(lines) - 1):
         to, one, other = (names[(number * step + step) % 8] for step in (1, 3, 5))
@@ -150,7 +166,9 @@ def speed() -> None:
         edited = text.replace("    ret (M1, 1)", "    fence_local.E\n    ret (M1, 1)", 1)
         again = seconds(edited, kept)
         alone = seconds(_one_kernel(count), {})
-        print(f"{count} lines: {first:.2f} s first, {again:.2f} s after an edit of one kernel; {alone:.2f} s as one kernel")
+        print(
+            f"{count} lines: {first:.2f} s first, {again:.2f} s after an edit of one kernel; {alone:.2f} s as one kernel"
+        )
 
 
 def main() -> int:

@@ -137,6 +137,7 @@ class _Folder:
     def __init__(self, kernel: Kernel, names: ReadingNames) -> None:
         self.kernel = kernel
         self.effects = Effects(kernel, names.grf_bytes)
+        self.written = {key for place in range(len(kernel.instructions)) for key in self.effects.writes(place)}
         self.halves = _Halves(kernel, names)
         self.last_tests: tuple[Set | Both, ...] = ()
 
@@ -308,7 +309,8 @@ class _Folder:
             return False
         key, mask, inputs = definition.key, definition.mask, run[at].reads
         end = uses.first_writer(key, mask, at)
-        if end is None and self.effects.live_behind(last, key) & mask:
+        stays = end is None and bool(self.effects.live_behind(last, key) & mask)
+        if stays and (inputs.keys() & self.written or not self._is_launch_value(definition)):
             return False
         if end is not None and not self._overwrites(run[end], definition):
             return False
@@ -335,7 +337,7 @@ class _Folder:
             for one, bits in inputs.items():
                 item.reads[one] = item.reads.get(one, 0) | bits
         uses.move(at, readers)
-        return True
+        return not stays
 
     def _definition(self, item: _Item) -> _Definition | None:
         statement = item.statement
@@ -354,6 +356,12 @@ class _Folder:
         if item.writes.get(key, 0) != mask:
             return None
         return _Definition(key, bytes_, size, mask, value.type, value, control, _is_cheap(value))
+
+    def _is_launch_value(self, definition: _Definition) -> bool:
+        """Return whether a definition is a variable itself, as it is or widened: its name says more than that of a copy."""
+        source = definition.value.args[0] if definition.is_cheap and isinstance(definition.value, Calc) else None
+        own = self.kernel.variable_type(source.var) if isinstance(source, General) else None
+        return own is not None and own.is_int and definition.type.is_int and own.size <= definition.type.size
 
     def _overwrites(self, item: _Item, definition: _Definition) -> bool:
         """Return whether a statement writes all that a definition wrote, in every lane in which that did."""

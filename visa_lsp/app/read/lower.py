@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from visa_lsp.app.read.accesses import access_of
@@ -54,12 +56,36 @@ def _value(kernel: Kernel, inst: Inst, target: Value) -> Expr | None:
             return Calc(lane.S0, sources, type_, saturate)
         case "select" if isinstance(predicate, Predicate):
             return Choose(predicate, sources[0], sources[1], type_, saturate)
+        case "bfn" if isinstance(inst.get("func"), int) and (formula := _formulas().get(inst.get("func"))) is not None:
+            return Calc(formula, sources, type_, saturate) if type_ is not ty.BOOL else None
         case "compare" if isinstance(relation, int) and relation < len(RELATIONS):
             return Compare(relation, sources[0], sources[1])
     return None
 
 
 RELATIONS = ("==", "!=", ">", ">=", "<", "<=")
+
+
+@cache
+def _formulas() -> dict[Value, lane.Expr]:
+    """Return Boolean functions of three sources, by the byte of their results, as short formulas."""
+    sources = {lane.S0: 0xAA, lane.S1: 0xCC, lane.S2: 0xF0}
+    operands = sources | {~source: 255 - byte for source, byte in sources.items()}
+    pairs = [
+        (pair, byte)
+        for (one, a), (other, b) in combinations(operands.items(), 2)
+        for pair, byte in ((one & other, a & b), (one | other, a | b), (one ^ other, a ^ b))
+    ]
+    found: dict[Value, lane.Expr] = {}
+    for one, a in (*operands.items(), *pairs):
+        found.setdefault(a, one)
+    for pair, a in pairs:
+        for one, b in operands.items():
+            for formula, byte in ((one & pair, a & b), (one | pair, a | b), (one ^ pair, a ^ b)):
+                found.setdefault(byte, formula)
+    for byte, formula in list(found.items()):
+        found.setdefault(255 - byte, ~formula)
+    return found
 
 
 def _sources(inst: Inst) -> tuple[Value, ...]:
