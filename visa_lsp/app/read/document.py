@@ -13,7 +13,7 @@ from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import OBJECT_MAGIC, decode
 from visa_lsp.app.read.fold import folded
 from visa_lsp.app.read.lines import is_expressed, lines_of, source_marks
-from visa_lsp.app.read.lower import statement_of
+from visa_lsp.app.read.lower import statements_of
 from visa_lsp.app.read.model import NamedCall
 from visa_lsp.app.read.names import names_for
 from visa_lsp.app.read.structure import reading_of
@@ -165,7 +165,7 @@ def _kernel(kernel: Kernel, platform: Platform, texts: Sequence[str], info: Kern
     real = [inst for inst in code if not inst.row.opens_label and not inst.row.marks_source]
     kept = sum(not is_expressed(inst) for inst in real)
     named = sum(
-        inst.row.flow is FlowClass.NEXT and isinstance(statement_of(kernel, inst, 0), NamedCall) for inst in real
+        inst.row.flow is FlowClass.NEXT and isinstance(statements_of(kernel, inst, 0)[0], NamedCall) for inst in real
     )
     structured = all(routine.structured for routine in reading.routines)
     return ReadKernel(kernel.name, kernel.is_kernel, structured, len(real), named - kept, kept, tuple(lines))

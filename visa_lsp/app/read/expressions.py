@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from visa_lsp.app.read.lower import RELATIONS
+from visa_lsp.app.read.lower import CARRIES, RELATIONS
 from visa_lsp.app.read.model import Both, Calc, Choose, Compare, Lanes, Set
 from visa_lsp.app.read.names import C_TYPES
 from visa_lsp.isa import types as ty
@@ -268,7 +268,7 @@ class Printer:
         if condition.whole and condition.predicate.combine is Combine.NONE:
             control = ty.ExecControl(1, control.mask_offset, no_mask=True)
         for test in condition.tests:
-            one = test.low if isinstance(test, Both) else test
+            one = test.parts[0] if isinstance(test, Both) else test
             assert isinstance(one, Set)
             assert isinstance(one.target, PredicateOperand)
             self.computed[one.target.var] = self.value(one.value, one.control)
@@ -287,11 +287,10 @@ class Printer:
         if value.inverse == condition.negated:
             return text.text
         last = condition.tests[-1]
-        test = (last.low if isinstance(last, Both) else last).value if isinstance(last, Both | Set) else None
+        first = last.parts[0] if isinstance(last, Both) else last
+        test = first.value if isinstance(first, Set) else None
         if isinstance(test, Compare) and value.combine is Combine.NONE and self._is_ordered(test):
-            assert isinstance(last, Set | Both)
-            one = last.low if isinstance(last, Both) else last
-            return self._relation(_INVERSE[test.relation], test.left, test.right, one.control).text
+            return self._relation(_INVERSE[test.relation], test.left, test.right, first.control).text
         return f"!{text.within(_UNARY)}"
 
     def _is_ordered(self, test: Compare) -> bool:
@@ -361,6 +360,13 @@ class Printer:
         types = [self.type_of(a) for a in args]
         if value.meaning.word == "src" and types[0] is value.type and not value.saturate:
             return self.value(args[0], control)
+        carry = _carry_of(value)
+        if carry is not None:
+            word, pair = carry
+            texts = [self.argument(one, ty.UD, control, exact=False) for one in pair]
+            return self._converted(
+                RankedText(f"{word}({texts[0].text}, {texts[1].text})", _ATOM), ty.UD, value.type, saturate=False
+            )
         exec_type = execution_type(types)
         if value.meaning.word == "src" and not exec_type.is_float and value.type.is_int and not value.saturate:
             return self._converted(self.value(args[0], control), types[0], value.type, saturate=False)
@@ -427,6 +433,31 @@ class Printer:
         if word in _OPERATORS:
             return _joined(*_OPERATORS[word], parts)
         return RankedText(f"{_FUNCTIONS.get(word, word)}({', '.join(p.text for p in parts)})", _ATOM)
+
+
+def _carry_of(value: Calc) -> tuple[str, list[Expr]] | None:
+    """Return the word for the 33rd bit of a sum or difference, and the two dwords."""
+    if value.meaning.word != "shr" or not isinstance(value.args[1], Immediate) or not isinstance(value.args[0], Calc):
+        return None
+    total, bit = value.args[0], value.args[1].bits
+    word = {name: word for word, name, at in CARRIES.values() if at == bit}.get(total.meaning)
+    pair = [
+        one.args[0].args[0]
+        for one in total.args
+        if isinstance(one, Calc) and isinstance(one.args[0], Calc) and _extends(one)
+    ]
+    return (word, pair) if word is not None and total.type is ty.UQ and len(pair) == len(total.args) else None
+
+
+def _extends(value: Calc) -> bool:
+    inner = value.args[0]
+    return (
+        value.meaning == S0
+        and value.type is ty.UQ
+        and isinstance(inner, Calc)
+        and inner.meaning == S0
+        and inner.type is ty.UD
+    )
 
 
 def _is_zero(value: Expr) -> bool:

@@ -91,8 +91,7 @@ class CodePrinter:
         shown = set(_WORD.findall("\n".join(line.text for line in code))) if reading.halves else set()
         pairs = [f"{high} of {low}" for low, high in reading.halves if high in shown]
         if pairs:
-            half = self.names.simd // 2
-            yield Line(f"{_INDENT}// lanes {half} to {self.names.simd - 1} are in other registers: {', '.join(pairs)}")
+            yield Line(f"{_INDENT}// higher lanes are in other registers: {', '.join(pairs)}")
         notes = [f"{self._shown(over)} lies over {self._shown(under)}" for over, under in self.printer.overlaid.items()]
         if notes:
             yield Line(f"{_INDENT}// {', '.join(notes)}")
@@ -122,8 +121,8 @@ class CodePrinter:
         for statement in code:
             yield from self._statement(statement)
             if isinstance(statement, Both):
-                self.alignment.note(statement.low)
-                self.alignment.note(statement.high)
+                for part in statement.parts:
+                    self.alignment.note(part)
             elif isinstance(statement, Set | Transfer | NamedCall):
                 self.alignment.note(statement)
             elif isinstance(statement, If | Repeat | JumpLabel | Invoke):
@@ -228,9 +227,9 @@ class CodePrinter:
         return words + (f"if ({' && '.join(tests)}) " if tests else "")
 
     def _both(self, statement: Both) -> str:
-        control = statement.low.control
-        self.wide = ExecControl(2 * control.exec_size, 0, no_mask=control.no_mask)
-        low = statement.low
+        low = statement.parts[0]
+        lanes = low.control.exec_size * len(statement.parts)
+        self.wide = ExecControl(lanes, low.control.mask_offset, no_mask=low.control.no_mask)
         text = self._assignment(low) if isinstance(low, Set) else self._access(low)
         self.wide = None
         return text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.read.accesses import access_of
 from visa_lsp.app.read.model import Calc, Choose, Compare, NamedCall, Set, Transfer
@@ -18,6 +18,55 @@ if TYPE_CHECKING:
     from visa_lsp.app.read.model import Expr
     from visa_lsp.isa.types import DataType
     from visa_lsp.program.model import Inst, Kernel, Value
+
+
+CARRIES: Final = {"addc": ("carry", lane.S0 + lane.S1, 32), "subb": ("borrow", lane.S0 - lane.S1, 63)}
+
+
+def statements_of(kernel: Kernel, inst: Inst, place: int) -> tuple[Set | Transfer | NamedCall, ...]:
+    """Return what an instruction does: one statement, or one for each of its results."""
+    return _with_carry(kernel, inst, place) or (statement_of(kernel, inst, place),)
+
+
+def _with_carry(kernel: Kernel, inst: Inst, place: int) -> tuple[Set, ...]:
+    """Return the assignments of the carry and of the sum; none where the first could change what the second reads."""
+    name, meaning, bit = CARRIES.get(inst.row.mnemonic, ("", lane.S0, 0))
+    control, target, carry, guard = inst.get("exec"), inst.get("dst"), inst.get(name), inst.get("pred")
+    sources = _sources(inst)
+    plain = all(
+        (isinstance(source, General) and source.modifier is OperandModifier.NONE)
+        or (isinstance(source, Immediate) and not source.type.is_packed)
+        for source in sources
+    )
+    if not (isinstance(control, ExecControl) and isinstance(target, General) and isinstance(carry, General) and plain):
+        return ()
+    reads = {_root(kernel, source.var) for source in sources if isinstance(source, General)}
+    types = kernel.variable_type(target.var), kernel.variable_type(carry.var)
+    if not target.var or not carry.var or None in types or _root(kernel, carry.var) in reads:
+        return ()
+    apart = abs((carry.row - target.row) * _ROW_BYTES + (carry.col - target.col) * ty.UD.size)
+    longest = control.exec_size * ty.UD.size * max(target.region.horz_stride or 1, carry.region.horz_stride or 1)
+    if _root(kernel, carry.var) == _root(kernel, target.var) and (carry.var != target.var or apart < longest):
+        return ()
+    wide = tuple(Calc(lane.S0, (Calc(lane.S0, (source,), ty.UD),), ty.UQ) for source in sources)
+    bit_of = Calc(
+        lane.word("shr", lane.S0, lane.S1), (Calc(meaning, wide, ty.UQ), Immediate(ty.UD, bit)), types[1] or ty.UD
+    )
+    known = guard if isinstance(guard, Predicate) else None
+    return (
+        Set(carry, bit_of, control, known, (place,)),
+        Set(target, Calc(meaning, sources, types[0] or ty.UD), control, known, (place,)),
+    )
+
+
+def _root(kernel: Kernel, var: int) -> int:
+    """Return the variable that an alias lies in."""
+    for _ in range(len(kernel.variables)):
+        declared = kernel.variable(var)
+        if declared is None or not (declared.alias_index or declared.alias_offset):
+            break
+        var = declared.alias_index
+    return var
 
 
 def statement_of(kernel: Kernel, inst: Inst, place: int) -> Set | Transfer | NamedCall:
@@ -63,6 +112,7 @@ def _value(kernel: Kernel, inst: Inst, target: Value) -> Expr | None:
     return None
 
 
+_ROW_BYTES: Final = 32  # of a register at least
 RELATIONS = ("==", "!=", ">", ">=", "<", "<=")
 
 

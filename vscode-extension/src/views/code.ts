@@ -41,6 +41,7 @@ export class CodeView implements vscode.TextDocumentContentProvider, vscode.Disp
       vscode.window.onDidChangeActiveColorTheme(() => {
         this.mark.dispose();
         this.mark = partnerMark();
+        this.shown.forEach(({ text }) => this.followText(text));
       }),
     ];
   }
