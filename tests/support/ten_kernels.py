@@ -21,20 +21,20 @@ MAX_LINES = 14  # of vISA for each kernel
 
 # Source, kernel, what to look at.
 KERNELS = (
-    ("axpy", "saxpy", "The index is `get_global_id(0)`, which the compiler spells out: a multiplication and two additions for 16 lanes each."
-     " The two halves of the 32 lanes are one line, and each message is an element of an argument."),
+    ("axpy", "saxpy", ("The index is `get_global_id(0)`, which the compiler spells out: a multiplication and two additions for 16 lanes each."
+     " The two halves of the 32 lanes are one line, and each message is an element of an argument.")),
     ("turn", "straight", "Two-dimensional indices. What the addresses are made of stands where they are used."),
-    ("bytes", "pack", "A loop that the compiler has turned: its test is behind it, and a condition around it keeps out the case of no round."
-     " `dp4a` is one instruction for a product of four bytes each."),
+    ("bytes", "pack", ("A loop that the compiler has turned: its test is behind it, and a condition around it keeps out the case of no round."
+     " `dp4a` is one instruction for a product of four bytes each.")),
     ("gemm", "plain", "An early `return` is a condition around the rest. `fma` stays one operation, as its rounding is."),
     ("masks", "hail", "Each lane leaves the loop at a time of its own. `P3 ? ... : ...` is `sel`, and `>> 1` of a `uint` says so by its cast."),
     ("masks", "uniform_choice", "An argument that is the same for all lanes: the branches are scalar jumps in the text, and conditions here."),
-    ("julia", "julia", "The condition has two parts in the source and in the pseudo-code. Four bytes are put into one variable"
-     " before they are stored at once: `V0081[4 * lane + 1]` is the second byte of a lane's `uchar4`."),
+    ("julia", "julia", ("The condition has two parts in the source and in the pseudo-code. Four bytes are put into one variable"
+     " before they are stored at once: `V0081[4 * lane + 1]` is the second byte of a lane's `uchar4`.")),
     ("folds", "total", "Shared local memory is `slm`. A barrier is a fence and a barrier. `V0070 / 4` is exact: `V0070` is a multiple of four."),
     ("folds", "running", "The two halves of the array take turns: the number of the half times 256 bytes is part of each address."),
-    ("teams", "team_sums", "Operations of the sub-group are sums over lanes: `V0051[lane + 8]` is what another lane has."
-     " `unmasked` is done in all lanes, and `out[...]` takes a vector of four components."),
+    ("teams", "team_sums", ("Operations of the sub-group are sums over lanes: `V0051[lane + 8]` is what another lane has."
+     " `unmasked` is done in all lanes, and `out[...]` takes a vector of four components.")),
 )  # fmt: skip
 
 

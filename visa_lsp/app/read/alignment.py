@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.app.read.lower import operands_of, root_of
 from visa_lsp.app.read.model import Calc, Compare, Lanes, NamedCall, Set, Transfer
 from visa_lsp.isa.lane import Lane
+from visa_lsp.isa.model import Role
+from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import BOOL
 from visa_lsp.program.model import AddressOf, General, Immediate, PredicateOperand, RawOperand
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from visa_lsp.app.read.model import Expr
     from visa_lsp.isa import lane
-    from visa_lsp.program.model import Inst, Kernel, Value
+    from visa_lsp.program.model import Inst, Kernel
 
 _ZERO: Final = 64  # zero is divided by every power of two
 _MAX_ROUNDS: Final = 8  # a variable that is not settled then counts as odd
@@ -31,18 +34,19 @@ class Alignment:
         self._kernel = kernel
         self._known: dict[int, int] = {}
         self._recent: dict[int, int] = {}
-        writers = [inst for inst in kernel.instructions if isinstance(inst.get("dst"), General)]
-        others = {v.var for inst in kernel.instructions for v in inst.values if isinstance(v, AddressOf)}
+        writers: list[tuple[int, General, Inst]] = []
         for inst in kernel.instructions:
-            raw = (inst.get(name) for name in ("dst", "data"))
-            others |= {value.var for value in raw if isinstance(value, RawOperand)}
-        found = {self._root(inst.get("dst").var): _ZERO for inst in writers}
-        self._known = found | {self._root(var): 0 for var in others}
+            target = inst.get("dst")
+            if isinstance(target, General):
+                root = self._root(target.var)
+                self._known.setdefault(root, _ZERO)
+                writers.append((root, target, inst))
+        for inst in kernel.instructions:
+            self._known |= dict.fromkeys(map(self._root, _written_otherwise(inst)), 0)
         for _ in range(_MAX_ROUNDS):
             before = dict(self._known)
-            for inst in writers:
-                root = self._root(inst.get("dst").var)
-                self._known[root] = min(self._known[root], self._written(inst))
+            for root, target, inst in writers:
+                self._known[root] = min(self._known[root], self._written(inst, target))
             if before == self._known:
                 return
         self._known = {}
@@ -52,11 +56,11 @@ class Alignment:
         match value:
             case Immediate(type_, bits) if type_.is_int and not type_.is_packed:
                 return _power(bits)
-            case General(var) if self._is_int(var):
+            case General(var) if self._is_int(var) and value.modifier is not OperandModifier.NOT:
                 return self._of_variable(var)
             case Lanes(operand, type_) if type_.is_int and self._is_int(operand.var):
                 return self._of_variable(operand.var)
-            case Calc(meaning, args, type_) if type_.is_int:
+            case Calc(meaning, args, type_, False, modifier) if type_.is_int and modifier is not OperandModifier.NOT:
                 return self._node(meaning, args)
         return 0
 
@@ -89,16 +93,16 @@ class Alignment:
         root = self._root(var)
         return max(self._known.get(root, 0), self._recent.get(root, 0))
 
-    def _written(self, inst: Inst) -> int:
-        target, meaning = inst.get("dst"), inst.row.meaning
-        if not self._is_int(target.var):
+    def _written(self, inst: Inst, target: General) -> int:
+        meaning = inst.row.meaning
+        if not self._is_int(target.var) or target.modifier is OperandModifier.SAT:
             return 0
-        sources = [inst.get(field.name) for field in inst.row.fields if field.name.startswith("src")]
+        sources = operands_of(inst)
         if inst.row.mnemonic == "mov" and len(sources) == 1:
             return self.of(sources[0])
         return self._node(meaning.expr, sources) if isinstance(meaning, Lane) else 0
 
-    def _node(self, node: lane.Expr, args: Sequence[Value]) -> int:
+    def _node(self, node: lane.Expr, args: Sequence[Expr]) -> int:
         if node.word in ("src", "const"):
             number = node.args[0]
             assert isinstance(number, int)
@@ -114,8 +118,7 @@ class Alignment:
             case "mad":
                 return min(parts[0] + parts[1], parts[2])
             case "shl":
-                by = node.args[1]
-                count = args[by.args[0]] if not isinstance(by, int) and by.word == "src" else None  # type: ignore[index]
+                count = _source(node.args[1], args)
                 return min(_ZERO, parts[0] + (count.bits & 31)) if isinstance(count, Immediate) else parts[0]
         return 0
 
@@ -125,12 +128,24 @@ class Alignment:
         return type_ is not None and type_.is_int and type_ is not BOOL and root is not None and root.size == type_.size
 
     def _root(self, var: int) -> int:
-        for _ in range(len(self._kernel.variables)):
-            declared = self._kernel.variable(var)
-            if declared is None or not (declared.alias_index or declared.alias_offset) or declared.alias_scope:
-                break
-            var = declared.alias_index
-        return var
+        return root_of(self._kernel, var)
+
+
+def _written_otherwise(inst: Inst) -> Iterator[int]:
+    """Yield the variables that an instruction may write beside an operand ``dst`` of a value for each lane."""
+    for slot in inst.row.slots:
+        value = inst.get(slot.name)
+        if isinstance(value, AddressOf) or (
+            slot.role is not Role.READ
+            and (isinstance(value, RawOperand) or (isinstance(value, General) and slot.name != "dst"))
+        ):
+            yield value.var
+
+
+def _source(node: lane.Expr | int, args: Sequence[Expr]) -> Expr:
+    """Return the argument that a node is; None for any other node."""
+    number = node.args[0] if not isinstance(node, int) and node.word == "src" else None
+    return args[number] if isinstance(number, int) else None
 
 
 def _power(number: int) -> int:

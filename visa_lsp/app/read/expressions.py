@@ -392,8 +392,8 @@ class Printer:
             texts.append(text)
         found = self._tree(value.meaning, texts, signed=wanted.is_signed, whole=exec_type.is_float)
         if not wanted.is_float and found.rank == _SUM:
-            text = self.by_global_ids(found.text)
-            found = RankedText(text, _ATOM if re.fullmatch(r"global_id\(\d\)", text) else _SUM)
+            words = self.by_global_ids(found.text)
+            found = RankedText(words, _ATOM if re.fullmatch(r"global_id\(\d\)", words) else _SUM)
         return self._converted(found, wanted, value.type, saturate=value.saturate)
 
     def by_global_ids(self, text: str) -> str:

@@ -33,7 +33,7 @@ from visa_lsp.isa.lane import S0, Effect, Lane
 from visa_lsp.isa.model import FlowClass, Mark, Role, Shape, Trait
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import ExecControl
-from visa_lsp.program.model import General, Immediate, Predicate, PredicateOperand, RawOperand
+from visa_lsp.program.model import General, Immediate, Predicate, PredicateOperand, RawOperand, State
 from visa_lsp.program.operand_text import instruction, modifiers, operand, string_name
 from visa_lsp.sim.effects import EFFECTS
 
@@ -287,7 +287,11 @@ class CodePrinter:
                 else f"*({word} *)({address})"
             )
         if not single and dense and (count == 1 or access.size == access.cell):
+            known = self.alignment.enter()
+            if control.no_mask:  # lanes that the last assignment left out are read too
+                self.alignment.leave({})
             place = self._indexed(access, wide, count * access.size) or place
+            self.alignment.leave(known)
         data, declared = self._data(access)
         prefix = self._prefix(control, access.guard)
         if access.write and access.value is not None:
@@ -439,9 +443,9 @@ class CodePrinter:
                 args.append(text)
         if inst.row.flow is FlowClass.FUNCTION_CALL and isinstance(inst.get("name"), int):
             return f"{prefix}{string_name(self.names.text, inst.get('name'))}();"
-        source = inst.get("src0")
+        source, state = inst.get("src0"), inst.get("dst")
         surface = self.names.surfaces.get(source.bits) if isinstance(source, Immediate) else None
-        if inst.row.has(Trait.MOVES_STATE) and surface is not None and not inst.get("dst").sampler:
+        if inst.row.has(Trait.MOVES_STATE) and surface is not None and isinstance(state, State) and not state.sampler:
             call = surface.name
         elif inst.row.has(Trait.COPIES) and len(args) == 1:
             call = args[0]

@@ -32,7 +32,7 @@ def _with_carry(kernel: Kernel, inst: Inst, place: int) -> tuple[Set, ...]:
     """Return the assignments of the carry and of the sum; none where the first could change what the second reads."""
     name, meaning, bit = CARRIES.get(inst.row.mnemonic, ("", lane.S0, 0))
     control, target, carry, guard = inst.get("exec"), inst.get("dst"), inst.get(name), inst.get("pred")
-    sources = _sources(inst)
+    sources = operands_of(inst)
     plain = all(
         (isinstance(source, General) and source.modifier is OperandModifier.NONE)
         or (isinstance(source, Immediate) and not source.type.is_packed)
@@ -40,13 +40,13 @@ def _with_carry(kernel: Kernel, inst: Inst, place: int) -> tuple[Set, ...]:
     )
     if not (isinstance(control, ExecControl) and isinstance(target, General) and isinstance(carry, General) and plain):
         return ()
-    reads = {_root(kernel, source.var) for source in sources if isinstance(source, General)}
+    reads = {root_of(kernel, source.var) for source in sources if isinstance(source, General)}
     types = kernel.variable_type(target.var), kernel.variable_type(carry.var)
-    if not target.var or not carry.var or None in types or _root(kernel, carry.var) in reads:
+    if not target.var or not carry.var or None in types or root_of(kernel, carry.var) in reads:
         return ()
     apart = abs((carry.row - target.row) * _ROW_BYTES + (carry.col - target.col) * ty.UD.size)
     longest = control.exec_size * ty.UD.size * max(target.region.horz_stride or 1, carry.region.horz_stride or 1)
-    if _root(kernel, carry.var) == _root(kernel, target.var) and (carry.var != target.var or apart < longest):
+    if root_of(kernel, carry.var) == root_of(kernel, target.var) and (carry.var != target.var or apart < longest):
         return ()
     wide = tuple(Calc(lane.S0, (Calc(lane.S0, (source,), ty.UD),), ty.UQ) for source in sources)
     bit_of = Calc(
@@ -59,11 +59,11 @@ def _with_carry(kernel: Kernel, inst: Inst, place: int) -> tuple[Set, ...]:
     )
 
 
-def _root(kernel: Kernel, var: int) -> int:
+def root_of(kernel: Kernel, var: int) -> int:
     """Return the variable that an alias lies in."""
     for _ in range(len(kernel.variables)):
         declared = kernel.variable(var)
-        if declared is None or not (declared.alias_index or declared.alias_offset):
+        if declared is None or not (declared.alias_index or declared.alias_offset) or declared.alias_scope:
             break
         var = declared.alias_index
     return var
@@ -82,7 +82,7 @@ def statement_of(kernel: Kernel, inst: Inst, place: int) -> Set | Transfer | Nam
 
 def _value(kernel: Kernel, inst: Inst, target: Value) -> Expr | None:
     """Return the value of each lane; None for what is more than that."""
-    meaning, sources = inst.row.meaning, _sources(inst)
+    meaning, sources = inst.row.meaning, operands_of(inst)
     if isinstance(target, PredicateOperand):
         type_: DataType | None = ty.BOOL
         if isinstance(meaning, lane.Lane) and not all(isinstance(s, PredicateOperand) for s in sources):
@@ -99,14 +99,14 @@ def _value(kernel: Kernel, inst: Inst, target: Value) -> Expr | None:
         return Calc(meaning.expr, sources, type_, saturate)
     if not isinstance(meaning, lane.Effect):
         return None
-    predicate, relation = inst.get("pred"), inst.get("relop")
+    predicate, relation, table = inst.get("pred"), inst.get("relop"), inst.get("func")
     match meaning.name:
         case "mov" if type_ is not ty.BOOL:
             return Calc(lane.S0, sources, type_, saturate)
         case "select" if isinstance(predicate, Predicate):
             return Choose(predicate, sources[0], sources[1], type_, saturate)
-        case "bfn" if isinstance(inst.get("func"), int) and (formula := _formulas().get(inst.get("func"))) is not None:
-            return Calc(formula, sources, type_, saturate) if type_ is not ty.BOOL else None
+        case "bfn" if isinstance(table, int) and table in _formulas() and type_ is not ty.BOOL:
+            return Calc(_formulas()[table], sources, type_, saturate)
         case "compare" if isinstance(relation, int) and relation < len(RELATIONS):
             return Compare(relation, sources[0], sources[1])
     return None
@@ -117,7 +117,7 @@ RELATIONS = ("==", "!=", ">", ">=", "<", "<=")
 
 
 @cache
-def _formulas() -> dict[Value, lane.Expr]:
+def _formulas() -> dict[int, lane.Expr]:
     """Return Boolean functions of three sources, by the byte of their results, as short formulas."""
     sources = {lane.S0: 0xAA, lane.S1: 0xCC, lane.S2: 0xF0}
     operands = sources | {~source: 255 - byte for source, byte in sources.items()}
@@ -126,7 +126,7 @@ def _formulas() -> dict[Value, lane.Expr]:
         for (one, a), (other, b) in combinations(operands.items(), 2)
         for pair, byte in ((one & other, a & b), (one | other, a | b), (one ^ other, a ^ b))
     ]
-    found: dict[Value, lane.Expr] = {}
+    found: dict[int, lane.Expr] = {}
     for one, a in (*operands.items(), *pairs):
         found.setdefault(a, one)
     for pair, a in pairs:
@@ -138,5 +138,6 @@ def _formulas() -> dict[Value, lane.Expr]:
     return found
 
 
-def _sources(inst: Inst) -> tuple[Value, ...]:
+def operands_of(inst: Inst) -> tuple[Value, ...]:
+    """Return the sources of an instruction."""
     return tuple(inst.get(field.name) for field in inst.row.fields if field.name.startswith("src"))

@@ -40,7 +40,7 @@ class Reader:
         text (None: the object ``path``), and the number that each of its lines has in the editor (None: its own).
         """
         kernels: list[Result] = []
-        finder, path = finder_of(job.get("opened")), job.get("path")
+        finder, path = finder_of(job.get("opened")), job.get("path") or ""
         for name, text, numbers in job["parts"]:
             said: list[str] = []
             try:
