@@ -116,7 +116,8 @@ def test_a_tutorial_does_what_it_says(page: Path, examples: Path):
         elif block.kind == "yaml":
             check_yaml(block)
         else:
-            assert block.kind == "c" or block.text.startswith("docker"), (page.name, block.line)
+            # Excerpts of texts: tests/read/test_ten_kernels.py compares them with the corpus.
+            assert block.kind in ("c", "asm") or block.text.startswith("docker"), (page.name, block.line)
     assert typed
 
 
@@ -167,9 +168,11 @@ def check_settings(block: Block) -> None:
 def check_keys(block: Block) -> None:
     """The shape of a finding, or of a comparison: every key is one of what is printed."""
     Path("wrong.visaasm").write_text(Path("saxpy.visaasm").read_text().replace("shl (", "shll ("))
-    commands = (["check", "wrong.visaasm"], ["diff", "saxpy.visaasm", "average.visaasm"])
+    marks = Path("saxpy.visaasm").read_text().replace("    add (", '    FILE "k.cl"\n    LOC 7\n    add (', 1)
+    Path("marked.visaasm").write_text(marks)
+    commands = (["check", "wrong.visaasm"], ["diff", "saxpy.visaasm", "average.visaasm"], ["read", "marked.visaasm"])
     said = [set(re.findall(r'"(\w+)":', printed(*command, "--format", "json"))) for command in commands]
-    keys = set(re.findall(r'"(\w+)"(?=[:,}])', block.text)) - {"k", "change"}
+    keys = set(re.findall(r'"(\w+)"(?=[:,}])', block.text)) - {"k", "change", "kernel", "saxpy"}
     assert keys
     assert any(keys <= found for found in said), (keys, said)
 
@@ -228,10 +231,17 @@ def check_python(block: Block) -> None:
         exec(f"_ = [{block.text}]" if block.text.startswith("lane_row") else block.text, names)  # noqa: S102
 
 
+def check_read(block: Block) -> None:
+    """Pseudo-code of the compiler's saxpy."""
+    shutil.copytree(ROOT / "tests" / "own" / "run" / "TGLLP" / "axpy", "axpy")
+    assert lacking(block.text, printed("read", "axpy/saxpy.visaasm")) == []
+
+
 CHECKS: tuple[tuple[str, Callable[[Block], None]], ...] = (
     (r"visa-lsp ", check_words),
     (r"\$ visa-lsp gen|\{\"platform\"", check_gen),
     (r"\{\"", check_keys),
+    (r"kernel \w+\(", check_read),
     (r"\[tool\.", check_settings),
     (r"file: ", check_launch),
     (r"- ", check_yaml),

@@ -67,7 +67,7 @@ ALLOWED = {
     "app.diff": {"assemble", "clusters", "errors", "folders", "inputs", "progress", "visible_text"},
     "app.gen": {"assemble", "check", "compile", "errors", "inputs", "tools"},
     "app.launch": {"assemble", "clusters", "compile", "ze_info", "errors", "exits", "inputs", "output_files", "parallel"},
-    "app.read": {"assemble", "ze_info", "errors", "inputs", "suggestions"},
+    "app.read": {"assemble", "ze_info", "errors", "gen", "inputs", "suggestions"},
     "app.stats": {"assemble", "baselines", "check", "errors", "folders", "inputs", "tools"},
     "app.why": {"compare_runs", "errors", "launch", "suggestions"},
     "generate.site": {"support_records", "support_table"},

@@ -184,6 +184,22 @@ def test_the_views_that_show(window: Window, project: Path, tmp_path: Path):
     assert {"flow.png", "isa.png", "zebin.png"} <= {p.name for p in (tmp_path / "pictures").iterdir()}
 
 
+def test_pseudo_code_beside_a_text(window: Window, project: Path, tmp_path: Path):
+    hosts(tmp_path / "hosts")
+    shutil.copy(tmp_path / "hosts" / "run.cpp", project)
+    (project / "visa-lsp.toml").write_text("")
+    lines = window.run("code.mjs", project, tmp_path / "pictures")
+    assert {line["step"] for line in lines if "step" in line} >= {
+        "the cursor marks the line of pseudo-code",
+        "a click on pseudo-code marks its instructions",
+        "an edit is followed",
+        "of a broken text the last pseudo-code stays, with the reason",
+        "in other themes",
+        "a block in C++ too",
+    }
+    assert {"read-as-code-light.png", "read-as-code-dark.png"} <= {p.name for p in (tmp_path / "pictures").iterdir()}
+
+
 @pytest.mark.skipif(shutil.which("GenX_IR") is None, reason="GenX_IR is not installed: apt-get install libigc-tools")
 def test_machine_code_beside_a_text(window: Window, tmp_path: Path):
     lines = window.run("machine.mjs", compiled(tmp_path / "compiled"), tmp_path / "pictures")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from corpus_launches import CASES, prepare
+from corpus_launches import CASES, FILES, prepare, prepare_file
 from tiers import first
 
 from tests.sim.generator import addresses, bench, flow_cases, flow_runs, lane_cases, message_cases
@@ -34,25 +34,33 @@ MESSAGES = [
 ]  # fmt: skip
 
 
-def left_by(name, platform, engine):
+def left_by(ready, engine):
     """The buffers, the printed text and the faults of a launch."""
-    ready = prepare(BY_NAME[name], platform)
-    result = engine(ready, ready.dispatch(50_000_000))
+    result = engine(ready.dispatch(50_000_000))
     buffers = {key: array.tobytes() for key, array in ready.prepared.arrays.items()}
     return buffers, ready.printed, [str(fault) for fault in result.faults]
+
+
+def by_pseudo_code(ready):
+    return lambda dispatch: evaluate(
+        dispatch, lambda kernel: folded(reading_of(kernel), kernel, names_for(kernel, ready.platform, None))
+    )
 
 
 @pytest.mark.corpus
 @pytest.mark.parametrize("launch", first(12, LAUNCHES), ids="-".join)
 def test_pseudo_code_leaves_what_the_program_leaves(launch):
     name, platform = launch
+    one, other = (prepare(BY_NAME[name], platform) for _ in range(2))
+    assert left_by(one, by_pseudo_code(one)) == left_by(other, run)
 
-    def by_pseudo_code(ready, dispatch):
-        return evaluate(
-            dispatch, lambda kernel: folded(reading_of(kernel), kernel, names_for(kernel, ready.platform, None))
-        )
 
-    assert left_by(name, platform, by_pseudo_code) == left_by(name, platform, lambda _, dispatch: run(dispatch))
+@pytest.mark.parametrize("path", first(5, dict.fromkeys(path for path, _ in FILES)), ids=lambda path: path.name)
+def test_it_does_so_with_the_launch_files_of_the_project(path):
+    pairs = [(prepare_file(path, name), prepare_file(path, name)) for known, name in FILES if known == path]
+    assert any(one is not None for one, _ in pairs)
+    for one, other in pairs:
+        assert one is other is None or left_by(one, by_pseudo_code(one)) == left_by(other, run)
 
 
 @pytest.mark.parametrize("make", [flow_cases.goto_program, flow_cases.structured_program])

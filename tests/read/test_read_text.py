@@ -21,6 +21,8 @@ HEAD = """.version 4.1
 .decl high v_type=G type=d num_elts=16 align=GRF
 .decl wide v_type=G type=q num_elts=16 align=GRF
 .decl bits v_type=G type=ud num_elts=16 alias=<x, 0>
+.decl vec v_type=G type=d num_elts=64 align=GRF
+.decl r v_type=G type=d num_elts=8 alias=<%r0, 0>
 .decl P1 v_type=P num_elts=32
 .decl P2 v_type=P num_elts=32
 .decl out v_type=T num_elts=1
@@ -89,7 +91,7 @@ end:
         "if (id < n) {",
         "    int x = 0;",
         "    do {",
-        "        x = x + 3;",
+        "        x += 3;",
         "    } while (x < n);",
         "} else {",
         "    x = 7;",
@@ -146,8 +148,64 @@ EXPRESSIONS = {
     "mov (M1, 1) y(0,3)<1> x(0,1)<0;1,0>": "if (lane == 0) y[3] = x[1];",
     "(P1) mov (M1_NM, 16) y(0,0)<1> 0x12345:d": "unmasked if (P1) y = 0x12345;",
     "(P1) sel (M1, 16) y(0,0)<1> x(0,0)<1;1,0> 0xffffffff:d": "int y = P1 ? x : -1;",
+    "add (M1, 16) y(0,0)<1> y(0,0)<1;1,0> n(0,0)<0;1,0>": "y += n;",
+    "shl (M1, 16) y(0,0)<1> n(0,0)<0;1,0> y(0,0)<1;1,0>": "int y = n << y;",
+    "mov (M1, 16) y(0,0)<1> r(0,6)<0;1,0>": "*(int *)(out + at) = group_id[1];",
+    "mov (M1, 16) y(0,0)<1> vec(2,0)<1;1,0>": "*(int *)(out + at) = vec.y;",
+    "bfn.xf8 (M1, 16) y(0,0)<1> x(0,0)<1;1,0> n(0,0)<0;1,0> id(0,0)<1;1,0>": "int y = id | (x & n);",
+    "bfn.xd8 (M1, 16) y(0,0)<1> x(0,0)<1;1,0> n(0,0)<0;1,0> id(0,0)<1;1,0>": "y = bfn.xd8(x, n, id);",
     "xor (M1, 16) y(0,0)<1> (~)x(0,0)<1;1,0> n(0,0)<0;1,0>": "int y = ~x ^ n;",
 }
+
+
+def test_aligned_addresses_are_elements():
+    """Each shift, product and sum says what divides it; what is written twice is divided by the last value up to the next join."""
+    mixed = "    xor (M1, 16) at(0,0)<1> id(0,0)<1;1,0> n(0,0)<0;1,0>\n"
+    shifted = mixed + "    shl (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0x2:d\n"
+    cases = {
+        shifted: "((int *)out)[at / 4] = y;",
+        mixed + "    mul (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0x6:d\n": "*(int *)(out + at) = y;",
+        mixed + STORE.format("x") + STORE.format("x") + shifted: "((int *)out)[at / 4] = y;",
+        shifted + "    (P1) mov (M1, 16) at(0,0)<1> 0x3:d\n": "*(int *)(out + at) = y;",
+    }
+
+    def check(code):
+        assert body(code + STORE.format("y") + STORE.format("y"))[-2:] == [cases[code]] * 2
+
+    check_each(cases, check)
+
+
+def test_a_vector_has_components():
+    code = "".join(f"    mov (M1, 16) vec({2 * row},0)<1> 0x{row}:d\n" for row in range(4))
+    code += (
+        "    gather4_scaled.RGBA (M1, 16) out 0x0:ud at.0 vec.0\n    add (M1, 16) vec(6,0)<1> vec(6,0)<1;1,0> 0x2:d\n"
+    )
+    assert body(code + "    scatter4_scaled.RGBA (M1, 16) out 0x0:ud at.0 vec.0\n")[-3:] == [
+        "int4 vec = *(int4 *)(out + at);", "vec.w += 2;", "*(int4 *)(out + at) = vec;",
+    ]  # fmt: skip
+
+
+def test_a_sum_with_its_carry_is_two_values_for_all_lanes():
+    """Compilers split it by eight lanes, as the carry takes a register."""
+    code = ""
+    for part, (to, of) in enumerate((("low", "x"), ("low", "x"), ("high", "y"), ("high", "y"))):
+        mask, row = f"(M{1 + 2 * part}, 8)", part % 2
+        code += f"    addc {mask} u{to}({row},0)<1> c{part}(0,0)<1> u{of}({row},0)<1;1,0> un(0,0)<0;1,0>\n"
+        code += f"    add {mask} v{to}({row},0)<1> c{part}(0,0)<1;1,0> n(0,0)<0;1,0>\n"
+    code += "".join(STORE.format(name) * 2 for name in ("low", "vlow"))
+    code += "".join(STORE.format(name) * 2 for name in ("high", "vhigh")).replace("M1", "M5")
+    names = [
+        f".decl u{name} v_type=G type=ud num_elts=16 alias=<{name}, 0>\n" for name in ("low", "high", "x", "y", "n")
+    ]
+    names += [f".decl v{name} v_type=G type=d num_elts=16 align=GRF\n" for name in ("low", "high")]
+    names += [f".decl c{part} v_type=G type=ud num_elts=8 align=GRF\n" for part in range(4)]
+    found = body("".join(names) + code, 32)
+    assert found[:2] == ["int low = (uint)x + (uint)n;", "int vlow = carry((uint)x, (uint)n) + n;"]
+
+
+def test_elements_that_are_copied_in_a_row_are_one_line():
+    code = "".join(f"    mov (M1_NM, 1) y(0,{at})<1> x(0,{at + 2})<0;1,0>\n" for at in range(3))
+    assert body(code + STORE.format("y") + STORE.format("y"))[0] == "y[0..2] = x[2..4];"
 
 
 def test_expressions():

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import corpus_cases
 import own_cases
 from corpus import HAS_MORE, HAS_OWN, place
 
-from visa_lsp.app.launch.file import LaunchFile
-from visa_lsp.app.launch.program import module_of_text
-from visa_lsp.app.launch.runner import RunOptions, ready
+from visa_lsp.app.launch.file import LaunchFile, read_launch_file
+from visa_lsp.app.launch.program import TextProblems, load_program, module_of_text
+from visa_lsp.app.launch.runner import LaunchError, RunOptions, ready
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.model import Module
 from visa_lsp.sim.launch.config import LaunchConfig
@@ -18,8 +19,16 @@ from visa_lsp.sim.launch.config import LaunchConfig
 if TYPE_CHECKING:
     from corpus_cases import Case
 
+    from visa_lsp.app.launch.program import BodySource
     from visa_lsp.app.launch.runner import ReadyRun
 
+ROOT = Path(__file__).parents[2]
+# Launch files of the project, each with the platforms that it is for.
+PLATFORMS = ("TGLLP", "DG2", "PVCXT")
+FILES = [
+    *((path, name) for path in sorted((ROOT / "examples").glob("*.launch.yaml")) for name in PLATFORMS),
+    *((path, None) for path in sorted((ROOT / "tests" / "sim_launch" / "newest").glob("*.launch.yaml"))),
+]
 CASES = [*(own_cases.cases() if HAS_OWN else ()), *(corpus_cases.cases() if HAS_MORE else ())]
 
 
@@ -44,3 +53,15 @@ def prepare(case: Case, platform: str) -> ReadyRun:
     )  # fmt: skip
     launch = LaunchFile(folder / "case.launch.yaml", None, config, zebin=folder / f"{case.source}.zebin")
     return ready(program(case, platform), launch, RunOptions(platform=platform, engine="interp", checks="none"))
+
+
+def prepare_file(path: Path, platform: str | None) -> ReadyRun | None:
+    """The launch of a file, ready to run; None where its program is not for the platform."""
+    texts: dict[str, BodySource] = {}
+    try:
+        launch = read_launch_file(path)
+        assert launch.file is not None
+        module = load_program(launch.file, platform_named(platform or launch.platform or ""), [], texts)
+        return ready(module, launch, RunOptions(launch.file, platform, engine="interp", checks="none"), (), texts)
+    except (LaunchError, TextProblems):
+        return None

@@ -37,7 +37,7 @@ def line_range(text: str) -> tuple[int, int]:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     parser.add_argument("inputs", nargs="+", metavar="IN", help="a text or an object; - is standard input")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the report")
+    parser.add_argument("--format", choices=("text", "html", "json"), default="text", help="form of the report")
     parser.add_argument("--kernel", metavar="NAME", help="show this kernel or function alone")
     parser.add_argument(
         "--lines", metavar="A-B", type=line_range, help="show the part that these lines of the text stand for"
@@ -67,12 +67,16 @@ def read_command(args: argparse.Namespace) -> int:
             errors.append({"input": printable(name), "error": printable(str(error))})
             status = EXIT_USAGE
     if files or args.format == "json":
-        write_report(args.output, _report(files, errors, args.format), args.inputs)
+        write_report(args.output, _report(files, errors, args), args.inputs)
     return status
 
 
-def _report(files: list[ReadFile], errors: list[dict[str, str]], form: str) -> str:
-    if form == "json":
+def _report(files: list[ReadFile], errors: list[dict[str, str]], args: argparse.Namespace) -> str:
+    if args.format == "html":
+        from visa_lsp.app.read.page import page
+
+        return page(files, args.platform)
+    if args.format == "json":
         values: list[Any] = [as_json(file) for file in files] + errors
         return json.dumps(values[0] if len(values) == 1 else values, indent=1, ensure_ascii=False) + "\n"
     many = len(files) > 1

@@ -53,6 +53,19 @@ class BlockText(Struct, frozen=True):
         """The number of the unit's lines above the block: those of each body, and one per operand."""
         return _head_lines(self.unit)
 
+    def lines_in_host(self, host: HostText) -> list[int | None]:
+        """Return the line of the host, from 0, that each line of the text is made from; None for those around the user's part."""
+        above = self.text.count("\n", 0, self.body.start)
+        found: list[int | None] = [None] * (self.text.count("\n") + 1)
+        at = 0
+        for number, line in enumerate(self.unit.text.split("\n"), above - self.head_lines):
+            indent = len(line) - len(line.lstrip())
+            place = self.unit.map.to_host(at + indent)
+            if place is not None and above <= number < len(found):
+                found[number] = host.document.position(place + self.span.start)[0]
+            at += len(line) + 1
+        return found
+
     @property
     def lines(self) -> str:
         """The part that is the user's."""

@@ -26,6 +26,7 @@ OFFERED = {
             "visa.runAll",
             "visa.why",
             "visa.stats",
+            "visa.read",
             "visa.gen",
             "visa.compile",
             "visa.checkWithCompiler",

@@ -23,6 +23,7 @@ from visa_lsp.lsp.files import Files
 from visa_lsp.lsp.idle import Idle
 from visa_lsp.lsp.jobs.answers import file_rules
 from visa_lsp.lsp.jobs.model import FileRules
+from visa_lsp.lsp.jobs.run_client import ReadProcess
 from visa_lsp.lsp.transport.input_stream import Inflow, inflow_of
 from visa_lsp.lsp.transport.protocol import Protocol
 from visa_lsp.lsp.transport.wire import serve_stdio
@@ -85,6 +86,7 @@ class VisaServer(LanguageServer):
         self.runs: dict[str, tuple[str, RunValues]] = {}
         self.machine_code: dict[str, MachineCode] = {}
         self.cursors: dict[str, int] = {}  # the lines of the cursors, for clients that send them
+        self.reading = ReadProcess()
         self.shown: set[str] = set()
         self.settings_told = 0  # number of settings messages that were not requested
         self.sent_tokens: OrderedDict[str, Any] = OrderedDict()

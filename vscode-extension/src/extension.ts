@@ -20,6 +20,7 @@ import { ResultsPanel } from './run/panel.ts';
 import { messageOf, Server } from './server/client.ts';
 import { platformsOf, Status } from './status.ts';
 import { CheckTasks } from './tasks.ts';
+import { CodeView } from './views/code.ts';
 import { compareWith, registerComparison } from './views/compare.ts';
 import { SourceCompiler } from './views/compile.ts';
 import { CompilerCheck } from './views/compiler.ts';
@@ -74,6 +75,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   const runner = new Runner(current, results, inline, form, heat, marks);
   const flow = new FlowView(context, current, heat);
   const machine = new MachineView(context, current, heat);
+  const code = new CodeView(current);
   const statistics = new Statistics(current);
   const range = new LiveRange(statistics);
   const pressure = new PressureView(context, statistics, range);
@@ -106,6 +108,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
         return runBlock(uri!, typeof given['block'] === 'number' ? given['block'] : undefined);
       case 'visa.showControlFlow':
         return flow.show(uri!, text('kernel'));
+      case 'visa.read':
+        return code.show(uri!);
       case 'visa.gen':
         return machine.show(uri!);
       case 'visa.disassemble':
@@ -155,8 +159,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   }
 
   /** An object is shown by its disassembly, which is then the text. */
-  async function showMachineCode(uri: vscode.Uri): Promise<void> {
-    await machine.show(uri.path.endsWith('.isa') ? (await isa.showText(uri)).uri : uri);
+  async function textOf(uri: vscode.Uri): Promise<vscode.Uri> {
+    return uri.path.endsWith('.isa') ? (await isa.showText(uri)).uri : uri;
   }
 
   /** Work that needs the server: without one, that is offered first; what goes wrong is told. */
@@ -189,6 +193,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     inline,
     flow,
     machine,
+    code,
     isa,
     tests,
     status,
@@ -223,7 +228,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     command('visa.compilerCheck', (uri) => compiler.check(uri)),
     command('visa.openAsVisa', (uri) => blocks.open(uri)),
     command('visa.showFlowGraph', (uri) => flow.show(uri, undefined, lineInFront(uri))),
-    command('visa.showMachineCode', (uri) => showMachineCode(uri)),
+    command('visa.showMachineCode', async (uri) => machine.show(await textOf(uri))),
+    command('visa.readAsCode', async (uri) => code.show(await textOf(uri))),
     command('visa.showDisassembly', openObject),
     command('visa.openDisassemblyText', (uri) => isa.showText(uri)),
     command('visa.showZeInfoFile', (uri) => showZeInfo(current, pages, uri)),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from visa_lsp.toolchain.finalize import FinalizedKernel
     from visa_lsp.toolchain.listing import Issue
 
-_HUES: Final = 6
+HUES: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class ColumnLine:
     """A line of a column. ``number`` is shown before it; ``v`` and ``s`` count from 1; ``hue`` is one of six colours.
 
     ``kind`` is a CSS class (``error``, ``inserted``), ``title`` the tooltip of the line. ``bar`` is the register pressure at a line of the
-    text, the issue cycle of a line of Gen.
+    text, the issue cycle of a line of Gen. ``parts_of`` are the lines of the text that it stands for, instead of ``v``.
     """
 
     number: str
@@ -50,6 +50,7 @@ class ColumnLine:
     kind: str = ""
     title: str = ""
     bar: Bar | None = None
+    parts_of: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +76,8 @@ class Columns:
         """Return a colour for each line of the text with Gen: one per line of the source, else in turn."""
         lines = sorted({one.line for kernel in self._kernels for one in kernel.lines if one.gen})
         if self._source is None:
-            return {line: at % _HUES for at, line in enumerate(lines)}
-        return {line: self._by_line[line] % _HUES for line in lines if line in self._by_line}
+            return {line: at % HUES for at, line in enumerate(lines)}
+        return {line: self._by_line[line] % HUES for line in lines if line in self._by_line}
 
     @property
     def registers(self) -> dict[str, str]:
@@ -87,7 +88,7 @@ class Columns:
         """Yield the lines of the source, if there is one."""
         used = {number for line, number in self._by_line.items() if line in self._hue}
         for number, parts in enumerate(source_lines(self._source.lines if self._source else ()), 1):
-            yield ColumnLine(str(number), parts, s=number, hue=number % _HUES if number in used else None)
+            yield ColumnLine(str(number), parts, s=number, hue=number % HUES if number in used else None)
 
     def visa(self, findings: Sequence[ReportedFinding]) -> Iterator[ColumnLine]:
         """Yield the lines of the text, with the first finding of each."""

@@ -35,7 +35,7 @@ _GEN: Final = re.compile(
 _CL: Final = re.compile(
     r'(?P<com>//.*|/\*.*?(?:\*/|$))|(?P<str>"(?:\\.|[^"\\])*"?)|(?P<dir>^\s*\#.*)'
     r"|(?P<key>\b(?:__)?(?:kernel|global|local|constant|private|read_only|write_only|const|volatile|restrict|if|else|for|while"
-    r"|do|switch|case|default|break|continue|return|struct|typedef|union|enum|inline|static|void)\b)"
+    r"|do|switch|case|default|break|continue|goto|return|struct|typedef|union|enum|inline|static|void)\b)"
     r"|(?P<typ>\b(?:bool|u?char|u?short|u?int|u?long|float|half|double|size_t|image\w*_t|sampler_t|event_t)(?:2|3|4|8|16)?\b)"
     r"|(?P<fun>\b[A-Za-z_]\w*(?=\s*\())|(?P<num>\b(?:0[xX][0-9A-Fa-f]+|\d[\d.eE]*)[uUlLfFhH]*\b)"
 )

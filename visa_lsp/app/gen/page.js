@@ -12,15 +12,16 @@
   if (which) which.addEventListener("change", () => show(which.value));
   show(0);
 
-  // Each line of a section by the number that ties it: of the source (s) and of the text (v).
+  // Each line of a section by the numbers that tie it: of the source (s) and of the text (v).
+  const numbersOf = (line, key) => (line.dataset[key] === undefined ? [] : line.dataset[key].split(" "));
   const partners = new Map(sections.map((section) => {
     const ties = { s: new Map(), v: new Map() };
     for (const line of section.querySelectorAll(".line")) {
       for (const key of ["s", "v"]) {
-        const number = line.dataset[key];
-        if (number === undefined) continue;
-        if (!ties[key].has(number)) ties[key].set(number, []);
-        ties[key].get(number).push(line);
+        for (const number of numbersOf(line, key)) {
+          if (!ties[key].has(number)) ties[key].set(number, []);
+          ties[key].get(number).push(line);
+        }
       }
     }
     return [section, ties];
@@ -44,10 +45,10 @@
     // From the source by its line; from vISA and Gen by the line of the text, and from that to the source.
     const column = line.closest(".column");
     const fromSource = column.classList.contains("source");
-    const tied = fromSource ? ties.s.get(line.dataset.s) || [] : [
-      ...(ties.v.get(line.dataset.v) || []),
-      ...(ties.s.get(line.dataset.s) || []).filter((one) => one.closest(".source")),
-    ];
+    const partnersBy = (key, lines) => lines.flatMap((one) => numbersOf(one, key)).flatMap((number) => ties[key].get(number) || []);
+    const own = fromSource ? partnersBy("s", [line]) : [line];
+    const tied = new Set([...own, ...partnersBy("v", own)]);
+    if (!fromSource) partnersBy("s", [...tied]).filter((one) => one.closest(".source")).forEach((one) => tied.add(one));
     const seen = new Set([column]);
     for (const one of tied) {
       one.classList.add("there");
@@ -71,8 +72,8 @@
   };
 
   for (const section of sections) {
-    const first = section.querySelector(".gen .line[data-v]");
-    if (first) choose(section.querySelector(`.visa .line[data-v="${first.dataset.v}"]`));
+    const first = section.querySelector(".column:last-child .line[data-v]");
+    if (first) choose(section.querySelector(`.visa .line[data-v="${numbersOf(first, "v")[0]}"]`));
   }
 
   let finding = -1;

@@ -34,22 +34,29 @@ _HELP: Final = (
 
 def page(documents: Sequence[GenDocument], source: str | None = None) -> str:
     """Return the page of texts. ``source`` is the source file that the user named. Raises UserError if it cannot be read."""
-    names = ", ".join(dict.fromkeys(document.source.name for document in documents))
-    return "\n".join(
-        [
-            "<!DOCTYPE html>",
-            '<html lang="en"><head><meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{_text(names)}: machine code</title>",
-            f"<style>\n{_asset('page.css')}</style></head><body>",
-            *_choice(documents),
-            *(line for number, one in enumerate(documents) for line in _document(number, one, source)),
-            f"<footer>{_text(_HELP)} Made by visa-lsp {_text(__version__)}.</footer>",
-            f"<script>\n{_asset('page.js')}</script></body></html>",
-            "",
-        ]
-    )  # fmt: skip
+    return page_of("machine code", [(one.source.name, _document(one, source)) for one in documents])
+
+
+def page_of(subject: str, sections: Sequence[tuple[str, Iterable[str]]]) -> str:
+    """Return a page of sections, each of a text with a name, of which one is shown at a time."""
+    names = ", ".join(dict.fromkeys(name for name, _ in sections))
+    out = [
+        "<!DOCTYPE html>",
+        '<html lang="en"><head><meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{_text(names)}: {subject}</title>",
+        f"<style>\n{_asset('page.css')}</style></head><body>",
+        *_choice([name for name, _ in sections]),
+    ]
+    for number, (_, lines) in enumerate(sections):
+        out += [f'<section class="document" data-number="{number}">', *lines, "</section>"]
+    out += [
+        f"<footer>{_text(_HELP)} Made by visa-lsp {_text(__version__)}.</footer>",
+        f"<script>\n{_asset('page.js')}</script></body></html>",
+        "",
+    ]
+    return "\n".join(out)
 
 
 def _asset(name: str) -> str:
@@ -60,22 +67,21 @@ def _text(words: str) -> str:
     return escape(printable(words))
 
 
-def _choice(documents: Sequence[GenDocument]) -> Iterator[str]:
+def _choice(names: Sequence[str]) -> Iterator[str]:
     """Yield the bar with the theme button and the choice of the text."""
     yield '<div class="bar"><button type="button" id="theme">light / dark</button>'
-    if len(documents) > 1:
+    if len(names) > 1:
         yield '<label>text <select id="which">'
-        for number, document in enumerate(documents):
-            yield f'<option value="{number}">{_text(document.source.name)}</option>'
+        for number, name in enumerate(names):
+            yield f'<option value="{number}">{_text(name)}</option>'
         yield "</select></label>"
     yield "</div>"
 
 
-def _document(number: int, document: GenDocument, named: str | None) -> Iterator[str]:
+def _document(document: GenDocument, named: str | None) -> Iterator[str]:
     made_from = document.source
     source = source_for(made_from.name, made_from.text, named or made_from.made_from)
     call = " ".join([document.tool, "-platform", made_from.platform, *document.options])
-    yield f'<section class="document" data-number="{number}">'
     yield f"<header><h1>{_text(made_from.name)}</h1><p>{_text(made_from.platform)} <code>{_text(call)}</code></p>"
     yield '<ul class="figures">'
     for kernel in document.result.kernels:
@@ -86,10 +92,10 @@ def _document(number: int, document: GenDocument, named: str | None) -> Iterator
     yield f'</header><div class="columns{"" if source else " two"}">'
     columns = Columns(document, source)
     if source is not None:
-        yield from _column("source", _text(source.name), map(_line, columns.source()))
-    yield from _column("visa", "vISA", _visa(columns, findings))
-    yield from _column("gen", "Gen", _gen(columns))
-    yield "</div></section>"
+        yield from column("source", _text(source.name), map(line_of, columns.source()))
+    yield from column("visa", "vISA", _visa(columns, findings))
+    yield from column("gen", "Gen", _gen(columns))
+    yield "</div>"
 
 
 def _findings(findings: Sequence[ReportedFinding], theirs: set[int]) -> Iterator[str]:
@@ -105,7 +111,8 @@ def _findings(findings: Sequence[ReportedFinding], theirs: set[int]) -> Iterator
     yield "</ol>"
 
 
-def _column(name: str, title: str, lines: Iterable[str]) -> Iterator[str]:
+def column(name: str, title: str, lines: Iterable[str]) -> Iterator[str]:
+    """Yield a column of lines."""
     yield f'<div class="column {name}"><h2>{title}</h2><div class="lines" role="listbox" tabindex="0" aria-label="{title}">'
     yield from lines
     yield "</div></div>"
@@ -114,7 +121,7 @@ def _column(name: str, title: str, lines: Iterable[str]) -> Iterator[str]:
 def _visa(columns: Columns, findings: Sequence[ReportedFinding]) -> Iterator[str]:
     registers = columns.registers
     for line in columns.visa(findings):
-        yield _line(line, lambda kind, text: registers.get(text, "") if kind == "var" else "", _bar(line.bar))
+        yield line_of(line, lambda kind, text: registers.get(text, "") if kind == "var" else "", _bar(line.bar))
 
 
 def _gen(columns: Columns) -> Iterator[str]:
@@ -124,7 +131,7 @@ def _gen(columns: Columns) -> Iterator[str]:
     for block in blocks:
         yield f'<div class="head">{_text(block.head)}</div>'
         timed = any(line.bar for line in block.lines)
-        yield from (_line(line, _living(block), _bar(line.bar) if timed else "") for line in block.lines)
+        yield from (line_of(line, _living(block), _bar(line.bar) if timed else "") for line in block.lines)
 
 
 def _living(block: GenBlock) -> Callable[[str, str], str]:
@@ -135,10 +142,12 @@ def _living(block: GenBlock) -> Callable[[str, str], str]:
     return title
 
 
-def _line(line: ColumnLine, title: Callable[[str, str], str] = lambda _kind, _text: "", bar: str = "") -> str:
+def line_of(line: ColumnLine, title: Callable[[str, str], str] = lambda _kind, _text: "", bar: str = "") -> str:
     """Return a line of a column; ``title`` returns the tooltip of a part, given its kind and text."""
     classes = f"{'' if line.hue is None else f' h{line.hue}'}{f' {line.kind}' if line.kind else ''}"
-    ties = "".join(f' data-{key}="{at}"' for key, at in (("v", line.v), ("s", line.s)) if at is not None)
+    own = () if line.v is None else (line.v,)
+    ties = f' data-v="{" ".join(map(str, line.parts_of or own))}"' if line.parts_of or own else ""
+    ties += f' data-s="{line.s}"' if line.s is not None else ""
     told = f' title="{_text(line.title)}"' if line.title else ""
     code = "".join(_part(kind, text, title(kind, text)) for kind, text in line.parts) or " "
     return f'<div class="line{classes}" role="option"{ties}{told}><i>{line.number}</i>{bar}<code>{code}</code></div>'

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from visa_lsp.app.assemble import module_of_object, problem_lines, program_of_text
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import OBJECT_MAGIC, decode
 from visa_lsp.app.read.fold import folded
 from visa_lsp.app.read.lines import is_expressed, lines_of, source_marks
-from visa_lsp.app.read.lower import statement_of
+from visa_lsp.app.read.lower import statements_of
 from visa_lsp.app.read.model import NamedCall
 from visa_lsp.app.read.names import names_for
 from visa_lsp.app.read.structure import reading_of
@@ -64,12 +64,30 @@ class ReadFile(Struct, frozen=True):
     text: tuple[str, ...]
 
 
+class KeptReading(Struct, frozen=True):
+    """A body as it was read, with what its reading depends on."""
+
+    body: Kernel
+    platform: Platform
+    info: KernelInfo | None
+    read: ReadKernel
+
+
+Kept = dict[str, KeptReading]  # by name: bodies of the file as it was
+
+
 def read_data(
-    name: str, data: bytes, platform: str | None, *, finder: Beside | None = None, say: Callable[[str], None]
+    name: str,
+    data: bytes,
+    platform: str | None,
+    *,
+    finder: Beside | None = None,
+    say: Callable[[str], None],
+    kept: Kept | None = None,
 ) -> ReadFile | None:
     """Read a text or object; None where a text has errors, which ``say`` gets with its warnings.
 
-    Raises UserError where the file is neither text nor object.
+    A body that is in ``kept`` as it was is not read again. Raises UserError where the file is neither text nor object.
     """
     chosen = platform_named(platform) if platform else None
     if data.startswith(OBJECT_MAGIC):
@@ -85,13 +103,41 @@ def read_data(
             return None
         module, row = program.module, grf_in_comment(text)
     meant = chosen or default_platform(row or grf_of(module).bytes)
-    return read_module(name, module, meant, text.splitlines(), finder or Beside())
+    return read_module(name, module, meant, text.splitlines(), finder or Beside(), {} if kept is None else kept)
 
 
-def read_module(name: str, module: Module, platform: Platform, texts: Sequence[str], finder: Beside) -> ReadFile:
+def read_module(
+    name: str, module: Module, platform: Platform, texts: Sequence[str], finder: Beside, kept: Kept
+) -> ReadFile:
     """Read a program whose instructions have the lines of ``texts``."""
-    kernels = [_kernel(body, platform, texts, _info(body, Path(name), finder)) for body in module.bodies]
+    kernels: list[ReadKernel] = []
+    for body in module.bodies:
+        info, before = _info(body, Path(name), finder), kept.get(body.name)
+        found = _moved(before, body) if before and (before.platform, before.info) == (platform, info) else None
+        found = found or _kernel(body, platform, texts, info)
+        kept[body.name] = KeptReading(body, platform, info, found)
+        kernels.append(found)
+    for gone in kept.keys() - {body.name for body in module.bodies}:
+        del kept[gone]
     return ReadFile(name, tuple(kernels), tuple(texts))
+
+
+def _moved(before: KeptReading, body: Kernel) -> ReadKernel | None:
+    """Return the reading of a body that has at most moved by some lines; None where it has changed."""
+    old, new, read = before.body.instructions, body.instructions, before.read
+    if read.kept or len(old) != len(new) or not new:
+        return None
+    down = new[0].line - old[0].line
+    if any(
+        a.row is not b.row or b.line - a.line != down or a.values != b.values for a, b in zip(old, new, strict=True)
+    ):
+        return None
+    if structs.replace(before.body, instructions=()) != structs.replace(body, instructions=()):
+        return None
+    if not down:
+        return read
+    lines = [structs.replace(line, visa=tuple([number + down for number in line.visa])) for line in read.lines]
+    return structs.replace(read, lines=tuple(lines))
 
 
 def _info(kernel: Kernel, place: Path, finder: Beside) -> KernelInfo | None:
@@ -119,7 +165,7 @@ def _kernel(kernel: Kernel, platform: Platform, texts: Sequence[str], info: Kern
     real = [inst for inst in code if not inst.row.opens_label and not inst.row.marks_source]
     kept = sum(not is_expressed(inst) for inst in real)
     named = sum(
-        inst.row.flow is FlowClass.NEXT and isinstance(statement_of(kernel, inst, 0), NamedCall) for inst in real
+        inst.row.flow is FlowClass.NEXT and isinstance(statements_of(kernel, inst, 0)[0], NamedCall) for inst in real
     )
     structured = all(routine.structured for routine in reading.routines)
     return ReadKernel(kernel.name, kernel.is_kernel, structured, len(real), named - kept, kept, tuple(lines))

@@ -340,9 +340,9 @@ class _Follower(Thread):
             case Transfer():
                 f.pc = statement.places[0]
                 self._op(statement, lambda: _access(f.code, statement))(f)
-            case Both(low, high):
-                yield from self._one(low)
-                yield from self._one(high)
+            case Both():
+                for part in statement.parts:
+                    yield from self._one(part)
             case NamedCall(inst, places):
                 f.pc = places[0]
                 signal = self._op(statement, lambda: f.code.op_for(inst, places[0]))(f)
@@ -390,7 +390,7 @@ class _Follower(Thread):
         # A predicate that the text does not show keeps what it had.
         kept = list(f.preds)
         for test in condition.tests:
-            for one in (test.low, test.high) if isinstance(test, Both) else (test,):
+            for one in test.parts if isinstance(test, Both) else (test,):
                 assert isinstance(one, Set)
                 self._op(one, partial(_assignment, f.code, one))(f)
         lanes = taken(f)

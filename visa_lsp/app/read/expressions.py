@@ -5,15 +5,18 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
-from visa_lsp.app.read.lower import RELATIONS
+from visa_lsp.app.read.lower import CARRIES, RELATIONS
 from visa_lsp.app.read.model import Both, Calc, Choose, Compare, Lanes, Set
 from visa_lsp.app.read.names import C_TYPES
 from visa_lsp.isa import types as ty
+from visa_lsp.isa.lane import S0
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.program import regions
 from visa_lsp.program.model import (
@@ -50,6 +53,14 @@ _FUNCTIONS: Final = {
 _UNSIGNED: Final = {2: ty.UW, 4: ty.UD, 8: ty.UQ}
 _GROWING: Final = RING | {"shl"}
 _INVERSE: Final = (1, 0, 5, 4, 3, 2)  # of each relation, by its code
+# The sum that OpenCL calls so, of the launch's numbers for one dimension; in a longer sum its first two terms stand in brackets.
+_GLOBAL_ID: Final = re.compile(
+    r"(?P<before>^|\+ (?=\())(?P<open>\()?enqueued_local_size\[(?P<axis>(?=0.*?local_id_x\b|1.*?local_id_y\b|2.*?local_id_z\b)\d)\]"
+    r" \* group_id\[(?P=axis)\] \+ local_id_[xyz](?(open)\)) \+ global_id_offset\[(?P=axis)\](?! [*/%])"
+)
+_SUM: Final = 7  # the rank of a sum
+_MAX_COMPONENTS: Final = 16
+_UNEQUAL: Final = 1  # the code of a relation
 _ATOM, _UNARY, _RELATION, _CHOICE = 10, 9, 5, 1
 _EXACT_HEX: Final = 0xFFFF  # integers above are shown in hexadecimal
 
@@ -71,6 +82,7 @@ class Printer:
     def __init__(self, names: ReadingNames) -> None:
         self.names = names
         self.computed: dict[int, RankedText] = {}  # predicate -> what a condition computes it as
+        self.names_sums = True  # what OpenCL has a function for is called by that
         self.overlaid: dict[int, int] = {}  # variable of other elements -> the one that it lies over
 
     def type_of(self, value: Expr) -> DataType:
@@ -145,16 +157,37 @@ class Printer:
     def element(self, var: int, first: int, elements: list[int], control: ExecControl) -> str:
         """Return a variable with the index that each lane has; ``elements`` count from ``first``."""
         name = self.names.variable(var)
+        row = self._row(var, first, elements, control)
+        if row is not None:
+            return f"{name}.{row}"
         index = index_text([first + e for e in elements], control.mask_offset)
         only = index == "0" and self.names.elements(var) == 1
         return name if only or index == "lane" else f"{name}[{index}]"
+
+    def _row(self, var: int, first: int, elements: list[int], control: ExecControl) -> str | None:
+        """Return the component of a vector for each lane: of a variable with several elements for each lane of the kernel."""
+        lanes, count = control.exec_size, self.names.elements(var)
+        if lanes == 1 or lanes != self.names.simd or elements != list(range(elements[0], elements[0] + lanes)):
+            return None
+        number, rest = divmod(first + elements[0], lanes)
+        whole = (
+            not rest
+            and not count % lanes
+            and not lanes * self.names.text.types.get(var, ty.UD).size % self.names.grf_bytes
+        )
+        return component(number, count // lanes) if whole else None
 
     def placed(self, var: int, byte: int, elements: list[int], control: ExecControl) -> tuple[str, DataType, DataType]:
         """Return a place by the name of the variable that holds it, with its own type and that of the variable."""
         own = self.names.text.types.get(var, ty.UD)
         root, at = self.names.root(var, byte) or (var, byte)
+        if own.size == ty.D.size and own.is_int and len(set(elements)) == 1:
+            part = self.names.parts.get((root, at + elements[0] * own.size))
+            if part is not None:
+                return part, own, own
         self.note_alias(root)
-        return self.element(root, at // own.size, elements, control), own, self.names.text.types.get(root, own)
+        held = ty.UW if root in self.names.unsigned else self.names.text.types.get(root, own)
+        return self.element(root, at // own.size, elements, control), own, held
 
     def note_alias(self, var: int) -> None:
         """Note a variable that is shown by its own name although it lies over another one."""
@@ -235,7 +268,7 @@ class Printer:
         if condition.whole and condition.predicate.combine is Combine.NONE:
             control = ty.ExecControl(1, control.mask_offset, no_mask=True)
         for test in condition.tests:
-            one = test.low if isinstance(test, Both) else test
+            one = test.parts[0] if isinstance(test, Both) else test
             assert isinstance(one, Set)
             assert isinstance(one.target, PredicateOperand)
             self.computed[one.target.var] = self.value(one.value, one.control)
@@ -254,11 +287,10 @@ class Printer:
         if value.inverse == condition.negated:
             return text.text
         last = condition.tests[-1]
-        test = (last.low if isinstance(last, Both) else last).value if isinstance(last, Both | Set) else None
+        first = last.parts[0] if isinstance(last, Both) else last
+        test = first.value if isinstance(first, Set) else None
         if isinstance(test, Compare) and value.combine is Combine.NONE and self._is_ordered(test):
-            assert isinstance(last, Set | Both)
-            one = last.low if isinstance(last, Both) else last
-            return self._relation(_INVERSE[test.relation], test.left, test.right, one.control).text
+            return self._relation(_INVERSE[test.relation], test.left, test.right, first.control).text
         return f"!{text.within(_UNARY)}"
 
     def _is_ordered(self, test: Compare) -> bool:
@@ -268,9 +300,31 @@ class Printer:
     # ---- operations
 
     def _relation(self, relation: int, left: Expr, right: Expr, control: ExecControl) -> RankedText:
+        # Compilers write `p && x != 0` as `(p ? x : 0) != 0`.
+        if (
+            isinstance(left, Choose)
+            and relation == _UNEQUAL
+            and _is_zero(right)
+            and _is_zero(left.no)
+            and left.type.is_int
+        ):
+            whole = (
+                self.type_of(left.yes).is_int and self.type_of(left.yes).size <= left.type.size and not left.saturate
+            )
+            if whole and left.modifier is OperandModifier.NONE:
+                test = self._test(left.condition, control)
+                inner = self._relation(relation, _unsigned(left.yes), right, control)
+                return RankedText(f"{test.within(_RELATION)} && {inner.text}", 2)
         exec_type = execution_type([self.type_of(left), self.type_of(right)])
         one, other = (self.argument(v, exec_type, control, exact=True).within(_RELATION + 1) for v in (left, right))
         return RankedText(f"{one} {RELATIONS[relation]} {other}", _RELATION)
+
+    def _test(self, condition: Predicate, control: ExecControl) -> RankedText:
+        """Return a predicate, or what a condition computes it as."""
+        known = self.computed.get(condition.var) if condition.combine is Combine.NONE else None
+        if known is None:
+            return self.predicate(condition, control)
+        return RankedText(f"!{known.within(_UNARY)}", _UNARY) if condition.inverse else known
 
     def _choose(self, value: Choose, control: ExecControl) -> RankedText:
         exec_type = execution_type([self.type_of(value.yes), self.type_of(value.no)])
@@ -279,14 +333,14 @@ class Printer:
             (self.value(v, control) if same else self.argument(v, exec_type, control, exact=True)).within(_CHOICE + 1)
             for v in (value.yes, value.no)
         )
-        test = self.predicate(value.condition, control).within(_RELATION)
+        test = self._test(value.condition, control).within(_RELATION)
         found = RankedText(f"{test} ? {yes} : {no}", _CHOICE)
         return found if same else self._converted(found, exec_type, value.type, saturate=value.saturate)
 
     def argument(self, value: Expr, wanted: DataType, control: ExecControl, *, exact: bool) -> RankedText:
         """Return an argument with the conversion to a type where C would not do the same; ``exact``: its sign counts."""
         own = self.type_of(value)
-        text = self.value(value, control)
+        text = self.value(widened(value, self) if own is ty.D and wanted.is_int else value, control)
         if wanted.is_float:
             return text if own is wanted or (own.is_float and own.size < wanted.size) else _cast(wanted, text)
         if own is wanted or (own.size < min(4, wanted.size) and not (exact and own.is_signed and not wanted.is_signed)):
@@ -306,6 +360,13 @@ class Printer:
         types = [self.type_of(a) for a in args]
         if value.meaning.word == "src" and types[0] is value.type and not value.saturate:
             return self.value(args[0], control)
+        carry = _carry_of(value)
+        if carry is not None:
+            word, pair = carry
+            texts = [self.argument(one, ty.UD, control, exact=False) for one in pair]
+            return self._converted(
+                RankedText(f"{word}({texts[0].text}, {texts[1].text})", _ATOM), ty.UD, value.type, saturate=False
+            )
         exec_type = execution_type(types)
         if value.meaning.word == "src" and not exec_type.is_float and value.type.is_int and not value.saturate:
             return self._converted(self.value(args[0], control), types[0], value.type, saturate=False)
@@ -329,9 +390,15 @@ class Printer:
             if widened and exec_type.is_signed and not own.is_signed and not {"mul", "mad"} & _words(value.meaning):
                 text = _cast(wanted, _cast(exec_type, self.value(one, control)))
             texts.append(text)
-        whole = exec_type.is_float
-        found = self._tree(value.meaning, texts, signed=wanted.is_signed, whole=whole)
+        found = self._tree(value.meaning, texts, signed=wanted.is_signed, whole=exec_type.is_float)
+        if not wanted.is_float and found.rank == _SUM:
+            words = self.by_global_ids(found.text)
+            found = RankedText(words, _ATOM if re.fullmatch(r"global_id\(\d\)", words) else _SUM)
         return self._converted(found, wanted, value.type, saturate=value.saturate)
+
+    def by_global_ids(self, text: str) -> str:
+        """Return the text of a sum of integers by what OpenCL has a function for."""
+        return _GLOBAL_ID.sub(r"\g<before>global_id(\g<axis>)", text) if self.names_sums else text
 
     def _converted(self, text: RankedText, from_: DataType, to: DataType, *, saturate: bool) -> RankedText:
         if saturate:
@@ -368,6 +435,54 @@ class Printer:
         return RankedText(f"{_FUNCTIONS.get(word, word)}({', '.join(p.text for p in parts)})", _ATOM)
 
 
+def _carry_of(value: Calc) -> tuple[str, list[Expr]] | None:
+    """Return the word for the 33rd bit of a sum or difference, and the two dwords."""
+    if value.meaning.word != "shr" or not isinstance(value.args[1], Immediate) or not isinstance(value.args[0], Calc):
+        return None
+    total, bit = value.args[0], value.args[1].bits
+    word = {name: word for word, name, at in CARRIES.values() if at == bit}.get(total.meaning)
+    pair = [
+        one.args[0].args[0]
+        for one in total.args
+        if isinstance(one, Calc) and isinstance(one.args[0], Calc) and _extends(one)
+    ]
+    return (word, pair) if word is not None and total.type is ty.UQ and len(pair) == len(total.args) else None
+
+
+def _extends(value: Calc) -> bool:
+    inner = value.args[0]
+    return (
+        value.meaning == S0
+        and value.type is ty.UQ
+        and isinstance(inner, Calc)
+        and inner.meaning == S0
+        and inner.type is ty.UD
+    )
+
+
+def _is_zero(value: Expr) -> bool:
+    return isinstance(value, Immediate) and value.type.is_int and not value.type.is_packed and value.bits == 0
+
+
+def _unsigned(value: Expr) -> Expr:
+    """Return a value that is zero where another is, without its sign."""
+    sign = getattr(value, "modifier", OperandModifier.NONE) in (
+        OperandModifier.NEG,
+        OperandModifier.ABS,
+        OperandModifier.NEGABS,
+    )
+    return (
+        replace(value, modifier=OperandModifier.NONE) if sign and isinstance(value, General | Calc | Choose) else value
+    )
+
+
+def component(number: int, count: int) -> str | None:
+    """Return the name of a component of a vector; None where there is no such vector."""
+    if not 1 < count <= _MAX_COMPONENTS or number >= count:
+        return None
+    return "xyzw"[number] if count <= 4 else f"s{number:x}"
+
+
 def _joined(sign: str, rank: int, parts: list[RankedText]) -> RankedText:
     """Join operands; whatever mixes with shifts and bits gets brackets, as few readers know their ranks."""
     strict = 7 if rank >= 7 else _UNARY
@@ -391,6 +506,15 @@ def _words(expr: lane.Expr) -> set[str]:
 
 def _cast(to: DataType, text: RankedText) -> RankedText:
     return RankedText(f"({C_TYPES.get(to, to.name)}){text.within(_UNARY)}", _UNARY)
+
+
+def widened(value: Expr, printer: Printer) -> Expr:
+    """Return what a conversion to int is of where C does it by itself."""
+    if isinstance(value, Calc) and value.meaning == S0 and value.type is ty.D and not value.saturate:
+        own = printer.type_of(value.args[0])
+        if value.modifier is OperandModifier.NONE and own.is_int and own.size < ty.D.size:
+            return value.args[0]
+    return value
 
 
 def _same(one: DataType, other: DataType) -> bool:

@@ -7,6 +7,7 @@ to the next branch, the active lanes are the same, so that what a statement writ
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -14,6 +15,7 @@ from msgspec.structs import replace
 
 from visa_lsp.app.read.effects import Bits, Effects, mask_of
 from visa_lsp.app.read.lines import CodePrinter
+from visa_lsp.app.read.lower import CARRIES
 from visa_lsp.app.read.model import (
     Both,
     Calc,
@@ -63,7 +65,7 @@ def folded(reading: Reading, kernel: Kernel, names: ReadingNames) -> Reading:
     """Return the same program in fewer statements. ``names`` tell which halves have the same text."""
     found = _Folder(kernel, names)
     routines = [replace(routine, body=found.code(routine.body)) for routine in reading.routines]
-    return Reading(tuple(routines), tuple(found.halves.pairs.items()))
+    return Reading(tuple(routines), tuple([(low, high) for (low, _), high in found.halves.pairs.items()]))
 
 
 @dataclass(slots=True)
@@ -89,12 +91,54 @@ class _Definition:
     is_cheap: bool
 
 
+class _Uses:
+    """The statements of a run by the variables that they read and write; what an edit of a run costs does not grow with its length."""
+
+    def __init__(self, run: list[_Item]) -> None:
+        self._run = run
+        self._reading: dict[int, list[int]] = {}
+        self._writing: dict[int, list[int]] = {}
+        for number, item in enumerate(run):
+            for key in item.reads:
+                self._reading.setdefault(key, []).append(number)
+            for key in item.writes:
+                self._writing.setdefault(key, []).append(number)
+
+    def first_writer(self, key: int, mask: int, at: int, last: int | None = None) -> int | None:
+        """Return the first statement behind one, up to a last one, that writes bits of a variable."""
+        found = _behind(self._writing.get(key, []), at, last)
+        return next((number for number in found if self._run[number].writes.get(key, 0) & mask), None)
+
+    def readers(self, key: int, mask: int, at: int, last: int | None) -> list[int]:
+        """Return the statements behind one, up to a last one, that read bits of a variable."""
+        found = _behind(self._reading.get(key, []), at, last)
+        return [number for number in found if self._run[number].reads.get(key, 0) & mask]
+
+    def move(self, at: int, readers: Sequence[int]) -> None:
+        """Note that what a statement reads is read by those that take its value."""
+        for key in self._run[at].reads:
+            numbers = self._reading[key]
+            for number in readers:
+                where = bisect_left(numbers, number)
+                if where == len(numbers) or numbers[where] != number:
+                    numbers.insert(where, number)
+
+
+def _behind(numbers: Sequence[int], at: int, last: int | None) -> Iterator[int]:
+    """Yield the numbers above one, up to a last one."""
+    for place in range(bisect_right(numbers, at), len(numbers)):
+        if last is not None and numbers[place] > last:
+            return
+        yield numbers[place]
+
+
 class _Folder:
     """Folds the runs of one body."""
 
     def __init__(self, kernel: Kernel, names: ReadingNames) -> None:
         self.kernel = kernel
         self.effects = Effects(kernel, names.grf_bytes)
+        self.written = {key for place in range(len(kernel.instructions)) for key in self.effects.writes(place)}
         self.halves = _Halves(kernel, names)
         self.last_tests: tuple[Set | Both, ...] = ()
 
@@ -119,7 +163,7 @@ class _Folder:
         for statement in code:
             if isinstance(statement, Set | Transfer | NamedCall):
                 place = statement.places[-1]
-                run.append(_Item(statement, self.effects.reads(place), self.effects.writes(place)))
+                run.append(_Item(statement, self.effects.reads(place), self._writes(statement, place)))
                 last = place
             elif isinstance(statement, If):
                 tests = close(statement.condition, statement.places[0])
@@ -131,6 +175,18 @@ class _Folder:
             self.last_tests = close(*last_test)
         close()
         return tuple(out)
+
+    def _writes(self, statement: Plain, place: int) -> Bits:
+        """Return what a statement writes: of an instruction with two results its own."""
+        if isinstance(statement, Set) and self.kernel.instructions[place].row.mnemonic in CARRIES:
+            found = (
+                self.effects.place_bytes(statement.target, statement.control.exec_size)
+                if isinstance(statement.target, General)
+                else None
+            )
+            if found is not None:
+                return {found[0]: mask_of(found[1], found[2])}
+        return self.effects.writes(place)
 
     def _if(self, statement: If, tests: tuple[Set | Both, ...]) -> If:
         places = {p for test in tests for p in test.places}
@@ -153,23 +209,26 @@ class _Folder:
 
     def _fold(self, run: list[_Item], last: int) -> None:
         self._name_surfaces(run, last)
-        at = 0
-        while at < len(run):
-            if not self._move(run, at, last):
-                at += 1
+        uses = _Uses(run)
+        run[:] = [item for at, item in enumerate(run) if not self._move(run, uses, at, last)]
 
     # ---- halves and tests
 
     def _merge(self, run: list[_Item]) -> None:
-        """Make one of statements that do the same in the lower and in the upper half of the lanes."""
-        at = 0
+        """Make one of statements that do the same in lanes and in as many lanes behind them: quarters, then halves."""
+        while self._merge_once(run):
+            pass
+
+    def _merge_once(self, run: list[_Item]) -> bool:
+        """Merge neighbouring lanes; true where that made parts that may be merged again."""
+        at, again = 0, False
         while at < len(run):
             low = run[at]
-            if isinstance(low.statement, Set | Transfer) and self.halves.is_low(low.statement):
+            if not isinstance(low.statement, NamedCall) and self.halves.is_low(low.statement):
                 for number in range(at + 1, min(len(run), at + 1 + MAX_DISTANCE)):
                     high = run[number]
                     if (
-                        isinstance(high.statement, Set | Transfer)
+                        not isinstance(high.statement, NamedCall)
                         and self.halves.is_high(high.statement, low.statement)
                         and not _meet(low.writes, high.reads)
                         and all(_may_pass(high, one) for one in run[at + 1 : number])
@@ -179,8 +238,10 @@ class _Folder:
                         both = Both(low.statement, high.statement, places)
                         run[at] = _Item(both, _union(low.reads, high.reads), _union(low.writes, high.writes))
                         del run[number]
+                        again = again or self.halves.lanes(both)[1] < self.halves.simd
                         break
             at += 1
+        return again
 
     def _tests(self, run: list[_Item], condition: BranchTest, place: int) -> tuple[Set | Both, ...]:
         """Take from the end of a run what computes the predicate of a condition, where nothing else reads it."""
@@ -197,7 +258,7 @@ class _Folder:
             if not needed & item.writes.keys():
                 continue
             statement = item.statement
-            one = statement.low if isinstance(statement, Both) else statement
+            one = statement.parts[0] if isinstance(statement, Both) else statement
             if not isinstance(one, Set) or not isinstance(one.target, PredicateOperand) or one.guard is not None:
                 break
             key = variable_key(Space.PREDICATE, one.target.var)
@@ -261,46 +322,42 @@ class _Folder:
 
     # ---- values
 
-    def _move(self, run: list[_Item], at: int, last: int) -> bool:
+    def _move(self, run: list[_Item], uses: _Uses, at: int, last: int) -> bool:
         """Move the value of an assignment to where it is read; false where it has to stay."""
         definition = self._definition(run[at])
         if definition is None:
             return False
-        key, mask = definition.key, definition.mask
-        inputs, changes = run[at].reads, False
-        users: list[tuple[int, Plain]] = []
+        key, mask, inputs = definition.key, definition.mask, run[at].reads
+        end = uses.first_writer(key, mask, at)
+        stays = end is None and bool(self.effects.live_behind(last, key) & mask)
+        if stays and (inputs.keys() & self.written or not self._is_launch_value(definition)):
+            return False
+        if end is not None and not self._overwrites(run[end], definition):
+            return False
+        readers = uses.readers(key, mask, at, end)
+        if not readers or any(
+            uses.first_writer(one, bits, at, readers[-1] - 1) is not None
+            for one, bits in (*inputs.items(), (_CONTROL, -1))
+        ):
+            return False
+        users: list[tuple[_Item, Plain]] = []
         several = _is_offset(definition.value)
-        for number in range(at + 1, len(run)):
-            item = run[number]
-            if item.reads.get(key, 0) & mask:
-                if changes:
-                    return False
-                found = self._with_value(item, definition)
-                if found is None:
-                    return False
-                several = several and _is_address(item.statement, found)
-                users.append((number, found))
-            if self._overwrites(item, definition):
-                break
-            if item.writes.get(key, 0) & mask:
+        for number in readers:
+            found = self._with_value(run[number], definition)
+            if found is None:
                 return False
-            if any(item.writes.get(one, 0) & bits for one, bits in inputs.items()) or item.writes.get(_CONTROL):
-                changes = True
-        else:
-            if self.effects.live_behind(last, key) & mask:
-                return False
-        if not users or (len(users) > 1 and not several and not definition.is_cheap):
+            several = several and _is_address(run[number].statement, found)
+            users.append((run[number], found))
+        if len(users) > 1 and not several and not definition.is_cheap:
             return False
         places = run[at].statement.places
-        for number, statement in users:
-            item = run[number]
+        for item, statement in users:
             item.statement = replace(statement, places=tuple(sorted({*places, *statement.places})))
-            left = item.reads[key] & ~mask
-            item.reads = {**item.reads, key: left}
+            item.reads = {**item.reads, key: item.reads[key] & ~mask}
             for one, bits in inputs.items():
                 item.reads[one] = item.reads.get(one, 0) | bits
-        del run[at]
-        return True
+        uses.move(at, readers)
+        return not stays
 
     def _definition(self, item: _Item) -> _Definition | None:
         statement = item.statement
@@ -319,6 +376,12 @@ class _Folder:
         if item.writes.get(key, 0) != mask:
             return None
         return _Definition(key, bytes_, size, mask, value.type, value, control, _is_cheap(value))
+
+    def _is_launch_value(self, definition: _Definition) -> bool:
+        """Return whether a definition is a variable itself, as it is or widened: its name says more than that of a copy."""
+        source = definition.value.args[0] if definition.is_cheap and isinstance(definition.value, Calc) else None
+        own = self.kernel.variable_type(source.var) if isinstance(source, General) else None
+        return own is not None and own.is_int and definition.type.is_int and own.size <= definition.type.size
 
     def _overwrites(self, item: _Item, definition: _Definition) -> bool:
         """Return whether a statement writes all that a definition wrote, in every lane in which that did."""
@@ -433,35 +496,43 @@ class _Halves:
     """The variables that hold the upper half of the lanes of others, as far as is known."""
 
     def __init__(self, kernel: Kernel, names: ReadingNames) -> None:
-        self.pairs: dict[str, str] = {}
+        self.pairs: dict[tuple[str, int], str] = {}  # a name and the lanes between: the other name
+        self.simd = names.simd
         self._names = names
         self._lines = CodePrinter(kernel, names, ())
         self._numbers = {name: number for number, name in names.variables.items()}
 
-    def is_low(self, statement: Set | Transfer) -> bool:
-        """Return whether a statement is for the lower half of the lanes."""
-        control = statement.control
-        return control.mask_offset == 0 and control.exec_size > 1 and 2 * control.exec_size == self._names.simd
+    def lanes(self, statement: Set | Transfer | Both) -> tuple[int, int]:
+        """Return the first lane of a statement, and how many it is for."""
+        parts = statement.parts if isinstance(statement, Both) else (statement,)
+        return parts[0].control.mask_offset, parts[0].control.exec_size * len(parts)
 
-    def is_high(self, statement: Set | Transfer, low: Set | Transfer) -> bool:
-        """Return whether a statement is for the upper half, and of the kind of another."""
-        control, other = statement.control, low.control
+    def is_low(self, statement: Set | Transfer | Both) -> bool:
+        """Return whether there may be a statement for as many lanes behind those of a statement."""
+        first, count = self.lanes(statement)
+        return count > 1 and 2 * count <= self.simd and first % (2 * count) == 0
+
+    def is_high(self, statement: Set | Transfer | Both, low: Set | Transfer | Both) -> bool:
+        """Return whether a statement is for the lanes behind those of another, and of its kind."""
+        one, other = _first(statement), _first(low)
+        (first, count), (first_low, count_low) = self.lanes(statement), self.lanes(low)
         return (
-            type(statement) is type(low) and control.mask_offset == control.exec_size == other.exec_size
-            and control.no_mask == other.no_mask
+            type(one) is type(other) and (first, count) == (first_low + count_low, count_low)
+            and one.control.exec_size == other.control.exec_size and one.control.no_mask == other.control.no_mask
         )  # fmt: skip
 
-    def same(self, low: Set | Transfer, high: Set | Transfer) -> bool:
-        """Return whether two statements have the same text but for variables that are halves of one another, and note these."""
-        one, other = (_TOKEN.findall(self._lines.bare(s)) for s in (low, high))
+    def same(self, low: Set | Transfer | Both, high: Set | Transfer | Both) -> bool:
+        """Return whether two statements have the same text but for variables that are parts of one another, and note these."""
+        one, other = (_TOKEN.findall(self._lines.bare(_first(s))) for s in (low, high))
         if len(one) != len(other):
             return False
-        found: dict[str, str] = {}
+        apart = self.lanes(low)[1]
+        found: dict[tuple[str, int], str] = {}
         for a, b in zip(one, other, strict=True):
             if a == b:
                 continue
-            pair = self._pair(a, b, low.control.exec_size)
-            if pair is None or found.setdefault(*pair) != pair[1]:
+            pair = self._pair(a, b, apart, _first(low).control.exec_size)
+            if pair is None or found.setdefault((pair[0], apart), pair[1]) != pair[1]:
                 return False
         merged = self.pairs | found
         if any(self.pairs.get(a, b) != b for a, b in found.items()) or len(set(merged.values())) != len(merged):
@@ -469,7 +540,8 @@ class _Halves:
         self.pairs = merged
         return True
 
-    def _pair(self, low: str, high: str, lanes: int) -> tuple[str, str] | None:
+    def _pair(self, low: str, high: str, apart: int, lanes: int) -> tuple[str, str] | None:
+        """Return the names of elements of two variables, of which the second has the same elements for lanes further on."""
         a, b = _ELEMENT.fullmatch(low), _ELEMENT.fullmatch(high)
         if a is None or b is None:
             return None
@@ -480,9 +552,13 @@ class _Halves:
         (step, first), (step_high, first_high) = (_index(m) for m in (a, b))
         if step != step_high or (first_high, a["name"]) == (first, b["name"]):
             return None
-        if first_high != first - step * lanes and (a["index"] or b["index"]):
+        if first_high != first - step * apart and (a["index"] or b["index"]):
             return None
         return (a["name"], b["name"]) if a["name"] != b["name"] else None
+
+
+def _first(statement: Set | Transfer | Both) -> Set | Transfer:
+    return statement.parts[0] if isinstance(statement, Both) else statement
 
 
 def _index(found: re.Match[str]) -> tuple[int, int]:
@@ -517,7 +593,7 @@ def _memory(statement: Plain | Both) -> int:
         case Transfer():
             return 2 if statement.write else 1
         case Both():
-            return _memory(statement.low)
+            return _memory(statement.parts[0])
     return 2
 
 

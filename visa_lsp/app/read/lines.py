@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.app.read.expressions import Printer
+from visa_lsp.app.read.alignment import Alignment
+from visa_lsp.app.read.expressions import Printer, component, widened
 from visa_lsp.app.read.model import (
     Both,
     Break,
@@ -31,12 +33,12 @@ from visa_lsp.isa.lane import S0, Effect, Lane
 from visa_lsp.isa.model import FlowClass, Mark, Role, Shape, Trait
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import ExecControl
-from visa_lsp.program.model import General, Immediate, Predicate, PredicateOperand, RawOperand
+from visa_lsp.program.model import General, Immediate, Predicate, PredicateOperand, RawOperand, State
 from visa_lsp.program.operand_text import instruction, modifiers, operand, string_name
 from visa_lsp.sim.effects import EFFECTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from visa_lsp.app.read.model import BranchTest, Expr, Reading, Statement
     from visa_lsp.app.read.names import ReadingNames
@@ -46,6 +48,10 @@ if TYPE_CHECKING:
 _INDENT: Final = "    "
 _UNSIGNED: Final = {1: ty.UB, 2: ty.UW, 4: ty.UD, 8: ty.UQ}
 _CHANNELS: Final = "xyzw"
+_ONE_COPY: Final = re.compile(r"(?P<to>\w+)\[(?P<at>\d+)\] = (?P<from>\w+)\[(?P<source>\d+)\];")
+_NOTHING: Final = ("%null", "null")
+_WORD: Final = re.compile(r"\w+")
+_ASSIGNING: Final = frozenset({"+", "-", "*", "/", "<<", ">>", "&", "|", "^"})
 
 
 class Line(Struct, frozen=True):
@@ -72,6 +78,7 @@ class CodePrinter:
     def __init__(self, kernel: Kernel, names: ReadingNames, texts: Sequence[str]) -> None:
         self.kernel, self.names, self.texts = kernel, names, texts
         self.printer = Printer(names)
+        self.alignment = Alignment(kernel)
         self.declared: set[str] = set()
         self.plain = False
         self.wide: ExecControl | None = None  # of a statement that stands for two
@@ -80,11 +87,11 @@ class CodePrinter:
         """Yield the lines of a body and of its routines."""
         head = f"{'kernel' if self.kernel.is_kernel else 'function'} {self.kernel.name}({', '.join(self.names.parameters)})"
         yield Line(f"{head} {{" + (f"  // {self.names.simd} lanes" if self.names.simd else ""))
-        if reading.halves:
-            half = self.names.simd // 2
-            pairs = ", ".join(f"{high} of {low}" for low, high in reading.halves)
-            yield Line(f"{_INDENT}// lanes {half} to {self.names.simd - 1} are in other registers: {pairs}")
         code = list(self._code(reading.routines[0].body))
+        shown = set(_WORD.findall("\n".join(line.text for line in code))) if reading.halves else set()
+        pairs = [f"{high} of {low}" for low, high in reading.halves if high in shown]
+        if pairs:
+            yield Line(f"{_INDENT}// higher lanes are in other registers: {', '.join(pairs)}")
         notes = [f"{self._shown(over)} lies over {self._shown(under)}" for over, under in self.printer.overlaid.items()]
         if notes:
             yield Line(f"{_INDENT}// {', '.join(notes)}")
@@ -94,6 +101,7 @@ class CodePrinter:
         for routine in reading.routines[1:]:
             yield Line("")
             yield Line(f"routine {self._label(routine.entry, routine.label)}() {{")
+            self.alignment.leave({})
             for line in self._code(routine.body):
                 yield Line(_INDENT + line.text, line.places)
             yield Line("}")
@@ -107,8 +115,18 @@ class CodePrinter:
         return found or f"routine_{entry}"
 
     def _code(self, code: Sequence[Statement]) -> Iterator[Line]:
+        yield from _joined_copies(self._lines(code))
+
+    def _lines(self, code: Sequence[Statement]) -> Iterator[Line]:
         for statement in code:
             yield from self._statement(statement)
+            if isinstance(statement, Both):
+                for part in statement.parts:
+                    self.alignment.note(part)
+            elif isinstance(statement, Set | Transfer | NamedCall):
+                self.alignment.note(statement)
+            elif isinstance(statement, If | Repeat | JumpLabel | Invoke):
+                self.alignment.leave({})
 
     def _inner(self, code: Sequence[Statement]) -> Iterator[Line]:
         for line in self._code(code):
@@ -158,7 +176,9 @@ class CodePrinter:
             yield Line(f"{test} {inner.text}", tuple(sorted({*statement.places, *inner.places})))
             return
         yield Line(f"{test} {{", statement.places)
+        known = self.alignment.enter()
         yield from self._inner(statement.then)
+        self.alignment.leave(known)
         if len(statement.otherwise) == 1 and isinstance(statement.otherwise[0], If):
             yield from self._if(statement.otherwise[0], "} else if")
             return
@@ -172,6 +192,7 @@ class CodePrinter:
             yield Line(f"while ({self.printer.condition(loop.first)}) {{", loop.first_places)
         else:
             yield Line("while (true) {" if loop.last is None else "do {")
+        self.alignment.leave({})
         yield from self._inner(loop.body)
         if loop.last is None:
             yield Line("}")
@@ -206,38 +227,50 @@ class CodePrinter:
         return words + (f"if ({' && '.join(tests)}) " if tests else "")
 
     def _both(self, statement: Both) -> str:
-        control = statement.low.control
-        self.wide = ExecControl(2 * control.exec_size, 0, no_mask=control.no_mask)
-        low = statement.low
+        low = statement.parts[0]
+        lanes = low.control.exec_size * len(statement.parts)
+        self.wide = ExecControl(lanes, low.control.mask_offset, no_mask=low.control.no_mask)
         text = self._assignment(low) if isinstance(low, Set) else self._access(low)
         self.wide = None
         return text
 
     def bare(self, statement: Set | Transfer) -> str:
         """Return an assignment or access without its type and the lanes that it is for."""
-        self.plain = True
+        self.plain, self.printer.names_sums = True, False
         text = self._assignment(statement) if isinstance(statement, Set) else self._access(statement)
-        self.plain = False
+        self.plain, self.printer.names_sums = False, True
         return text
 
     def _assignment(self, statement: Set) -> str:
-        control, value = statement.control, statement.value
-        text = self.printer.value(value, control).text
-        if not isinstance(value, Calc | Choose) and not isinstance(statement.target, PredicateOperand):
+        control, value, target = statement.control, statement.value, statement.target
+        declared = self.printer.type_of(target)
+        text = self.printer.value(widened(value, self.printer) if declared is ty.D else value, control).text
+        if isinstance(value, Calc) and len(value.args) == 2:
+            place, _, type_ = self.printer.assigned(target, control, "")
+            operator, _, rest = text.removeprefix(f"{place} ").partition(" ")
+            first = self.printer.value(value.args[0], control).text
+            if (
+                operator in _ASSIGNING
+                and first == place
+                and text == f"{place} {operator} {rest}"
+                and type_ is value.type
+            ):
+                return f"{self._prefix(control, statement.guard)}{place} {operator}= {rest};"
+        if not isinstance(value, Calc | Choose) and not isinstance(target, PredicateOperand):
             text = f"{text} ? -1 : 0"
-        return self._put(statement.target, text, control, self._prefix(control, statement.guard))
+        return self._put(target, text, control, self._prefix(control, statement.guard))
 
     def _put(self, target: Expr, text: str, control: ExecControl, prefix: str) -> str:
         place, text, type_ = self.printer.assigned(target, control, text)
-        return f"{prefix}{self._declaration(place, type_, prefix)}{place} = {text};"
+        return f"{prefix}{self._declaration(place, C_TYPES.get(type_, type_.name), prefix)}{place} = {text};"
 
-    def _declaration(self, place: str, type_: DataType, prefix: str) -> str:
+    def _declaration(self, place: str, word: str, prefix: str) -> str:
         """Return the type in front of a name that stands here for the first time, and mark it."""
         if self.plain or place in self.declared:
             return ""
         self.declared.add(place)
         plain = place.isidentifier() and not prefix and place != "null"
-        return f"{C_TYPES.get(type_, type_.name)} " if plain else ""
+        return f"{word} " if plain else ""
 
     def _access(self, access: Transfer) -> str:
         control, single, count = access.control, access.single, len(access.elements)
@@ -253,8 +286,12 @@ class CodePrinter:
                 if max(access.elements)
                 else f"*({word} *)({address})"
             )
-        if count == 1:
-            place = self._indexed(access, word, access.size) or place
+        if not single and dense and (count == 1 or access.size == access.cell):
+            known = self.alignment.enter()
+            if control.no_mask:  # lanes that the last assignment left out are read too
+                self.alignment.leave({})
+            place = self._indexed(access, wide, count * access.size) or place
+            self.alignment.leave(known)
         data, declared = self._data(access)
         prefix = self._prefix(control, access.guard)
         if access.write and access.value is not None:
@@ -262,7 +299,7 @@ class CodePrinter:
         if access.write:
             return f"{prefix}{place} = {data}{' >> 16' if access.high else ''};"
         text = f"{place}{' << 16' if access.high else ''}"
-        shown = self._declaration(data, declared, prefix) if declared is not None else ""
+        shown = self._declaration(data, declared, prefix) if declared else ""
         return f"{prefix}{shown}{data} = {text};"
 
     def _data_type(self, access: Transfer) -> DataType:
@@ -280,18 +317,30 @@ class CodePrinter:
         root = self.names.root(data.var, data.offset)
         return self.names.text.types.get(root[0]) if root is not None else own
 
-    def _data(self, access: Transfer) -> tuple[str, DataType | None]:
-        """Return the registers of an access, and their type where they are one element for each lane."""
+    def _data(self, access: Transfer) -> tuple[str, str]:
+        """Return the registers of an access, and their type where they are an element or a vector for each lane."""
         data, count, held = access.data, len(access.elements), self._held(access)
         if data.var == 0:
-            return ("0" if access.write else "null"), None
+            return ("0" if access.write else "null"), ""
         if count == 1 and held is not None and (held.is_int or access.size == access.cell):
             lanes = 1 if access.single else access.control.exec_size
             control = ExecControl(lanes, access.control.mask_offset, no_mask=access.control.no_mask)
-            return self.printer.placed(data.var, data.offset, list(range(lanes)), control)[0], held
+            return self.printer.placed(data.var, data.offset, list(range(lanes)), control)[0], C_TYPES.get(
+                held, held.name
+            )
         self.printer.note_alias(data.var)
+        own, lanes = self.names.text.types.get(data.var), access.control.exec_size
+        if not access.single and own is not None and own.size == access.cell and lanes == self.names.simd:
+            first, total = data.offset // (lanes * own.size), self.names.elements(data.var) // lanes
+            whole = not data.offset % (lanes * own.size) and lanes * own.size % self.names.grf_bytes == 0
+            if whole and component(first + count - 1, total):
+                names = "".join(component(first + number, total) or "" for number in range(count))
+                name, word = self.names.variable(data.var), C_TYPES.get(own, own.name)
+                if count == total:
+                    return name, f"{word}{count}"
+                return (f"{name}.{names}" if total <= 4 else f"rows({name}, {count})"), ""
         name = self.names.variable(data.var) + (f"@{data.offset}" if data.offset else "")
-        return (f"elements({name}, {count})" if access.single else f"rows({name}, {count})"), None
+        return (f"elements({name}, {count})" if access.single else f"rows({name}, {count})"), ""
 
     def _indexed(self, access: Transfer, word: str, size: int) -> str | None:
         """Return an access as an element of an argument; None where its address is not a sum of whole elements."""
@@ -320,7 +369,9 @@ class CodePrinter:
             elif pointer is not None:
                 known = pointer
             elif factor % size:
-                return None
+                if size % factor or (factor << self.alignment.of(term)) % size:
+                    return None
+                parts.append(f"{text.within(8)} / {size // factor}")
             else:
                 parts.append(
                     text.text
@@ -331,7 +382,7 @@ class CodePrinter:
             return None
         if number or not parts:
             parts.append(str(number // size))
-        index = " + ".join(parts).replace("+ -", "- ")
+        index = self.printer.by_global_ids(" + ".join(parts).replace("+ -", "- "))
         same = known.element == word or (known.element, word) in _ALIKE
         return f"{known.name}[{index}]" if same else f"(({word} *){known.name})[{index}]"
 
@@ -384,7 +435,7 @@ class CodePrinter:
         results, args = [], []
         for slot in inst.row.slots:
             text = self._operand(inst, slot.name, slot.shape, control) or operand(self.names.text, inst, slot)
-            if text is None:
+            if text is None or text.partition(":")[0] in _NOTHING:
                 continue
             if slot.role in (Role.WRITE, Role.READ_WRITE):
                 results.append(text)
@@ -392,7 +443,11 @@ class CodePrinter:
                 args.append(text)
         if inst.row.flow is FlowClass.FUNCTION_CALL and isinstance(inst.get("name"), int):
             return f"{prefix}{string_name(self.names.text, inst.get('name'))}();"
-        if inst.row.has(Trait.COPIES) and len(args) == 1:
+        source, state = inst.get("src0"), inst.get("dst")
+        surface = self.names.surfaces.get(source.bits) if isinstance(source, Immediate) else None
+        if inst.row.has(Trait.MOVES_STATE) and surface is not None and isinstance(state, State) and not state.sampler:
+            call = surface.name
+        elif inst.row.has(Trait.COPIES) and len(args) == 1:
             call = args[0]
         else:
             call = f"{inst.row.mnemonic}{_words(inst)}({', '.join(args)})"
@@ -414,6 +469,51 @@ class CodePrinter:
         if 0 <= inst.line < len(self.texts):
             return self.texts[inst.line].partition("///")[0].strip()
         return instruction(self.names.text, inst)
+
+
+class _Copy(Struct, frozen=True):
+    """A line that copies elements of one variable to another in their order, from the first on."""
+
+    first: Line
+    places: tuple[int, ...]
+    to: str
+    from_: str
+    at: int
+    source: int
+    count: int
+
+    def is_followed_by(self, other: _Copy) -> bool:
+        """Return whether another copy is of the next element."""
+        after = (self.to, self.from_, self.at + self.count, self.source + self.count)
+        return after == (other.to, other.from_, other.at, other.source)
+
+    def line(self) -> Line:
+        """Return the line of all of them."""
+        if self.count == 1:
+            return self.first
+        last, source = self.at + self.count - 1, self.source + self.count - 1
+        return Line(f"{self.to}[{self.at}..{last}] = {self.from_}[{self.source}..{source}];", self.places)
+
+
+def _joined_copies(lines: Iterable[Line]) -> Iterator[Line]:
+    """Make one line of those that copy one element each, side by side."""
+    known: _Copy | None = None
+    for line in lines:
+        found = _ONE_COPY.fullmatch(line.text)
+        copy = None
+        if found is not None and found["to"] != found["from"]:
+            copy = _Copy(line, line.places, found["to"], found["from"], int(found["at"]), int(found["source"]), 1)
+        if known is not None and copy is not None and known.is_followed_by(copy):
+            places = tuple(sorted({*known.places, *copy.places}))
+            known = _Copy(known.first, places, known.to, known.from_, known.at, known.source, known.count + 1)
+            continue
+        if known is not None:
+            yield known.line()
+        known = copy
+        if copy is None:
+            yield line
+    if known is not None:
+        yield known.line()
 
 
 # Types of which C converts one into the other without a change of bits.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cache
+from itertools import combinations
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.read.accesses import access_of
 from visa_lsp.app.read.model import Calc, Choose, Compare, NamedCall, Set, Transfer
@@ -18,6 +20,55 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Inst, Kernel, Value
 
 
+CARRIES: Final = {"addc": ("carry", lane.S0 + lane.S1, 32), "subb": ("borrow", lane.S0 - lane.S1, 63)}
+
+
+def statements_of(kernel: Kernel, inst: Inst, place: int) -> tuple[Set | Transfer | NamedCall, ...]:
+    """Return what an instruction does: one statement, or one for each of its results."""
+    return _with_carry(kernel, inst, place) or (statement_of(kernel, inst, place),)
+
+
+def _with_carry(kernel: Kernel, inst: Inst, place: int) -> tuple[Set, ...]:
+    """Return the assignments of the carry and of the sum; none where the first could change what the second reads."""
+    name, meaning, bit = CARRIES.get(inst.row.mnemonic, ("", lane.S0, 0))
+    control, target, carry, guard = inst.get("exec"), inst.get("dst"), inst.get(name), inst.get("pred")
+    sources = operands_of(inst)
+    plain = all(
+        (isinstance(source, General) and source.modifier is OperandModifier.NONE)
+        or (isinstance(source, Immediate) and not source.type.is_packed)
+        for source in sources
+    )
+    if not (isinstance(control, ExecControl) and isinstance(target, General) and isinstance(carry, General) and plain):
+        return ()
+    reads = {root_of(kernel, source.var) for source in sources if isinstance(source, General)}
+    types = kernel.variable_type(target.var), kernel.variable_type(carry.var)
+    if not target.var or not carry.var or None in types or root_of(kernel, carry.var) in reads:
+        return ()
+    apart = abs((carry.row - target.row) * _ROW_BYTES + (carry.col - target.col) * ty.UD.size)
+    longest = control.exec_size * ty.UD.size * max(target.region.horz_stride or 1, carry.region.horz_stride or 1)
+    if root_of(kernel, carry.var) == root_of(kernel, target.var) and (carry.var != target.var or apart < longest):
+        return ()
+    wide = tuple(Calc(lane.S0, (Calc(lane.S0, (source,), ty.UD),), ty.UQ) for source in sources)
+    bit_of = Calc(
+        lane.word("shr", lane.S0, lane.S1), (Calc(meaning, wide, ty.UQ), Immediate(ty.UD, bit)), types[1] or ty.UD
+    )
+    known = guard if isinstance(guard, Predicate) else None
+    return (
+        Set(carry, bit_of, control, known, (place,)),
+        Set(target, Calc(meaning, sources, types[0] or ty.UD), control, known, (place,)),
+    )
+
+
+def root_of(kernel: Kernel, var: int) -> int:
+    """Return the variable that an alias lies in."""
+    for _ in range(len(kernel.variables)):
+        declared = kernel.variable(var)
+        if declared is None or not (declared.alias_index or declared.alias_offset) or declared.alias_scope:
+            break
+        var = declared.alias_index
+    return var
+
+
 def statement_of(kernel: Kernel, inst: Inst, place: int) -> Set | Transfer | NamedCall:
     """Return an assignment where the row's meaning is a value per lane, an access of memory, else a named operation."""
     control, target = inst.get("exec"), inst.get("dst")
@@ -31,7 +82,7 @@ def statement_of(kernel: Kernel, inst: Inst, place: int) -> Set | Transfer | Nam
 
 def _value(kernel: Kernel, inst: Inst, target: Value) -> Expr | None:
     """Return the value of each lane; None for what is more than that."""
-    meaning, sources = inst.row.meaning, _sources(inst)
+    meaning, sources = inst.row.meaning, operands_of(inst)
     if isinstance(target, PredicateOperand):
         type_: DataType | None = ty.BOOL
         if isinstance(meaning, lane.Lane) and not all(isinstance(s, PredicateOperand) for s in sources):
@@ -48,19 +99,45 @@ def _value(kernel: Kernel, inst: Inst, target: Value) -> Expr | None:
         return Calc(meaning.expr, sources, type_, saturate)
     if not isinstance(meaning, lane.Effect):
         return None
-    predicate, relation = inst.get("pred"), inst.get("relop")
+    predicate, relation, table = inst.get("pred"), inst.get("relop"), inst.get("func")
     match meaning.name:
         case "mov" if type_ is not ty.BOOL:
             return Calc(lane.S0, sources, type_, saturate)
         case "select" if isinstance(predicate, Predicate):
             return Choose(predicate, sources[0], sources[1], type_, saturate)
+        case "bfn" if isinstance(table, int) and table in _formulas() and type_ is not ty.BOOL:
+            return Calc(_formulas()[table], sources, type_, saturate)
         case "compare" if isinstance(relation, int) and relation < len(RELATIONS):
             return Compare(relation, sources[0], sources[1])
     return None
 
 
+_ROW_BYTES: Final = 32  # of a register at least
 RELATIONS = ("==", "!=", ">", ">=", "<", "<=")
 
 
-def _sources(inst: Inst) -> tuple[Value, ...]:
+@cache
+def _formulas() -> dict[int, lane.Expr]:
+    """Return Boolean functions of three sources, by the byte of their results, as short formulas."""
+    sources = {lane.S0: 0xAA, lane.S1: 0xCC, lane.S2: 0xF0}
+    operands = sources | {~source: 255 - byte for source, byte in sources.items()}
+    pairs = [
+        (pair, byte)
+        for (one, a), (other, b) in combinations(operands.items(), 2)
+        for pair, byte in ((one & other, a & b), (one | other, a | b), (one ^ other, a ^ b))
+    ]
+    found: dict[int, lane.Expr] = {}
+    for one, a in (*operands.items(), *pairs):
+        found.setdefault(a, one)
+    for pair, a in pairs:
+        for one, b in operands.items():
+            for formula, byte in ((one & pair, a & b), (one | pair, a | b), (one ^ pair, a ^ b)):
+                found.setdefault(byte, formula)
+    for byte, formula in list(found.items()):
+        found.setdefault(255 - byte, ~formula)
+    return found
+
+
+def operands_of(inst: Inst) -> tuple[Value, ...]:
+    """Return the sources of an instruction."""
     return tuple(inst.get(field.name) for field in inst.row.fields if field.name.startswith("src"))

@@ -106,11 +106,18 @@ class Transfer(Struct, frozen=True):
 
 
 class Both(Struct, frozen=True):
-    """One statement for two halves of the lanes, whose text is the same but for the registers."""
+    """One statement for lanes and as many lanes behind them, whose text is the same but for the registers."""
 
-    low: Set | Transfer
-    high: Set | Transfer
+    low: Set | Transfer | Both
+    high: Set | Transfer | Both
     places: tuple[int, ...]
+
+    @property
+    def parts(self) -> tuple[Set | Transfer, ...]:
+        """The statements for the lanes, from the lowest on."""
+        return tuple(
+            [part for half in (self.low, self.high) for part in (half.parts if isinstance(half, Both) else (half,))]
+        )
 
 
 class NamedCall(Struct, frozen=True):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
 from visa_lsp.isa import predefined
 from visa_lsp.isa import types as ty
+from visa_lsp.program.model import General, RawOperand
 from visa_lsp.program.text_form import names_of
 from visa_lsp.sim.launch.layout import Geometry, LaunchLayout
 
@@ -25,6 +26,11 @@ C_TYPES: dict[DataType, str] = {
     ty.UD: "uint", ty.D: "int", ty.UW: "ushort", ty.W: "short", ty.UB: "uchar", ty.B: "char", ty.DF: "double",
     ty.F: "float", ty.UQ: "ulong", ty.Q: "long", ty.HF: "half", ty.BF: "bfloat", ty.BOOL: "bool",
 }  # fmt: skip
+
+
+_R0: Final = next(number for number, one in enumerate(predefined.VARIABLES) if one.name == "%r0")
+_GROUP_IDS: Final = (1, 6, 7)  # dwords of r0
+_TRIPLES: Final = (4, 8, 12)  # bytes: numbers of the launch, one for each dimension
 
 
 class PointerArgument(Struct, frozen=True):
@@ -45,6 +51,8 @@ class ReadingNames(Struct, frozen=True):
     surfaces: Mapping[int, PointerArgument]  # binding table index -> argument
     pointers: Mapping[int, PointerArgument]  # general variable with an address -> argument
     parameters: tuple[str, ...]
+    parts: Mapping[tuple[int, int], str] = {}  # (general variable, byte) -> the value that a launch puts there
+    unsigned: frozenset[int] = frozenset()  # variables of shorts that hold no negative number
 
     def variable(self, number: int) -> str:
         """Return the name of a general variable."""
@@ -77,9 +85,11 @@ def names_for(kernel: Kernel, platform: Platform, info: KernelInfo | None) -> Re
     variables = {number: _identifier(name, taken) for number, name in text.general.items()}
     surfaces: dict[int, PointerArgument] = {}
     pointers: dict[int, PointerArgument] = {}
+    parts: dict[tuple[int, int], str] = {}
+    renamed: dict[int, str] = {}
     parameters: list[str] = []
     if info is not None:
-        renamed = _argument_names(kernel, platform, info, pointers)
+        renamed = _argument_names(kernel, platform, info, pointers, parts)
         for number, name in renamed.items():
             variables[number] = _identifier(name, taken)
         for binding in info.bindings:
@@ -90,7 +100,18 @@ def names_for(kernel: Kernel, platform: Platform, info: KernelInfo | None) -> Re
             space = f"{qualifier} " if qualifier in ("global", "local", "constant") else ""
             parameters.append(f"{space}{type_name} {one.name}".replace("* ", " *"))
     simd = kernel.int_attribute("SimdSize") or 0
-    return ReadingNames(kernel, text, variables, platform.grf_bytes, simd, surfaces, pointers, tuple(parameters))
+    if kernel.is_kernel and not _writes_r0(kernel):
+        parts |= {(_R0, 4 * at): f"group_id[{axis}]" for axis, at in enumerate(_GROUP_IDS)}
+    ids = frozenset(number for number, name in renamed.items() if name.startswith("local_id_"))
+    return ReadingNames(
+        kernel, text, variables, platform.grf_bytes, simd, surfaces, pointers, tuple(parameters), parts, ids
+    )
+
+
+def _writes_r0(kernel: Kernel) -> bool:
+    aliases = {predefined.FIRST_VARIABLE + at for at, one in enumerate(kernel.variables) if one.alias_index == _R0}
+    written = (inst.get("dst") for inst in kernel.instructions)
+    return any(isinstance(target, General | RawOperand) and target.var in {_R0, *aliases} for target in written)
 
 
 def _identifier(name: str, taken: set[str]) -> str:
@@ -110,9 +131,13 @@ def _argument(info: KernelInfo, index: int) -> PointerArgument:
 
 
 def _argument_names(
-    kernel: Kernel, platform: Platform, info: KernelInfo, pointers: dict[int, PointerArgument]
+    kernel: Kernel,
+    platform: Platform,
+    info: KernelInfo,
+    pointers: dict[int, PointerArgument],
+    parts: dict[tuple[int, int], str],
 ) -> dict[int, str]:
-    """Return names of the variables that a launch fills, by where they lie in the payload."""
+    """Return names of the variables that a launch fills, by where they lie in the payload; ``parts`` gets those of elements."""
     simd = kernel.int_attribute("SimdSize") or info.env.simd_size
     layout = LaunchLayout.of(info, Geometry(simd, platform.grf_bytes, (1, 1, 1), (1, 1, 1)), platform)
     if not layout.holds(kernel, info):
@@ -129,6 +154,11 @@ def _argument_names(
                 found[entry.id] = _payload_name(info, one.arg_type, one.arg_index)
                 if one.kind == "buffer":
                     pointers[entry.id] = _argument(info, one.arg_index)
+            elif (
+                one.size in _TRIPLES and one.arg_index < 0 and 0 <= layout.cross(one.offset) - entry.offset < entry.size
+            ):
+                first = layout.cross(one.offset) - entry.offset
+                parts |= {(entry.id, first + 4 * axis): f"{one.arg_type}[{axis}]" for axis in range(one.size // 4)}
     return found
 
 

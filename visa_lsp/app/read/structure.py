@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from visa_lsp.app.read.lower import statement_of
+from visa_lsp.app.read.lower import statements_of
 from visa_lsp.app.read.model import (
     BranchTest,
     Break,
@@ -89,7 +89,7 @@ def _block(kernel: Kernel, graph: Graph, block: Block, partners: Structure) -> _
                 code.append(Invoke(routine, _condition(inst), (place,)))
                 continue
         if flow in (FlowClass.NEXT, FlowClass.CALL, FlowClass.KERNEL_CALL, FlowClass.FUNCTION_CALL):
-            code.append(statement_of(kernel, inst, place))
+            code += statements_of(kernel, inst, place)
     return _BlockCode(tuple(code), tuple(_ways(kernel, graph, block, partners)))
 
 

@@ -11,6 +11,7 @@ import asyncio
 import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import quote, unquote
 
 from lsprotocol import types
 
@@ -30,6 +31,7 @@ from visa_lsp.lsp.capabilities import (
     GEN,
     INSTRUCTIONS_OF,
     LAUNCH_TEMPLATE,
+    READ,
     RUN,
     RUN_ALL,
     SHOW_CONTROL_FLOW,
@@ -54,6 +56,7 @@ from visa_lsp.text import Span
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from visa_lsp.embed.host_text import HostText
     from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.ide.zeinfo.document import HeldArgument
     from visa_lsp.lsp.jobs.model import Result, RunJob
@@ -64,6 +67,7 @@ logger = logging.getLogger(__name__)
 QUICK: Final = "quick"
 DISASSEMBLY: Final = "visa/disassembly"
 SCHEME: Final = "visa-disassembly"
+CODE_SCHEME: Final = "visa-code"
 UNTRUSTED: Final = "the workspace is not trusted: files cannot be written and kernels cannot be run"
 _LAUNCH: Final = (".launch.yaml", ".launch.yml")
 _MAX_VALUES: Final = 8
@@ -84,6 +88,7 @@ def register(server: VisaServer) -> None:
         (RUN_ALL, on_run_all),
         (WHY, on_why),
         (STATS, on_stats),
+        (READ, on_read),
         (GEN, on_gen),
         (COMPILE, on_compile),
         (CHECK_WITH_COMPILER, on_check_with_compiler),
@@ -288,9 +293,45 @@ async def on_disassembly(ls: VisaServer, params: Any) -> Result:
 async def on_text_content(
     ls: VisaServer, params: types.TextDocumentContentParams
 ) -> types.TextDocumentContentResult | None:
-    """``workspace/textDocumentContent``: the same for clients of the protocol's version 3.18."""
-    answer = await _disassemble(ls, {"uri": params.uri}, None)
+    """``workspace/textDocumentContent``: the text of a disassembly or of pseudo-code, for clients of the protocol's version 3.18."""
+    if params.uri.startswith(f"{CODE_SCHEME}:"):
+        answer = await on_read(ls, [unquote(params.uri.partition("?")[2])], None)
+        lines = (line["text"] for kernel in answer.get("kernels", ()) for line in (*kernel["lines"], {"text": ""}))
+        answer["text"] = "\n".join(lines)
+    else:
+        answer = await _disassemble(ls, {"uri": params.uri}, None)
     return types.TextDocumentContentResult(text=str(answer.get("text") or f"// {answer.get('error')}\n"))
+
+
+async def on_read(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
+    """Give the kernels of a text, of an object, or of the blocks of vISA in a text of another language, as pseudo-code.
+
+    The answer is that of ``visa-lsp read --format json`` with ``uri``, what the pseudo-code may be called. ``visa`` are lines of the
+    document, from 1. Of a text with errors the first is the answer, with its ``line``.
+    """
+
+    def prepare() -> Callable[[], Result]:
+        options = options_of(arguments)
+        uri, path = options["uri"], ls.files.path_of(options["uri"])
+        hosted = ls.host(types.TextDocumentIdentifier(uri))
+        parts = _blocks(*hosted) if hosted is not None else [(uri, None if _is_object(uri) else _text(ls, uri), None)]
+        job = {"path": path, "platform": _platform(ls, options), "opened": _beside(ls, path), "parts": parts}
+        name = uri.rpartition("/")[2]
+        return lambda: {**ls.reading.read(job), "uri": f"{CODE_SCHEME}:/{name}.visacode?{quote(uri, safe='')}"}
+
+    return await _answer(ls, "vISA: reading", token, prepare)
+
+
+def _blocks(opened: OpenDocument, host: HostText) -> list[tuple[str, str, list[int | None]]]:
+    """Return a name for each block of a host, its text, and for each line of that the line of the host, from 1."""
+    from visa_lsp.embed.block_text import block_text, blocks_of
+
+    found = []
+    for number in range(len(blocks_of(host))):
+        block = block_text(host, number, opened.key.rpartition("/")[2])
+        lines = [None if line is None else line + 1 for line in block.lines_in_host(host)]
+        found.append((f"{opened.key}#{number}", block.text, lines))
+    return found
 
 
 # ---- running ----

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 import math
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Self
 
 from visa_lsp.job_process import JobLost, JobProcess
+from visa_lsp.lsp.jobs.model import Stop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from visa_lsp.lsp.jobs.model import Result, RunJob, Stop
+    from visa_lsp.lsp.jobs.model import Result, RunJob
 
 
 def run_in_subprocess(text: str | None, path: str | None, options: dict[str, Any], stop: Stop) -> Result:
@@ -50,8 +52,9 @@ def run_all_in_subprocess(jobs: Sequence[RunJob], stop: Stop, tell: Callable[[in
 class RunProcess:
     """A process that does one job after another; after one that it did not survive there is a new one."""
 
-    def __init__(self, stop: Stop) -> None:
+    def __init__(self, stop: Stop, module: str = "visa_lsp.lsp.jobs.run_process") -> None:
         self.number = 0  # of the process that did the last job; 0 where none could be started
+        self._module = module
         self._stop = stop
         self._child: JobProcess | None = None
 
@@ -63,22 +66,24 @@ class RunProcess:
 
     def run(self, text: str | None, path: str | None, options: dict[str, Any], seconds: float | None = None) -> Result:
         """Do one job and give its answer; the process is ended where that takes longer than so many seconds."""
+        return self._result({"text": text, "path": path, "options": options}, seconds)
+
+    def _result(self, job: dict[str, Any], seconds: float | None = None) -> Result:
         try:
             child = self._child = self._child or self._start()
         except OSError as error:
             self.number = 0
             return {"ok": False, "error": f"cannot start a process for the run: {error.strerror or error}"}
         self.number = child.number
-        job = json.dumps({"text": text, "path": path, "options": options}).encode()
         try:
-            result: Result = json.loads(child.ask(job, seconds or math.inf))
+            result: Result = json.loads(child.ask(json.dumps(job).encode(), seconds or math.inf))
         except JobLost as lost:
             self._end()
             return {"ok": False, "error": f"the run has no result: {lost}", "stopped": True}
         return result
 
     def _start(self) -> JobProcess:
-        child = JobProcess("visa_lsp.lsp.jobs.run_process")
+        child = JobProcess(self._module)
         self._stop.by(child.kill)
         return child
 
@@ -86,3 +91,16 @@ class RunProcess:
         child, self._child = self._child, None
         if child is not None:
             child.end()
+
+
+class ReadProcess(RunProcess):
+    """The process that reads texts as pseudo-code; it stays, because it reads again only what has changed."""
+
+    def __init__(self) -> None:
+        super().__init__(Stop(), "visa_lsp.lsp.jobs.pseudo_code")
+        self._turn = Lock()
+
+    def read(self, job: dict[str, Any]) -> Result:
+        """Do one job of ``jobs.pseudo_code``, after those that were begun before."""
+        with self._turn:
+            return self._result(job)

@@ -11,6 +11,7 @@ import { coloursFor } from './colours.ts';
 import { originOf } from './compile.ts';
 import { LineMap } from './linemap.ts';
 import { advice, type Columns, type Finding, type ToMachinePage, type FromMachinePage } from './machineparts.ts';
+import { markLines, partnerMark } from './partners.ts';
 import { lineInFront } from './texts.ts';
 import { openAt, panelOf } from './webview.ts';
 
@@ -194,21 +195,9 @@ export class MachineView implements vscode.Disposable {
 
   /** Marks lines of the text, as they were counted when its machine code was made, and brings the first into view. */
   private mark(lines: number[]): void {
-    const { HighContrast, HighContrastLight } = vscode.ColorThemeKind;
-    const inContrast = [HighContrast, HighContrastLight].includes(vscode.window.activeColorTheme.kind);
-    const colour = new vscode.ThemeColor('contrastActiveBorder');
-    this.marked ??= vscode.window.createTextEditorDecorationType({
-      isWholeLine: true,
-      overviewRulerColor: new vscode.ThemeColor('editorOverviewRuler.wordHighlightForeground'),
-      ...(inContrast ? { border: '1px dashed', borderColor: colour } : { backgroundColor: new vscode.ThemeColor('editor.findMatchHighlightBackground') }),
-    });
-    const places = lines.flatMap((line) => this.made?.lines.now(line - 1) ?? []).map((line) => new vscode.Range(line, 0, line, 0));
-    for (const editor of vscode.window.visibleTextEditors.filter(({ document }) => this.isShown(document))) {
-      editor.setDecorations(this.marked, places);
-      if (places.length > 0) {
-        editor.revealRange(places[0]!, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
-      }
-    }
+    this.marked ??= partnerMark();
+    const places = lines.flatMap((line) => this.made?.lines.now(line - 1) ?? []);
+    markLines(this.marked, vscode.window.visibleTextEditors.filter(({ document }) => this.isShown(document)), places);
   }
 
   private unmark(): void {

@@ -1,0 +1,152 @@
+"""The powers of two that divide what integer variables hold: an address is an element's index times its size by them.
+
+A variable is divided by what divides all that is written into it, and from an assignment to the next join of ways by what divides
+that value.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.app.read.lower import operands_of, root_of
+from visa_lsp.app.read.model import Calc, Compare, Lanes, NamedCall, Set, Transfer
+from visa_lsp.isa.lane import Lane
+from visa_lsp.isa.model import Role
+from visa_lsp.isa.operands import OperandModifier
+from visa_lsp.isa.types import BOOL
+from visa_lsp.program.model import AddressOf, General, Immediate, PredicateOperand, RawOperand
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from visa_lsp.app.read.model import Expr
+    from visa_lsp.isa import lane
+    from visa_lsp.program.model import Inst, Kernel
+
+_ZERO: Final = 64  # zero is divided by every power of two
+_MAX_ROUNDS: Final = 8  # a variable that is not settled then counts as odd
+
+
+class Alignment:
+    """What divides each variable: in all instructions that write it, by what divides their sources."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+        self._known: dict[int, int] = {}
+        self._recent: dict[int, int] = {}
+        writers: list[tuple[int, General, Inst]] = []
+        for inst in kernel.instructions:
+            target = inst.get("dst")
+            if isinstance(target, General):
+                root = self._root(target.var)
+                self._known.setdefault(root, _ZERO)
+                writers.append((root, target, inst))
+        for inst in kernel.instructions:
+            self._known |= dict.fromkeys(map(self._root, _written_otherwise(inst)), 0)
+        for _ in range(_MAX_ROUNDS):
+            before = dict(self._known)
+            for root, target, inst in writers:
+                self._known[root] = min(self._known[root], self._written(inst, target))
+            if before == self._known:
+                return
+        self._known = {}
+
+    def of(self, value: Expr) -> int:
+        """Return the power of two that divides an integer value."""
+        match value:
+            case Immediate(type_, bits) if type_.is_int and not type_.is_packed:
+                return _power(bits)
+            case General(var) if self._is_int(var) and value.modifier is not OperandModifier.NOT:
+                return self._of_variable(var)
+            case Lanes(operand, type_) if type_.is_int and self._is_int(operand.var):
+                return self._of_variable(operand.var)
+            case Calc(meaning, args, type_, False, modifier) if type_.is_int and modifier is not OperandModifier.NOT:
+                return self._node(meaning, args)
+        return 0
+
+    def note(self, statement: Set | Transfer | NamedCall) -> None:
+        """Note what a statement writes, for those that follow it."""
+        if isinstance(statement, NamedCall):
+            self._recent.clear()
+        elif isinstance(statement, Transfer):
+            self._recent.pop(self._root(statement.data.var), None)
+        elif isinstance(statement.target, General):
+            root, control = self._root(statement.target.var), statement.control
+            declared = self._kernel.variable(root)
+            whole = declared is not None and declared.num_elements == control.exec_size and statement.guard is None
+            if whole and statement.target.region.horz_stride in (None, 1) and self._is_int(statement.target.var):
+                self._recent[root] = 0 if isinstance(statement.value, Compare) else self.of(statement.value)
+            else:
+                self._recent.pop(root, None)
+        elif not isinstance(statement.target, PredicateOperand):
+            self._recent.clear()
+
+    def enter(self) -> dict[int, int]:
+        """Return what is known here, for ``leave`` to come back to."""
+        return dict(self._recent)
+
+    def leave(self, known: dict[int, int]) -> None:
+        """Know what was known at another place, or nothing."""
+        self._recent = dict(known)
+
+    def _of_variable(self, var: int) -> int:
+        root = self._root(var)
+        return max(self._known.get(root, 0), self._recent.get(root, 0))
+
+    def _written(self, inst: Inst, target: General) -> int:
+        meaning = inst.row.meaning
+        if not self._is_int(target.var) or target.modifier is OperandModifier.SAT:
+            return 0
+        sources = operands_of(inst)
+        if inst.row.mnemonic == "mov" and len(sources) == 1:
+            return self.of(sources[0])
+        return self._node(meaning.expr, sources) if isinstance(meaning, Lane) else 0
+
+    def _node(self, node: lane.Expr, args: Sequence[Expr]) -> int:
+        if node.word in ("src", "const"):
+            number = node.args[0]
+            assert isinstance(number, int)
+            return self.of(args[number]) if node.word == "src" else _power(number)
+        parts = [self._node(part, args) for part in node.args if not isinstance(part, int)]
+        match node.word:
+            case "add" | "add3" | "sub" | "or" | "xor":
+                return min(parts)
+            case "and":
+                return max(parts)
+            case "mul":
+                return min(_ZERO, sum(parts))
+            case "mad":
+                return min(parts[0] + parts[1], parts[2])
+            case "shl":
+                count = _source(node.args[1], args)
+                return min(_ZERO, parts[0] + (count.bits & 31)) if isinstance(count, Immediate) else parts[0]
+        return 0
+
+    def _is_int(self, var: int) -> bool:
+        type_ = self._kernel.variable_type(var)
+        root = self._kernel.variable_type(self._root(var))
+        return type_ is not None and type_.is_int and type_ is not BOOL and root is not None and root.size == type_.size
+
+    def _root(self, var: int) -> int:
+        return root_of(self._kernel, var)
+
+
+def _written_otherwise(inst: Inst) -> Iterator[int]:
+    """Yield the variables that an instruction may write beside an operand ``dst`` of a value for each lane."""
+    for slot in inst.row.slots:
+        value = inst.get(slot.name)
+        if isinstance(value, AddressOf) or (
+            slot.role is not Role.READ
+            and (isinstance(value, RawOperand) or (isinstance(value, General) and slot.name != "dst"))
+        ):
+            yield value.var
+
+
+def _source(node: lane.Expr | int, args: Sequence[Expr]) -> Expr:
+    """Return the argument that a node is; None for any other node."""
+    number = node.args[0] if not isinstance(node, int) and node.word == "src" else None
+    return args[number] if isinstance(number, int) else None
+
+
+def _power(number: int) -> int:
+    return (number & -number).bit_length() - 1 if number else _ZERO

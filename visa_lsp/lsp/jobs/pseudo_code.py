@@ -1,0 +1,81 @@
+"""The pseudo-code of an editor's texts, in a process of its own: typing does not wait for it.
+
+``python -m visa_lsp.lsp.jobs.pseudo_code`` is the process; ``lsp.jobs.run_client`` starts it and keeps it, because it reads again only
+the kernels of a text that have changed.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.inputs import read_bytes
+from visa_lsp.app.read.document import Kept, as_json, read_data
+from visa_lsp.job_process import answer_jobs
+from visa_lsp.lsp.jobs.answers import finder_of
+
+if TYPE_CHECKING:
+    from visa_lsp.lsp.jobs.model import Result
+
+_MAX_TEXTS: Final = 8
+
+
+def main() -> NoReturn:
+    """Take a job, do it, answer, and so on."""
+    reader = Reader()
+    answer_jobs(lambda job: json.dumps(reader.read(json.loads(job))).encode())
+
+
+class Reader:
+    """Reads texts, and keeps what it has read of the last ones."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Kept] = {}
+
+    def read(self, job: dict[str, Any]) -> Result:
+        """Return the kernels of some texts, as ``read --format json`` has them.
+
+        A job has ``path`` (of the texts' folder; None), ``platform``, ``opened`` (texts by path) and ``parts``: for each text its name, the
+        text (None: the object ``path``), and the number that each of its lines has in the editor (None: its own).
+        """
+        kernels: list[Result] = []
+        finder, path = finder_of(job.get("opened")), job.get("path") or ""
+        for name, text, numbers in job["parts"]:
+            said: list[str] = []
+            try:
+                data = read_bytes(path) if text is None else text.encode()
+                kept = self._kept_of(name)
+                found = read_data(path or name, data, job.get("platform"), finder=finder, say=said.append, kept=kept)
+            except (UserError, OSError) as error:
+                return {"ok": False, "error": str(error)}
+            if found is None:
+                return {"ok": False, **_mistake(path or name, said, numbers)}
+            kernels += as_json(found)["kernels"] if numbers is None else _placed(as_json(found)["kernels"], numbers)
+        return {"ok": True, "kernels": kernels}
+
+    def _kept_of(self, name: str) -> Kept:
+        kept = self._kept[name] = self._kept.pop(name, {})
+        if len(self._kept) > _MAX_TEXTS:
+            del self._kept[next(iter(self._kept))]
+        return kept
+
+
+def _placed(kernels: list[Result], numbers: list[int | None]) -> list[Result]:
+    """Return kernels of which each line names the lines that the editor has."""
+    for kernel in kernels:
+        for line in kernel["lines"]:
+            line["visa"] = sorted({known for number in line["visa"] if (known := numbers[number - 1]) is not None})
+    return kernels
+
+
+def _mistake(name: str, said: list[str], numbers: list[int | None] | None) -> Result:
+    """Return the first error of a text, and its line in the editor."""
+    first = next(line for line in said if ": error " in line).removeprefix(f"{name}:")
+    number, _, words = first.partition(":")
+    line = int(number) if numbers is None else numbers[int(number) - 1]
+    return {"error": words.partition(": error ")[2], **({} if line is None else {"line": line})}
+
+
+if __name__ == "__main__":
+    main()
