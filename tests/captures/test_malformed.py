@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 from capture_files import archive_of, pickled, saved, unpack, write_runner
 from each_case import check_each
-from visa_lsp.reading import read_stream
 
 from visa_lsp.app.captures.importing import read_capture
 from visa_lsp.app.errors import UserError
 from visa_lsp.cli.main import main
+from visa_lsp.safe_io import read_stream
 
 _BUFFER = "{}/Enqueue_0000_Kernel_axpy_Arg_{}_Buffer_{}.bin"
 _SPIRV = b"\x03\x02\x23\x07" + bytes(16)

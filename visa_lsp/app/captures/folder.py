@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 from visa_lsp.app.captures.model import MAX_FACTS_BYTES
 from visa_lsp.app.errors import UserError, reason
 from visa_lsp.program.elements import MAX_BUFFER_BYTES
-from visa_lsp.reading import opened_file, read_stream
+from visa_lsp.safe_io import open_file, read_stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +64,7 @@ class CaptureFolder:
         try:
             if not self._is_inside(name):
                 raise self.problem("leads outside of the capture", name)
-            with opened_file(os.path.join(self.path, name), limit) as (stream, about):  # noqa: PTH118
+            with open_file(os.path.join(self.path, name), limit) as (stream, about):  # noqa: PTH118
                 yield stream, about.st_size
         except (OSError, ValueError) as error:
             raise self.problem(reason(error), name) from None
