@@ -183,6 +183,10 @@ def test_tensors_are_read_as_the_runner_copies_them(tmp_path):
     assert (turned.is_contiguous, turned.shape, turned.data) == (False, (24,), array.tobytes())
     one = tensor(saved(array, size=(1, 24), strides=(77, 1)))
     assert (one.is_contiguous, one.shape) == (True, (1, 24))
+    number = tensor(saved(array[0, :1], size=(), strides=()))
+    assert (number.shape, number.data) == ((), array[0, :1].tobytes())
+    none = tensor(saved(array[:0]))
+    assert (none.shape, none.data) == ((0, 6), b"")
     # The form of the types that have no storage of their own; the memo and short opcodes as newer protocols have them.
     described = pickled(array.view(np.int64), storage="UntypedStorage").replace(b"_v2", b"_v3")
     described = described.replace(b")RtR.", b")Rctorch\nbfloat16\ntR.")

@@ -195,6 +195,7 @@ IMAGES = {
 RUNNER = {
     "no JSON": (_put("args_data.json", "{"), "args_data.json: is not JSON"),
     "deep JSON": (_put("args_data.json", "[" * 100_000), "is not JSON"),
+    "a deep value": (_put("args_data.json", '{"argument_list": ' + '{"a": ' * 900 + "0" + "}" * 901), "expected a list"),
     "another JSON": (_put("args_data.json", "[]"), "expected an object"),
     "no grid": (_facts(gridX=...), "'gridX' is missing, expected a whole number"),
     "an empty grid": (_facts(gridX=0), "'gridX' is 0, expected 1 to"),
@@ -221,6 +222,9 @@ RUNNER = {
     "a description that builds an object": (_tensor(_archive(b"\x80\x02cos\nsystem\n)\x81.")), "opcode NEWOBJ"),
     "a description of no tensor": (_tensor(_archive(pickle.dumps((1, 2), 2))), "its pickle has tuple, expected one tensor"),
     "an endless description": (_tensor(_archive(b"\x80\x02" + b"(" * 5000)), "more than 2000 opcodes"),
+    "a tuple without a beginning": (_tensor(_archive(b"\x80\x02K\x01t.")), "its pickle is damaged"),
+    "a deep tuple": (_tensor(_archive(b"\x80\x02)" + b"\x85" * 1900 + b"Q.")), "refers to an object that is not a storage"),
+    "deep sizes": (_tensor(_archive(pickled(ARRAY).replace(b"J@\0\0\0t(", b")" + b"\x85" * 1900 + b"t("))), "damaged"),
     "a description without an end": (_tensor(_archive(b"\x80\x02N")), "its pickle is damaged"),
     "an unknown storage": (_tensor(_archive(pickled(ARRAY, storage="QuantStorage"))), "unsupported storage QuantStorage"),
     "a storage of another name": (_tensor(_archive(pickled(ARRAY, key="../../1"))), "it has no data/../../1"),

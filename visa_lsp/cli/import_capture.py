@@ -41,7 +41,10 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def import_command(args: Namespace) -> int:
-    """Write the launch of a capture and report the files."""
+    """Write the launch of a capture and report the files.
+
+    Raises UserError without NumPy, for a malformed capture, and if a file cannot be written.
+    """
     if find_spec("numpy") is None:
         raise UserError("import: arrays need NumPy: pip install 'visa-lsp[run]'")
     from visa_lsp.app.captures.importing import import_capture, read_capture

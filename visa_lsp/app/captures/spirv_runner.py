@@ -38,7 +38,10 @@ _SCALARS: Final = {
 
 def read_runner(folder: CaptureFolder) -> Capture:
     """Read a capture. Raises UserError if a file is missing or malformed."""
-    return _RunnerReader(folder).capture()
+    try:
+        return _RunnerReader(folder).capture()
+    except RecursionError:  # in the text of a value for a message
+        raise folder.problem("has values that are nested too deeply", MARK) from None
 
 
 class _RunnerReader:

@@ -149,7 +149,7 @@ def _described(pickle: bytes) -> _Described:
     """Interpret a pickle of one tensor."""
     try:
         value = _Machine(pickle).run()
-    except (ValueError, IndexError, KeyError, TypeError) as error:
+    except (ValueError, IndexError, KeyError, TypeError, RecursionError) as error:
         raise _Malformed(f"its pickle is damaged: {' '.join(str(error).split())[:100]}") from None
     if not isinstance(value, _Described):
         raise _Malformed(f"its pickle has {type(value).__name__.strip('_').lower()}, expected one tensor")
@@ -198,7 +198,7 @@ class _Machine:
             case "TUPLE1" | "TUPLE2" | "TUPLE3":
                 self._tuple(len(self.stack) - int(name[-1]))
             case "TUPLE":
-                at = next(at for at in range(len(self.stack) - 1, -1, -1) if self.stack[at] is _MARK)
+                at = max((at for at, value in enumerate(self.stack) if value is _MARK), default=-1)
                 self._tuple(at + 1)
                 del self.stack[-2]
             case "BINPUT" | "LONG_BINPUT":
