@@ -9,7 +9,20 @@ from visa_lsp.mcp.tools import BY_NAME
 
 TEXT = (ROOT / "examples" / "skills" / "visa" / "SKILL.md").read_text(encoding="utf-8")
 # Members of answers and words of launch files that stand in code marks too.
-OTHERS = {"error", "assumed", "faults", "failed", "fixes", "edits", "new_text", "code", "different", "shl", "mul", "add"}
+OTHERS = {
+    "error",
+    "assumed",
+    "faults",
+    "failed",
+    "fixes",
+    "edits",
+    "new_text",
+    "code",
+    "different",
+    "shl",
+    "mul",
+    "add",
+}
 
 
 def test_the_head_is_that_of_a_skill():
