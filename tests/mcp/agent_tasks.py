@@ -393,6 +393,7 @@ async def the_pages_of_a_disassembly_are_its_text(agent: Agent) -> None:
 
 @task
 async def a_text_with_errors_is_not_assembled(agent: Agent) -> None:
-    answer = await agent.call("assemble", path=GEMM, text=broken(agent, GEMM, "mov (M1, 16)", "mov (M1, 17)"))
+    text = broken(agent, GEMM, "mov (M1, 16)", "mov (M1, 17)")
+    answer = await agent.call("assemble", path=GEMM, text=text)
     assert not answer["ok"]
-    assert answer["findings"]
+    assert answer["findings"] == (await agent.call("check", path=GEMM, text=text))["findings"]

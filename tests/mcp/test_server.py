@@ -6,10 +6,12 @@ import os
 import random
 import sys
 
+import mcp_types as types
 import pytest
 from agents import COMMAND, ROOT, agent
 from mcp.shared.exceptions import MCPError
 
+from visa_lsp.mcp.server import folders_of
 from visa_lsp.mcp.tools import TOOLS
 
 ENDLESS = '.version 4.1\n.kernel "k"\nagain:\n    jmp (M1, 1) again\n    ret (M1, 1)\n'
@@ -106,6 +108,12 @@ async def test_a_longer_answer_is_given_where_it_is_asked_for(one):
     assert "cursor" in short
     assert "cursor" not in whole
     assert whole["text"].startswith(short["text"])
+
+
+def test_roots_are_folders_of_this_machine():
+    uris = ["file:///a%20b/c", "file://localhost/d", "file://other/e", "https://x/f", "file:g"]
+    roots = types.ListRootsResult(roots=[types.Root.model_construct(uri=uri) for uri in uris])
+    assert folders_of(roots) == ["/a b/c", "/d"]
 
 
 # ---- requests that are none

@@ -1,7 +1,8 @@
 """Answers in pages: each at most a number of tokens, the rest behind a cursor.
 
 Knows JSON values, not tools. Invariant: a page keeps its limit whatever the answer holds, and the pages of an answer together
-have each of its items once, in order; a longer string ends with the number of characters that were left out.
+have each of its items once, in order. A string that is cut ends with the number of characters that are missing; a list within an
+item keeps its first entries.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ class Answer(Struct, frozen=True):
 
 def tokens_of(text: str) -> int:
     """Return an upper bound on the number of tokens of a text."""
-    return len(_TOKEN.findall(text))
+    # A character outside of ASCII is up to three tokens.
+    return len(_TOKEN.findall(text)) + (0 if text.isascii() else 2 * sum(not char.isascii() for char in text))
 
 
 def page(answer: Answer, cursor: str, max_tokens: int) -> dict[str, Any]:

@@ -111,7 +111,7 @@ async def _roots_of(context: Context, params: types.CallToolRequestParams) -> li
     if context.session.can_send_request:
         found = await context.session.send_request(types.ListRootsRequest(), types.ListRootsResult, _ROOTS_SECONDS)
         return folders_of(found)
-    # From 2026-07-28 on a server sends no requests: the client calls again with what is wanted.
+    # From 2026-07-28 on a server sends no requests: the client repeats the call with its roots.
     given = (params.input_responses or {}).get(_ROOTS)
     if isinstance(given, types.ListRootsResult):
         return folders_of(given)

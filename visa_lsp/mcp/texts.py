@@ -143,7 +143,7 @@ def assemble(args: arguments.AssembleArguments, roots: Roots) -> Answer:
 
     program, platform = given_program(args.path, args.text, roots), chosen_platform(args.platform)
     made = assemble_text(program.text, platform.name if platform is not None else None)
-    found = _findings(findings_of(program.name, program.text, made.diagnostics))
+    found = _findings(findings_of(str(program.place), program.text, made.diagnostics))
     found.sort(key=lambda value: _SEVERITIES.index(value["severity"]))
     if made.data is None or made.module is None:
         return Answer({"ok": False}, "findings", found)
