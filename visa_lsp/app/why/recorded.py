@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.memory import Buffer
 
 SMALL: Final = 60_000  # instructions that are recorded as a whole: a third of a second
-WINDOW: Final = 120_000  # instructions of a long group that are recorded
+WINDOW: Final = 80_000  # instructions of a long group that are recorded: half a second
 MAX_STEPS: Final = 200_000_000_000  # of a compiled run
 MAX_GROUPS: Final = 6  # recorded for one answer
 _PARTS: Final = 64  # into which the groups are divided while the writer is searched
