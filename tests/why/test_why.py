@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 from pathlib import Path
 
 import pytest
+from corpus import OWN
 
+from benchmarks.why import mutants_of
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.why import recorded
 from visa_lsp.app.why.answer import WhyQuestion, answer
@@ -210,3 +213,34 @@ def test_the_command_prints_text_json_and_a_page(capsys, tmp_path):
     ):
         assert main(["why", *words]) == 2
         assert message in capsys.readouterr().err
+
+
+def test_planted_changes_of_a_real_kernel_are_among_the_first_nodes(tmp_path):
+    """As the benchmark does for 300 of them."""
+    found = list(mutants_of(OWN / "run" / "TGLLP" / "axpy" / "saxpy.visaasm", 3, random.Random(1), tmp_path))
+    assert len(found) == 3
+    assert all(0 < one.rank <= 10 for one in found), found
+
+
+def test_causes_cross_threads_calls_and_barriers():
+    """A sum over shared local memory has causes in each thread; a recursive function in each of its activations."""
+    total = answer(WhyQuestion(str(OWN / "run" / "TGLLP" / "folds" / "total.visaasm"), "1[0]", most=400))
+    assert {node.thread for node in total.nodes if node.kind == "instruction"} > {0}
+    assert not any(node.kind == "undefined" for node in total.nodes)
+    climb = answer(WhyQuestion(str(OWN / "run" / "TGLLP" / "deep" / "climb.visaasm"), "0[1]", most=400))
+    assert {node.kernel for node in climb.nodes if node.kind == "instruction"} > {"climb"}
+    assert not any(node.kind == "undefined" for node in climb.nodes)
+
+
+def test_a_long_group_is_recorded_from_its_last_instructions_on(monkeypatch, tmp_path):
+    pytest.importorskip("llvmlite")
+    monkeypatch.setattr(recorded, "SMALL", 10)
+    monkeypatch.setattr(recorded, "WINDOW", 100)
+    launch = tmp_path / "long.launch.yaml"
+    launch.write_text(LAUNCH.replace("args:\n", "args:\n  n: {value: 9000}\n"))
+    path = Path(__file__).parents[2] / "benchmarks" / "kernels" / "long_loop.visaasm"
+    report = answer(WhyQuestion(str(path), "y[5]", launch=str(launch)))
+    assert "of group 0 at most the last 100 of " in report.notes[0]
+    assert any("written before the recorded instructions" in text for text in texts(report))
+    add = next(node for node in report.nodes if node.text.startswith("add (M1, 16) sum"))
+    assert add.times > 3

@@ -129,7 +129,7 @@ def _record(
     buffers = run.prepared.buffers
     recorder = LaunchRecorder(run, steps)
     found = recorder.record([(buffers[arg], offset, size) for arg, offset, size in needed if arg in buffers], group)
-    while found.groups and needed:
+    while needed and found.groups and found.groups[0] > 0:
         known = {id(buffer.whole): buffer for buffer in run.prepared.dispatch.buffers}
         origins = [
             (known[cause.where], cause.offset, cause.size)

@@ -429,9 +429,6 @@ class Dependences:
         index = self._index(buffer, writes=True)
         part = index.over(offset, size) if index is not None else slice(0, 0)
         allowed = index.rows[part] < before if index is not None else np.zeros(0, bool)
-        if index is not None and buffer.private and before < self.pcs.size:
-            party = self._party(before)
-            allowed &= np.array([self._party(row) == party for row in index.rows[part].tolist()], bool)
         found: dict[Cause, None] = {}
         for byte in range(offset, offset + size):
             at = index.last(byte, part, allowed) if index is not None else None
@@ -444,10 +441,6 @@ class Dependences:
                     Unwritten("memory", 0, id(buffer), first, min(size, 2 * _DWORD) if first == offset else _DWORD)
                 )
         return list(found)
-
-    def _party(self, row: int) -> tuple[tuple[int, int, int], int]:
-        owner = self.owner(row)
-        return owner.group, owner.thread
 
     def rivals(self, step: Execution) -> list[Execution]:
         """Return the other parties of races on the bytes that a step loads or stores: unordered, and storing another value."""

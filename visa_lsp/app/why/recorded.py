@@ -17,6 +17,7 @@ from visa_lsp.app.why.dependences import Dependences
 from visa_lsp.disk_cache import open_for_user
 from visa_lsp.sim.contents import Contents
 from visa_lsp.sim.faults import FaultKind
+from visa_lsp.sim.machine import QUANTUM
 from visa_lsp.sim.machine import run as interpret
 from visa_lsp.sim.observers.recording import StepRecorder
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.memory import Buffer
 
 SMALL: Final = 60_000  # instructions that are recorded as a whole: a third of a second
-WINDOW: Final = 120_000  # instructions of a long group that are recorded
+WINDOW: Final = 80_000  # instructions of a long group that are recorded: half a second
 MAX_STEPS: Final = 200_000_000_000  # of a compiled run
 MAX_GROUPS: Final = 6  # recorded for one answer
 _PARTS: Final = 64  # into which the groups are divided while the writer is searched
@@ -138,12 +139,15 @@ class LaunchRecorder:
                 steps = replay.steps_of(number)
                 at, late[number] = number + 1, max(0, steps - WINDOW)
                 if late[number]:
-                    notes.append(f"of group {number} only the last {WINDOW:,} of {steps:,} instructions are recorded")
+                    notes.append(
+                        f"of group {number} at most the last {WINDOW:,} of {steps:,} instructions are recorded"
+                    )
         replay.restart()
         at = 0
         for number in groups:
             replay.run(at, number)
-            replay.interpret(number, recorder, late.get(number, 0))
+            quantum = min(QUANTUM, max(1, WINDOW // (2 * self._dispatch.threads_per_group)))
+            replay.interpret(number, recorder, late.get(number, 0), quantum if late.get(number) else QUANTUM)
             at = number + 1
         if prod(self._dispatch.groups) > 1:
             notes.append(

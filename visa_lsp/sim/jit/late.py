@@ -12,8 +12,10 @@ import numpy as np
 
 from visa_lsp.sim.faults import KernelFault
 from visa_lsp.sim.interp import Thread
+from visa_lsp.sim.jit import state
 from visa_lsp.sim.jit.machine import CompiledMachine, CompiledThread
 from visa_lsp.sim.jit.whole import GroupQueue, GroupRunner
+from visa_lsp.sim.machine import QUANTUM
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,10 +60,13 @@ class GroupReplay:
         self.run(number, number + 1)
         return self._machine.steps - before
 
-    def interpret(self, number: int, observer: Observer, late: int = 0) -> None:
-        """Run a group for an observer, which hears it from its instruction ``late`` on, where threads next take turns."""
+    def interpret(self, number: int, observer: Observer, late: int = 0, quantum: int = QUANTUM) -> None:
+        """Run a group for an observer, which hears it from its instruction ``late`` on, where threads next take turns.
+
+        ``quantum`` is the number of instructions of a turn: as long as that, times the threads, it may hear nothing.
+        """
         machine = self._machine
-        machine.begin(observer, late)
+        machine.begin(observer, late, quantum)
         try:
             with np.errstate(all="ignore"):
                 machine.interpret_group(number)
@@ -77,9 +82,10 @@ class _LateMachine(CompiledMachine):
     change_at = 0
     late: Observer | None = None
 
-    def begin(self, observer: Observer, late: int) -> None:
+    def begin(self, observer: Observer, late: int, quantum: int) -> None:
         """Have an observer hear the next group from its instruction ``late`` on."""
         self.late, self.change_at = observer, self.steps + late
+        self.quantum = self.launch[state.QUANTUM // 8] = quantum
         self.heard_by(() if late else (observer,))
 
     def thread(self, group: ThreadGroup, number: int, frame: Frame) -> Thread:
