@@ -91,7 +91,7 @@ def kinds_of(state: State, operands) -> list[str]:
 
 
 def lane(state: State, inst) -> None:
-    """Return a row whose meaning is an expression over its sources."""
+    """Execute a row whose meaning is an expression over its sources."""
     dst, operands = inst.get("dst"), sources_of(inst)
     expr = inst.row.meaning.expr
     if isinstance(dst, PredicateOperand):

@@ -69,7 +69,7 @@ def encode(value: float, kind: str) -> bytes:
 
 
 def is_special(value: Fraction | float) -> bool:
-    """Return an infinity, a NaN or a zero with a sign: what is not a plain fraction."""
+    """Return whether a value is not a plain fraction: an infinity, a NaN or a zero with a sign."""
     return isinstance(value, float) and (not math.isfinite(value) or value == 0)
 
 
@@ -113,7 +113,7 @@ def round_number(value: Fraction | float, kind: str, rounding: str = "even") -> 
 
 
 def flush_denormal(value: Fraction | float, kind: str, modes: Modes) -> Fraction | float:
-    """Return a denormal of the type becomes a zero of its sign where the modes do not keep it."""
+    """Return the value; a denormal of the type as a zero of its sign where the modes do not keep it."""
     if modes.keep(kind) or is_special(value):
         return value
     if abs(value) < Fraction(2) ** FLOATS[kind][1]:
