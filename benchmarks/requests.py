@@ -46,7 +46,8 @@ AT_PLACE = (
     "hover", "hover: a busy name", "hover: a label", "definition", "declaration", "typeDefinition", "implementation", "references",
     "references: a busy name", "documentHighlight", "documentHighlight: a busy name", "completion",
     "completion: mnemonic", "signatureHelp", "prepareRename", "rename", "rename: a busy name", "prepareCallHierarchy",
-    "linkedEditingRange", "linkedEditingRange: a label", "selectionRange", "onTypeFormatting", "inlayHint", "rangeFormatting", "codeAction",
+    "linkedEditingRange", "linkedEditingRange: a label", "selectionRange", "onTypeFormatting", "inlayHint", "rangeFormatting", "rangesFormatting",
+    "codeAction",
     "codeAction: every fix", "semanticTokens/range", "inlineValue",
 )  # fmt: skip
 WHOLE = (
@@ -65,7 +66,7 @@ PROVIDERS = {
     "documentHighlightProvider": "documentHighlight", "documentSymbolProvider": "documentSymbol",
     "codeActionProvider": "codeAction", "codeLensProvider": "codeLens codeLens/resolve",
     "documentLinkProvider": "documentLink", "workspaceSymbolProvider": "workspace/symbol",
-    "documentFormattingProvider": "formatting", "documentRangeFormattingProvider": "rangeFormatting",
+    "documentFormattingProvider": "formatting", "documentRangeFormattingProvider": "rangeFormatting rangesFormatting",
     "documentOnTypeFormattingProvider": "onTypeFormatting", "renameProvider": "rename prepareRename",
     "foldingRangeProvider": "foldingRange", "selectionRangeProvider": "selectionRange",
     "callHierarchyProvider": "prepareCallHierarchy callHierarchy/incomingCalls callHierarchy/outgoingCalls",
@@ -251,7 +252,7 @@ class Bench:
             return {"textDocument": {"uri": URI}, "position": where}
         return {
             "textDocument": {"uri": URI}, "position": where, "positions": [where, {"line": line + 1, "character": 9}],
-            "range": visible, "ch": "\n", "newName": f"fresh{self.number}",
+            "range": visible, "ranges": [visible, visible], "ch": "\n", "newName": f"fresh{self.number}",
             "context": {**context, "only": only} if only else context,
             "options": {"tabSize": 4, "insertSpaces": True}, "previousResultId": self.result_id, "previousResultIds": [],
         }  # fmt: skip

@@ -13,12 +13,13 @@ from tiers import first
     first(
         3,
         [
-            "checkouts",
+            "against",
             "check",
             "cluster",
             "debug",
             "edit",
             "embedded",
+            "figures",
             "fuzz_dap",
             "gen",
             "hostile",

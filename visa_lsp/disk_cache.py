@@ -117,7 +117,7 @@ class Kept:
         data = b""
         with contextlib.suppress(OSError):
             if self._folder_is_own():
-                with open_file(self._path, self._most) as (stream, about):
+                with open_file(self._path, self._most, own=True) as (stream, about):
                     if _is_own(about, stat.S_ISREG):
                         data = read_stream(stream, self._most, about.st_size)
         if not data.startswith(self._mark):

@@ -3,6 +3,7 @@
 Two kinds of files are distinguished. One that was *named* on a command line may be anything that gives bytes, such as the
 pipe of a shell's ``<(...)``. One that was *found* (below a folder, beside another file, by a name inside a file) has to be
 a regular file: reading a FIFO there would wait for ever, and a device may have no end.
+``limit_reading`` confines a process that works for an agent to some folders, whatever names its inputs contain.
 Invariant: every failure is an ``OSError`` with words for a message; no more than the bound is ever read.
 """
 
@@ -15,7 +16,7 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
     from typing import BinaryIO
 
@@ -39,18 +40,51 @@ class NotRegularError(OSError):
     """A path that should be a regular file is something else."""
 
 
-def read_file(path: str | Path, most: int = MAX_TEXT_BYTES, *, named: bool = False) -> bytes:
+class OutsideError(OSError):
+    """A file is outside of the folders of ``limit_reading``."""
+
+
+_folders: list[tuple[str, ...] | None] = [None]  # the real paths of the folders that may be read; None allows all
+
+
+def limit_reading(folders: Iterable[str | Path] | None) -> None:
+    """Refuse files outside of these folders from now on, also those that links lead to; None allows all files."""
+    _folders[0] = None if folders is None else tuple(os.path.realpath(folder) for folder in folders)
+
+
+def is_limited() -> bool:
+    """Return whether ``limit_reading`` confines this process."""
+    return _folders[0] is not None
+
+
+def is_readable_place(path: str | Path) -> bool:
+    """Return whether a path, links followed, is in a folder of ``limit_reading``."""
+    if _folders[0] is None:
+        return True
+    real = os.path.realpath(path)
+    return any(real == folder or real.startswith(os.path.join(folder, "")) for folder in _folders[0])  # noqa: PTH118
+
+
+def read_file(path: str | Path, most: int = MAX_TEXT_BYTES, *, named: bool = False, own: bool = False) -> bytes:
     """Return all bytes of a file, at most ``most``; ``OSError`` where it has more, or cannot be read.
 
-    ``named``: the user named it, so that it may be a pipe or a device.
+    ``named``: the user named it, so that it may be a pipe or a device. ``own``: this program or a tool that it ran made the
+    file, so that ``limit_reading`` does not concern it.
     """
-    with open_file(path, most, named=named) as (stream, about):
+    with open_file(path, most, named=named, own=own) as (stream, about):
         return read_stream(stream, most, about.st_size)
 
 
 @contextlib.contextmanager
-def open_file(path: str | Path, most: int, *, named: bool = False) -> Iterator[tuple[BinaryIO, os.stat_result]]:
-    """Open a file for reading, and yield it with its status; ``OSError`` as for ``read_file``."""
+def open_file(
+    path: str | Path, most: int, *, named: bool = False, own: bool = False
+) -> Iterator[tuple[BinaryIO, os.stat_result]]:
+    """Open a file for reading, and yield it with its status.
+
+    Raises OSError as ``read_file``, and OutsideError for a file that ``limit_reading`` refuses.
+    """
+    if not own and not is_readable_place(path):
+        raise OutsideError("outside of the folders that may be read")
     # Non-blocking, because opening a FIFO waits for its other end. The opened file is checked, not the path, because the
     # path may have been replaced in between.
     handle = os.open(
@@ -97,9 +131,9 @@ def read_stream(stream: BinaryIO, most: int = MAX_TEXT_BYTES, expected: int = 0)
 
 
 def is_regular(path: str | Path) -> bool:
-    """Return whether a path is a regular file, also through links; never raises."""
+    """Return whether a path is a regular file that may be read, also through links; never raises."""
     try:
-        return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116 - a Path for each of many names costs
+        return stat.S_ISREG(os.stat(path).st_mode) and is_readable_place(path)  # noqa: PTH116 - a Path for each of many names costs
     except (OSError, ValueError):
         return False
 

@@ -11,6 +11,9 @@ import pytest
 from check_support import run  # noqa: F401 - a fixture
 from fake_tools import fake_tool
 
+from visa_lsp.lsp.jobs.machine_code import machine_code
+from visa_lsp.lsp.jobs.model import Stop
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 needs_finalizer = pytest.mark.skipif(
     shutil.which("GenX_IR") is None, reason="GenX_IR is not installed: apt-get install libigc-tools"
@@ -47,6 +50,58 @@ def test_json_has_the_keys_of_the_contract_and_no_others(run, folder, tool):
             }
         ],
     }  # fmt: skip
+
+
+SCHEDULE = """
+listing()
+if "-dumpSchedule" in sys.argv:
+    open("0.bb0.schedule", "w").write(
+        "   0      [0]I0L1E0P2 _k_0:, \\n"
+        "+++++++++++ 8 empty cycles 1-9 +++++++++++\\n"
+        "   9   mov[1]I1L1E9P1     mov (8)  r3.0<1>:d  r1.0<1;1,0>:d // $0:&1:, \\n"
+    )
+    open("0.bb0.dag.dot", "w").write('0->1[label="9",color="black"];')
+"""
+
+
+def test_the_schedule_is_that_of_the_finalizer(run, folder):
+    tool = fake_tool(folder / "bin", SCHEDULE)
+    status, out, _ = run("gen", "k.visaasm", "--tool", tool, "--schedule", "--format", "json")
+    assert status == 0
+    [kernel] = json.loads(out)["kernels"]
+    [line] = kernel["lines"]
+    assert (line["line"], line["cycles"], line["stall"]) == (5, 9, 8)
+    assert line["issue"] == [{"block": 0, "cycle": 9, "cycles": 1, "stall": 8, "waits_for": None}]
+    assert [(row["cycle"], row["cycles"], row["stall"], row["line"]) for row in kernel["schedule"]] == [
+        (0, 1, 0, None), (9, 1, 8, 5),
+    ]  # fmt: skip
+    _, out, _ = run("gen", "k.visaasm", "--tool", tool, "--schedule")
+    assert "scheduled for 10 cycles, 8 of them stalls" in out
+    assert re.search(r"^     5 +9 +8 mov \(M1", out, re.MULTILINE)
+    assert re.search(r"^ +9 +8 +mov \(8\|M0\)", out, re.MULTILINE)
+    assert run("gen", "k.visaasm", "--tool", tool, "--schedule", "--html", "k.html")[0] == 0
+    title = "cycle 9 of block 0, 8 cycles of waiting"
+    assert f'<b class="live" style="--live:100%" title="{title}">9</b>' in (folder / "k.html").read_text()
+
+
+def test_the_server_gives_the_schedule_with_the_columns(folder):
+    tool = fake_tool(folder / "bin", SCHEDULE)
+    answer = machine_code(TEXT, None, {"tool": tool, "platform": "TGLLP", "schedule": "yes", "columns": "yes"}, Stop())
+    assert answer["kernels"][0]["lines"][0]["cycles"] == 9
+    *_, line = answer["columns"]["gen"][0]["lines"]
+    assert line["bar"] == {"figure": 9, "percent": 100, "title": "cycle 9 of block 0, 8 cycles of waiting"}
+
+
+def test_a_schedule_is_not_compared(run, folder, tool):
+    status, _, err = run("gen", "k.visaasm", "--tool", tool, "--schedule", "--compare-options", "", "-noschedule")
+    assert (status, err) == (2, "visa-lsp: gen: --schedule shows one finalizer with one set of options\n")
+
+
+def test_a_finalizer_without_a_schedule_still_gives_machine_code(run, folder, tool):
+    status, out, err = run("gen", "k.visaasm", "--tool", tool, "--schedule")
+    assert status == 0
+    assert "1 Gen instruction" in out
+    assert "V923 finalizer-remark: the finalizer writes no schedule of 'k'" in err
 
 
 def test_several_inputs_are_an_array_and_text_has_a_title_each(run, folder, tool):

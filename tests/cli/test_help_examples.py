@@ -10,7 +10,7 @@ from visa_lsp.cli.help_examples import EXAMPLES, HEADING
 from visa_lsp.cli.main import COMMANDS, LOADERS, main
 
 ROOT = Path(__file__).parents[2]
-TALKS = {"visa-lsp dap"}  # with an editor: there is nothing to type
+TALKS = {"visa-lsp dap", "visa-lsp mcp"}  # with an editor or an agent: there is nothing to type
 WRONG = [
     "visa-lsp diff saxpy.visaasm average.visaasm --format json",  # what a difference looks like
 ]
@@ -33,7 +33,7 @@ def test_every_example_works_where_it_says(tmp_path, monkeypatch, capsys):
     shutil.copytree(ROOT / "examples", tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     statuses = {}
-    needed = {"gen": "GenX_IR", "compile": "ocloc"}
+    needed = {"gen": "GenX_IR", "compile": "ocloc", "import": "ocloc"}
     for line, _ in dict.fromkeys(example for examples in EXAMPLES.values() for example in examples):
         word, *argv = shlex.split(line)
         assert word == "visa-lsp"

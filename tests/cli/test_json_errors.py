@@ -26,9 +26,11 @@ LINES = {
     "compare-runs": [["compare-runs", "IN", "good.visaasm"]],
     "gen": [["gen", "IN"]],
     "compile": [["compile", "IN"]],
+    "import": [["import", "IN", "-o", "imported"]],
     "stats": [["stats", "IN"]],
     "read": [["read", "IN"]],
     "explain": [["explain", "IN"]],
+    "why": [["why", "IN", "--value", "y[0]"]],
 }
 SEVERAL = ("check", "asm", "dis", "run", "gen", "compile", "read", "explain")
 MISTAKES = [
@@ -44,6 +46,7 @@ MISTAKES = [
     ["run", "good.visaasm", "--sweep"],
     ["run", "good.visaasm", "--profile-out", "missing/p.json"],
     ["compare-runs", "good.visaasm", "good.visaasm", "--launch", "nope.launch.yaml"],
+    ["why", "good.visaasm", "--value", "y[0]", "--launch", "nope.launch.yaml"],
     ["gen", "good.visaasm", "--source", "x"],
     ["gen", "good.visaasm", "--platform", "NOPE"],
     ["gen", "good.visaasm", "--tool", "missing-tool"],
@@ -91,7 +94,7 @@ def check_line(run, line):
 
 
 def test_every_command_reports_unreadable_inputs_as_json(run, folder):
-    assert set(LINES) == set(COMMANDS) - {"dap", "zeinfo"}
+    assert set(LINES) == set(COMMANDS) - {"dap", "mcp", "zeinfo"}
     names = ("missing", "missing.cl", "folder", "garbage.visaasm", "garbage.isa", "garbage.cl", "garbage.yaml", "garbage", "cut.isa", "bad.visaasm", "")  # fmt: skip
     cases = [[name if word == "IN" else word for word in line] for lines in LINES.values() for line in lines for name in names]  # fmt: skip
     check_each(cases, lambda line: check_line(run, line))

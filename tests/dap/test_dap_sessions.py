@@ -381,6 +381,26 @@ def test_a_shift_is_by_less_than_64_bits(client):
         client.value("1 << 64")
 
 
+def test_the_console_explains_a_value_and_the_run_stands_where_it_stood(client):
+    """Registers, a predicate, memory, also after an edit; going on gives the same result."""
+    entered(client)
+    client.ask("setBreakpoints", source={"path": str(SAXPY)}, breakpoints=[{"line": line_of(SAXPY, "scatter4_scaled")}])
+    client.go("continue")
+    before = client.top()
+    told = client.value("why y_value[3]", context="repl").splitlines()
+    assert told[0] == "y_value[3] = 8.5"
+    assert "mad (M1, 16)" in told[1]
+    assert "lane 3" in told[2]
+    assert "cmp.lt" in client.value("why P1[3]", context="repl")
+    assert "as the launch gives it" in client.value("why y[3]", context="repl")
+    assert client.top() == before
+    with pytest.raises(Refused, match="computed"):
+        client.value("why 1 + 2", context="repl")
+    client.ask("setBreakpoints", source={"path": str(SAXPY)}, breakpoints=[])
+    assert client.go("continue")["exitCode"] == 0
+    assert client.ends() == 0
+
+
 def test_what_was_written_is_there_again_in_every_replay(client):
     entered(client)
     client.go("next")
@@ -583,6 +603,28 @@ def test_a_fault_is_found_again_behind_a_step_back_and_who_wrote_the_value(clien
     assert client.stop()["reason"] == "data breakpoint"
     assert client.top(thread)["line"] == line_of(AVERAGE, "add (M1, 16) next")
     assert client.go("continue", thread)["text"] == stop["text"]
+
+
+def test_a_launch_goes_to_the_store_of_the_first_wrong_element(client, tmp_path):
+    shutil.copy(SAXPY, tmp_path)
+    launch = tmp_path / "saxpy.launch.yaml"
+    values = [2.5 * n + 1 for n in range(100)]
+    values[70] += 1
+    head, _, _ = (EXAMPLES / "saxpy.launch.yaml").read_text().partition("expect:")
+    launch.write_text(f"{head}expect:\n  - {{arg: y, values: {values}}}\n")
+    client.start(launch, stopAtWrongStore=True, filters=ALL)
+    stop = client.stop()
+    assert stop["reason"] == "data breakpoint"
+    assert client.top(stop["threadId"])["line"] == line_of(SAXPY, "scatter4_scaled.R")
+    assert client.value("y[70]") == "1"
+    assert client.value("y_value[6]") == "176"
+    assert "y: 1 of 100 elements differ: [70] is 176.0, expected 177.0" in client.output()
+    assert client.go("continue", stop["threadId"])["event"] == "exited"
+
+
+def test_a_launch_without_a_wrong_element_ends(client):
+    client.start(SAXPY, stopAtWrongStore=True)
+    assert client.event("exited")["exitCode"] == 0
 
 
 def test_a_value_that_is_mended_in_the_past_makes_the_fault_go_away(client):

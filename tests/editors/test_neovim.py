@@ -46,6 +46,10 @@ def test_session_in_neovim(editor: Neovim, tmp_path: Path):
     assert gen["line"] == line_of(kernel.text, "_main_0:") + 1
     assert gen["text"].strip().startswith("mov (8|M0)")
     assert seen["gen_title"] == "saxpy: 1 Gen instruction, no spill"
+    if editor.version >= (0, 11):  # earlier ones know no ranges
+        shape = seen["shape"]
+        changed = [line for line, old in zip(shape["after"], shape["before"], strict=True) if line != old]
+        assert changed == ["  _main_0:"]
     assert seen["launch"]["filetype"] == "yaml.visa-launch"
     assert [(f["code"], f["line"]) for f in seen["launch"]["findings"]] == BROKEN_FOUND
     assert seen["encoding"] == ("utf-8" if editor.version >= (0, 11) else "utf-16")

@@ -68,6 +68,9 @@ def test_inside_the_extension_host(window: Window, project: Path):
     (project / "dump").mkdir()
     for name in ("mandelbrot.visaasm", "other.visaasm", "third.visaasm"):
         shutil.copy(ROOT / "examples" / "mandelbrot.visaasm", project / "dump" / name)
+    (project / "dump" / "mandelbrot.asm").write_text(
+        "//.kernel mandel\n//.platform TGLLP\n//.instCount 1\n//.RA type\tTRIVIAL_RA\n        nop (16|M0) // $0\n"
+    )
     hosts(project / "hosts")
     seen = {line["test"] for line in window.run("host_tests.mjs", project) if "test" in line}
     basics = {
@@ -75,6 +78,7 @@ def test_inside_the_extension_host(window: Window, project: Path):
         "status",
         "squiggle",
         "quick fix",
+        "several selections are formatted at once",
         "snippets",
         "code lens",
         "run results",
@@ -114,6 +118,7 @@ def test_inside_the_extension_host(window: Window, project: Path):
         "a text that is opened at a declaration shows it",
         "types stand nowhere, or on the line of the cursor",
         "nothing is counted that is not there, and no name is a link",
+        "a native dump has its figures and leads to its text",
     }
     embedded = {
         "alone on the language",

@@ -140,6 +140,8 @@ async def test_a_block_is_formatted_by_its_range_and_by_an_action(counting):
     )
     assert [edit.new_text for edit in edits] == [" ", " "]
     assert edits[0].range == types.Range(types.Position(1, before), types.Position(1, before))
+    several = types.DocumentRangesFormattingParams(document, [place, whole, whole], options)
+    assert await counting.text_document_ranges_formatting_async(several) == edits
     (action,) = await counting.text_document_code_action_async(
         types.CodeActionParams(document, place, types.CodeActionContext([]))
     )

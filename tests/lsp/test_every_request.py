@@ -380,6 +380,18 @@ async def test_a_zebin_is_told_in_parts(client, kernel, tmp_path):
         assert (bad["ok"], bool(bad["error"])) == (False, True)
 
 
+async def test_a_native_dump_has_its_figures_and_the_files_of_its_kernel(client, kernel, tmp_path):
+    path = tmp_path / "saxpy.asm"
+    path.write_text(
+        "//.kernel saxpy\n//.platform TGLLP\n//.instCount 1\n//.RA type\tTRIVIAL_RA\n        nop (32|M0) // $0\n"
+    )
+    [dump] = (await command(client, "visa.stats", path.as_uri()))["dumps"]
+    assert dump["summary"] == "saxpy on TGLLP: 1 instruction, SIMD32, no spill, 0 sends, 0 syncs, TRIVIAL_RA"
+    assert (dump["visa"], dump["ze_info"]) == (str(tmp_path / "saxpy.visaasm"), str(tmp_path / "saxpy.zeinfo.yaml"))
+    other = await command(client, "visa.stats", (tmp_path / "none.asm").as_uri())
+    assert (other["ok"], bool(other["error"])) == (False, True)
+
+
 async def test_the_words_that_can_be_explained(client, kernel):
     told = await command(client, "visa.words")
     words = {word["word"]: word for word in told["words"]}
@@ -428,3 +440,19 @@ async def test_ze_info_documents(client, kernel, tmp_path):
         types.ImplementationParams(kernel.identifier, at(kernel.text, ".input V0067", 8))
     )
     assert back is None or back.uri == path.as_uri()
+
+
+async def test_why_is_that_of_the_command_line(client, kernel, tmp_path, capsys):
+    (tmp_path / "saxpy.visaasm").write_text(kernel.text)
+    answer = await command(client, "visa.why", {"uri": kernel.uri, "value": "y[5]", "most": 3})
+    assert answer["ok"], answer
+    assert (
+        main(["why", str(tmp_path / "saxpy.visaasm"), "--value", "y[5]", "--max-nodes", "3", "--format", "json"]) == 0
+    )
+    mine = json.loads(capsys.readouterr().out)
+    assert [node["text"] for node in answer["nodes"]] == [node["text"] for node in mine["nodes"]]
+    same = await command(client, "visa.why", {"uri": kernel.uri, "value": "y[5]", "against": kernel.uri})
+    assert same["notes"] == ["the reference run gives the same value"]
+    wrong = await command(client, "visa.why", {"uri": kernel.uri, "value": "nothing[5]"})
+    assert "no buffer is called 'nothing'" in wrong["error"]
+    assert "whole number" in (await command(client, "visa.why", {"uri": kernel.uri, "fault": "x"}))["error"]

@@ -59,6 +59,7 @@ async def test_the_header_is_of_the_kind_that_editors_fold_when_a_text_opens(tmp
             folds = await client.text_document_folding_range_async(types.FoldingRangeParams(here))
             shown = {fold.start_line: fold.kind for fold in folds}
             assert [shown[line_of(kernel.text, text)] for text in texts] == [*kinds, "region", None, None]
+            assert (types.WORKSPACE_FOLDING_RANGE_REFRESH in client.refreshed) is (kinds[0] == "comment")
             settings = types.DidChangeConfigurationParams({"visa": {"foldHeader": False}})
             client.workspace_did_change_configuration(settings)
 
@@ -93,6 +94,21 @@ async def test_formatting(client, kernel):
     lines = types.Range(types.Position(line, 0), types.Position(line + 1, 0))
     params = types.DocumentRangeFormattingParams(kernel.identifier, lines, options)
     assert not await client.text_document_range_formatting_async(params)
+
+
+async def test_several_ranges_are_formatted_at_once_and_no_line_twice(client, kernel):
+    attribute, mad = line_of(kernel.text, ".kernel_attr SimdSize"), line_of(kernel.text, "mad (M1")
+    options = types.FormattingOptions(tab_size=4, insert_spaces=True)
+    ranges = [
+        types.Range(types.Position(first, 0), types.Position(last, 0))
+        for first, last in ((mad, mad + 1), (attribute, attribute + 1), (attribute - 1, attribute + 2), (0, 1))
+    ]
+    edits = await client.text_document_ranges_formatting_async(
+        types.DocumentRangesFormattingParams(kernel.identifier, ranges, options)
+    )
+    assert [(e.range.start.line, e.new_text) for e in edits] == [(attribute, ".kernel_attr SimdSize=32")]
+    none = types.DocumentRangesFormattingParams(kernel.identifier, [ranges[0]], options)
+    assert not await client.text_document_ranges_formatting_async(none)
 
 
 async def test_code_action_mends_a_misspelt_mnemonic(client, kernel):

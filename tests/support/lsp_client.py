@@ -85,7 +85,7 @@ def line_of(text: str, needle: str) -> int:
 
 REFRESHES = (
     types.WORKSPACE_DIAGNOSTIC_REFRESH, types.WORKSPACE_INLAY_HINT_REFRESH, types.WORKSPACE_CODE_LENS_REFRESH,
-    types.WORKSPACE_INLINE_VALUE_REFRESH, types.WORKSPACE_SEMANTIC_TOKENS_REFRESH,
+    types.WORKSPACE_INLINE_VALUE_REFRESH, types.WORKSPACE_SEMANTIC_TOKENS_REFRESH, types.WORKSPACE_FOLDING_RANGE_REFRESH,
 )  # fmt: skip
 
 
@@ -252,7 +252,11 @@ async def session(name: str = "visual_studio_code", settings: dict | None = None
         if folder is not None:
             client.set_configuration({"visa": settings}, scope_uri=folder)
     try:
-        params = types.InitializeParams(capabilities=client_capabilities(name), **params)
+        capabilities = client_capabilities(name)
+        if capabilities.workspace is not None:
+            # Newer than the library's documents of clients.
+            capabilities.workspace.folding_range = types.FoldingRangeWorkspaceClientCapabilities(refresh_support=True)
+        params = types.InitializeParams(capabilities=capabilities, **params)
         client.said = await make_answering(client).initialize_session(params)
         yield client
     finally:

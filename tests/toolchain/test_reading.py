@@ -3,7 +3,7 @@
 from visa_lsp.toolchain.bodies import bodies_of, make_guarded_copy
 from visa_lsp.toolchain.build_log import messages_in
 from visa_lsp.toolchain.complaints import complaints_in, misuse, warnings_in
-from visa_lsp.toolchain.listing import read_listing
+from visa_lsp.toolchain.listing import count_code, read_listing
 from visa_lsp.toolchain.pressure import read_pressure
 
 LISTING = """\
@@ -147,3 +147,18 @@ def test_hostile_words_are_read_without_going_back_and_forth():
     assert messages_in("1:1:" * many) == ()
     assert misuse(": unrecognized " * many) == ""
     assert read_pressure("BB 0:" * many).peak is None
+
+
+def test_messages_of_spills_are_counted_in_the_words_of_each_release():
+    newer = """//.kernel k
+(W)     store.ugm.d32x32t.a32 (1|M0)  ss[a0.2][r4:1-0x10000] r84:2  {F@1,$6} // ex_desc:a0.2; desc:0x4200E504 //  spill to offset[0*64] of ?; ; $7
+(W)     sendg.ugm (1|M0)         r5       r3:1  null:0  s0.56  0x10000D704 {F@1,$1} // rd:64 B; load.ugm.d32x32t.a32 //  fill from offset[2*64] of V2; ; $14
+(W)     mov (1|M0)               r3.0<1>:f     0x0:f          {Compacted}       //  spill/fill zero register; (0x00000000:f); $1
+"""
+    older = """//.kernel k
+        sends (8)                null:w   r3      r4      0x10C           0x020F0000           // wr:1h+1; //  scratch space spill: V5 from offset[0x32]; $5
+(W)     send (8|M0)              r4       r3      0xA             0x021F0000           // wr:1h, rd:1; //  scratch space fill: FL_V5 from offset[0x32]; $6
+"""
+    for text in (newer, older):
+        counts = count_code(read_listing(text).lines)
+        assert (counts.sends, counts.spills, counts.fills) == (2, 1, 1)

@@ -10,7 +10,7 @@ from typing import Final
 from visa_lsp.app.errors import UserError, reason
 from visa_lsp.app.inputs import STDIN
 
-_SUFFIXES: Final = (".visaasm", ".isaasm", ".isa")
+SUFFIXES: Final = (".visaasm", ".isaasm", ".isa")
 
 
 def is_folder(path: str) -> bool:
@@ -23,8 +23,11 @@ def is_folder(path: str) -> bool:
         raise UserError(f"{path}: {reason(error)}") from None
 
 
-def files_of(folder: str) -> dict[str, str]:
-    """Map the relative paths of texts and objects below a folder to their paths. Raises UserError for an unreadable folder."""
+def files_of(folder: str, suffixes: tuple[str, ...] = SUFFIXES) -> dict[str, str]:
+    """Map the relative paths of files below a folder to their paths. Raises UserError for an unreadable folder.
+
+    The files are texts and objects, or those with other ``suffixes``.
+    """
 
     def unreadable(error: OSError) -> None:
         raise UserError(f"{error.filename}: {reason(error)}")
@@ -34,7 +37,7 @@ def files_of(folder: str) -> dict[str, str]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             path = os.path.join(here, name)  # noqa: PTH118 - keeps "./"
-            if name.lower().endswith(_SUFFIXES) and _is_regular(path):
+            if name.lower().endswith(suffixes) and _is_regular(path):
                 found[os.path.relpath(path, folder)] = path
     return found
 

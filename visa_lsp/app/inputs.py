@@ -103,7 +103,10 @@ def foreign(name: str, data: bytes) -> str:
     if suffix in _TEXTS or re.search(_OURS, head):
         return ""
     if head.startswith(b"//.kernel ") and b"\n//.platform " in head:
-        return "this is a compiler's listing of native code (.asm), not vISA; the vISA text is beside it (.visaasm)"
+        return (
+            "this is a compiler's listing of native code (.asm), not vISA; the vISA text is beside it (.visaasm), and "
+            f"visa-lsp stats {_word(name, 'X.asm')} prints its figures"
+        )
     if suffix in _OPENCL or re.search(_KERNEL, head):
         return f"this is OpenCL C, not vISA; {_opencl(_word(name, 'K.cl'))}"
     return ""

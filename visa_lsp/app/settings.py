@@ -16,7 +16,7 @@ from visa_lsp.app.check.suppress import FileIgnore, validate
 from visa_lsp.app.errors import UserError, reason
 from visa_lsp.app.suggestions import did_you_mean, platform_problem
 from visa_lsp.isa.platforms import platform_named
-from visa_lsp.safe_io import MAX_SETTINGS_BYTES, read_file
+from visa_lsp.safe_io import MAX_SETTINGS_BYTES, is_regular, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -100,9 +100,9 @@ class Finder(Struct):
 
     def _read_folder(self, folder: Path) -> FolderSettings | None:
         own, project = folder / FILE_NAME, folder / PROJECT_NAME
-        if own.is_file():
+        if is_regular(own):
             return interpret(_load(own), own, self.known)
-        if project.is_file():
+        if is_regular(project):
             table = _load(project).get("tool", {}).get("visa-lsp")
             if table is not None:
                 return interpret(table, project, self.known)

@@ -1,14 +1,17 @@
-"""The command ``visa-lsp explain WORD``: prints the explanation of each word."""
+"""The command ``visa-lsp explain WORD``: prints the explanation of each word, or of the messages in a log."""
 
 from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from visa_lsp.app.errors import printable
 from visa_lsp.app.exits import EXIT_USAGE
 from visa_lsp.app.explain import explain_text
+from visa_lsp.app.explain_log import explain_log, message_json, message_text
+from visa_lsp.app.inputs import STDIN
 from visa_lsp.app.words import known_words
 from visa_lsp.cli.common import add_platform
 from visa_lsp.isa.glossary import term_called
@@ -21,22 +24,32 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     parser.add_argument(
-        "words", nargs="+", metavar="WORD", help="a mnemonic, the code or name of a finding, a %%variable, a type, an attribute, a platform, or a word of the glossary",
+        "words", nargs="+", metavar="WORD", help="a mnemonic, the code or name of a finding, a %%variable, a type, an attribute, a platform, a word of the glossary; or the finalizer's file of errors or a build log; - is standard input",
     )  # fmt: skip
     parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
     add_platform(parser)
 
 
 def explain_command(args: argparse.Namespace) -> int:
-    """Print the page of each word and return the exit status: 2 if a word is unknown."""
+    """Print the page of each word or log and return the exit status: 2 if a word is unknown or a log has no messages."""
     status = 0
     named = args.words
     if term_called(" ".join(named)) is not None:
         named = [" ".join(named)]  # a term of several words, typed without quotes
-    pages: list[dict[str, str]] = []
+    pages: list[dict[str, Any]] = []
     for word in named:
-        text = explain_text(word, args.platform)
-        if text is None:
+        text = None if word == STDIN else explain_text(word, args.platform)
+        if text is None and (word == STDIN or Path(word).is_file()):
+            messages = explain_log(word, args.platform)
+            if messages:
+                text = "\n\n".join(map(message_text, messages))
+                pages.append({"word": printable(word), "text": text, "messages": [*map(message_json, messages)]})
+                continue
+            message = f"{word}: no message of the finalizer or the compiler found"
+            print(f"visa-lsp explain: {printable(message)}", file=sys.stderr)
+            status = EXIT_USAGE
+            pages.append({"word": printable(word), "error": printable(message)})
+        elif text is None:
             found = nearest(word, known_words())
             hint = f"; did you mean `{found}`?" if found else ""
             message = f"unknown word `{word}`{hint}"

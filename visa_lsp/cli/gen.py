@@ -76,6 +76,10 @@ def add_arguments(parser: CommandParser) -> None:
         help="compare the machine code of two sets of options: '' -noschedule",
     )
     parser.add_argument(
+        "--schedule", action="store_true",
+        help="add issue cycle, stall and awaited line of each instruction, by the finalizer's own model",
+    )  # fmt: skip
+    parser.add_argument(
         "--timeout",
         metavar="SECONDS",
         type=seconds_argument,
@@ -149,6 +153,8 @@ def _judge(args: argparse.Namespace) -> None:
         raise UserError("gen: compare two finalizers or two sets of options, not both at once")
     if args.html and (compared or len(tools) == 2):
         raise UserError("gen: --html shows one finalizer with one set of options")
+    if args.schedule and (compared or len(tools) == 2):
+        raise UserError("gen: --schedule shows one finalizer with one set of options")
     if args.source and not args.html:
         raise UserError("gen: --source needs --html")
     if args.html is not None and args.html == (args.output or (STDIN if args.format else None)):
@@ -163,7 +169,8 @@ def _make_documents(args: argparse.Namespace, source: Source, path: str) -> tupl
     calls = [(tool, split_options(words, "--compare-options")) for tool in tools for words in compared]
     platform = args.platform or settings_for(path).platform
     return tuple(
-        with_errors(made(source, tool, (*always, *options), args.timeout, path), platform) for tool, options in calls
+        with_errors(made(source, tool, (*always, *options), args.timeout, path, schedule=args.schedule), platform)
+        for tool, options in calls
     )
 
 

@@ -52,10 +52,18 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ),
         ("visa-lsp compare-runs saxpy.visaasm saxpy.isa --ulp 2 --format json", "allow a tolerance and print JSON"),
     ),
+    "visa-lsp why": (
+        ("visa-lsp why saxpy.visaasm --value 'y[37]'", "print the instructions, lanes and values that made an element"),
+        ("visa-lsp why average.visaasm", "explain the first failed expectation, else the first fault"),
+        (
+            "visa-lsp why saxpy.visaasm --value 'y[0]' --against saxpy.visaasm --format json",
+            "compare with the run of another program and print JSON",
+        ),
+    ),
     "visa-lsp gen": (
         ("visa-lsp gen saxpy.visaasm", "print the machine code of each line (with Intel's finalizer)"),
         ("visa-lsp gen saxpy.visaasm --html saxpy.html", "write an HTML page with both side by side"),
-        ("visa-lsp gen mandelbrot.visaasm --compare-options '' -noschedule", "compare two sets of options"),
+        ("visa-lsp gen saxpy.visaasm --schedule", "add the finalizer's cycles and stalls"),
     ),
     "visa-lsp compile": (
         (
@@ -64,6 +72,11 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ),
         ("visa-lsp compile scale.cl -o built --device tgllp,pvc", "compile for two devices and print a table"),
         ("visa-lsp run scale.cl", "compile and run it with a generated launch"),
+    ),
+    "visa-lsp import": (
+        ("visa-lsp import captured_axpy -o axpy", "write a captured enqueue as a launch file (with Intel's ocloc)"),
+        ("visa-lsp import captured_axpy -o axpy_dg2 --platform DG2", "compile its program for another device"),
+        ("visa-lsp import captured_axpy -o axpy_json --format json", "print the written files as JSON"),
     ),
     "visa-lsp zeinfo": (
         ("visa-lsp zeinfo check mandelbrot.zeinfo.yaml", "check ze_info and compare it with mandelbrot.visaasm"),

@@ -35,13 +35,16 @@ COMMANDS: Final = {
     "diff": "compare two programs, ignoring the names of variables and labels",
     "run": "run a kernel on the simulator",
     "compare-runs": "run two programs at many sizes and find the smallest launch where they differ",
+    "why": "explain how a value of a run, or a fault, came about",
     "gen": "show the machine code of a text, line by line (needs Intel's finalizer)",
     "compile": "compile OpenCL C to texts, machine code and launch files (needs Intel's ocloc)",
+    "import": "write a captured enqueue of a real machine as a launch file (needs Intel's ocloc)",
     "zeinfo": "check ze_info, alone and against the kernels, or generate it",
     "stats": "print statistics of kernels: instructions, variables, register pressure",
     "read": "show kernels as structured pseudo-code",
     "explain": "explain an instruction, a finding, a variable, or a term of the glossary",
     "dap": "debug a kernel on the simulator (a debug adapter for editors)",
+    "mcp": "serve the tools to agents (a server of the Model Context Protocol)",
 }
 _MAX_ARGFILE_DEPTH: Final = 8
 
@@ -82,6 +85,12 @@ def _compare_runs() -> Command:
     return add_arguments, compare_runs_command
 
 
+def _why() -> Command:
+    from visa_lsp.cli.why import add_arguments, why_command
+
+    return add_arguments, why_command
+
+
 def _gen() -> Command:
     from visa_lsp.cli.gen import add_arguments, gen_command
 
@@ -92,6 +101,12 @@ def _compile() -> Command:
     from visa_lsp.cli.compile import add_arguments, compile_command
 
     return add_arguments, compile_command
+
+
+def _import() -> Command:
+    from visa_lsp.cli.import_capture import add_arguments, import_command
+
+    return add_arguments, import_command
 
 
 def _zeinfo() -> Command:
@@ -124,6 +139,12 @@ def _dap() -> Command:
     return add_arguments, dap_command
 
 
+def _mcp() -> Command:
+    from visa_lsp.cli.mcp import add_arguments, mcp_command
+
+    return add_arguments, mcp_command
+
+
 def _server() -> Command:
     from visa_lsp.cli.serve import add_arguments, serve
 
@@ -138,13 +159,16 @@ LOADERS: Final = {
     "diff": _diff,
     "run": _run,
     "compare-runs": _compare_runs,
+    "why": _why,
     "gen": _gen,
     "compile": _compile,
+    "import": _import,
     "zeinfo": _zeinfo,
     "stats": _stats,
     "read": _read,
     "explain": _explain,
     "dap": _dap,
+    "mcp": _mcp,
     "": _server,
 }
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
+import shlex
 import sys
 from argparse import ArgumentTypeError
 from dataclasses import replace
@@ -22,7 +24,7 @@ from visa_lsp.app.clusters import ClusterWork, Said, as_it_is, listened
 from visa_lsp.app.compile.outputs import file_name
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import foreign, is_opencl, read_bytes
-from visa_lsp.app.launch.printing import Outcome, as_json, text_lines
+from visa_lsp.app.launch.printing import Outcome, as_json, cause_option, text_lines
 from visa_lsp.app.launch.sweep_table import refuse_table
 from visa_lsp.app.launch.unit import LaunchJob, guarded, launched, program_of
 from visa_lsp.app.output_files import check_output, refuse_input, replacing
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator, Sequence
 
+    from visa_lsp.app.captures.importing import Imported
     from visa_lsp.app.clusters import Cluster
     from visa_lsp.app.compile.build import Build
     from visa_lsp.app.launch.file import LaunchFile
@@ -59,7 +62,7 @@ def add_arguments(parser: CommandParser) -> None:
         "inputs",
         nargs="+",
         metavar="IN",
-        help="a text, an object, OpenCL C (with Intel's ocloc) or a launch file; - is standard input; of several texts and objects, those without a launch file are linked to the one that has it",
+        help="a text, an object, a launch file, OpenCL C or the folder of a capture (both with Intel's ocloc); - is standard input; of several texts and objects, those without a launch file are linked to the one that has it",
     )
     parser.add_argument(
         "--launch",
@@ -371,12 +374,13 @@ def _lost(task: Input, why: str) -> Said[Outcome]:
 
 def _each_kernel(name: str, args: Namespace) -> Iterator[Outcome]:
     """Compile OpenCL C once and run its kernels one after the other."""
+    from visa_lsp.app.compile.build import read_source
     from visa_lsp.app.launch.opencl import built_program, kernels_of
 
     builds: list[Build] = []
 
     def build() -> Outcome:
-        builds.append(built_program(name, _compiler_words(args), args.platform))
+        builds.append(built_program(read_source(name, args.stdin_filename), _compiler_words(args), args.platform))
         return Outcome(name)
 
     failure = guarded(name, build)
@@ -404,13 +408,17 @@ def _run_input(
 ) -> Outcome:
     """Run one input; for OpenCL C the given ``kernel``, of the compiled program ``made`` if that is given."""
     from visa_lsp.app.launch import runner
+    from visa_lsp.app.launch.opencl import named_after
 
     listeners: tuple[Observer, ...] = ()
     if args.trace:
         listeners = (_tracer(args.trace, sys.stdout if args.format == "text" else sys.stderr),)
-    path, launch_path = _paths(name, args)
     build: CompiledProgram | None = None
+    capture: Imported | None = None
     with contextlib.ExitStack() as folder_of_build:
+        if os.path.isdir(name):  # noqa: PTH112 - an empty name is no folder
+            capture = _import_capture(name, args, folder_of_build)
+        path, launch_path = _paths(name, args) if capture is None else (None, capture.launch)
         if path is not None and is_opencl(str(path)):
             build, launch_path = _compile_kernel(name, path, launch_path, args, folder_of_build, kernel, made)
             path = build.path
@@ -430,21 +438,47 @@ def _run_input(
             # Standard input that is OpenCL C has been read to compile it.
             data = _program(name if build is None else str(path), path) if path is not None else None
             job = LaunchJob(name, launch_path, options, data=data, named=bool(args.launch) or path is None)
-            done = (
-                _write_launch_file(job, args, path if build is None else None)
-                if args.init and path is not None
-                else launched(job)
-            )
+            try:
+                done = (
+                    _write_launch_file(job, args, path if build is None else None)
+                    if args.init and path is not None
+                    else launched(job)
+                )
+            except runner.LaunchError as error:
+                if capture is None:
+                    raise
+                raise UserError(str(error).replace(f"{launch_path.parent}/", f"{name}: ")) from None
             if isinstance(done, Outcome):
                 return done
             launch, report, text = done
+        if capture is not None:
+            report = named_after(name, launch_path.parent, report.with_assumed((*capture.assumed, *report.assumed)))
+            report = replace(report, notes=(*capture.notes, *report.notes))
         if build is not None:
             report = report.with_assumed((*build.assumed, *report.assumed)) if text else report
-            report = build.named_after(name, report)
+            report = named_after(name, build.path.parent, report)
     report = report.with_most(args.max_errors)
     inputs = (path or launch_path, launch_path, *more, *launch.reads)
-    paths = _write_buffers(args.out, launch_path, report, inputs, several=several)
-    return Outcome(name, report, paths, status=0 if report.ok else 1, launch_text=text)
+    named = launch_path if capture is None else Path(name).absolute()
+    paths = _write_buffers(args.out, named, report, inputs, several=several)
+    done = Outcome(name, report, paths, status=0 if report.ok else 1, launch_text=text)
+    if not (option := cause_option(report)):
+        return done
+    if capture is not None:
+        imported = f"visa-lsp import {shlex.quote(name)} -o DIR; visa-lsp why DIR/{launch_path.name}"
+        return replace(done, next_step=f"{imported} {option}")
+    given = f" --launch {shlex.quote(args.launch)}" if args.launch else ""
+    return replace(done, next_step=f"visa-lsp why {shlex.quote(name)}{given} {option}")
+
+
+def _import_capture(name: str, args: Namespace, folder: contextlib.ExitStack) -> Imported:
+    """Write a capture into a temporary folder. Raises UserError if it is malformed, or for options that do not apply."""
+    from visa_lsp.app.captures.importing import imported, read_capture
+
+    for option in ("init", "launch"):
+        if getattr(args, option):
+            raise UserError(f"{name}: --{option} does not apply to a capture; visa-lsp import writes its launch file")
+    return folder.enter_context(imported(read_capture(name), _compiler_words(args), args.platform))
 
 
 def _write_buffers(
@@ -486,6 +520,7 @@ def _compile_kernel(
 
     The launch file is that of the ``chosen`` kernel; without a choice that of the source, else of its first kernel.
     """
+    from visa_lsp.app.compile.build import read_source
     from visa_lsp.app.launch.file import read_launch_file
     from visa_lsp.app.launch.opencl import built_program, compiled
 
@@ -498,7 +533,7 @@ def _compile_kernel(
     if chosen is not None and kernel != chosen:
         raise UserError(f"{launch_path}: --kernel is '{chosen}', but the launch file is for kernel '{kernel}'")
     platform = args.platform or (launch.platform if launch is not None else None)
-    made = made or built_program(name, _compiler_words(args), platform)
+    made = made or built_program(read_source(name, args.stdin_filename), _compiler_words(args), platform)
     build = folder.enter_context(compiled(made, kernel))
     if launch is None and chosen is None and not args.launch and not args.init:
         beside = path.with_name(f"{build.path.stem}.launch.yaml")

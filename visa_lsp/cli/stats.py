@@ -1,37 +1,45 @@
-"""The command ``visa-lsp stats``: statistics and register pressure of kernels, computed from vISA alone.
+"""The command ``visa-lsp stats``: statistics and register pressure of kernels from vISA alone, and the figures of native dumps.
 
-Exit status: 0 success, 1 a text with errors or a kernel over a limit, 2 wrong usage or an unreadable file. Loads
-neither NumPy nor pygls. Invariant: errors and exceeded limits are written to stderr, so that stdout is the report
-alone.
+Exit status: 0 success, 1 a text with errors, a kernel over a limit, or a dump that its ze_info contradicts, 2 wrong usage or an
+unreadable file. Loads neither NumPy nor pygls. Invariant: errors and exceeded limits are written to stderr, so that stdout
+is the report alone.
 """
 
 from __future__ import annotations
 
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
 from visa_lsp.app.clusters import ClusterWork, InputFile, Said, complained, listened
 from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
-from visa_lsp.app.folders import files_of, is_folder
+from visa_lsp.app.gen.printing import findings_json
 from visa_lsp.app.inputs import STDIN, STDIN_NAME
 from visa_lsp.app.output_files import check_output
-from visa_lsp.app.stats.inputs import figures_of_data, platform_of_launch
-from visa_lsp.app.stats.limits import complaints, read_known, write_known
-from visa_lsp.app.stats.printing import as_json, page, table
+from visa_lsp.app.stats.dump_pairs import paired, pairs_csv, pairs_json, pairs_table
+from visa_lsp.app.stats.dumps import (
+    decode_dump,
+    figures_of_dump,
+    is_dump,
+)
+from visa_lsp.app.stats.inputs import dumps_of, figures_of_data, inputs_of, platform_of_launch
+from visa_lsp.app.stats.limits import complaints, measures, read_known, write_known
+from visa_lsp.app.stats.printing import as_json, csv_of, dump_json, dump_summary, dump_table, page, table
 from visa_lsp.cli.cluster_options import add_cluster, cluster_of
-from visa_lsp.cli.common import add_platform, say, whole_number
+from visa_lsp.cli.common import add_platform, say, tell, whole_number
 from visa_lsp.cli.exits import complain
 from visa_lsp.cli.progress import Progress
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from visa_lsp.app.check.report import ReportedFinding
     from visa_lsp.app.clusters import Cluster
+    from visa_lsp.app.stats.dumps import DumpFigures
     from visa_lsp.app.stats.figures import KernelFigures
 
 _DEFAULT_BASELINE: Final = "visa-lsp-stats.json"
@@ -42,20 +50,30 @@ _GUESS: Final = 0.05  # seconds for an input
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     parser.add_argument(
-        "inputs", nargs="+", metavar="IN", help="a text, an object, or a folder of them; - is standard input"
+        "inputs",
+        nargs="+",
+        metavar="IN",
+        help="a text, an object, a native dump (.asm), or a folder of them; - is standard input",
     )
     parser.add_argument("--launch", metavar="FILE", help="use the platform of this launch file")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
+    parser.add_argument("--format", choices=("text", "json", "csv"), default="text", help="output format")
     parser.add_argument(
         "--max-pressure", metavar="N", type=whole_number(0), help="exit 1 if a kernel needs more than N GRF rows"
     )
     parser.add_argument(
-        "--baseline", metavar="FILE", help="exit 1 if a kernel needs more GRF rows than FILE records for it"
+        "--max-spill", metavar="N", type=whole_number(0), help="exit 1 if a dump has more than N bytes of spills"
     )
     parser.add_argument(
-        "--write-baseline", nargs="?", const="", metavar="FILE",
-        help=f"record the GRF rows of each kernel in FILE; default: the file of --baseline, else {_DEFAULT_BASELINE}",
+        "--baseline", metavar="FILE",
+        help="exit 1 if a kernel needs more GRF rows, or a dump spills more bytes, than FILE records for it",
     )  # fmt: skip
+    parser.add_argument(
+        "--write-baseline", nargs="?", const="", metavar="FILE",
+        help=f"record the GRF rows of each kernel and the spills of each dump in FILE; default: the file of --baseline, else {_DEFAULT_BASELINE}",
+    )  # fmt: skip
+    parser.add_argument(
+        "--compare", action="store_true", help="compare the dumps of two folders or two files, kernel by kernel"
+    )
     parser.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
     add_platform(parser)
     add_cluster(parser, send="send the inputs to workers that cannot read the files of this machine")
@@ -63,48 +81,68 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def stats_command(args: argparse.Namespace) -> int:
     """Report the figures of each input."""
-    args.inputs = [path for named in args.inputs for path in _inputs(named)]
+    if args.compare:
+        return _compare(args)
+    args.inputs = [path for named in args.inputs for path in inputs_of(named)]
     baseline = _baseline_to_write(args)
     known = read_known(args.baseline) if args.baseline and baseline is None else None
     platform = args.platform or (platform_of_launch(args.launch) if args.launch else None)
     status = EXIT_OK
     kernels: list[KernelFigures] = []
+    dumps: list[DumpFigures] = []
     errors: list[dict[str, str]] = []
     with Progress(wanted=len(args.inputs) > 1) as line, cluster_of(args) as cluster:
         for number, one in enumerate(_count_inputs(args, platform, cluster)):
             sys.stderr.write(one.said)
             status = max(status, one.result.status)
             kernels += one.result.kernels
+            dumps += one.result.dumps
             if one.result.status:
                 errors.append({"input": printable(args.inputs[number]), "error": printable(one.said.strip())})
             if line.is_due():
                 line.show(f"{number + 1} of {len(args.inputs)} inputs")
     # Written first, so that an error here is the only JSON on standard output.
     if baseline is not None:
-        count = write_known(baseline, kernels, args.inputs)
+        count = write_known(baseline, measures(kernels, dumps), args.inputs)
         print(f"{baseline}: {count} kernel{'s' * (count != 1)}", file=sys.stderr)
-    _print(kernels, errors, args.format)
-    for words in complaints(kernels, args.max_pressure, known, args.baseline or ""):
+    findings: tuple[ReportedFinding, ...] = ()
+    if any(one.spill_bytes for one in dumps):
+        # Imported here because it loads the YAML reader.
+        from visa_lsp.app.stats.dump_folder import undeclared_spills
+
+        findings = tuple(undeclared_spills(dumps))
+    _print(kernels, dumps, errors, findings, args.format)
+    tell(findings)
+    limits = {"pressure": args.max_pressure, "spill_bytes": args.max_spill}
+    exceeded = list(complaints(measures(kernels, dumps), limits, known, args.baseline or ""))
+    for words in exceeded:
         print(printable(words), file=sys.stderr)
-        status = max(status, EXIT_FINDINGS)
-    return status
+    return max(status, EXIT_FINDINGS if findings or exceeded else EXIT_OK)
 
 
-def _inputs(path: str) -> list[str]:
-    """Return the texts and objects of a folder; any other path is an input itself."""
-    if not is_folder(path):
-        return [path]
-    found = list(files_of(path).values())
-    if not found:
-        raise UserError(f"{path}: no texts or objects in this folder")
-    return found
+def _compare(args: argparse.Namespace) -> int:
+    """Print the dumps of two folders, or two dumps, side by side."""
+    if len(args.inputs) != 2:
+        raise UserError(f"--compare: expected two folders or two dumps, got {len(args.inputs)}")
+    limits = (args.max_pressure, args.max_spill, args.baseline, args.write_baseline)
+    if any(limit is not None for limit in limits):
+        raise UserError("--compare: expected no limit and no baseline")
+    pairs = paired(*(dumps_of(named) for named in args.inputs))
+    if args.format == "json":
+        _print_json(pairs_json(pairs))
+    elif args.format == "csv":
+        sys.stdout.write(pairs_csv(pairs))
+    else:
+        print("\n".join(pairs_table(pairs)))
+    return EXIT_OK
 
 
 class InputFigures(Struct, frozen=True):
-    """The kernels of an input and its exit status."""
+    """The exit status of an input, and its kernels or its dump."""
 
-    kernels: Sequence[KernelFigures]
     status: int
+    kernels: Sequence[KernelFigures] = ()
+    dumps: Sequence[DumpFigures] = ()
 
 
 def _count_inputs(
@@ -122,15 +160,18 @@ def _count_inputs(
 def _count(platform: str | None, stdin_name: str, one: InputFile) -> InputFigures:
     try:
         name = stdin_name if one.path == STDIN else one.path
-        found = figures_of_data(name, one.read(), platform, say=say)
+        data = one.read()
+        if is_dump(data):
+            return InputFigures(EXIT_OK, dumps=(figures_of_dump(name, decode_dump(data)),))
+        found = figures_of_data(name, data, platform, say=say)
     except UserError as error:
         complain(str(error))
-        return InputFigures((), EXIT_USAGE)
-    return InputFigures((), EXIT_FINDINGS) if found is None else InputFigures(found, EXIT_OK)
+        return InputFigures(EXIT_USAGE)
+    return InputFigures(EXIT_FINDINGS) if found is None else InputFigures(EXIT_OK, found)
 
 
 def _lost(one: InputFile, why: str) -> Said[InputFigures]:
-    return complained(InputFigures((), EXIT_USAGE), f"{one.path}: {why}")
+    return complained(InputFigures(EXIT_USAGE), f"{one.path}: {why}")
 
 
 def _baseline_to_write(args: argparse.Namespace) -> str | None:
@@ -144,14 +185,31 @@ def _baseline_to_write(args: argparse.Namespace) -> str | None:
     return path
 
 
-def _print(kernels: list[KernelFigures], errors: list[dict[str, str]], form: str) -> None:
+def _print(
+    kernels: list[KernelFigures],
+    dumps: list[DumpFigures],
+    errors: list[dict[str, str]],
+    findings: Sequence[ReportedFinding],
+    form: str,
+) -> None:
     if form == "json":
-        from msgspec import json
+        answer = as_json(kernels)
+        answer |= {"dumps": [dump_json(one) for one in dumps]} if dumps else {}
+        answer |= {"findings": findings_json(findings, "visa-lsp")} if findings else {}
+        _print_json({**answer, **({"errors": errors} if errors else {})})
+    elif form == "csv":
+        sys.stdout.write(csv_of(kernels, dumps))
+    else:
+        parts: list[Iterable[str]] = []
+        if kernels:
+            parts.append(page(kernels[0]) if len(kernels) == 1 else table(kernels))
+        if dumps:
+            parts.append([dump_summary(dumps[0])] if len(dumps) == 1 else dump_table(dumps))
+        for number, lines in enumerate(parts):
+            print("\n" * bool(number) + printable("\n".join(lines)))
 
-        print(
-            json.format(json.encode({**as_json(kernels), **({"errors": errors} if errors else {})}), indent=2).decode()
-        )
-    elif len(kernels) == 1:
-        print(printable("\n".join(page(kernels[0]))))
-    elif kernels:
-        print("\n".join(table(kernels)))
+
+def _print_json(value: dict[str, Any]) -> None:
+    from msgspec import json
+
+    print(json.format(json.encode(value), indent=2).decode())

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from visa_lsp.app.errors import UserError
 from visa_lsp.dap.arguments import RequestError, style_of, table, text, whole
 from visa_lsp.dap.convert import line_out, listing, path_out, source_of
 from visa_lsp.dap.raw import referrer
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     Held = tuple[Activation, str] | tuple[Activation, Row]  # a scope by its name, or a row
 
 _ASSIGNMENT: Final = re.compile(r"([^=<>!]+)=(?!=)(.*)\Z", re.DOTALL)
+_WHY: Final = re.compile(r"\s*why\s+(\S.*)\Z", re.DOTALL)
 _WORD: Final = re.compile(r"[%\w$@?]*\Z")
 _WORDS: Final = (
     "item",
@@ -226,10 +228,20 @@ def _variable(session: DebugSession, at: Activation, row: Row, refer: Callable[[
 
 
 def evaluate(session: DebugSession, args: Body) -> Body:
-    """Return the value of an expression; in the console also an assignment."""
+    """Return the value of an expression; in the console also of an assignment, or the causes for ``why EXPRESSION``.
+
+    Raises RequestError for a value that has no causes.
+    """
     words = text(args, "expression")
     at = session.view.activation(session, args)
-    assigned = _ASSIGNMENT.match(words) if text(args, "context", "") == "repl" else None
+    in_console = text(args, "context", "") == "repl"
+    if in_console and (asked := _WHY.match(words)) and session.launched is not None:
+        try:
+            lines = session.launched.explain(at, session.view.cells(session.debugger, at, asked[1]))
+        except UserError as error:
+            raise RequestError(f"{asked[1][:80]}: {error}") from None
+        return {"result": "\n".join(lines), "variablesReference": 0}
+    assigned = _ASSIGNMENT.match(words) if in_console else None
     if assigned is not None:
         _assign(session, at, read(assigned[1]).cells, assigned[1].strip(), assigned[2])
         words = assigned[1]

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from visa_lsp.debug.breakpoints import ThreadKey
+    from visa_lsp.debug.cells import Cells
     from visa_lsp.debug.debugger import Debugger
+    from visa_lsp.debug.stops import Activation
 
     Open = Callable[[dict[str, Any], Callable[[str], None]], "Launched"]
 
@@ -29,8 +31,10 @@ class LaunchRefused(Exception):  # noqa: N818 - the user's mistake
 class Launched:
     """A run before its first instruction.
 
-    ``notes`` are shown to the user; ``printed`` returns the kernel's output so far; ``finish`` returns the exit status of
-    ``visa-lsp run`` and the lines of its report, once the run is over.
+    ``notes`` are shown to the user; ``printed`` returns the kernel's output so far. Once the run is over, ``finish`` returns
+    the exit status of ``visa-lsp run`` and the lines of its report, and ``wrong`` the argument and flat index of the first
+    element that is not as expected, with a sentence about it; None without one. ``explain`` returns the lines of
+    ``visa-lsp why`` for elements that an activation sees.
     """
 
     debugger: Debugger
@@ -38,3 +42,5 @@ class Launched:
     focus: ThreadKey | None
     printed: Callable[[], str]
     finish: Callable[[], tuple[int, list[str]]]
+    wrong: Callable[[], tuple[int | str, int, str] | None]
+    explain: Callable[[Activation, Cells], list[str]]

@@ -20,6 +20,8 @@ from visa_lsp.app.launch.program import decoded, module_of_text, sources_of
 from visa_lsp.app.launch.program_info import platform_told
 from visa_lsp.app.launch.proposal import proposed
 from visa_lsp.app.launch.report import titled
+from visa_lsp.app.why.report import text_lines as why_lines
+from visa_lsp.app.why.standing import explain_standing
 from visa_lsp.companions import kernels_in
 from visa_lsp.dap.launch_values import Launched, LaunchRefused
 from visa_lsp.debug.cells import LaunchArgument
@@ -32,7 +34,11 @@ if TYPE_CHECKING:
     from visa_lsp.app.launch.file import LaunchFile
     from visa_lsp.app.launch.runner import ReadyRun
     from visa_lsp.debug.breakpoints import ThreadKey
+    from visa_lsp.debug.cells import Cells
+    from visa_lsp.debug.stops import Activation
 
+_LANE: Final = re.compile(r"\[(\d{1,2})\]\Z")
+_MAX_SHOWN: Final = 8  # elements of a value
 _LAUNCHES: Final = (".yaml", ".yml")
 _THREE: Final = r"\(?\s*(\d{1,9})\s*(?:,\s*(\d{1,9})\s*)?(?:,\s*(\d{1,9})\s*)?\)?"
 _THREAD: Final = re.compile(rf"\s*group\s*{_THREE}\s*,?\s*thread\s+(\d{{1,9}})\s*\Z")
@@ -84,7 +90,25 @@ def open_launch(arguments: dict[str, Any], say: Callable[[str], None]) -> Launch
         )
         return outcome.status, [line for text in text_lines(outcome) for line in text.splitlines()]
 
-    return Launched(debugger, tuple(notes), focus, lambda: ready.printed, finish)
+    def explain(at: Activation, cells: Cells) -> list[str]:
+        lane = _LANE.search(cells.name)
+        lanes = [int(lane[1])] if lane else range(cells.data.size)
+        shown = ", ".join(str(value) for value in cells.values().tolist()[:_MAX_SHOWN])
+        report = explain_standing(
+            ready, debugger.replay_for, at.frame, cells.where, cells.data.nbytes, lanes, f"{cells.name} = {shown}"
+        )
+        return list(why_lines(report))
+
+    return Launched(debugger, tuple(notes), focus, lambda: ready.printed, finish, lambda: _first_wrong(ready), explain)
+
+
+def _first_wrong(ready: ReadyRun) -> tuple[int | str, int, str] | None:
+    """Return the argument, flat index and a sentence about the first element that is not as expected."""
+    for expectation in ready.expectations():
+        wrong = expectation.mismatch
+        if wrong is not None and wrong.first and expectation.arg in ready.prepared.arrays:
+            return expectation.arg, wrong.first[0], f"{_title(ready, expectation.arg)}: {wrong.message}"
+    return None
 
 
 def _text(arguments: dict[str, Any], name: str) -> str:

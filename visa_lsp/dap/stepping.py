@@ -68,6 +68,7 @@ def launch(session: DebugSession, args: Body) -> None:
     if session.launched is not None:
         raise RequestError("a program was launched already")
     flag(args, "stopOnEntry")
+    flag(args, "stopAtWrongStore")
     session.open(args)
 
 
@@ -84,15 +85,32 @@ def configuration_done(session: DebugSession, args: Body) -> None:
 
 
 def beginning(session: DebugSession) -> Callable[[], RunStop]:
-    """Return the first movement: stop at the first instruction, or continue from there."""
+    """Return the first movement: stop at the first instruction, at a wrong store, or continue from the start."""
     session.writer.event(
         "process",
         {"name": session.debugger.launch.dispatch.kernel.name, "startMethod": "launch", "isLocalProcess": True},
     )
     debugger = session.debugger
+    if session.launch_arguments.get("stopAtWrongStore") and not session.runs_through:
+        return lambda: _to_wrong_store(session)
     if session.launch_arguments.get("stopOnEntry") and not session.runs_through:
         return lambda: debugger.enter(session.poll)
     return lambda: debugger.go(Goal(), session.poll)
+
+
+def _to_wrong_store(session: DebugSession) -> RunStop:
+    """Run to the end, and go back to the last store of the first element that is not as expected."""
+    debugger, launched = session.debugger, session.launched
+    thread = debugger.enter(session.poll).thread
+    assert launched is not None
+    around = debugger.cells_of(thread, thread.frame) if thread is not None else None
+    end = debugger.go_to_end(session.poll)
+    wrong = launched.wrong() if end.reason == "end" else None
+    if wrong is None or around is None:
+        return end
+    arg, index, words = wrong
+    session.say(words, "important")
+    return debugger.back_to_writer(around.argument(arg).element(index), around, session.poll)
 
 
 def restart(session: DebugSession, args: Body) -> None:

@@ -7,6 +7,7 @@ are kept by time and repeated in every replay. Invariant: the state at a time do
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from visa_lsp.debug.places import BodyText
     from visa_lsp.sim.dispatch import RunResult
     from visa_lsp.sim.interp import Thread
+    from visa_lsp.sim.observers.hooks import Observer
     from visa_lsp.sim.registers import Frame
 
 MAX_INSTRUCTIONS_AHEAD: Final = 500_000  # searched for the cause of a fault
@@ -321,6 +323,20 @@ class Debugger(StoppingRun):
         finally:
             machine.armed = True
 
+    def replay_for(self, observer: Observer, window: int, begin: Callable[[], None]) -> None:
+        """Execute at least the last ``window`` instructions again for an observer; ``begin`` is called before the first."""
+        time, is_last = self.time, self._future.frontier is None
+        self._leave_frontier()
+        snapshot = self.history.before(max(1, time - window + 1))[0]
+        self._back_to(snapshot)
+        begin()
+        with self.machine.overhear(observer):
+            if snapshot is self.history.start:
+                observer.group(self.stepper.groups[self.stepper.group])
+            self._replay(time)
+        if is_last:
+            self.to_time(time)
+
     def _make_edits(self) -> None:
         while self._made < len(self._edits) and self._edits[self._made].time <= self.time:
             self._made += 1
@@ -367,20 +383,28 @@ class Debugger(StoppingRun):
 
     def back_to_writer(self, cells: Cells, at: FrameCells, poll: Callable[[], bool] = never) -> RunStop:
         """Go back to the instruction that last wrote some elements. Raises DebugError for elements that cannot be watched."""
-        points, watches = self.breakpoints, self.watches
-        self.breakpoints, self.watches = [], []
-        try:
+        with self._undisturbed():
             watch = self.watch(cells, at, "write", Wish())
             if len(watch.bodies) == 1:  # a write of another activation of the body does not change this one
                 watch.depth = [*at.thread.frames, at.thread.frame].index(at.frame)
             self.apply()
-            filters, self.filters = self.filters, set()
-            try:
-                return self.back(Goal(), poll)
-            finally:
-                self.filters = filters
+            return self.back(Goal(), poll)
+
+    def go_to_end(self, poll: Callable[[], bool] = never) -> RunStop:
+        """Run to the end, or to a pause, without a stop at breakpoints, watches and faults."""
+        with self._undisturbed():
+            self.apply()
+            return self.go(Goal(), poll)
+
+    @contextmanager
+    def _undisturbed(self) -> Iterator[None]:
+        """Put the breakpoints, watches and filters of the user aside."""
+        kept = self.breakpoints, self.watches, self.filters
+        self.breakpoints, self.watches, self.filters = [], [], set()
+        try:
+            yield
         finally:
-            self.breakpoints, self.watches = points, watches
+            self.breakpoints, self.watches, self.filters = kept
             self.apply()
 
     _why: RunStop | None = None  # the reason that ``_last`` found, where it is not the goal

@@ -7,12 +7,13 @@ computes the same.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from visa_lsp.sim.machine import Machine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
     from visa_lsp.program.model import Kernel
@@ -74,6 +75,20 @@ class TrappedMachine(Machine):
         """Attach or detach the observers."""
         self.observers = self._listeners if wanted else ()
         self.watched = bool(self.observers or self.watches)
+
+    @contextmanager
+    def overhear(self, observer: Observer) -> Iterator[None]:
+        """Have one observer see the run instead of the others, whose state and findings stay."""
+        names = ("_listeners", "_traces", "_trace", "_heard", "_lists", "observers", "watched")
+        kept = [getattr(self, name) for name in names]
+        self._listeners, self._traces = (observer,), True
+        self._trace, self._heard, self._lists = True, {}, {}
+        self.attend(wanted=True)
+        try:
+            yield
+        finally:
+            for name, value in zip(names, kept, strict=True):
+                setattr(self, name, value)
 
     def listen(self, observers: Sequence[Observer]) -> None:
         """Replace the observers, and drop all findings."""

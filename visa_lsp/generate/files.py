@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.output_files import replacing
 from visa_lsp.generate import (
+    agent_tools,
     check_formats,
     extension_settings,
     glossary_page,
     launch_page,
     launch_schema,
+    lsp_methods,
     rule_pages,
     snippets,
     support_table,
@@ -35,6 +37,8 @@ MAKERS: Final[tuple[Callable[[Path], Mapping[str, str | None]], ...]] = (
     launch_page.generate_files,
     launch_schema.generate_files,
     check_formats.generate_files,
+    agent_tools.generate_files,
+    lsp_methods.generate_files,
     snippets.generate_files,
     textmate.generate_files,
     vim_syntax.generate_files,

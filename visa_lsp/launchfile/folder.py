@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.companions import Beside
 from visa_lsp.launchfile.npy import MAX_NPY_BYTES, NpyHeader, OtherTypeError, read_header
 from visa_lsp.program.elements import DTYPES
-from visa_lsp.safe_io import MAX_TEXT_BYTES, is_regular, open_file, read_file
+from visa_lsp.safe_io import MAX_TEXT_BYTES, is_readable_place, is_regular, open_file, read_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,6 +45,8 @@ class LaunchFolder:
         path = self.path(name)
         if is_regular(path) or self.beside.opened(path) is not None:
             return ""
+        if not is_readable_place(path):
+            return f"'{str(path)[:200]}' is outside of the folders that may be read"
         return f"'{str(path)[:200]}' is not a regular file" if _exists(path) else f"no such file: '{str(path)[:200]}'"
 
     def names_like(self, name: str) -> list[str]:

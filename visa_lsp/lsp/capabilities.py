@@ -25,6 +25,7 @@ ZEBIN: Final = "visa.zebin"
 DIFF: Final = "visa.diff"
 RUN: Final = "visa.run"
 RUN_ALL: Final = "visa.runAll"
+WHY: Final = "visa.why"
 GEN: Final = "visa.gen"
 COMPILE: Final = "visa.compile"
 SHOW_CONTROL_FLOW: Final = "visa.showControlFlow"
@@ -48,6 +49,7 @@ _OPTIONS: Final[dict[str, Any]] = {
     "completionProvider": {"triggerCharacters": [".", "(", "<", ":", "%", "=", "{"], "resolveProvider": True},
     "signatureHelpProvider": {"triggerCharacters": [" ", "("], "retriggerCharacters": [" ", ","]},
     "codeActionProvider": {"codeActionKinds": ["quickfix", "source.fixAll", "refactor.rewrite"]},
+    "documentRangeFormattingProvider": {"rangesSupport": True},
     "documentOnTypeFormattingProvider": {"firstTriggerCharacter": "\n", "moreTriggerCharacter": [":", "}"]},
     "semanticTokensProvider": {
         "legend": {"tokenTypes": list(TYPES), "tokenModifiers": list(MODIFIERS)},

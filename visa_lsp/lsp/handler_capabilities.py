@@ -24,6 +24,7 @@ OFFERED = {
             "visa.diff",
             "visa.run",
             "visa.runAll",
+            "visa.why",
             "visa.stats",
             "visa.gen",
             "visa.compile",

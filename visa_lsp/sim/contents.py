@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from visa_lsp.sim.dispatch import Dispatch
+    from visa_lsp.sim.memory import Array, Buffer
 
 
 class Contents:
@@ -22,3 +23,8 @@ class Contents:
         for buffer, data, written in self._kept:
             buffer.data[:] = data
             buffer.written = written
+
+    def of(self, buffer: Buffer, offset: int, size: int) -> Array:
+        """Return bytes of a buffer as they were; those of another memory as they are."""
+        kept = next((data for known, data, _ in self._kept if known.whole is buffer.whole), buffer.data)
+        return kept[offset : offset + size]

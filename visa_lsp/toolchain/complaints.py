@@ -20,8 +20,8 @@ _SUPPORTED: Final = re.compile(r"supported platforms are: (.+)")
 _BLOCK: Final = re.compile(r"^/-{3,}!!!.*?(?=^\\-{3,}|\Z)", re.MULTILINE | re.DOTALL)
 _ROUTINE: Final = re.compile(r"Error in CISA routine with name: (.*)")
 _MESSAGE: Final = re.compile(r"Error Message: (.*)")
-_VIOLATING: Final = "Violating Instruction:"
-_NUMBER: Final = re.compile(r"/// \$(\d{1,9})\s*$", re.MULTILINE)
+_INSTRUCTION: Final = re.compile(r"Violating Instruction:(.*)$", re.MULTILINE)
+_NUMBER: Final = re.compile(r"\$(\d{1,9})\s*$")
 _DECLARATION: Final = re.compile(r":\s+Error in [\w ]+ decl: (\.decl .*)$")
 _NAMED: Final = re.compile(r"(?:Input|label:) ([\w$@?-]+)")
 _NUMBERED: Final = re.compile(r"([A-Z])(\d{1,9})")
@@ -32,7 +32,8 @@ class Complaint:
     """An error in a text. The first of these fields that is set gives its place.
 
     ``line`` is a line of the copy, from 0; ``number`` the ``$N`` of an instruction of ``body``; ``declaration`` a line in
-    the finalizer's form, with its own numbering of variables; ``name`` a word of the line.
+    the finalizer's form, with its own numbering of variables; ``name`` a word of the line. ``instruction`` is the instruction
+    as the finalizer prints it.
     """
 
     message: str
@@ -41,6 +42,7 @@ class Complaint:
     number: int | None = None
     declaration: str | None = None
     name: str | None = None
+    instruction: str = ""
 
     def means(self, code: str) -> bool:
         """Return whether a line without comment may be the place, by its declaration or a name in it."""
@@ -111,11 +113,14 @@ def _of_verifier(errors: str) -> Iterator[Complaint]:
         body = routine[1].strip() if routine else None
         declared = _DECLARATION.search(words)
         named = _NAMED.search(words)
-        number = _NUMBER.search(block.partition(_VIOLATING)[2])
+        violating = _INSTRUCTION.search(block)
+        code, _, remark = (violating[1] if violating else "").partition("///")
+        number = _NUMBER.match(remark.strip())
         yield Complaint(
             _lower(words[: declared.start()] if declared else words),
             body=body, number=int(number[1]) if number else None,
             declaration=declared[1] if declared else None, name=named[1] if named else None,
+            instruction=code.strip(),
         )  # fmt: skip
 
 

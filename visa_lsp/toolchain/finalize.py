@@ -21,6 +21,7 @@ from visa_lsp.toolchain.listing import GenLine, GenListing, read_listing
 from visa_lsp.toolchain.pressure import ToldPressure, read_pressure
 from visa_lsp.toolchain.process import ToolError, run_program
 from visa_lsp.toolchain.rules import FINALIZER_ERROR, FINALIZER_FAILURE, FINALIZER_REMARK, FINALIZER_WARNING
+from visa_lsp.toolchain.schedule import read_schedule, with_issues
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from visa_lsp.toolchain.bodies import GuardedCopy, TextBody
     from visa_lsp.toolchain.complaints import Complaint
     from visa_lsp.toolchain.process import Ran
+    from visa_lsp.toolchain.schedule import ScheduleRow
 
 SECONDS: Final = 30.0  # a thousand instructions take 0.1 s
 _MAX_LISTING_BYTES: Final = 64 * MIB  # a thousand instructions take some 150 KB
@@ -37,6 +39,7 @@ _MAX_ERROR_BYTES: Final = 4 * MIB
 _TEXT: Final = "text.visaasm"
 _LISTING: Final = "text.asm"
 _ERRORS: Final = "*.errors.txt"
+_SCHEDULE: Final = re.compile(r"\.bb(\d{1,9})\.schedule$")
 _MAX_ERROR_FILES: Final = 100
 _MAX_WORDS_CHARS: Final = 200
 _NOISE: Final = re.compile(r"\s*(?:.* -platform \S+ -output|\[vISA Finalizer Messages\]|Kernel .* : \d+ registers)")
@@ -78,12 +81,16 @@ class GenUnderLine:
 
 @dataclass(frozen=True, slots=True)
 class FinalizedKernel:
-    """The machine code of a body. ``lines`` are the lines of the text with Gen code, in order."""
+    """The machine code of a body. ``lines`` are the lines of the text with Gen code, in order.
+
+    ``schedule`` are the rows of the finalizer's schedule; empty if it was not requested.
+    """
 
     body: TextBody
     listing: GenListing
     lines: tuple[GenUnderLine, ...]
     max_pressure: int | None = None
+    schedule: tuple[ScheduleRow, ...] = ()
 
     def placed(self) -> Iterator[tuple[GenLine, int]]:
         """Yield every line of the listing in order, with its line of the text."""
@@ -100,7 +107,9 @@ class Finalized:
     bodies: tuple[TextBody, ...] = field(default=())
 
 
-def finalize(codes: Sequence[str], call: FinalizerCall, *, with_pressure: bool = True) -> Finalized:
+def finalize(
+    codes: Sequence[str], call: FinalizerCall, *, with_pressure: bool = True, with_schedule: bool = False
+) -> Finalized:
     """Finalize a text, given as its lines without comments.
 
     Raises ToolError if the finalizer cannot start, or does not know the platform or an option.
@@ -109,15 +118,14 @@ def finalize(codes: Sequence[str], call: FinalizerCall, *, with_pressure: bool =
     if not bodies:
         return Finalized((), (ToolFinding(FINALIZER_FAILURE, 0, "no kernel found for the finalizer"),))
     copy = make_guarded_copy(codes, bodies)
-    # The pressure needs separate runs, which run in parallel and are stopped if there is no machine code.
+    # Pressure and schedule need separate runs, which run in parallel and are stopped if there is no machine code.
     needless = Event()
     aside = replace(call, stop=lambda: needless.is_set() or (call.stop is not None and call.stop()))
     end = time.monotonic() + call.seconds
-    with ThreadPoolExecutor(1) as pool:
-        asked = [
-            pool.submit(_pressure, make_guarded_copy(codes, bodies, number), aside, end)
-            for number in range(len(bodies) if with_pressure else 0)
-        ]
+    with ThreadPoolExecutor(1 + with_schedule) as pool:
+        copies = [make_guarded_copy(codes, bodies, number) for number in range(len(bodies))]
+        asked = [pool.submit(_pressure, one, aside, end) for one in copies if with_pressure]
+        scheduled = [pool.submit(_schedule, one, aside, end) for one in copies if with_schedule]
         try:
             with temporary_folder() as folder:
                 ran = _run(copy, call, folder, call.seconds, "-printregusage")
@@ -127,8 +135,11 @@ def finalize(codes: Sequence[str], call: FinalizerCall, *, with_pressure: bool =
                     texts[0] = texts[0] or _read(folder / _LISTING)
                 written = sorted(folder.glob(_ERRORS))[:_MAX_ERROR_FILES]
                 errors = "\n".join(_read(path, _MAX_ERROR_BYTES) for path in written)
+            rows = [one.result() if any(texts.values()) else () for one in scheduled]
             kernels = tuple(
-                _group_by_lines(bodies, number, read_listing(text), asked[number].result() if asked else ToldPressure())
+                _group_by_lines(
+                    bodies, number, read_listing(text), asked[number].result() if asked else ToldPressure(), rows
+                )
                 for number, text in texts.items()
                 if text
             )
@@ -138,7 +149,15 @@ def finalize(codes: Sequence[str], call: FinalizerCall, *, with_pressure: bool =
     if problem:
         raise ToolError(problem)
     done = {number for number, text in texts.items() if text}
-    return Finalized(kernels, _findings(codes, copy, bodies, done, ran, errors), bodies)
+    findings = _findings(codes, copy, bodies, done, ran, errors)
+    if with_schedule:
+        words = "the finalizer writes no schedule of '{}'"
+        findings += tuple(
+            ToolFinding(FINALIZER_REMARK, one.body.line, words.format(one.body.name))
+            for one in kernels
+            if not one.schedule
+        )
+    return Finalized(kernels, findings, bodies)
 
 
 def platforms_of(call: FinalizerCall) -> tuple[str, ...]:
@@ -162,7 +181,7 @@ def _run(copy: GuardedCopy, call: FinalizerCall, folder: Path, seconds: float, *
 def _read(path: Path, most: int = _MAX_LISTING_BYTES) -> str:
     """Return the contents of an output file of the finalizer; empty if it does not exist."""
     try:
-        return read_file(path, most).decode("utf-8", "replace")
+        return read_file(path, most, own=True).decode("utf-8", "replace")
     except OSError:
         return ""
 
@@ -180,12 +199,44 @@ def _pressure(copy: GuardedCopy, call: FinalizerCall, end: float) -> ToldPressur
     return ToldPressure() if ran.failure else read_pressure(ran.said)
 
 
+def _schedule(copy: GuardedCopy, call: FinalizerCall, end: float) -> tuple[ScheduleRow, ...]:
+    """Return the schedule of the single body of a copy; empty without one, as from a release that does not know the option.
+
+    This needs a separate run, because the finalizer names the files of all bodies alike.
+    """
+    left = end - time.monotonic()
+    if left <= 0 or (call.stop is not None and call.stop()):
+        return ()
+    with temporary_folder() as folder:
+        _run(copy, call, folder, left, "-printregusage", "-dumpSchedule", "-dumpDagDot")
+        blocks = {int(match[1]): path for path in folder.iterdir() if (match := _SCHEDULE.search(path.name))}
+        return read_schedule(
+            {block: (_read(path), _read(path.with_suffix(".dag.dot"))) for block, path in blocks.items()}
+        )
+
+
 def _group_by_lines(
-    bodies: Sequence[TextBody], number: int, listing: GenListing, pressure: ToldPressure
+    bodies: Sequence[TextBody],
+    number: int,
+    listing: GenListing,
+    pressure: ToldPressure,
+    schedules: Sequence[tuple[ScheduleRow, ...]] = (),
 ) -> FinalizedKernel:
-    """Return a listing grouped by the lines of the text."""
+    """Return a listing grouped by the lines of the text; ``schedules`` are those of the bodies."""
     own = bodies[number]
     functions = [body for body in bodies if not body.is_kernel]
+    schedule: tuple[ScheduleRow, ...] = ()
+    if schedules:
+        # The listing of a kernel ends with the functions that it calls.
+        called = {
+            functions[at] for at in {gen.function for gen in listing.lines} if at is not None and at < len(functions)
+        }
+        parts = [
+            schedules[number],
+            *(rows for body, rows in zip(bodies, schedules, strict=True) if body in called - {own}),
+        ]
+        lines, schedule = with_issues(listing.lines, parts)
+        listing = replace(listing, lines=tuple(lines))
     under: dict[int, list[GenLine]] = {}
     unplaced: list[GenLine] = []
     line: int | None = None
@@ -207,8 +258,10 @@ def _group_by_lines(
     for at, registers in pressure.by_number.items():
         if at < len(own.counted):
             by_line[own.counted[at]] = registers
-    lines = tuple(GenUnderLine(at, tuple(under.get(at, ())), by_line.get(at)) for at in sorted({*under, *by_line}))
-    return FinalizedKernel(own, listing, lines, pressure.peak)
+    under_lines = tuple(
+        GenUnderLine(at, tuple(under.get(at, ())), by_line.get(at)) for at in sorted({*under, *by_line})
+    )
+    return FinalizedKernel(own, listing, under_lines, pressure.peak, schedule)
 
 
 def _findings(
@@ -241,9 +294,16 @@ def _last_words(ran: Ran) -> str:
 
 
 def _place(complaint: Complaint, codes: Sequence[str], copy: GuardedCopy, bodies: Sequence[TextBody]) -> int:
-    """Return the line of the text for an error."""
+    """Return the line of the text for an error about its copy."""
     if complaint.line is not None:
         return copy.lines[min(complaint.line, len(copy.lines) - 1)]
+    return place_of(complaint, codes, bodies)
+
+
+def place_of(complaint: Complaint, codes: Sequence[str], bodies: Sequence[TextBody]) -> int:
+    """Return the line for an error of a text with at least one body."""
+    if complaint.line is not None:
+        return min(complaint.line, len(codes) - 1)
     body = next((b for b in bodies if b.name == complaint.body), bodies[0])
     if complaint.number is not None:
         return body.line_of(complaint.number)

@@ -6,16 +6,17 @@ A missing figure is None, never 0. Knows Gen only as numbered lines.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.text import lines_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 # A remark about bank conflicts may follow the number of the instruction.
-_NUMBER: Final = re.compile(r"\$(\d{1,9})(?:\s+R\{.*)?\s*$")
+_NUMBER: Final = re.compile(r"\$(\d{1,9})(?:\s+R?\{.*)?\s*$")
 _MAX_LINE_CHARS: Final = 10_000  # a line of Gen has some 200 characters
 _LABEL: Final = re.compile(r"([^\s/(][^\s]*):\s*(?://.*)?$")
 # In the listing of the calling kernel, labels of a function have the index of the function.
@@ -23,23 +24,45 @@ _OF_FUNCTION: Final = re.compile(r"L_f(\d{1,6})_|.*_f(\d{1,6})_\d+_$")
 _DECLARE: Final = re.compile(r"//\.declare (\S+) \(\d{1,9}\)\s")
 _SIZE: Final = re.compile(r" size=(\d{1,9}) ")
 _HEADER: Final = re.compile(
-    r"//\.(kernel|platform|thread_config|instCount|RA type|spill size|GRF count)[ \t]+(.*?)\s*$"
+    r"//\.(kernel|platform|thread_config|instCount|RA type|spill size|private memory size|GRF count)[ \t]+(.*?)\s*$"
 )
 _FOOTER: Final = re.compile(r"//\.BankConflicts:\s*(\d+)\s*$")
 _GRF_TOTAL: Final = re.compile(r"numGRF=(\d+)")
+# Predicate, opcode, execution size and first channel of an instruction.
+_CODE: Final = re.compile(r"\s*(?:(\([^)]*\))\s*)?([a-z][\w.]*)(?:\s*\((\d{1,2})\|M(\d{1,2})\))?")
+_DPAS: Final = ("dpas", "dpasw", "bdpas")
+# Newer releases print messages by their meaning, such as `load.ugm`, and the descriptor in the remark.
+_MESSAGE: Final = "desc:0x"
+# `scratch space spill: V5 from offset[0x32]`, by other means `spill to offset[0*64] of V5` or `spill to FP[0*32] of ?`.
+_SPILLED: Final = re.compile(r"\b(spill|fill)(?:: | (?:to|from) \w+\[)")
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """The finalizer's schedule of a line: block, issue cycle in the block, cycles taken, and cycles of waiting before it.
+
+    All are None or 0 for a line that was inserted after scheduling. ``waits_for`` is the index of the line that it waits for.
+    """
+
+    block: int | None = None
+    cycle: int | None = None
+    busy: int = 0
+    stall: int = 0
+    waits_for: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class GenLine:
     """A line of Gen: ``number`` is its ``$N``, None for labels and lines without one.
 
-    ``function`` is the index of its function in the text, None in the body itself.
+    ``function`` is the index of its function in the text, None in the body itself; ``issue`` its schedule, if it is known.
     """
 
     text: str
     number: int | None
     is_label: bool = False
     function: int | None = None
+    issue: Issue | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +80,7 @@ class GenListing:
     registers: dict[str, str]
     sizes: dict[str, int]
     spill_bytes: int = 0
+    private_bytes: int = 0
     bank_conflicts: int | None = None
     grf_used: int | None = None
     grf_total: int | None = None
@@ -94,11 +118,49 @@ def read_listing(text: str) -> GenListing:
         registers,
         sizes,
         _whole(head.get("spill size")) or 0,
+        _whole(head.get("private memory size")) or 0,
         conflicts,
         _whole(head.get("GRF count")),
         int(total[1]) if total else None,
         head.get("RA type", ""),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class CodeCounts:
+    """The instructions of a listing by kind, and the SIMD width: the channels that its widest instructions reach."""
+
+    simd: int
+    dpas: int
+    sends: int
+    syncs: int
+    spills: int
+    fills: int
+
+
+def count_code(lines: Iterable[GenLine]) -> CodeCounts:
+    """Count the messages, spills among them, and the other kinds of instructions that listings are read for."""
+    simd = 1
+    kinds: Counter[str] = Counter()
+    for line in lines:
+        code = None if line.is_label else _CODE.match(line.text)
+        if code is None:
+            continue
+        opcode = opcode_of(line.text)
+        kinds["dpas" if opcode in _DPAS else opcode] += 1
+        if spilled := _SPILLED.search(line.text.partition("//")[2]):
+            kinds[spilled[1]] += 1
+        # Instructions without mask serve the whole thread, whatever its width.
+        if code[3] and not (code[1] or "").startswith("(W"):
+            simd = max(simd, int(code[3]) + int(code[4]))
+    return CodeCounts(simd, kinds["dpas"], kinds["send"], kinds["sync"], kinds["spill"], kinds["fill"])
+
+
+def opcode_of(text: str) -> str:
+    """Return the opcode of a line of code without its parts behind dots; that of every message is ``send``."""
+    code = _CODE.match(text)
+    opcode = code[2].partition(".")[0] if code else ""
+    return "send" if opcode.startswith("send") or _MESSAGE in text.partition("//")[2] else opcode
 
 
 def _gen_lines(text: str) -> Iterator[GenLine]:

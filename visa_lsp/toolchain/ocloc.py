@@ -1,4 +1,4 @@
-"""Compiles OpenCL C to texts: calls ``ocloc`` once per device and sorts its dump into kernels and functions.
+"""Compiles OpenCL C or SPIR-V to texts: calls ``ocloc`` once per device and sorts its dump into kernels and functions.
 
 The compiler tries several SIMD sizes; a discarded attempt has a text but no listing and is omitted. Which of several finished
 attempts is in the program is decided by the ze_info, elsewhere. Invariant: the dump stays in the temporary folder.
@@ -32,6 +32,7 @@ _TEXT: Final = re.compile(r"(?P<stem>.*_simd(?P<simd>\d{1,3})_.+?)(?P<function>_
 _NAME: Final = re.compile(r'^\.(kernel|global_function)\s+"?([^"\s]+)', re.MULTILINE)
 _IR: Final = (".ll", ".spv", ".spvasm")
 _HASHED: Final = re.compile(r"^.*?_asm[0-9a-f]{16}_?")
+_SPIRV: Final = (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03")
 _INCLUDES: Final = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"', re.MULTILINE)
 
 
@@ -81,12 +82,13 @@ class Compiled:
 
 
 def compile_source(source: Path, data: bytes, call: CompilerCall) -> Compiled:
-    """Compile a source with the bytes ``data`` for one device.
+    """Compile a source or SPIR-V with the bytes ``data`` for one device.
 
     Raises ToolError if the compiler cannot start, or does not know the device or an option.
     """
     with temporary_folder() as folder:
         command = [call.tool, "compile", "-file", str(source), "-device", call.device, "--format", "zebin"]
+        command += ["-spirv_input"] if data.startswith(_SPIRV) else []
         command += ["-output", _OUTPUT, "-output_no_suffix"]  # releases since 2025 still append .bin
         options = _with_includes(call.options, source, data)
         ran = run_program(
@@ -119,7 +121,7 @@ def _with_includes(options: str, source: Path, data: bytes) -> str:
 
 
 def _last_words(source: bytes, said: str, status: int) -> str:
-    if b"kernel" not in source:
+    if b"kernel" not in source and not source.startswith(_SPIRV):
         return "found no kernel: expected `kernel void`"
     lines = [
         line.strip() for line in said.splitlines() if line.strip() and not line.startswith(("Command was", "Build "))
@@ -129,7 +131,7 @@ def _last_words(source: bytes, said: str, status: int) -> str:
 
 def _read(path: Path) -> bytes:
     try:
-        return read_file(path, _MAX_FILE_BYTES)
+        return read_file(path, _MAX_FILE_BYTES, own=True)
     except OSError:
         return b""
 

@@ -54,6 +54,14 @@ OLDER_FINALIZER: Final = _rule(
     "lsc_load.ugm (M1, 16) V36:d8u32 flat[V35]:a64", "lsc_load.ugm (M1, 16) V36:d8c32 flat[V35]:a64",
     "the list of platforms of the finalizer that was called: one without Xe2 reads text 4.1 only.",
 )  # fmt: skip
+UNDECLARED_SPILL: Final = _rule(
+    "V925", "undeclared-spill", Severity.WARNING,
+    "A listing of machine code spills registers, but the ze_info of its folder has no memory for spills of its kernel: neither a "
+    "`spill_size` nor a buffer for spills. Only `visa-lsp stats` reports it.",
+    "the listing and the ze_info are of different builds, or the runtime allocates too little scratch memory.",
+    "//.spill size 512", "execution_env: {spill_size: 512}",
+    "the listing's header and the ze_info, as the compiler writes both.",
+)  # fmt: skip
 COMPILER_ERROR: Final = _rule(
     "V930", "compiler-error", Severity.ERROR,
     "The OpenCL compiler refuses a source. The message is the compiler's own; only `visa-lsp compile` and `run K.cl` report it.",
@@ -68,5 +76,6 @@ COMPILER_WARNING: Final = _rule(
 )  # fmt: skip
 
 RULES: Final = (
-    FINALIZER_ERROR, FINALIZER_WARNING, FINALIZER_FAILURE, FINALIZER_REMARK, OLDER_FINALIZER, COMPILER_ERROR, COMPILER_WARNING,
+    FINALIZER_ERROR, FINALIZER_WARNING, FINALIZER_FAILURE, FINALIZER_REMARK, OLDER_FINALIZER, UNDECLARED_SPILL,
+    COMPILER_ERROR, COMPILER_WARNING,
 )  # fmt: skip

@@ -24,6 +24,7 @@ import { compareWith, registerComparison } from './views/compare.ts';
 import { SourceCompiler } from './views/compile.ts';
 import { CompilerCheck } from './views/compiler.ts';
 import { CursorLine } from './views/cursor.ts';
+import { DumpLenses } from './views/dump.ts';
 import { Blocks } from './views/embedded.ts';
 import { FlowView } from './views/flow.ts';
 import { MachineView } from './views/machine.ts';
@@ -32,6 +33,8 @@ import { SourceLenses } from './views/source.ts';
 import { explain, lineInFront, registerTexts, showReferences, showZeInfo } from './views/texts.ts';
 import { ISA_SCHEME, IsaEditor } from './views/isa.ts';
 import { PAGE_SCHEME, Pages } from './views/pages.ts';
+import { WhyView } from './views/why.ts';
+import type { Entry } from './views/whytree.ts';
 import { ZebinEditor } from './views/zebin.ts';
 import { welcomeOnce } from './welcome.ts';
 import { plain } from './plain.ts';
@@ -53,6 +56,7 @@ export interface Api {
   heat: HeatLines;
   pressure: PressureView;
   range: LiveRange;
+  why: WhyView;
 }
 
 let server: Server | undefined;
@@ -61,14 +65,15 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   const output = vscode.window.createOutputChannel('vISA');
   const current = new Server(context, output, show);
   server = current;
-  const results = new ResultsPanel(context);
+  const why = new WhyView(current);
+  const results = new ResultsPanel(context, (uri, question) => void guarded(() => why.show(uri, question)));
   const inline = new InlineValues(current);
   const form: QuickForm = new QuickForm(context, current, (uri, quick): Promise<unknown> => runner.quick(uri, quick));
   const heat = new HeatLines();
   const marks = new FaultMarks();
   const runner = new Runner(current, results, inline, form, heat, marks);
   const flow = new FlowView(context, current, heat);
-  const machine = new MachineView(context, current);
+  const machine = new MachineView(context, current, heat);
   const statistics = new Statistics(current);
   const range = new LiveRange(statistics);
   const pressure = new PressureView(context, statistics, range);
@@ -178,6 +183,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     output,
     current,
     results,
+    why,
     marks,
     form,
     inline,
@@ -191,6 +197,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     new SourceLenses(current),
     new SourceCompiler(context, current, pages, platformsOf(context.extension.packageJSON)),
     new CursorLine(current),
+    new DumpLenses(current),
     debugging.register(),
     lanes,
     threads,
@@ -206,6 +213,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     command('visa.showPressure', (uri) => pressure.show(uri)),
     command('visa.markLiveRange', () => range.atCursor()),
     vscode.commands.registerCommand('visa.chooseHeat', () => heat.choose()),
+    command('visa.explainValue', (uri) => why.ask(uri)),
+    vscode.commands.registerCommand('visa.openCause', (entry: Entry) => why.open(entry)),
     command('visa.debugKernel', (uri) => debugging.start(uri)),
     command('visa.quickRun', (uri) => runner.ask(uri)),
     command('visa.newLaunchFile', (uri) => runner.newLaunchFile(uri)),
@@ -240,7 +249,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   );
   void welcomeOnce(context);
   await current.restart();
-  return { server: current, tests, results, flow, machine, status, runner, form, inline, zebin, lanes, threads, heat, pressure, range };
+  return { server: current, tests, results, flow, machine, status, runner, form, inline, zebin, lanes, threads, heat, pressure, range, why };
 }
 
 export async function deactivate(): Promise<void> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { figuresAt, kernelAt, lifeNamed, liveAt, loops, points, rowWords, runWords, ticks, type KernelFigures } from '../src/performance/figures.ts';
-import { heatOf, hotLines, hottest, type Profile } from '../src/performance/profile.ts';
+import { heatOf, heatOfSchedule, hotLines, hottest, type Profile } from '../src/performance/profile.ts';
 
 const kernel = (name: string, first: number, rows: number[]): KernelFigures => ({
   name,
@@ -97,6 +97,14 @@ test('heat in words', () => {
   assert.equal(words('idle', 11), '50.0% of 16 lanes idle');
   assert.equal(words('traffic', 10), 'write 64 bytes in 16 cache lines, 6.3% asked for');
   assert.equal(words('traffic', 12), 'write 64 bytes of shared local memory, 3 bank conflicts');
+});
+
+test('the heat of a schedule counts cycles, and names those of waiting', () => {
+  const heat = heatOfSchedule([{ name: 'k', lines: [{ line: 4, cycles: 2, stall: 0 }, { line: 7, cycles: 1050, stall: 1048 }, { line: 9 }] }]);
+  assert.deepEqual([...heat], [
+    [4, { level: 1, words: "2 cycles of the finalizer's schedule" }],
+    [7, { level: 5, words: "1,050 cycles of the finalizer's schedule, 1,048 of them waiting" }],
+  ]);
 });
 
 test('of neighbours that say the same only the first is hot; a block is as hot as its hottest line', () => {

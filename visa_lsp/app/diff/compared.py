@@ -76,7 +76,14 @@ def compared(
     if a == b == STDIN:
         raise UserError("- cannot be both files: standard input is read only once")
     names = [(stdin_filename or STDIN_NAME) if path == STDIN else path for path in (a, b)]
-    sides = [_side(name, read_bytes(path), platform, say) for name, path in zip(names, (a, b), strict=True)]
+    return compared_data([(name, read_bytes(path)) for name, path in zip(names, (a, b), strict=True)], platform, say)
+
+
+def compared_data(
+    files: Sequence[tuple[str, bytes]], platform: str | None, say: Callable[[str], None]
+) -> ProgramComparison:
+    """Compare two files, each with its name and bytes. Raises UserError for what is neither a text nor an object."""
+    sides = [_side(name, data, platform, say) for name, data in files]
     unreadable = sum(side is None for side in sides)
     return ProgramComparison([] if unreadable else [_diff(*sides)], folders=False, unreadable=unreadable)
 

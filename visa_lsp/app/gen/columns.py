@@ -20,23 +20,26 @@ if TYPE_CHECKING:
     from visa_lsp.app.gen.highlight import Part
     from visa_lsp.app.gen.sources import TiedSource
     from visa_lsp.toolchain.finalize import FinalizedKernel
+    from visa_lsp.toolchain.listing import Issue
 
 _HUES: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
-class PressureBar:
-    """The register pressure at a line, also in percent of the highest."""
+class Bar:
+    """A figure beside a line, its length in percent, and its tooltip."""
 
-    registers: int
+    figure: int
     percent: int
+    title: str
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnLine:
     """A line of a column. ``number`` is shown before it; ``v`` and ``s`` count from 1; ``hue`` is one of six colours.
 
-    ``kind`` is a CSS class (``error``, ``inserted``), ``title`` the tooltip of the line.
+    ``kind`` is a CSS class (``error``, ``inserted``), ``title`` the tooltip of the line. ``bar`` is the register pressure at a line of the
+    text, the issue cycle of a line of Gen.
     """
 
     number: str
@@ -46,7 +49,7 @@ class ColumnLine:
     hue: int | None = None
     kind: str = ""
     title: str = ""
-    live: PressureBar | None = None
+    bar: Bar | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +99,11 @@ class Columns:
         made_from = self._document.source
         for line, parts in enumerate(visa_lines(made_from.text, made_from.platform)):
             found = wrong.get(line)
-            live = PressureBar(pressure[line], 100 * pressure[line] // peak) if line in pressure else None
+            live = pressure.get(line)
+            bar = None if live is None else Bar(live, 100 * live // peak, f"{live} registers live")
             yield ColumnLine(
                 str(line + 1), parts, line + 1, self._by_line.get(line), self._hue.get(line),
-                found.severity.value if found else "", found.message if found else "", live,
+                found.severity.value if found else "", found.message if found else "", bar,
             )  # fmt: skip
 
     def gen(self) -> Iterator[GenBlock]:
@@ -110,6 +114,8 @@ class Columns:
 
     def _gen_lines(self, kernel: FinalizedKernel) -> Iterator[ColumnLine]:
         number = 0
+        places = [line for _, line in kernel.placed()]
+        longest = max((gen.issue.stall for gen in kernel.listing.lines if gen.issue), default=0) or 1
         for gen, line in kernel.placed():
             v, s = line + 1, self._by_line.get(line)
             if gen.is_label:
@@ -119,5 +125,14 @@ class Columns:
             added = gen.number is None
             yield ColumnLine(
                 str(number), gen_line(gen.text), v, s, self._hue.get(line),
-                "inserted" if added else "", "inserted by the finalizer" if added else "",
+                "inserted" if added else "", "inserted by the finalizer" if added else "", _issue_bar(gen.issue, places, longest),
             )  # fmt: skip
+
+
+def _issue_bar(issue: Issue | None, places: list[int], longest: int) -> Bar | None:
+    """Return the issue cycle of a line of Gen; the bar is as long as the cycles of waiting before it, by the longest."""
+    if issue is None or issue.cycle is None:
+        return None
+    wait = "" if issue.waits_for is None else f" for line {places[issue.waits_for] + 1}"
+    words = f"cycle {issue.cycle} of block {issue.block}, {issue.stall} cycles of waiting{wait}"
+    return Bar(issue.cycle, 100 * issue.stall // longest, words)

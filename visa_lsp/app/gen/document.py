@@ -72,8 +72,11 @@ class GenDocument:
 
 def read_input(path: str, stdin_filename: str | None, platform: str | None) -> Source:
     """Read a text, or read and disassemble an object. Raises UserError if it is neither or cannot be read."""
-    name = (stdin_filename or STDIN_NAME) if path == STDIN else path
-    data = read_bytes(path)
+    return source_of((stdin_filename or STDIN_NAME) if path == STDIN else path, read_bytes(path), platform, path)
+
+
+def source_of(name: str, data: bytes, platform: str | None, path: str) -> Source:
+    """Return the text of the bytes of a file; ``path`` locates its settings and what is beside it. Raises as ``read_input``."""
     is_object = data.startswith(OBJECT_MAGIC)
     asked = platform or settings_for(path).platform
     text = _disassemble(name, data, asked) if is_object else decode(name, data).text
@@ -132,8 +135,12 @@ def made(
     seconds: float,
     path: str = STDIN,
     stop: Callable[[], bool] | None = None,
+    *,
+    schedule: bool = False,
 ) -> GenDocument:
     """Finalize a text; ``path`` locates its settings, ``stop`` returns whether the request was cancelled.
+
+    ``schedule`` adds the finalizer's schedule.
 
     Raises UserError if the tool is missing or refuses the call.
     """
@@ -156,7 +163,7 @@ def made(
                 codes, note = in_older_forms(document, source.platform, codes)
             elif EFFICIENT in source.text:
                 call = replace(call, options=(EFFICIENT, *options))
-        result = finalize(codes, call)
+        result = finalize(codes, call, with_schedule=schedule)
     except ToolError as error:
         raise UserError(f"{source.name}: {error}") from None
     return _document(source, call.tool, options, result, note)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from visa_lsp.app.check.report import ReportedFinding
-    from visa_lsp.app.gen.columns import ColumnLine, GenBlock, PressureBar
+    from visa_lsp.app.gen.columns import Bar, ColumnLine, GenBlock
     from visa_lsp.app.gen.document import GenDocument
 
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
@@ -114,7 +114,7 @@ def _column(name: str, title: str, lines: Iterable[str]) -> Iterator[str]:
 def _visa(columns: Columns, findings: Sequence[ReportedFinding]) -> Iterator[str]:
     registers = columns.registers
     for line in columns.visa(findings):
-        yield _line(line, lambda kind, text: registers.get(text, "") if kind == "var" else "", _live(line.live))
+        yield _line(line, lambda kind, text: registers.get(text, "") if kind == "var" else "", _bar(line.bar))
 
 
 def _gen(columns: Columns) -> Iterator[str]:
@@ -123,7 +123,8 @@ def _gen(columns: Columns) -> Iterator[str]:
         yield '<div class="head">no machine code; see the findings</div>'
     for block in blocks:
         yield f'<div class="head">{_text(block.head)}</div>'
-        yield from (_line(line, _living(block)) for line in block.lines)
+        timed = any(line.bar for line in block.lines)
+        yield from (_line(line, _living(block), _bar(line.bar) if timed else "") for line in block.lines)
 
 
 def _living(block: GenBlock) -> Callable[[str, str], str]:
@@ -134,21 +135,19 @@ def _living(block: GenBlock) -> Callable[[str, str], str]:
     return title
 
 
-def _line(line: ColumnLine, title: Callable[[str, str], str] = lambda _kind, _text: "", live: str = "") -> str:
+def _line(line: ColumnLine, title: Callable[[str, str], str] = lambda _kind, _text: "", bar: str = "") -> str:
     """Return a line of a column; ``title`` returns the tooltip of a part, given its kind and text."""
     classes = f"{'' if line.hue is None else f' h{line.hue}'}{f' {line.kind}' if line.kind else ''}"
     ties = "".join(f' data-{key}="{at}"' for key, at in (("v", line.v), ("s", line.s)) if at is not None)
     told = f' title="{_text(line.title)}"' if line.title else ""
     code = "".join(_part(kind, text, title(kind, text)) for kind, text in line.parts) or " "
-    return f'<div class="line{classes}" role="option"{ties}{told}><i>{line.number}</i>{live}<code>{code}</code></div>'
+    return f'<div class="line{classes}" role="option"{ties}{told}><i>{line.number}</i>{bar}<code>{code}</code></div>'
 
 
-def _live(live: PressureBar | None) -> str:
-    if live is None:
+def _bar(bar: Bar | None) -> str:
+    if bar is None:
         return '<b class="live"></b>'
-    return (
-        f'<b class="live" style="--live:{live.percent}%" title="{live.registers} registers live">{live.registers}</b>'
-    )
+    return f'<b class="live" style="--live:{bar.percent}%" title="{bar.title}">{bar.figure}</b>'
 
 
 def _part(kind: str, text: str, title: str) -> str:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from visa_lsp.app.check.report import ReportedFinding
     from visa_lsp.app.gen.document import GenDocument
-    from visa_lsp.toolchain.finalize import FinalizedKernel
-    from visa_lsp.toolchain.listing import GenListing
+    from visa_lsp.toolchain.finalize import FinalizedKernel, GenUnderLine
+    from visa_lsp.toolchain.listing import GenLine, GenListing, Issue
 
 _INDENT = " " * 12
 
@@ -45,7 +45,8 @@ def findings_json(findings: Iterable[ReportedFinding], who: str) -> list[dict[st
 
 def _kernel(kernel: FinalizedKernel) -> dict[str, Any]:
     listing = kernel.listing
-    return {
+    places = [line for _, line in kernel.placed()]
+    value: dict[str, Any] = {
         "name": printable(kernel.body.name),
         "gen_instructions": listing.instructions,
         "spill_bytes": listing.spill_bytes,
@@ -57,11 +58,44 @@ def _kernel(kernel: FinalizedKernel) -> dict[str, Any]:
             for under in kernel.lines
         ],
     }
+    if kernel.schedule:
+        for line, under in zip(value["lines"], kernel.lines, strict=True):
+            line["cycles"], line["stall"] = cycles_of(under)
+            line["issue"] = [_issue(gen.issue, places) for gen in under.instructions]
+        value["schedule"] = [
+            {
+                "block": row.block, "cycle": row.cycle, "cycles": row.busy, "stall": row.stall, "instruction": row.text,
+                "line": None if row.gen is None else places[row.gen] + 1,
+            }
+            for row in kernel.schedule
+        ]  # fmt: skip
+    return value
+
+
+def _issue(issue: Issue | None, places: list[int]) -> dict[str, Any] | None:
+    if issue is None:
+        return None
+    return {
+        "block": issue.block, "cycle": issue.cycle, "cycles": issue.busy, "stall": issue.stall,
+        "waits_for": None if issue.waits_for is None else places[issue.waits_for] + 1,
+    }  # fmt: skip
+
+
+def cycles_of(under: GenUnderLine) -> tuple[int, int]:
+    """Return the cycles of a line by the finalizer's schedule, waiting included, and the cycles of waiting."""
+    issues = [gen.issue for gen in under.gen if gen.issue is not None]
+    stall = sum(issue.stall for issue in issues)
+    return stall + sum(issue.busy for issue in issues), stall
 
 
 def figures(kernel: FinalizedKernel) -> str:
     """Return the figures of a kernel in a line: ``24 Gen instructions, 37 of 128 GRF, no spill``; unknown ones are omitted."""
-    return figures_of(kernel.listing, kernel.max_pressure)
+    words = figures_of(kernel.listing, kernel.max_pressure)
+    if not kernel.schedule:
+        return words
+    stall = sum(row.stall for row in kernel.schedule)
+    cycles = stall + sum(row.busy for row in kernel.schedule)
+    return f"{words}, scheduled for {cycles} cycles, {stall} of them stalls"
 
 
 def figures_of(listing: GenListing, pressure: int | None = None) -> str:
@@ -84,8 +118,24 @@ def as_text(document: GenDocument) -> Iterator[str]:
     for kernel in document.result.kernels:
         kind = "kernel" if kernel.body.is_kernel else "function"
         yield f"{kind} {printable(kernel.body.name)} on {source.platform}: {figures(kernel)}"
+        places = [line for _, line in kernel.placed()] if kernel.schedule else []
+        if kernel.schedule:
+            yield f"{'line':>6} {'live':>4} {'cycles':>6} {'stall':>5}; of Gen lines: issue cycle in the block, stall, line waited for"
         for under in kernel.lines:
             pressure = "" if under.pressure is None else str(under.pressure)
-            yield f"{under.line + 1:>6} {pressure:>4} {printable(lines[under.line].strip())}"
-            yield from (f"{_INDENT}{line.text}" for line in under.gen)
+            sums = "{:>6} {:>5} ".format(*cycles_of(under)) if kernel.schedule else ""
+            yield f"{under.line + 1:>6} {pressure:>4} {sums}{printable(lines[under.line].strip())}"
+            yield from (
+                f"{_issue_cells(line, places) if kernel.schedule else _INDENT}{line.text}" for line in under.gen
+            )
         yield ""
+
+
+def _issue_cells(line: GenLine, places: list[int]) -> str:
+    """Return the cells before a Gen line: issue cycle, stall, and the line of the text that it waits for."""
+    issue = line.issue
+    if issue is None:
+        return " " * 26
+    cycle = "" if issue.cycle is None else str(issue.cycle)
+    waits = "" if issue.waits_for is None else f"<{places[issue.waits_for] + 1}"
+    return f"{cycle:>12} {issue.stall or '':>5} {waits:>6} "

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def view_columns(document: GenDocument, source: str | None = None) -> dict[str, Any]:
     """Return ``{"source": {"name", "path", "lines", "ties"} or None, "gen": [{"head", "living", "lines"}]}``.
 
-    A line is ``{"number", "parts": [[kind, text]], "v"?, "s"?, "hue"?, "kind"?, "title"?}``; ``ties`` has the line of the source by
+    A line is ``{"number", "parts": [[kind, text]], "v"?, "s"?, "hue"?, "kind"?, "title"?, "bar"?}``; ``ties`` has the line of the source by
     that of the text, both from 1, ``living`` by the number of a GRF register the variables that live in it. ``source`` is
     the source file that the user named. Raises UserError if it cannot be read.
     """
@@ -41,4 +41,6 @@ def _line(line: ColumnLine) -> dict[str, Any]:
     value: dict[str, Any] = {"number": line.number, "parts": line.parts}
     more = (("v", line.v), ("s", line.s), ("hue", line.hue), ("kind", line.kind or None), ("title", line.title or None))
     value.update({key: told for key, told in more if told is not None})
+    if line.bar is not None:
+        value["bar"] = {"figure": line.bar.figure, "percent": line.bar.percent, "title": line.bar.title}
     return value

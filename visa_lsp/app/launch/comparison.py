@@ -54,9 +54,9 @@ def largest_words(wrong: Mismatch, shape: Sequence[int]) -> str:
     places = {error.at for error in known.values()}
     if len(places) == 1:
         said = ", ".join(f"{_short(error.value)} {name}" for name, error in known.items())
-        words.append(f"largest error at {_at(places.pop(), shape)}: {said}")
+        words.append(f"largest error at {index_words(places.pop(), shape)}: {said}")
     elif known:
-        said = ", ".join(f"{_short(e.value)} {name} at {_at(e.at, shape)}" for name, e in known.items())
+        said = ", ".join(f"{_short(e.value)} {name} at {index_words(e.at, shape)}" for name, e in known.items())
         words.append(f"largest error: {said}")
     if wrong.unordered:
         words.append(f"{wrong.unordered} with NaN or infinity on one side")
@@ -71,7 +71,7 @@ def difference_lines(array: Array, wrong: Mismatch) -> list[str]:
     lines = [f"{wrong.count} of {array.size} elements differ; {largest_words(wrong, array.shape)}"]
     for at in wrong.first[:_SHOWN]:
         got, meant = numbers(array.reshape(-1)[at : at + 1])[0], numbers(expected.reshape(-1)[at : at + 1])[0]
-        lines.append(f"{_at(at, array.shape)}: got {got}, expected {meant}")
+        lines.append(f"{index_words(at, array.shape)}: got {got}, expected {meant}")
     return lines
 
 
@@ -79,7 +79,8 @@ def _short(value: float) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _at(flat: int, shape: Sequence[int]) -> str:
+def index_words(flat: int, shape: Sequence[int]) -> str:
+    """Return the index of an element: ``[3, 5]``."""
     return f"[{', '.join(str(n) for n in _place(flat, shape))}]"
 
 

@@ -104,7 +104,7 @@ class DefaultArgument:
 
 def is_count(info: KernelInfo, index: int, *, nameless: bool = False) -> bool:
     """Return whether an argument is likely to be compared with the id of a work item."""
-    element, width = _declared(info, index)
+    element, width = declared_element(info, index)
     return (
         not any(e.arg_type in _POINTERS for e in info.payload if e.arg_index == index)
         and width < 2
@@ -121,7 +121,7 @@ def default_argument(
     ``types`` are element types of buffers by name, for ze_info that was inferred from a text and has none.
     """
     entries = [p for p in info.payload if p.arg_index == index]
-    element, width = _declared(info, index)
+    element, width = declared_element(info, index)
     pointer = next((e for e in entries if e.arg_type in _POINTERS), None)
     if pointer is None:
         return _value(info, index, entries, element, width, sizes)
@@ -140,7 +140,7 @@ def default_argument(
     return _buffer(element, max(1, width), index, name, sizes)
 
 
-def _declared(info: KernelInfo, index: int) -> tuple[str, int]:
+def declared_element(info: KernelInfo, index: int) -> tuple[str, int]:
     """Return the NumPy name of an argument's element type, empty if it has none, and the number of vector elements."""
     told = next((a.type_name for a in info.arguments if a.index == index), "")
     match = _VECTOR.fullmatch(told.split(";")[0].rstrip("*").strip())

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.launch.defaults import DefaultSizes, default_argument, is_count
@@ -225,5 +226,7 @@ def flow(value: Any) -> str:
             return "[" + ", ".join(flow(v) for v in value) + "]"
         case str() if _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
             return value
+        case float() if not isfinite(value):
+            return {"nan": ".nan", "inf": ".inf", "-inf": "-.inf"}[str(value)]
         case _:
             return json.dumps(value, ensure_ascii=False)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from visa_lsp.program.elements import cl_element
+from visa_lsp.safe_io import is_limited
 from visa_lsp.sim.launch.config import BufferArg, LaunchError, LocalArg, NullArg, ValueArg
 
 if TYPE_CHECKING:
@@ -25,8 +26,12 @@ if TYPE_CHECKING:
 def on_cpu(source: str, path: Path, prepared: PreparedLaunch, config: LaunchConfig) -> Mapping[int | str, Array]:
     """Run the kernel of the same name, or the only one, and return the buffers by index or name, as in the launch.
 
-    Raises LaunchError if pyopencl or pocl is not installed, the source cannot be compiled, or its arguments differ.
+    Raises LaunchError if reading is limited to some folders, pyopencl or pocl is not installed, the source cannot be compiled, or its arguments differ.
     """
+    if is_limited():
+        raise LaunchError(
+            f"the reference '{path}' is native code, which cannot be kept within some folders; use visa-lsp run"
+        )
     if find_spec("pyopencl") is None:
         raise LaunchError(f"the reference '{path}' is OpenCL C and needs pyopencl: pip install pyopencl[pocl]")
     os.environ.setdefault("PYOPENCL_NO_CACHE", "1")

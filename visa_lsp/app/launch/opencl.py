@@ -10,7 +10,7 @@ import contextlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from visa_lsp.app.compile.build import built, device_of, read_source, with_lines
+from visa_lsp.app.compile.build import built, device_of, with_lines
 from visa_lsp.app.compile.outputs import file_name, files_of
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch.program import BodySource, TextProblems
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from visa_lsp.app.compile.build import Build
+    from visa_lsp.app.compile.build import Build, BuildSource
     from visa_lsp.app.launch.report import RunReport
 
 
@@ -42,22 +42,12 @@ class CompiledProgram:
     kernel: str
     assumed: tuple[str, ...]
 
-    def named_after(self, name: str, report: RunReport) -> RunReport:
-        """Return a report whose texts are named after the source ``name``, because the temporary folder will be gone."""
-        folder = str(self.path.parent)
-        sources = {
-            body: BodySource(source.path.replace(f"{folder}/", f"{name}: "), source.lines)
-            for body, source in report.sources.items()
-        }
-        return replace(report, sources=sources)
 
-
-def built_program(name: str, compiler: CompilerWords, platform: str | None) -> Build:
+def built_program(source: BuildSource, compiler: CompilerWords, platform: str | None) -> Build:
     """Compile a source for a platform.
 
     Raises UserError if the compiler is missing or there is no kernel, and TextProblems with the errors of the compiler.
     """
-    source = read_source(name, compiler.stdin_filename)
     build = built(source, device_of(None, platform), with_lines(compiler.options), compiler.ocloc)
     if build.program is None:
         lines = [f.concise for f in build.findings if f.severity is Severity.ERROR]
@@ -67,17 +57,33 @@ def built_program(name: str, compiler: CompilerWords, platform: str | None) -> B
     return build
 
 
+def named_after(name: str, folder: Path, report: RunReport) -> RunReport:
+    """Return a report whose texts are named after the input ``name``, because their temporary folder will be gone."""
+    sources = {
+        body: BodySource(source.path.replace(f"{folder}/", f"{name}: "), source.lines)
+        for body, source in report.sources.items()
+    }
+    return replace(report, sources=sources)
+
+
 def kernels_of(build: Build) -> list[str]:
     """Return the names of the kernels of a build."""
     return [text.name for text in build.texts if text.is_kernel]
+
+
+def refuse_unknown_kernel(build: Build, kernel: str) -> None:
+    """Raise UserError if a build has no such kernel."""
+    kernels = kernels_of(build)
+    if kernel not in kernels:
+        raise UserError(f"{build.source.name}: unknown kernel '{kernel}'; known kernels: {', '.join(kernels)}")
 
 
 @contextlib.contextmanager
 def compiled(build: Build, kernel: str | None) -> Iterator[CompiledProgram]:
     """Unpack a build; the program is that of ``kernel``, else of the first. Raises UserError if there is no such kernel."""
     kernels = kernels_of(build)
-    if kernel is not None and kernel not in kernels:
-        raise UserError(f"{build.source.name}: unknown kernel '{kernel}'; known kernels: {', '.join(kernels)}")
+    if kernel is not None:
+        refuse_unknown_kernel(build, kernel)
     chosen = kernel or kernels[0]
     others = ", ".join(other for other in kernels if other != chosen)
     words = f"kernel: {chosen}, the first; there are also {others} (--kernel NAME|all)"

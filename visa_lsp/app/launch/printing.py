@@ -29,11 +29,12 @@ object, several give an array.
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.app.launch.comparison import base64_of, difference_lines, expectation_values, finite, numbers
+from visa_lsp.app.launch.comparison import base64_of, difference_lines, expectation_values, finite, index_words, numbers
 from visa_lsp.app.launch.profile import profile_lines, profile_values
 from visa_lsp.sim.faults import items_text
 
@@ -54,7 +55,7 @@ class Outcome:
     """One launch for the report: its name and either a report with the files written, or an error line and status.
 
     For a generated launch ``launch_text`` is the text of its launch file. A launch that is only written has no report, but the
-    assumptions ``assumed`` and the files ``written``.
+    assumptions ``assumed`` and the files ``written``. ``next_step`` is a command for a failed expectation.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Outcome:
     launch_text: str = ""
     assumed: tuple[str, ...] = ()
     written: tuple[str, ...] = ()
+    next_step: str = ""
 
 
 # The report as text.
@@ -119,7 +121,20 @@ def text_lines(outcome: Outcome, *, timed: bool = False) -> Iterator[str]:
     if report.profile is not None:
         for line in profile_lines(report.profile, report.sources):
             yield f"  {line}"
+    if outcome.next_step:
+        yield f"  for the cause: {outcome.next_step}"
     yield f"  {verdict(report)}"
+
+
+def cause_option(report: RunReport) -> str:
+    """Return the option of ``visa-lsp why`` for the first element that is not as expected; empty if all are."""
+    for expectation in report.expectations:
+        wrong = expectation.mismatch
+        buffer = next((buffer for buffer in report.buffers if buffer.arg == expectation.arg), None)
+        if wrong is not None and wrong.first and buffer is not None:
+            words = f"{buffer.name or buffer.arg}{index_words(wrong.first[0], buffer.array.shape)}"
+            return f"--value {shlex.quote(words)}"
+    return ""
 
 
 def verdict(report: RunReport) -> str:

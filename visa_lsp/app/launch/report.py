@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.model import Mark
+from visa_lsp.safe_io import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -170,9 +171,7 @@ def _excerpt(source: BodySource | None, line: int) -> tuple[str, str]:
 
 def _line_of(path: Path, line: int) -> str:
     try:
-        if not path.is_file() or path.stat().st_size > _MAX_SOURCE_BYTES:
-            return ""
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = read_file(path, _MAX_SOURCE_BYTES).decode("utf-8", "replace").splitlines()
     except (OSError, ValueError):
         return ""
     return lines[line - 1].strip() if line <= len(lines) else ""

@@ -163,7 +163,7 @@ class ReadyRun:
         """The output of the kernel so far."""
         return text_printed(self.prepared.printf, self.prepared.dispatch.memory) if self.prepared.printf else ""
 
-    def _expectations(self) -> tuple[ExpectationReport, ...]:
+    def expectations(self) -> tuple[ExpectationReport, ...]:
         """Return all expectations of the launch file, in its order."""
         launch, prepared = self.launch, self.prepared
         found = list(condition_reports(launch.conditions, prepared, launch.config, launch.names, self._referred))
@@ -231,7 +231,7 @@ class ReadyRun:
             self.platform.name,
             "interp" if result.interpreted else engine,
             buffer_reports(prepared, config),
-            () if result.ended else self._expectations(),
+            () if result.ended else self.expectations(),
             tuple(wrong),
             result.threads,
             result.groups,

@@ -1,4 +1,4 @@
-"""Reads texts and objects as programs with lines, and chooses the size of a GRF row.
+"""Reads texts and objects as programs with lines, and dumps; chooses the size of a GRF row.
 
 The lines of an object are those of the text that ``dis`` prints of it. The size is that of the platform if it is known, else
 inferred from the program.
@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.app.assemble import module_of_object, problem_lines, program_of_text
 from visa_lsp.app.errors import UserError
+from visa_lsp.app.folders import SUFFIXES, files_of, is_folder
 from visa_lsp.app.inputs import OBJECT_MAGIC, decode, read_bytes
+from visa_lsp.app.stats.dumps import DUMP_MAGIC, DUMP_SUFFIX, DumpFigures, decode_dump, figures_of_dump, is_dump
 from visa_lsp.app.stats.figures import KernelFigures, figures_of
 from visa_lsp.diagnostics import Severity
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.grf import grf_in_comment, grf_of
+from visa_lsp.safe_io import MAX_OBJECT_BYTES, open_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,11 +27,48 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Module
 
 
-def figures_of_file(
-    path: str, platform: str | None, *, lives: bool = False, say: Callable[[str], None]
-) -> list[KernelFigures] | None:
-    """Read a file and return the figures of each kernel and function, as ``figures_of_data``."""
-    return figures_of_data(path, read_bytes(path), platform, lives=lives, say=say)
+def inputs_of(path: str) -> list[str]:
+    """Return the texts, objects and dumps of a folder; any other path is an input itself.
+
+    Raises UserError for a folder without any.
+    """
+    if not is_folder(path):
+        return [path]
+    files = files_of(path, (*SUFFIXES, DUMP_SUFFIX)).values()
+    # Files of other assemblers have the ending of dumps.
+    dumps = {one for one in files if one.lower().endswith(DUMP_SUFFIX) and _is_dump(one)}
+    programs = {one for one in files if not one.lower().endswith(DUMP_SUFFIX)}
+    # A compiler that dumps writes the object of each text beside it, and some releases an incomplete one.
+    dumped = {Path(one).parent for one in dumps}
+    programs -= {
+        one
+        for one in programs
+        if one.endswith(".isa") and Path(one).parent in dumped and f"{one.removesuffix('.isa')}.visaasm" in programs
+    }
+    found = [one for one in files if one in dumps or one in programs]
+    if not found:
+        raise UserError(f"{path}: no texts or objects in this folder")
+    return found
+
+
+def _is_dump(path: str) -> bool:
+    try:
+        with open_file(Path(path), MAX_OBJECT_BYTES) as (stream, _):
+            return is_dump(stream.read(len(DUMP_MAGIC)))
+    except (OSError, ValueError):
+        return True  # reported when it is read
+
+
+def dumps_of(path: str) -> dict[str, DumpFigures]:
+    """Return the figures of the dumps of a folder by their relative paths, or of one dump.
+
+    Raises UserError if there are none.
+    """
+    paths = files_of(path, (DUMP_SUFFIX,)) if is_folder(path) else {"": path}
+    found = {place: read_bytes(file) for place, file in paths.items() if place == "" or _is_dump(file)}
+    if not all(map(is_dump, found.values())) or not found:
+        raise UserError(f"{path}: expected native dumps (.asm), which begin with //.kernel")
+    return {place: figures_of_dump(paths[place], decode_dump(data)) for place, data in found.items()}
 
 
 def figures_of_data(

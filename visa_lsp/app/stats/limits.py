@@ -1,60 +1,94 @@
-"""Limits of register pressure: a number, and a baseline with the earlier pressure of each kernel.
+"""Limits of register pressure and of spills: a number, and a baseline with the earlier figure of each kernel.
 
-A kernel is identified by its input and name; with equal names the n-th is compared with the n-th. Invariant: a kernel that is
-not in the baseline is not worse.
+The figure of a text or object is its pressure, that of a dump its spilled bytes. A kernel is identified by its input and name; with
+equal names the n-th is compared with the n-th. Invariant: a kernel that is not in the baseline is not worse.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from visa_lsp.app.baselines import read_items, relative, write_items
 from visa_lsp.app.errors import UserError, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from visa_lsp.app.stats.dumps import DumpFigures
     from visa_lsp.app.stats.figures import KernelFigures
 
+_DIGEST: Final = re.compile(r"(?<=_asm)[0-9a-f]{16}(?=_[^/]*$)")
 _KEY: Final = "kernels"
-Known = dict[tuple[str, str, int], int]
+_WORDS: Final = {"pressure": "GRF rows", "spill_bytes": "bytes for spills"}
+Known = dict[tuple[str, str, str, int], int]
+
+
+class Measure(Struct, frozen=True):
+    """A figure of a kernel that has limits: ``key`` is its name in a baseline, ``limit`` the option."""
+
+    path: str
+    line: int
+    kernel: str
+    key: str
+    value: int
+    limit: str
+
+    def identity(self, baseline: str) -> tuple[str, str, str]:
+        """Return the kernel and its figure as the baseline at ``baseline`` names them."""
+        return _without_digest(relative(self.path, baseline)), printable(self.kernel), self.key
+
+
+def _without_digest(path: str) -> str:
+    """Return a path without the digest of source and options in the name of a compiler's dump."""
+    return _DIGEST.sub("", path)
+
+
+def measures(kernels: Iterable[KernelFigures], dumps: Iterable[DumpFigures]) -> Iterator[Measure]:
+    """Yield the figure of each kernel that has limits."""
+    for one in kernels:
+        yield Measure(one.path, one.pressure.line or 1, one.name, "pressure", one.pressure.max, "--max-pressure")
+    for dump in dumps:
+        yield Measure(dump.path, 1, dump.name, "spill_bytes", dump.spill_bytes, "--max-spill")
 
 
 def read_known(path: str) -> Known:
-    """Return the pressure of each kernel of a baseline. Raises UserError if the file is not a baseline."""
+    """Return the figure of each kernel of a baseline. Raises UserError if the file is not a baseline."""
     known: Known = {}
-    seen: Counter[tuple[str, str]] = Counter()
+    seen: Counter[tuple[str, str, str]] = Counter()
     for item in read_items(path, _KEY):
-        pressure = item.get("pressure")
-        if not {"path", "kernel"} <= item.keys() or not isinstance(pressure, int):
-            raise UserError(f"{path}: expected path, kernel and pressure of each kernel")
-        key = str(item["path"]), str(item["kernel"])
-        known[*key, seen[key]] = pressure
-        seen[key] += 1
+        key = next((key for key in _WORDS if isinstance(item.get(key), int)), None)
+        if key is None or not {"path", "kernel"} <= item.keys():
+            raise UserError(f"{path}: expected path, kernel and {' or '.join(_WORDS)} of each kernel")
+        identity = _without_digest(str(item["path"])), str(item["kernel"]), key
+        known[*identity, seen[identity]] = item[key]
+        seen[identity] += 1
     return known
 
 
-def write_known(path: str, kernels: Iterable[KernelFigures], inputs: Sequence[str]) -> int:
-    """Write the pressure of the kernels as the new baseline and return their number."""
-    items = [
-        {"path": relative(one.path, path), "kernel": printable(one.name), "pressure": one.pressure.max}
-        for one in kernels
-    ]
+def write_known(path: str, figures: Iterable[Measure], inputs: Sequence[str]) -> int:
+    """Write the figures as the new baseline and return their number."""
+    items = [{"path": relative(one.path, path), "kernel": printable(one.kernel), one.key: one.value} for one in figures]
     write_items(path, _KEY, items, inputs)
     return len(items)
 
 
-def complaints(kernels: Iterable[KernelFigures], most: int | None, known: Known | None, baseline: str) -> Iterator[str]:
-    """Yield a line for each kernel with a pressure above ``most``, or above its entry in the baseline at ``baseline``."""
-    seen: Counter[tuple[str, str]] = Counter()
-    for one in kernels:
-        what = f"{one.path}:{one.pressure.line or 1}: kernel '{one.name}' needs {one.pressure.max} GRF rows"
-        if most is not None and one.pressure.max > most:
-            yield f"{what}, more than --max-pressure {most}"
+def complaints(
+    figures: Iterable[Measure], limits: Mapping[str, int | None], known: Known | None, baseline: str
+) -> Iterator[str]:
+    """Yield a line for each figure above its limit (by its key), or above its entry in the baseline at ``baseline``."""
+    seen: Counter[tuple[str, str, str]] = Counter()
+    for one in figures:
+        what = f"{one.path}:{one.line}: kernel '{one.kernel}' needs {one.value} {_WORDS[one.key]}"
+        most = limits[one.key]
+        if most is not None and one.value > most:
+            yield f"{what}, more than {one.limit} {most}"
         if known is not None:
-            key = relative(one.path, baseline), printable(one.name)
+            key = one.identity(baseline)
             before = known.get((*key, seen[key]))
             seen[key] += 1
-            if before is not None and one.pressure.max > before:
-                yield f"{what}, {one.pressure.max - before} more than the {before} of {baseline}"
+            if before is not None and one.value > before:
+                yield f"{what}, {one.value - before} more than the {before} of {baseline}"

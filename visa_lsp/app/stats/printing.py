@@ -2,18 +2,42 @@
 
 from __future__ import annotations
 
+from csv import DictWriter
+from io import StringIO
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec.structs import asdict
 
 from visa_lsp.app.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from visa_lsp.app.stats.dumps import DumpFigures
     from visa_lsp.app.stats.figures import KernelFigures, LiveVariable, Peak
 
 _SHOWN_VARIABLES: Final = 16
 _SHOWN_LINES: Final = 8
+_DUMP_HEAD: Final = (
+    "kernel", "instructions", "SIMD", "GRF", "spill bytes", "spills", "fills", "private bytes", "sends", "syncs", "dpas",
+    "bank conflicts", "platform", "allocation", "dump",
+)  # fmt: skip
 _HEAD: Final = ("kernel", "instructions", "sends", "blocks", "loops", "GRF rows", "at line", "flags", "input")
+
+
+def csv_of(kernels: Sequence[KernelFigures], dumps: Sequence[DumpFigures]) -> str:
+    """Return the rows of ``--format csv``, with the columns of kernels, of dumps, or of both if there are both."""
+    rows: list[dict[str, Any]] = [dict(zip(_HEAD, map(printable, _cells(one)), strict=True)) for one in kernels]
+    return csv_text([*rows, *map(dump_json, dumps)])
+
+
+def csv_text(rows: Sequence[dict[str, Any]]) -> str:
+    """Return rows as CSV; the columns are those of all rows, in order."""
+    out = StringIO()
+    writer = DictWriter(out, list(dict.fromkeys(key for row in rows for key in row)), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
 
 
 def as_json(kernels: Sequence[KernelFigures]) -> dict[str, Any]:
@@ -88,20 +112,63 @@ def _counted(count: int, word: str) -> str:
 
 def table(kernels: Sequence[KernelFigures]) -> Iterator[str]:
     """Yield the lines of a table with a row for each kernel."""
-    rows = [list(_HEAD)]
-    rows += [
-        [
-            one.name, str(one.instructions), str(one.sends), str(one.blocks), str(one.loops), str(one.pressure.max),
-            str(one.pressure.line or "-"), str(one.flags.max), one.path,
-        ]
-        for one in kernels
+    yield from aligned([_HEAD, *(_cells(one) for one in kernels)])
+
+
+def _cells(one: KernelFigures) -> list[str]:
+    return [
+        one.name, str(one.instructions), str(one.sends), str(one.blocks), str(one.loops), str(one.pressure.max),
+        str(one.pressure.line or "-"), str(one.flags.max), one.path,
     ]  # fmt: skip
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the lines of a table: first and last column to the left, the others to the right."""
     rows = [[printable(cell) for cell in row] for row in rows]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
-    last = len(_HEAD) - 1
+    last = len(rows[0]) - 1
+    widths = [max(len(row[column]) for row in rows) for column in range(last + 1)]
     for row in rows:
         cells = [
             cell if at == last else cell.ljust(width) if at == 0 else cell.rjust(width)
             for at, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         yield "  ".join(cells).rstrip()
+
+
+def dump_json(one: DumpFigures) -> dict[str, Any]:
+    """Return the figures of a dump as in JSON and CSV."""
+    return {key: printable(value) if isinstance(value, str) else value for key, value in asdict(one).items()}
+
+
+def dump_summary(one: DumpFigures) -> str:
+    """Return the figures of a dump as a line of words."""
+    spill = "no spill"
+    if one.spill_bytes:
+        spill = f"{one.spill_bytes} bytes spilled by {_counted(one.spills, 'message')}, filled by {one.fills}"
+    parts = (
+        f"{one.name} on {one.platform or 'an unknown platform'}: {_counted(one.instructions, 'instruction')}",
+        f"SIMD{one.simd}",
+        f"{one.grf} GRF" if one.grf is not None else "",
+        spill,
+        f"{one.private_bytes} bytes of private memory" if one.private_bytes else "",
+        _counted(one.sends, "send"),
+        _counted(one.syncs, "sync"),
+        f"{one.dpas} dpas" if one.dpas else "",
+        _counted(one.bank_conflicts, "bank conflict") if one.bank_conflicts else "",
+        one.allocation,
+    )
+    return ", ".join(part for part in parts if part)
+
+
+def dump_table(dumps: Sequence[DumpFigures]) -> Iterator[str]:
+    """Yield the lines of a table with a row for each dump."""
+    yield from aligned([_DUMP_HEAD, *(_dump_cells(one) for one in dumps)])
+
+
+def _dump_cells(one: DumpFigures) -> list[str]:
+    figures = (
+        one.instructions, one.simd, one.grf, one.spill_bytes, one.spills, one.fills, one.private_bytes, one.sends, one.syncs,
+        one.dpas, one.bank_conflicts,
+    )  # fmt: skip
+    words = (one.platform, one.allocation, one.path)
+    return [one.name, *("-" if value is None else str(value) for value in figures), *words]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from lsprotocol import types
 
 from visa_lsp.analysis.analysis import Analysis
+from visa_lsp.app.stats.dumps import DUMP_SUFFIX
 from visa_lsp.embed.languages import Host, host_of
 from visa_lsp.ide.features.flow_text import dot, flow_at, mermaid, values
 from visa_lsp.ide.features.inline_values import RunValues
@@ -35,6 +36,7 @@ from visa_lsp.lsp.capabilities import (
     SHOW_REFERENCES,
     SHOW_ZE_INFO,
     STATS,
+    WHY,
     WORDS,
     ZEBIN,
 )
@@ -80,6 +82,7 @@ def register(server: VisaServer) -> None:
         (DIFF, on_diff),
         (RUN, on_run),
         (RUN_ALL, on_run_all),
+        (WHY, on_why),
         (STATS, on_stats),
         (GEN, on_gen),
         (COMPILE, on_compile),
@@ -326,6 +329,44 @@ async def on_run(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
     return answer
 
 
+async def on_why(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
+    """Explain an element of a buffer (``value``), a fault by its number, or the first failure of a run.
+
+    Options: ``launch``, ``launchText``, ``platform`` as for ``visa.run``; ``against``, the URI of a reference program; ``most``, the
+    number of nodes. The answer is that of ``visa-lsp why --format json``. Cancelling the request ends the run.
+    """
+    stop = Stop()
+
+    def prepare() -> Callable[[], Result]:
+        options: dict[str, Any] = dict(options_of(arguments))
+        uri, is_launch = options["uri"], options["uri"].endswith(_LAUNCH)
+        asked: dict[str, Any] = {"value": options["value"]} if "value" in options else {}
+        for name in ("fault", "most"):
+            if name in options:
+                asked[name] = _count(options[name], name)
+        if "against" in options:
+            other = options["against"]
+            path = ls.files.path_of(other) or other
+            asked["against"] = {"path": path} if _is_object(other) else {"path": path, "text": _text(ls, other)}
+        if is_launch:
+            _complete_launch_options(ls, options)
+        elif options.get("launch", "").startswith("file:"):
+            options["launch"] = ls.files.path_of(options["launch"]) or ""
+        if not _is_object(uri) and not is_launch and (platform := _platform(ls, options)):
+            options["platform"] = platform
+        text = None if is_launch or _is_object(uri) else _text(ls, uri)
+        job = {**options, "why": asked}
+        return lambda: run_in_subprocess(text, None if is_launch else ls.files.path_of(uri), job, stop)
+
+    return await _answer_or_stop(ls, "vISA: explaining", token, prepare, stop)
+
+
+def _count(word: str, name: str) -> int:
+    if not word.isdecimal() or not 0 < len(word) < _DIGITS or int(word) == 0:
+        raise BadArgument(f"`{name}` must be a whole number from 1 on")
+    return int(word)
+
+
 class MadeRun(NamedTuple):
     """A text made for a run, its launch as an object, the number of values to report of a buffer."""
 
@@ -380,7 +421,7 @@ def _complete_launch_options(ls: VisaServer, options: dict[str, Any]) -> None:
 
 
 async def on_stats(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
-    """Count instructions, variables and registers of the kernels of a text or an object, line by line.
+    """Count instructions, variables and registers of the kernels of a text or an object, line by line; or read those of a dump.
 
     With ``lives`` the answer also has the lines where each variable is live.
 
@@ -392,10 +433,11 @@ async def on_stats(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
         nonlocal uri
         options = options_of(arguments)
         uri = options["uri"]
-        text, path = None if _is_object(uri) else _text(ls, uri), ls.files.path_of(uri)
+        is_made = _is_object(uri) or uri.lower().endswith(DUMP_SUFFIX)
+        text, path = None if is_made else _text(ls, uri), ls.files.path_of(uri)
         if text is None and path is None:
-            raise BadArgument("an object has to be a file")
-        platform = _platform(ls, options) if options.get("platform") or not _is_object(uri) else None
+            raise BadArgument("an object or a dump has to be a file")
+        platform = _platform(ls, options) if options.get("platform") or not is_made else None
         asked = {"platform": platform, "lives": options.get("lives")}
         return lambda: stats_in_subprocess(text, path, asked, stop)
 

@@ -260,13 +260,15 @@ def clear(ls: VisaServer, uri: str) -> None:
 
 
 def refresh(ls: VisaServer) -> None:
-    """Renew findings, hints, lenses and colours of every open document."""
+    """Renew findings, hints, lenses and folds of every open document."""
     workspace = ls.client_capabilities.workspace
     if workspace is not None:
         if workspace.inlay_hint and workspace.inlay_hint.refresh_support:
             ls.workspace_inlay_hint_refresh(None)
         if workspace.code_lens and workspace.code_lens.refresh_support:
             ls.workspace_code_lens_refresh(None)
+        if workspace.folding_range and workspace.folding_range.refresh_support:
+            ls.workspace_folding_range_refresh(None)
     if pulls(ls):
         if workspace and workspace.diagnostics and workspace.diagnostics.refresh_support:
             ls.workspace_diagnostic_refresh(None)

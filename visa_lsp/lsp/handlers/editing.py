@@ -31,6 +31,8 @@ from visa_lsp.lsp.transport.protocol import Encoded, Raw
 from visa_lsp.text import units
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.diagnostics import Edit
     from visa_lsp.ide.workspace import OpenDocument
@@ -63,6 +65,7 @@ def register(server: VisaServer) -> None:
     server.feature(types.TEXT_DOCUMENT_RENAME)(on_rename)
     server.feature(types.TEXT_DOCUMENT_FORMATTING)(on_formatting)
     server.feature(types.TEXT_DOCUMENT_RANGE_FORMATTING)(on_range_formatting)
+    server.feature(types.TEXT_DOCUMENT_RANGES_FORMATTING)(on_ranges_formatting)
     server.feature(types.TEXT_DOCUMENT_ON_TYPE_FORMATTING)(on_type_formatting)
     server.feature(types.TEXT_DOCUMENT_CODE_ACTION)(on_code_action)
 
@@ -230,16 +233,30 @@ def _edits_form(analysis: Analysis, at: int, encoding: Encoding) -> LineForm:
 @guard
 async def on_range_formatting(ls: VisaServer, params: types.DocumentRangeFormattingParams) -> Any:
     """Bring some lines into shape; in a host those of vISA, which its strings say."""
-    host = ls.host(params.text_document)
-    if host is not None:
-        within = to_span(host[0].document, params.range, ls.encoding)
-        return Raw(raw_edits(host[0].document, format_blocks(host[1], within), ls.encoding))
-    opened = ls.find_open(params.text_document)
+    return _format_ranges(ls, params.text_document, [params.range])
+
+
+@guard
+async def on_ranges_formatting(ls: VisaServer, params: types.DocumentRangesFormattingParams) -> Any:
+    """Bring the lines of several ranges into shape, such as those that differ from the last commit."""
+    return _format_ranges(ls, params.text_document, params.ranges)
+
+
+def _format_ranges(ls: VisaServer, identifier: types.TextDocumentIdentifier, ranges: Sequence[types.Range]) -> Any:
+    """Return the edits of ranges, which may touch and overlap: each edit once, in text order."""
+    host = ls.host(identifier)
+    opened = host[0] if host is not None else ls.find_open(identifier)
     if opened is None:
         return None
-    last = params.range.end.line - (params.range.end.character == 0 and params.range.end.line > params.range.start.line)
-    edits = format_text(opened.analysis, params.range.start.line, last)
-    return Raw(raw_edits(opened.analysis.document, edits, ls.encoding))
+    edits: set[Edit] = set()
+    for one in ranges:
+        if host is not None:
+            edits.update(format_blocks(host[1], to_span(host[0].document, one, ls.encoding)))
+        else:
+            last = one.end.line - (one.end.character == 0 and one.end.line > one.start.line)
+            edits.update(format_text(opened.analysis, one.start.line, last))
+    document = host[0].document if host is not None else opened.analysis.document
+    return Raw(raw_edits(document, sorted(edits, key=lambda edit: edit.span), ls.encoding))
 
 
 @guard

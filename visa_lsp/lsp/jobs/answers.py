@@ -77,21 +77,25 @@ def write_whole(target: Path, data: bytes, source: str | None) -> None:
 
 
 def stats(text: str | None, path: str | None, options: dict[str, Any]) -> Result:
-    """Return the figures of a text, or of the object ``path``, as ``stats --format json`` has them.
+    """Return the figures of a text, or of the object or native dump ``path``, as ``stats --format json`` has them.
 
-    Options: ``platform``, and ``lives`` for the lines where each variable is live.
+    Options: ``platform``, and ``lives`` for the lines where each variable is live. A dump also has ``summary``, and ``visa`` and
+    ``ze_info``, the files that belong to it.
     """
     from visa_lsp.app.assemble import program_of_text
-    from visa_lsp.app.stats.inputs import figures_of_file, figures_of_text
+    from visa_lsp.app.inputs import read_bytes
+    from visa_lsp.app.stats.dumps import is_dump
+    from visa_lsp.app.stats.inputs import figures_of_data, figures_of_text
     from visa_lsp.app.stats.printing import as_json
 
     platform, lives = options.get("platform"), bool(options.get("lives"))
     try:
         if text is None:
-            return {
-                "ok": True,
-                **as_json(figures_of_file(path or "", platform, lives=lives, say=lambda _line: None) or ()),
-            }
+            data = read_bytes(path or "")
+            if is_dump(data):
+                return {"ok": True, "kernels": [], "dumps": [_dump(path or "", data)]}
+            kernels = figures_of_data(path or "", data, platform, lives=lives, say=lambda _line: None)
+            return {"ok": True, **as_json(kernels or ())}
         program = program_of_text(text, platform)
         kernels = figures_of_text(text, program, platform, path or "", lives=lives)
     except UserError as error:
@@ -99,6 +103,21 @@ def stats(text: str | None, path: str | None, options: dict[str, Any]) -> Result
     if kernels is None:
         return {"ok": False, "error": "the text has errors", "diagnostics": findings(text, program.diagnostics)}
     return {"ok": True, **as_json(kernels)}
+
+
+def _dump(path: str, data: bytes) -> Result:
+    from visa_lsp.app.stats.dump_folder import files_beside
+    from visa_lsp.app.stats.dumps import decode_dump, figures_of_dump
+    from visa_lsp.app.stats.printing import dump_json, dump_summary
+
+    dump = figures_of_dump(path, decode_dump(data))
+    beside = files_beside(dump)
+    return {
+        **dump_json(dump),
+        "summary": dump_summary(dump),
+        "visa": beside.visa and str(beside.visa),
+        "ze_info": beside.ze_info and str(beside.ze_info),
+    }
 
 
 def disassemble(text: str | None, path: str | None, platform: str | None) -> Result:

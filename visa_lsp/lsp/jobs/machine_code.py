@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 def machine_code(text: str, path: str | None, options: dict[str, Any], stop: Stop) -> Result:
     """Make the machine code of a text as an editor has it; ``stop`` ends the finalizer.
 
-    Options: ``platform``, ``tool`` (a path), ``options`` (of the finalizer, in one word), ``timeout`` (seconds), ``html`` and
-    ``columns`` (not empty: with a page, with the lines of a view), ``source`` (the path of what the text was compiled from).
+    Options: ``platform``, ``tool`` (a path), ``options`` (of the finalizer, in one word), ``timeout`` (seconds), ``schedule``, ``html``
+    and ``columns`` (not empty: with the finalizer's schedule, with a page, with the lines of a view), ``source`` (the path of what the text was compiled from).
     ``figures`` are in words, by the names of kernels.
     """
     place = path or STDIN
@@ -33,7 +33,10 @@ def machine_code(text: str, path: str | None, options: dict[str, Any], stop: Sto
     try:
         source = Source(path or "untitled", text, options.get("platform") or platform_for(place, text))
         words = split_options(options.get("options"), "options")
-        document = made(source, options.get("tool") or None, words, _seconds(options), place, lambda: stop.asked)
+        document = made(
+            source, options.get("tool") or None, words, _seconds(options), place, lambda: stop.asked,
+            schedule=bool(options.get("schedule")),
+        )  # fmt: skip
         answer: Result = {"ok": True, **as_json(document)}
         answer.setdefault("findings", [])
         answer["figures"] = {kernel.body.name: figures(kernel) for kernel in document.result.kernels}

@@ -42,9 +42,9 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
 
     Options: ``launch`` (a path), ``launchText`` (the text of a launch file instead), ``quick`` (a launch file as an object,
     completed from ze_info), ``template`` (options of ``launch_template``, which is called instead), ``stats`` (options
-    of ``stats``, likewise), ``profile``
-    (``counts`` or ``lanes``), ``platform``, ``engine``, ``checks``, ``data`` (``base64``: whole buffers), ``head`` (number
-    of values to report of a buffer), ``opened`` (texts by path). Without a text the program is the object ``path``;
+    of ``stats``, likewise), ``profile`` (``counts`` or ``lanes``), ``why`` (``value``, ``fault``, ``against`` as ``text`` or
+    ``path``: explains instead of running), ``platform``, ``engine``, ``checks``, ``data`` (``base64``: whole buffers), ``head``
+    (number of values to report of a buffer), ``opened`` (texts by path). Without a text the program is the object ``path``;
     where that is none either, what the launch file names.
     """
     if "template" in options:
@@ -53,6 +53,8 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
         return stats(text, path, options["stats"])
     if find_spec("numpy") is None:
         return {"ok": False, "error": "running kernels needs NumPy: pip install 'visa-lsp[run]'"}
+    if "why" in options:
+        return _explained(text, Path(path) if path else None, options)
     from visa_lsp.app.launch import runner
     from visa_lsp.app.launch.proposal import proposed
 
@@ -109,6 +111,39 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
         words = proposal.written.said(str(error), str(launch)) if proposal is not None else str(error)
         return {"ok": False, "error": words, **more}
     return {**_report(report, options.get("head", _HEAD), whole=options.get("data") == "base64"), **more}
+
+
+def _explained(text: str | None, source: Path | None, options: dict[str, Any]) -> Result:
+    """Return the answer of ``visa-lsp why --format json`` for a program."""
+    from visa_lsp.app.compare_runs.programs import ComparedProgram
+    from visa_lsp.app.errors import UserError
+    from visa_lsp.app.launch import runner
+    from visa_lsp.app.why.answer import SHOWN_NODES, WhyQuestion, explain, proposed_launch
+    from visa_lsp.app.why.report import as_json
+
+    asked = options["why"]
+    try:
+        launch_path = _launch_path(source, options) or Path("untitled.launch.yaml")
+        read = _read(launch_path, options) if options.get("launchText") or launch_path.is_file() else None
+        if text is None and source is None and read is not None:
+            text, source = _program(read, options)
+        path = source or Path("untitled.visaasm")
+        program = ComparedProgram(str(path), path, runner.read_bytes(path) if text is None else text.encode())
+        platform = options.get("platform")
+        question = WhyQuestion(
+            str(path), asked.get("value"), asked.get("fault"), platform=platform, most=asked.get("most", SHOWN_NODES)
+        )
+        reference = None
+        if against := asked.get("against"):
+            other = Path(against["path"])
+            data = against["text"].encode() if "text" in against else runner.read_bytes(other)
+            reference = ComparedProgram(str(other), other, data)
+        launch = read or proposed_launch(program, launch_path, platform)
+        return {"ok": True, **as_json(explain(question, program, launch, reference))}
+    except runner.TextProblems as problems:
+        return {"ok": False, "error": "\n".join(problems.lines[:3]) or "the text has errors"}
+    except (UserError, runner.LaunchError, OSError, ValueError) as error:
+        return {"ok": False, "error": str(error)}
 
 
 class _LaunchMissing(ValueError):  # noqa: N818 - an answer in words

@@ -1,4 +1,4 @@
-// The heat of the last profiled run: a bar in the gutter of each line, words behind the hottest. An edit takes it away, since
+// The heat of the last profiled run, else of the finalizer's schedule: a bar in the gutter of each line, words behind the hottest. An edit takes it away, since
 // the figures are those of the text that ran.
 
 import * as vscode from 'vscode';
@@ -23,6 +23,7 @@ export class HeatLines implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onDidChange = this.changed.event;
   private readonly profiles = new Map<string, Profile>();
+  private readonly schedules = new Map<string, Map<number, Heat>>();
   private readonly listeners: vscode.Disposable[];
 
   constructor() {
@@ -42,7 +43,9 @@ export class HeatLines implements vscode.Disposable {
       vscode.window.onDidChangeVisibleTextEditors(() => this.draw()),
       vscode.workspace.onDidChangeConfiguration((change) => change.affectsConfiguration('visa.heat') && this.draw()),
       vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
-        if (contentChanges.length > 0 && this.profiles.delete(document.uri.toString())) {
+        const key = document.uri.toString();
+        // Both are figures of the text before the edit.
+        if (contentChanges.length > 0 && [this.profiles.delete(key), this.schedules.delete(key)].includes(true)) {
           this.draw();
         }
       }),
@@ -60,10 +63,20 @@ export class HeatLines implements vscode.Disposable {
     this.draw();
   }
 
+  /** Shows the schedule of a text's machine code, as long as no run has told more. */
+  showSchedule(uri: vscode.Uri, heat: Map<number, Heat>): void {
+    this.schedules.set(uri.toString(), heat);
+    this.draw();
+  }
+
   /** The heat of the lines of a text, from 1; empty where none is shown. */
   of(uri: vscode.Uri): Map<number, Heat> {
     const profile = this.profiles.get(uri.toString());
     const measure = vscode.workspace.getConfiguration('visa').get<Measure | 'off'>('heat', 'executions');
+    const schedule = this.schedules.get(uri.toString());
+    if (schedule !== undefined && profile === undefined && measure !== 'off') {
+      return schedule;
+    }
     return profile === undefined || !MEASURES.includes(measure as Measure) ? new Map<number, Heat>() : heatOf(profile, measure as Measure);
   }
 

@@ -50,6 +50,22 @@ export function heatOf(profile: Profile, measure: Measure): Map<number, Heat> {
   return new Map(warm.map(([line, { amount, words }]) => [line, { level: Math.ceil((HOTTEST * amount) / highest), words }]));
 }
 
+/** A kernel of `visa.gen` with the finalizer's schedule, as far as heat shows it. */
+export interface ScheduledKernel {
+  name: string;
+  lines?: { line: number; cycles?: number; stall?: number }[];
+}
+
+/** The heat of each line that takes cycles, by the finalizer's schedule. */
+export function heatOfSchedule(kernels: ScheduledKernel[]): Map<number, Heat> {
+  const lines = kernels.flatMap((kernel) => kernel.lines ?? []).filter(({ cycles = 0 }) => cycles > 0);
+  const highest = Math.max(0, ...lines.map(({ cycles = 0 }) => cycles));
+  return new Map(lines.map(({ line, cycles = 0, stall = 0 }) => {
+    const words = `${counted(cycles, 'cycle')} of the finalizer's schedule${stall > 0 ? `, ${stall.toLocaleString('en-US')} of them waiting` : ''}`;
+    return [line, { level: Math.ceil((HOTTEST * cycles) / highest), words }];
+  }));
+}
+
 /** The hottest lines; of neighbours that say the same only the first. */
 export function hotLines(heat: Map<number, Heat>): number[] {
   const lines = [...heat.keys()].sort((a, b) => a - b);

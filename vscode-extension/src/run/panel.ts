@@ -3,6 +3,7 @@
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { openAt, panelOf } from '../views/webview.ts';
+import type { WhyQuestion } from '../views/why.ts';
 import type { Place, Report } from './report.ts';
 import { buffersOf, withoutData, type ShownBuffer } from './shown.ts';
 
@@ -12,7 +13,7 @@ export interface Shown {
   buffers: ShownBuffer[];
 }
 
-type FromView = { kind: 'ready' } | { kind: 'line'; line: number } | { kind: 'place'; place: Place } | { kind: 'again' };
+type FromView = { kind: 'ready' } | { kind: 'line'; line: number } | { kind: 'place'; place: Place } | { kind: 'again' } | { kind: 'why'; question: WhyQuestion };
 
 export class ResultsPanel implements vscode.Disposable {
   private panel: vscode.WebviewPanel | undefined;
@@ -20,9 +21,11 @@ export class ResultsPanel implements vscode.Disposable {
   private source: vscode.Uri | undefined;
   private again: (() => void) | undefined;
   private readonly context: vscode.ExtensionContext;
+  private readonly why: (source: vscode.Uri, question: WhyQuestion) => void;
 
-  constructor(context: vscode.ExtensionContext) {
+  constructor(context: vscode.ExtensionContext, why: (source: vscode.Uri, question: WhyQuestion) => void) {
     this.context = context;
+    this.why = why;
   }
 
   dispose(): void {
@@ -69,6 +72,12 @@ export class ResultsPanel implements vscode.Disposable {
         break;
       case 'again':
         this.again?.();
+        break;
+      case 'why':
+        if (this.source !== undefined) {
+          const { launch, launchText } = this.shown?.report ?? {};
+          this.why(this.source, { ...message.question, ...(launchText === undefined ? { launch } : { launchText }) });
+        }
         break;
       case 'line':
         if (this.source !== undefined) {

@@ -3,6 +3,8 @@
 
 import * as path from 'node:path';
 import * as vscode from 'vscode';
+import type { HeatLines } from '../performance/heat.ts';
+import { heatOfSchedule, type ScheduledKernel } from '../performance/profile.ts';
 import { plain } from '../plain.ts';
 import { messageOf, type Server } from '../server/client.ts';
 import { coloursFor } from './colours.ts';
@@ -18,7 +20,7 @@ interface GenAnswer {
   error?: string;
   untrusted?: boolean;
   platform?: string;
-  kernels?: { name: string }[];
+  kernels?: ScheduledKernel[];
   findings?: Finding[];
   columns?: Columns;
   html?: string;
@@ -43,11 +45,13 @@ export class MachineView implements vscode.Disposable {
   private marked: vscode.TextEditorDecorationType | undefined;
   private readonly context: vscode.ExtensionContext;
   private readonly server: Server;
+  private readonly heat: HeatLines;
   private readonly listeners: vscode.Disposable[];
 
-  constructor(context: vscode.ExtensionContext, server: Server) {
+  constructor(context: vscode.ExtensionContext, server: Server, heat: HeatLines) {
     this.context = context;
     this.server = server;
+    this.heat = heat;
     this.listeners = [
       vscode.workspace.onDidChangeTextDocument((change) => this.isShown(change.document) && this.edited(change)),
       vscode.window.onDidChangeTextEditorSelection(({ textEditor, selections }) => {
@@ -123,7 +127,7 @@ export class MachineView implements vscode.Disposable {
       const { lineCount } = await vscode.workspace.openTextDocument(this.text!);
       const lines = new LineMap(lineCount);
       this.maps = [...(this.made === undefined ? [] : [this.made.lines]), lines];
-      const answer = await this.ask({ columns: 'yes' }, work.token);
+      const answer = await this.ask({ columns: 'yes', schedule: 'yes' }, work.token);
       if (this.work === work) {
         this.take(answer, lines);
       }
@@ -140,6 +144,7 @@ export class MachineView implements vscode.Disposable {
     const findings = answer.findings ?? [];
     if (answer.ok && answer.columns !== undefined && (answer.kernels ?? []).length > 0) {
       this.made = { columns: answer.columns, platform: answer.platform ?? '', lines };
+      this.heat.showSchedule(this.text!, heatOfSchedule(answer.kernels ?? []));
       this.maps = [lines];
       this.state = { kind: 'state', working: false, stale: false, problem: '', advice: '', findings };
       this.send();

@@ -9,6 +9,7 @@ export interface ColumnLine {
   hue?: number;
   kind?: string;
   title?: string;
+  bar?: { figure: number; percent: number; title: string };
 }
 
 /** The columns beside the editor. `ties` has the line of the source by that of the text, `living` variables by GRF register. */

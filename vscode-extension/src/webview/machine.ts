@@ -51,6 +51,12 @@ function part([kind, text]: [string, string], living: Record<string, string>): N
 function row(line: ColumnLine, living: Record<string, string>): Row {
   const hue = line.hue === undefined ? '' : ` h${line.hue}`;
   const node = element('div', `line${hue}${line.kind === undefined ? '' : ` ${line.kind}`}`, element('i', '', line.number));
+  if (line.bar !== undefined) {
+    const bar = element('b', 'issue', String(line.bar.figure));
+    bar.title = line.bar.title;
+    bar.style.setProperty('--share', `${line.bar.percent}%`);
+    node.append(bar);
+  }
   node.append(...line.parts.map((one) => part(one, living)));
   node.setAttribute('role', 'option');
   if (line.title !== undefined) {

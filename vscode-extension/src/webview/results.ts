@@ -2,7 +2,7 @@
 // the kernel wrote; what it left as it was is folded.
 
 import type { Shown } from '../run/panel.ts';
-import type { Fault, Report, Sent } from '../run/report.ts';
+import type { Expectation, Fault, Report, Sent } from '../run/report.ts';
 import { headingOf, payloadText, placeIn, placeOf, titleOf } from '../run/report.ts';
 import type { Group } from '../run/shown.ts';
 import { bufferViews } from './buffer.ts';
@@ -44,6 +44,11 @@ function link(text: string, message: object): HTMLElement {
   return made;
 }
 
+/** A link that shows the causes of a value or of a fault. */
+function whyLink(question: object): HTMLElement {
+  return element('div', 'where', link('show causes', { kind: 'why', question }));
+}
+
 function errorLines(error: string): HTMLElement {
   const lines = error.split('\n').map((line) => {
     const place = placeIn(line);
@@ -55,18 +60,24 @@ function errorLines(error: string): HTMLElement {
 function expectations(report: Report, wrong: HTMLElement[]): HTMLElement | undefined {
   const items = (report.expectations ?? [])
     .toSorted((a, b) => Number(a.ok) - Number(b.ok))
-    .map((e) => element('li', e.ok ? 'good' : 'bad', element('b', '', titleOf(report, e.arg)), ` ${e.ok ? 'is as expected' : 'is not as expected'}`));
+    .map((e) => element('li', e.ok ? 'good' : 'bad', element('b', '', titleOf(report, e.arg)), ` ${e.ok ? 'is as expected' : 'is not as expected'}`, ...(e.ok ? [] : [whyLink(questionOf(e))])));
   const made = section('Expectations', 'checks', items);
   made?.append(...wrong);
   return made;
+}
+
+/** The first element that differs, by the key of its argument; the first failure of all where none is known. */
+function questionOf(expectation: Expectation): object {
+  const at = expectation.differences?.first[0]?.at;
+  return at === undefined ? {} : { value: `${expectation.arg}[${at.join(', ')}]` };
 }
 
 function section(title: string, style: string, items: HTMLElement[]): HTMLElement | undefined {
   return items.length === 0 ? undefined : element('section', '', element('h2', '', title), element('ul', style, ...items));
 }
 
-function faults(title: string, style: string, found: Fault[] = []): HTMLElement | undefined {
-  const items = found.map((fault) =>
+function faults(title: string, style: string, found: Fault[] = [], before = 0): HTMLElement | undefined {
+  const items = found.map((fault, n) =>
     element(
       'li',
       '',
@@ -74,6 +85,7 @@ function faults(title: string, style: string, found: Fault[] = []): HTMLElement 
       ' ',
       ...named(fault.message),
       where(fault),
+      whyLink({ fault: before + n + 1 }),
       ...about(fault.work_items, fault.excerpt, fault.source, fault.source_excerpt),
       other(fault),
       ...(fault.other ? about(fault.other_work_items, fault.other_excerpt, fault.other_source, fault.other_source_excerpt) : []),
@@ -154,7 +166,7 @@ listen<Shown | undefined>((main, shown) => {
     expectations(report, of('wrong')),
     faults('Reports', 'reports bad', report.faults),
     outputs.length === 0 ? undefined : element('section', '', element('h2', '', 'Outputs'), ...outputs),
-    faults('Findings', 'noticed', report.findings),
+    faults('Findings', 'noticed', report.findings, report.faults?.length ?? 0),
     messages(report.messages),
     ...notes(report.notes),
     folded(`Inputs, unchanged (${inputs.length})`, inputs),

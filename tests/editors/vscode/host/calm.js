@@ -86,4 +86,16 @@ module.exports = {
     assert.ok(!titles.some((title) => /reference/.test(title)), titles.join(', '));
     assert.deepEqual(await run('vscode.executeLinkProvider', uri), []);
   },
+  async 'a native dump has its figures and leads to its text'() {
+    const dump = await vscode.workspace.openTextDocument(file('dump/mandelbrot.asm'));
+    await vscode.window.showTextDocument(dump);
+    const language = () => vscode.workspace.textDocuments.find((one) => one.uri.path === dump.uri.path)?.languageId;
+    await until('its language', () => language() === 'gen-asm');
+    const titles = async () => (await run('vscode.executeCodeLensProvider', dump.uri, 9)).map((lens) => lens.command.title);
+    await until('lenses', async () => (await titles()).length > 1);
+    assert.deepEqual(await titles(), ['mandel on TGLLP: 1 instruction, SIMD16, no spill, 0 sends, 0 syncs, TRIVIAL_RA', 'Open vISA']);
+    const [, link] = await run('vscode.executeCodeLensProvider', dump.uri, 9);
+    await run(link.command.command, ...link.command.arguments);
+    await until('the text', () => vscode.window.activeTextEditor.document.uri.path.endsWith('dump/mandelbrot.visaasm'));
+  },
 };

@@ -1,0 +1,165 @@
+"""Explains the messages of the finalizer and the OpenCL compiler in a file of errors or a build log.
+
+The places are those of the messages; where the vISA text is beside the file, its lines, and the rules that report them.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
+
+from visa_lsp.app.errors import printable
+from visa_lsp.app.inputs import read_bytes, read_source
+from visa_lsp.app.rules import rule_called
+from visa_lsp.toolchain.bodies import bodies_of
+from visa_lsp.toolchain.build_log import messages_in, misuse_of_build
+from visa_lsp.toolchain.complaints import Complaint, complaints_in, misuse, warnings_in
+from visa_lsp.toolchain.finalize import place_of
+from visa_lsp.toolchain.meanings import meaning_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_ERRORS: Final = ".errors.txt"
+_TEXTS: Final = (".visaasm", ".isaasm")
+# What both say of spills, outside of their forms of errors.
+_SPILLS: Final = re.compile(r"^(?:warning: )?(.*spilled around \d+|Spill memory used.*)", re.MULTILINE | re.IGNORECASE)
+
+
+class ExplainedMessage(Struct, frozen=True):
+    """A message with its place in words, its file and line (from 1) if there are any, and the words of the line.
+
+    ``meaning`` is empty for an unknown message. ``rules`` are the codes of our rules; ``reported`` means that they report
+    this very line of the text beside the log.
+    """
+
+    message: str
+    place: str
+    path: str | None
+    line: int | None
+    code: str
+    meaning: str
+    rules: tuple[str, ...]
+    reported: bool = False
+
+
+class _Text:
+    """A vISA text beside a log, with the codes of the rules that report each line."""
+
+    def __init__(self, path: Path, platform: str | None) -> None:
+        from visa_lsp.analysis.analysis import Analysis
+        from visa_lsp.diagnostics import Severity
+        from visa_lsp.ide.suppressions import visible
+
+        self.path = path
+        analysis = Analysis.of(read_source(str(path)).text, platform)
+        document = analysis.document
+        self.codes = [code for chunk in document.chunks for code in chunk.codes()]
+        self.bodies = bodies_of(self.codes)
+        self.rules: dict[int, tuple[str, ...]] = {}
+        for finding in visible(analysis):
+            if finding.severity in (Severity.ERROR, Severity.WARNING):
+                line = document.position(finding.span.start)[0]
+                self.rules[line] = tuple(dict.fromkeys((*self.rules.get(line, ()), finding.code)))
+
+
+def explain_log(path: str, platform: str | None = None) -> list[ExplainedMessage]:
+    """Return the messages of a log, or of standard input for ``-``, explained. Raises UserError if it cannot be read."""
+    log = read_bytes(path).decode("utf-8", "replace")
+    complaints = complaints_in(log, log)
+    text = _text_beside(Path(path), {one.body for one in complaints if one.body}, platform)
+    found = [_of_finalizer(one, text) for one in (*complaints, *warnings_in(log))]
+    found += [_of_finalizer(Complaint(words), None) for words in dict.fromkeys(_SPILLS.findall(log))]
+    return [*found, *_of_compiler(log)]
+
+
+def _text_beside(path: Path, kernels: set[str], platform: str | None) -> _Text | None:
+    """Return the text that a file of errors is named after, else the only one of its folder with its kernels."""
+    if not path.name.endswith(_ERRORS):
+        return None
+    stem = path.name.removesuffix(_ERRORS)
+    texts = [one for one in (path.with_name(stem + ending) for ending in _TEXTS) if one.is_file()]
+    if not texts:
+        # Imported here because it loads the YAML reader.
+        from visa_lsp.companions import Beside
+
+        finder = Beside()
+        texts = list({one for kernel in kernels for one in finder.texts_of(kernel, path)})
+    text = _Text(texts[0], platform) if len(texts) == 1 else None
+    return text if text is not None and text.bodies else None
+
+
+def _of_finalizer(complaint: Complaint, text: _Text | None) -> ExplainedMessage:
+    meaning = meaning_of(complaint.message)
+    words, rules = (meaning.words, meaning.rules) if meaning else ("", ())
+    if text is None:
+        at = None if complaint.line is None else complaint.line + 1
+        number = "" if complaint.number is None else f", instruction ${complaint.number}"
+        where = f"line {at} of the vISA text" if at else f"kernel '{complaint.body}'{number}" if complaint.body else ""
+        return ExplainedMessage(complaint.message, where, None, at, complaint.instruction, words, rules)
+    line = place_of(complaint, text.codes, text.bodies)
+    own = text.rules.get(line, ())
+    return ExplainedMessage(
+        complaint.message, f"{text.path}:{line + 1}", str(text.path), line + 1, text.codes[line].strip(), words, own or rules,
+        bool(own),
+    )  # fmt: skip
+
+
+def _of_compiler(log: str) -> Iterator[ExplainedMessage]:
+    """Yield the messages of the compiler about its source, and about its call; those of the finalizer are in the log as well."""
+    for message in messages_in(log):
+        meaning = meaning_of(message.message)
+        if message.place is None:
+            if not message.message.startswith("parsing vISA"):
+                yield ExplainedMessage(
+                    message.message,
+                    "",
+                    None,
+                    None,
+                    "",
+                    meaning.words if meaning else "",
+                    meaning.rules if meaning else (),
+                )
+            continue
+        inside, line = message.place.inside, message.place.line
+        kind = "refuses" if message.is_error else "warns of"
+        words = f"the OpenCL compiler {kind} a line of the source, before there is any vISA"
+        where = inside or f"line {line}, column {message.place.column} of the source"
+        yield ExplainedMessage(message.message, where, None, line, "", words, ())
+    for words in filter(None, (misuse_of_build(log), misuse(log))):
+        yield ExplainedMessage(words, "", None, None, "", "the call is wrong, not the text", ())
+
+
+def message_text(one: ExplainedMessage) -> str:
+    """Return a message with its explanation as text."""
+    lines = [f"{one.place}: {one.message}" if one.place else one.message]
+    if one.code:
+        lines.append(f"    {one.code}")
+    lines.append(f"  meaning: {one.meaning or 'this message is not in the table of meanings'}")
+    if one.rules:
+        names = ", ".join(_named(code) for code in one.rules)
+        how = "reports this line" if one.reported else "reports such mistakes"
+        lines.append(f"  earlier: `visa-lsp check` {how}: {names}")
+    return "\n".join(lines)
+
+
+def message_json(one: ExplainedMessage) -> dict[str, Any]:
+    """Return a message with its explanation as JSON."""
+    return {
+        "message": printable(one.message),
+        "place": printable(one.place),
+        "path": one.path and printable(one.path),
+        "line": one.line,
+        "code": printable(one.code),
+        "meaning": one.meaning or None,
+        "rules": [_named(code) for code in one.rules],
+        "reported": one.reported,
+    }
+
+
+def _named(code: str) -> str:
+    rule = rule_called(code)
+    return f"{code} {rule.name}" if rule is not None else code

@@ -1,0 +1,240 @@
+"""Answers why a value is what it is: runs, records, slices, and compares with the run of a reference.
+
+Prints nothing. Invariant: every run starts from the same memory, that of the launch file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.app.compare_runs.programs import ComparedProgram, program_at
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.launch import runner
+from visa_lsp.app.launch.comparison import finite, numbers
+from visa_lsp.app.launch.file import read_launch_file
+from visa_lsp.app.launch.options import RunOptions
+from visa_lsp.app.launch.proposal import proposed
+from visa_lsp.app.launch.unit import program_of
+from visa_lsp.app.why.dependences import Execution, Unwritten
+from visa_lsp.app.why.question import element_of, failed_element
+from visa_lsp.app.why.recorded import LaunchRecorder, RecordedRun
+from visa_lsp.app.why.report import Describer, WhyNode, WhyReport
+from visa_lsp.app.why.slices import RunComparison, nodes_of, slice_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from visa_lsp.app.launch.file import LaunchFile
+    from visa_lsp.app.launch.runner import ReadyRun
+    from visa_lsp.app.why.dependences import Cause
+    from visa_lsp.app.why.question import Element
+    from visa_lsp.app.why.slices import SliceNode
+    from visa_lsp.sim.faults import Fault
+
+SHOWN_NODES: Final = 40
+_WIDENING_STEPS: Final = 2_000  # of the slice that says which other groups matter
+_SUFFIXES: Final = (".yaml", ".yml")
+Needed = tuple[int | str, int, int]  # argument, offset and size in bytes
+
+
+@dataclass(frozen=True, slots=True)
+class WhyQuestion:
+    """The question: a program or launch file, and a value or the number of a fault; without both the first failure.
+
+    ``against`` is the path of a reference program.
+    """
+
+    path: str
+    value: str | None = None
+    fault: int | None = None
+    launch: str | None = None
+    against: str | None = None
+    platform: str | None = None
+    budget: int | None = None
+    most: int = SHOWN_NODES
+
+
+def answer(question: WhyQuestion) -> WhyReport:
+    """Answer a question about files. Raises UserError, LaunchError and TextProblems for mistakes of the user."""
+    path = Path(question.path)
+    if not path.exists() or path.is_dir():
+        raise UserError(f"{question.path}: {'is a directory' if path.is_dir() else 'no such file'}")
+    reference = program_at(question.against) if question.against is not None else None
+    if path.suffix in _SUFFIXES:
+        launch = read_launch_file(path)
+        if launch.file is None:
+            raise UserError(f"{path}: no program; name it with file: NAME.visaasm")
+        return explain(question, program_at(str(launch.file)), launch, reference)
+    program = program_at(question.path)
+    beside = Path(question.launch) if question.launch else path.with_suffix(".launch.yaml")
+    if question.launch or beside.is_file():
+        launch = read_launch_file(beside, named=bool(question.launch))
+    else:
+        launch = proposed_launch(program, beside, question.platform)
+    return explain(question, program, launch, reference)
+
+
+def proposed_launch(program: ComparedProgram, path: Path, platform: str | None) -> LaunchFile:
+    """Return a generated launch of a program that has no launch file ``path``."""
+    options = RunOptions(program.path, platform)
+    return proposed(program_of(program.data, program.path), options, path).proposal.read(path)
+
+
+def explain(
+    question: WhyQuestion, program: ComparedProgram, launch: LaunchFile, reference: ComparedProgram | None = None
+) -> WhyReport:
+    """Answer a question about a program and its launch. Raises UserError, LaunchError and TextProblems."""
+    checks = "all" if question.value is None else "none"
+    options = RunOptions(platform=question.platform, checks=checks, budget=question.budget)
+    run = program.ready(launch, options)
+    report = runner.carried_out(run)
+    element = failed_element(run.prepared, report) if question.fault is None else None
+    if question.value is not None:
+        element = element_of(question.value, run.prepared, report)
+    needed: list[Needed] = []
+    group: tuple[int, int, int] | None = None
+    if element is not None:
+        found = WhyReport(element.words, element.value, element.expected)
+        needed = [(element.arg, element.offset, element.dtype.itemsize)]
+        ours = _record(program.ready(launch, options), report.instructions, needed)
+        starts = _last_writers(ours, needed)
+    else:
+        fault = _fault((*report.faults, *report.findings), question.fault)
+        found, group = WhyReport(str(fault)), fault.group
+        ours = _record(program.ready(launch, options), report.instructions, needed, group)
+        starts = _fault_starts(ours, fault)
+    theirs = None
+    if reference is not None:
+        found.against = reference.name
+        steps = runner.carried_out(reference.ready(launch, options)).instructions
+        theirs = _record(reference.ready(launch, options), steps, needed, group)
+    _fill(found, ours, starts, theirs, element, question.most)
+    found.notes += ours.notes
+    return found
+
+
+def explain_recorded(recorded: RecordedRun, words: str, starts: list[Cause], most: int = SHOWN_NODES) -> WhyReport:
+    """Explain the last writes of a value, from a run that is recorded already."""
+    found = WhyReport(words, notes=list(recorded.notes))
+    _fill(found, recorded, starts, None, None, most)
+    return found
+
+
+def _record(
+    run: ReadyRun, steps: int, needed: Sequence[Needed], group: tuple[int, int, int] | None = None
+) -> RecordedRun:
+    """Record a run; of a large one also the groups that wrote what the recorded ones load."""
+    buffers = run.prepared.buffers
+    recorder = LaunchRecorder(run, steps)
+    found = recorder.record([(buffers[arg], offset, size) for arg, offset, size in needed if arg in buffers], group)
+    while found.groups and needed:
+        known = {id(buffer.whole): buffer for buffer in run.prepared.dispatch.buffers}
+        origins = [
+            (known[cause.where], cause.offset, cause.size)
+            for cause in slice_of(found.dependences, _last_writers(found, needed), most=_WIDENING_STEPS).steps
+            if isinstance(cause, Unwritten) and cause.kind == "memory" and cause.where in known
+        ]
+        wider = recorder.widened(found, origins) if origins else None
+        if wider is None:
+            break
+        found = wider
+    return found
+
+
+def _last_writers(run: RecordedRun, needed: Sequence[Needed]) -> list[Cause]:
+    """Return the last steps that wrote some bytes of arguments."""
+    found = run.dependences
+    return [
+        cause
+        for arg, offset, size in needed if arg in run.run.prepared.buffers
+        for cause in found.memory_writers(run.run.prepared.buffers[arg].whole, offset, size, len(found.pcs))
+    ]  # fmt: skip
+
+
+def _fault(faults: Sequence[Fault], number: int | None) -> Fault:
+    if not faults:
+        raise UserError("no expectation fails and there is no fault; name a value with --value 'NAME[INDEX]'")
+    if number is not None and not 0 < number <= len(faults):
+        raise UserError(f"--fault {number}: the run has {len(faults)} faults")
+    return faults[(number or 1) - 1]
+
+
+def _fault_starts(ours: RecordedRun, fault: Fault) -> list[Cause]:
+    """Return the step at the place of a fault, and the last of its thread where that step did not complete."""
+    run = ours.dependences
+    owners = [a for a in run.recorder.activations if (a.group, a.thread) == (fault.group, fault.thread)]
+    for owner in owners:
+        if owner.code.kernel.name == fault.kernel and fault.instruction >= 0:
+            for row in run.occurrences(owner.number, fault.instruction).tolist():
+                place = run.place(row)
+                unit = fault.lane - place.plan.at if fault.lane is not None and place.by_lane else 0
+                if run.is_enabled(Execution(row, unit)):
+                    return [Execution(row, unit)]
+    rows = [row for owner in owners for row in (run.owners == owner.number).nonzero()[0].tolist()[-1:]]
+    return [Execution(max(rows), 0)] if rows else []
+
+
+def _fill(
+    report: WhyReport,
+    ours: RecordedRun,
+    starts: list[Cause],
+    theirs: RecordedRun | None,
+    element: Element | None,
+    most: int,
+) -> None:
+    """Add the nodes of a slice to the answer."""
+    comparison, other = None, None
+    if theirs is not None:
+        comparison = RunComparison(ours.dependences, theirs.dependences)
+        goals = _reference_starts(theirs, element, comparison, starts)
+        other = slice_of(theirs.dependences, goals, comparison.backward)
+        if element is not None and element.arg in theirs.run.prepared.arrays:
+            array = theirs.run.prepared.arrays[element.arg].reshape(-1)[element.index : element.index + 1]
+            report.expected = finite(numbers(array)[0]) if array.size else report.expected
+        if not any(comparison.forward.differs(s) for s in starts) and not any(
+            comparison.backward.differs(g) for g in goals
+        ):
+            report.notes.append("the reference run gives the same value")
+            comparison = other = None
+    found = slice_of(ours.dependences, starts, comparison.forward if comparison is not None else None)
+    nodes = nodes_of(ours.dependences, found, comparison, other)
+    if found.is_cut:
+        report.notes.append(f"the slice is cut off after {len(found.steps):,} steps")
+    describer = Describer(ours)
+    describers = {
+        False: describer,
+        True: Describer(theirs) if theirs is not None else describer,
+    }
+    report.total = len(nodes)
+    ids = {id(node): number for number, node in enumerate(nodes, 1)}
+    for number, node in enumerate(nodes[:most], 1):
+        made = describers[node.of_reference].node(number, node)
+        _compare(made, node, comparison, describers[True])
+        made.causes = sorted(ids[id(cause)] for cause in node.causes if ids[id(cause)] <= most)
+        made.races = sorted(ids[id(rival)] for rival in node.rivals if ids[id(rival)] <= most)
+        report.nodes.append(made)
+
+
+def _compare(made: WhyNode, node: SliceNode, comparison: RunComparison | None, theirs: Describer) -> None:
+    """Add what the reference run wrote."""
+    nearest = node.steps[0]
+    if comparison is None or not isinstance(nearest, Execution):
+        return
+    if node.of_reference:
+        made.differs = True
+        return
+    made.differs = comparison.forward.differs(nearest)
+    partner = comparison.forward.partner(nearest)
+    if made.differs and partner is not None:
+        made.reference = theirs.written(partner)
+
+
+def _reference_starts(
+    theirs: RecordedRun, element: Element | None, comparison: RunComparison, starts: Sequence[Cause]
+) -> list[Cause]:
+    if element is not None:
+        return _last_writers(theirs, [(element.arg, element.offset, element.dtype.itemsize)])
+    partners = (comparison.forward.partner(start) for start in starts if isinstance(start, Execution))
+    return [partner for partner in partners if partner is not None]

@@ -1,0 +1,156 @@
+"""Records the part of a run that a slice needs.
+
+A small launch is recorded as a whole by the interpreter. A larger one runs as compiled code; only the groups that wrote
+the bytes in question are interpreted, of a long group only its last instructions. Which group wrote them, compiled runs
+find by what changes. Invariant: each run starts from the memory of the launch.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.app.why.dependences import Dependences
+from visa_lsp.disk_cache import open_for_user
+from visa_lsp.sim.contents import Contents
+from visa_lsp.sim.faults import FaultKind
+from visa_lsp.sim.machine import run as interpret
+from visa_lsp.sim.observers.recording import StepRecorder
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from visa_lsp.app.launch.runner import ReadyRun
+    from visa_lsp.sim.jit.late import GroupReplay
+    from visa_lsp.sim.memory import Buffer
+
+SMALL: Final = 60_000  # instructions that are recorded as a whole: a third of a second
+WINDOW: Final = 120_000  # instructions of a long group that are recorded
+MAX_STEPS: Final = 200_000_000_000  # of a compiled run
+MAX_GROUPS: Final = 6  # recorded for one answer
+_PARTS: Final = 64  # into which the groups are divided while the writer is searched
+_LARGE: Final = 8_000  # instructions of a kernel that is not compiled
+_MAX_INTERPRETED: Final = 2_000_000  # instructions, without the compiled engine: ten seconds
+
+
+Bytes = tuple["Buffer", int, int]  # offset and size in a buffer
+
+
+@dataclass(slots=True, eq=False)
+class RecordedRun:
+    """The recorded part of a run; ``groups`` are the recorded groups, none where all are. ``before`` is the first memory."""
+
+    run: ReadyRun
+    dependences: Dependences
+    before: Contents
+    groups: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class LaunchRecorder:
+    """Records parts of one launch. ``steps`` is the number of instructions of the whole run."""
+
+    def __init__(self, run: ReadyRun, steps: int) -> None:
+        self._run, self._steps = run, steps
+        self._dispatch = run.dispatch(MAX_STEPS)
+        self._before = Contents(self._dispatch)
+        self._replay: GroupReplay | None = None
+
+    def record(self, needed: Sequence[Bytes], group: tuple[int, int, int] | None = None) -> RecordedRun:
+        """Record what the last writes of some bytes need, or one group."""
+        large = len(self._dispatch.kernel.instructions) > _LARGE
+        if self._steps <= SMALL or large or find_spec("llvmlite") is None:
+            return self._interpreted()
+        from visa_lsp.sim.jit.late import GroupReplay
+        from visa_lsp.sim.jit.making import Making
+
+        self._replay = GroupReplay(self._dispatch, self._before, Making(open_for_user("native", ())))
+        number = self._number(group) if group is not None else self._writer(needed)
+        return self._groups(() if number is None else (number,))
+
+    def widened(self, known: RecordedRun, origins: Sequence[Bytes]) -> RecordedRun | None:
+        """Record the group that wrote some of the bytes before the recorded ones too; None where none did."""
+        if self._replay is None or len(known.groups) >= MAX_GROUPS:
+            return None
+        found = self._writer(origins, before=known.groups[0]) if known.groups else None
+        return self._groups((found, *known.groups)) if found is not None else None
+
+    def _interpreted(self) -> RecordedRun:
+        recorder = StepRecorder()
+        budget = min(_MAX_INTERPRETED, self._dispatch.step_budget)
+        result = interpret(replace(self._dispatch, step_budget=budget), (recorder,))
+        used_up = budget < self._dispatch.step_budget and any(f.kind is FaultKind.BUDGET for f in result.faults)
+        note = f"only the first {len(recorder.pcs):,} instructions of the run are recorded"
+        notes = (note,) if recorder.is_full or used_up else ()
+        return RecordedRun(self._run, Dependences(recorder), self._before, (), notes)
+
+    def _number(self, group: tuple[int, int, int]) -> int:
+        x, y, _ = self._dispatch.groups
+        return group[0] + x * (group[1] + y * group[2])
+
+    def _writer(self, needed: Sequence[Bytes], before: int | None = None) -> int | None:
+        """Return the last group that changed some bytes.
+
+        Where none of all groups seems to, the bytes are inverted first, because a group may store what is there.
+        """
+        total = prod(self._dispatch.groups) if before is None else before
+        for inverted in (False, True) if before is None else (False,):
+            first, end = 0, total
+            while end > first:
+                found = self._last_change(needed, first, end, inverted=inverted)
+                if found is None:
+                    break
+                first, end = found
+                if end - first == 1:
+                    return first
+        return None
+
+    def _last_change(self, needed: Sequence[Bytes], first: int, end: int, *, inverted: bool) -> tuple[int, int] | None:
+        """Return the last part of some groups that changes the bytes."""
+        replay = self._replay
+        assert replay is not None
+        replay.restart()
+        if inverted:
+            for buffer, offset, size in needed:
+                buffer.data[offset : offset + size] ^= 0xFF
+        replay.run(0, first)
+        edges = sorted({first + (end - first) * n // _PARTS for n in range(_PARTS + 1)})
+        found, known = None, _contents(needed)
+        for start, stop in itertools.pairwise(edges):
+            replay.run(start, stop)
+            now = _contents(needed)
+            if now != known:
+                found, known = (start, stop), now
+        return found
+
+    def _groups(self, groups: tuple[int, ...]) -> RecordedRun:
+        """Return a recording of some groups, in their order; all others run as compiled code."""
+        replay = self._replay
+        assert replay is not None
+        recorder, at, notes, late = StepRecorder(), 0, list[str](), dict[int, int]()
+        if self._steps > WINDOW:
+            replay.restart()
+            for number in groups:
+                replay.run(at, number)
+                steps = replay.steps_of(number)
+                at, late[number] = number + 1, max(0, steps - WINDOW)
+                if late[number]:
+                    notes.append(f"of group {number} only the last {WINDOW:,} of {steps:,} instructions are recorded")
+        replay.restart()
+        at = 0
+        for number in groups:
+            replay.run(at, number)
+            replay.interpret(number, recorder, late.get(number, 0))
+            at = number + 1
+        if prod(self._dispatch.groups) > 1:
+            notes.append(
+                f"recorded groups, by number: {', '.join(map(str, groups)) or 'none, because none wrote the value'}"
+            )
+        return RecordedRun(self._run, Dependences(recorder), self._before, groups, tuple(notes))
+
+
+def _contents(needed: Sequence[Bytes]) -> list[bytes]:
+    return [buffer.data[offset : offset + size].tobytes() for buffer, offset, size in needed]

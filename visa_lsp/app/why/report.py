@@ -1,0 +1,334 @@
+"""The answer of ``why`` as values, JSON and text: the nodes of a slice with their lines, lanes and values.
+
+Knows slices; runs nothing. Invariant: ids count from 1 in the order of the nodes, and every cause is a node of the answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from visa_lsp.app.launch.comparison import finite, numbers
+from visa_lsp.app.why.dependences import Execution, Unwritten
+from visa_lsp.program.model import General, Indirect, RawOperand
+from visa_lsp.program.operand_text import instruction
+from visa_lsp.program.text_form import names_of
+from visa_lsp.sim.operands import Site
+from visa_lsp.sim.values import DTYPE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from visa_lsp.app.why.recorded import RecordedRun
+    from visa_lsp.app.why.slices import SliceNode
+    from visa_lsp.program.operand_text import OperandNames
+    from visa_lsp.sim.interp import Code
+    from visa_lsp.sim.memory import Buffer
+    from visa_lsp.sim.observers.definedness_plan import RegisterOperand
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Values = dict[str, Any]
+
+_ORIGINS: Final = {
+    "input": "an input of the kernel",
+    "undefined": "never written before it is read",
+    "earlier": "written before the recorded instructions",
+}
+_MAX_VALUES: Final = 8  # elements of one operand
+_MAX_LANES: Final = 32
+_MAX_STEPS_SHOWN: Final = 4  # elements of memory that one node names
+
+
+@dataclass(slots=True)
+class WhyNode:
+    """One node of the answer.
+
+    ``kind``: instruction; missing (only the reference run executes it); input, memory, undefined, earlier (no recorded
+    instruction wrote it). ``line`` counts from 1, 0 without a text. ``values`` are what it wrote, ``reads`` what it read, ``reference``
+    what the reference run wrote. ``lanes`` and ``times`` count the steps that the node stands for.
+    """
+
+    id: int
+    kind: str
+    text: str
+    path: str = ""
+    line: int = 0
+    kernel: str = ""
+    group: tuple[int, int, int] | None = None
+    thread: int | None = None
+    lane: int | None = None
+    lanes: tuple[int, ...] = ()
+    times: int = 1
+    distance: int = 0
+    is_first: bool = False
+    differs: bool = False
+    values: Values = field(default_factory=dict)
+    reads: Values = field(default_factory=dict)
+    reference: Values = field(default_factory=dict)
+    causes: list[int] = field(default_factory=list)
+    races: list[int] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class WhyReport:
+    """The answer: the words of the value, what it is and should be, and the nodes, the best first.
+
+    ``total`` counts the nodes before the limit of the answer.
+    """
+
+    value: str
+    is_now: Any = None
+    expected: Any = None
+    against: str = ""
+    nodes: list[WhyNode] = field(default_factory=list)
+    total: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+class Describer:
+    """Describes the steps of one run."""
+
+    def __init__(self, recorded: RecordedRun) -> None:
+        self._run, self._dependences, self._before = recorded.run, recorded.dependences, recorded.before
+        self._names: dict[int, OperandNames] = {}
+
+    # ---- nodes
+
+    def node(self, number: int, found: SliceNode) -> WhyNode:
+        """Return a node without causes."""
+        nearest = found.steps[0]
+        if isinstance(nearest, Unwritten):
+            return self._of_origins(number, found, [one for one in found.steps if isinstance(one, Unwritten)])
+        steps = [one for one in found.steps if isinstance(one, Execution)]
+        run = self._dependences
+        owner, pc = run.owner(nearest.row), int(run.pcs[nearest.row])
+        inst = owner.code.kernel.instructions[pc]
+        source = self._run.texts.get(owner.code.kernel.name)
+        known = source is not None and 0 <= inst.line < len(source.lines)
+        text = (
+            source.lines[inst.line] if source is not None and known else instruction(self._names_of(owner.code), inst)
+        )
+        lanes = sorted({lane for step in steps if (lane := self._lane(step)) is not None})
+        return WhyNode(
+            number, "missing" if found.of_reference else "instruction", _plain(text),
+            source.path if source is not None else "", inst.line + 1 if known else 0, owner.code.kernel.name, owner.group,
+            owner.thread, self._lane(nearest), tuple(lanes[:_MAX_LANES]), len({step.row for step in steps}), found.distance,
+            found.is_first, values=self.written(nearest), reads={} if found.of_reference else self.read(nearest),
+        )  # fmt: skip
+
+    def _of_origins(self, number: int, found: SliceNode, origins: Sequence[Unwritten]) -> WhyNode:
+        first = origins[0]
+        values: Values = {}
+        words = ""
+        for origin in origins[:_MAX_STEPS_SHOWN]:
+            if origin.kind == "memory":
+                buffer = self._buffers[origin.where]
+                values |= self.memory_values(buffer, origin.offset, self._before.of(buffer, origin.offset, origin.size))
+        if first.kind == "memory":
+            words = f"{self._buffer_title(self._buffers[first.where])}: as the launch gives it"
+            return WhyNode(number, first.kind, words, distance=found.distance, times=len(origins), values=values)
+        owner = self._dependences.recorder.activations[first.owner]
+        name = owner.code.kernel.variable_name(first.where)
+        words = f"{name}: {_ORIGINS[first.kind]}"
+        if first.kind == "input":
+            values = {name: self._input_value(origins)}
+        return WhyNode(
+            number, first.kind, words, kernel=owner.code.kernel.name, group=owner.group, thread=owner.thread,
+            times=len(origins), distance=found.distance, values=values,
+        )  # fmt: skip
+
+    def _input_value(self, origins: Sequence[Unwritten]) -> Any:
+        owner = self._dependences.recorder.activations[origins[0].owner]
+        variable = origins[0].where
+        type_ = owner.code.kernel.variable_type(variable)
+        start = owner.code.layout.offset(variable) - owner.first
+        raw = b"".join(
+            owner.inputs[start + origin.offset : start + origin.offset + origin.size]
+            for origin in origins[:_MAX_STEPS_SHOWN]
+        )
+        return _shown(raw, DTYPE[type_] if type_ is not None else None)
+
+    def _lane(self, step: Execution) -> int | None:
+        run = self._dependences
+        owner, place = run.owner(step.row), run.place(step.row)
+        if place.is_branch:
+            return step.unit if place.plan.lanes > 1 else None
+        return owner.code.lane(int(run.pcs[step.row]), step.unit) if place.by_lane else None
+
+    # ---- values
+
+    def written(self, step: Execution) -> Values:
+        """Return what a step wrote, by the names of variables and elements."""
+        run = self._dependences
+        place, code = run.place(step.row), run.owner(step.row).code
+        names = self._names_of(code)
+        found: Values = {}
+        for target in place.targets:
+            found[self._name(names, target)] = _shown(run.bytes_after(step, target), self._type(code, step.row, target))
+        for var in place.plan.preds_written[:1]:
+            found[names.predicate.get(var, f"P{var}")] = run.predicate_bit(step)
+        for access in run.accesses(step.row):
+            if access.kind != "read" and access.values is not None:
+                for element in run.elements(step, access)[:_MAX_STEPS_SHOWN]:
+                    found |= self.memory_values(access.buffer, int(access.offsets[element]), access.values[element])
+        if place.is_branch and place.plan.pred is not None:
+            found["taken"] = run.is_taken(step)
+        return found
+
+    def read(self, step: Execution) -> Values:
+        """Return what a step read."""
+        run = self._dependences
+        code = run.owner(step.row).code
+        names = self._names_of(code)
+        found: Values = {}
+        for source in run.place(step.row).sources:
+            raw = run.bytes_before(step, source)
+            if raw is not None:
+                found[self._name(names, source)] = _shown(raw, self._type(code, step.row, source))
+        return found
+
+    @staticmethod
+    def _name(names: OperandNames, operand: RegisterOperand) -> str:
+        var = operand.touch.var
+        return names.general.get(var, f"V{var}") if var > 0 else "an indirect operand"
+
+    def _type(self, code: Code, row: int, operand: RegisterOperand) -> np.dtype[Any] | None:
+        place, pc = self._dependences.place(row), int(self._dependences.pcs[row])
+        value = place.inst.get(operand.touch.field) if operand.touch.field else None
+        if isinstance(value, General | Indirect):
+            return DTYPE[Site(code, place.inst, pc).operand_type(value)]
+        type_ = code.kernel.variable_type(operand.touch.var) if isinstance(value, RawOperand) else None
+        return DTYPE[type_] if type_ is not None else None
+
+    # ---- memory
+
+    @cached_property
+    def _buffers(self) -> dict[int, Buffer]:
+        found = {id(buffer.whole): buffer.whole for buffer in self._run.prepared.dispatch.buffers}
+        return found | {id(access.buffer): access.buffer for access in self._dependences.recorder.accesses}
+
+    @cached_property
+    def _arguments(self) -> dict[int, int | str]:
+        return {id(buffer.whole): key for key, buffer in self._run.prepared.buffers.items()}
+
+    def _buffer_title(self, buffer: Buffer) -> str:
+        key = self._arguments.get(id(buffer))
+        return buffer.name if key is None else self._run.prepared.names.get(key, "") or str(key)
+
+    def memory_values(self, buffer: Buffer, offset: int, raw: Array) -> Values:
+        """Return the elements that bytes of memory belong to, with their values."""
+        title, key = self._buffer_title(buffer), self._arguments.get(id(buffer))
+        array = self._run.prepared.arrays[key] if key is not None else None
+        if array is None or offset % array.itemsize or raw.size % array.itemsize or not raw.size:
+            return {f"{title} at byte {offset}": _shown(raw.tobytes(), None)}
+        found: Values = {}
+        for number, value in enumerate(numbers(np.frombuffer(raw.tobytes(), array.dtype), _MAX_VALUES)):
+            at = offset // array.itemsize + number
+            if at < array.size:
+                index = ", ".join(str(n) for n in np.unravel_index(at, array.shape))
+                found[f"{title}[{index}]"] = finite(value)
+        return found
+
+    def _names_of(self, code: Code) -> OperandNames:
+        known = self._names.get(id(code))
+        if known is None:
+            known = self._names[id(code)] = names_of(code.kernel, self._run.prepared.dispatch.platform)
+        return known
+
+
+def _shown(raw: bytes, dtype: np.dtype[Any] | None) -> Any:
+    """Return bytes as a number, or as a list of numbers; dwords where the type is unknown."""
+    if dtype is None or len(raw) % dtype.itemsize:
+        size = next(n for n in (4, 2, 1) if len(raw) % n == 0)
+        dtype = np.dtype(f"<u{size}")
+    found = [finite(value) for value in numbers(np.frombuffer(raw, dtype), _MAX_VALUES)]
+    return found[0] if len(found) == 1 else found
+
+
+def _plain(text: str) -> str:
+    """Return a line without its indent, its comment and repeated blanks."""
+    return " ".join(text.split("//", maxsplit=1)[0].split())
+
+
+# ---- output
+
+
+def as_json(report: WhyReport) -> Values:
+    """Return the answer as a JSON value."""
+    found: Values = {"value": report.value, "now": report.is_now, "nodes": [_node_json(node) for node in report.nodes]}
+    if report.expected is not None:
+        found["expected"] = report.expected
+    if report.against:
+        found["against"] = report.against
+    if report.total > len(report.nodes):
+        found["more"] = report.total - len(report.nodes)
+    if report.notes:
+        found["notes"] = report.notes
+    return found
+
+
+def _node_json(node: WhyNode) -> Values:
+    found: Values = {
+        "id": node.id, "kind": node.kind, "path": node.path or None, "line": node.line or None, "lane": node.lane,
+        "thread": node.thread, "group": list(node.group) if node.group is not None else None, "text": node.text,
+        "values": node.values, "causes": node.causes, "distance": node.distance, "times": node.times,
+    }  # fmt: skip
+    if node.reads:
+        found["reads"] = node.reads
+    if len(node.lanes) > 1:
+        found["lanes"] = list(node.lanes)
+    if node.races:
+        found["races"] = node.races
+    if node.differs:
+        found |= {"differs": True, "first_difference": node.is_first, "reference": node.reference}
+    return found
+
+
+def text_lines(report: WhyReport) -> Iterator[str]:
+    """Yield the answer as text: the value, then a line for each node with its values and causes."""
+    yield head_line(report)
+    for node in report.nodes:
+        yield from node_lines(node)
+    if report.total > len(report.nodes):
+        yield f"... and {report.total - len(report.nodes)} more nodes (--max-nodes)"
+    for note in report.notes:
+        yield f"note: {note}"
+
+
+def head_line(report: WhyReport) -> str:
+    """Return the value in question in words: ``y[37] = 3.0, expected 2.5``."""
+    head = f"{report.value} = {report.is_now}" if report.is_now is not None else report.value
+    return head + (f", expected {report.expected}" if report.expected is not None else "")
+
+
+def node_lines(node: WhyNode) -> Iterator[str]:
+    """Yield a node as text: its line, then its thread and values, then its links."""
+    where = f"{node.path}:{node.line}" if node.line else node.kernel
+    mark = "first difference: " if node.is_first else "differs: " if node.differs else ""
+    if node.kind == "missing":
+        mark += "executed by the reference only: "
+    yield f"#{node.id} {f'{where}: ' if where else ''}{mark}{node.text}"
+    party = _party(node)
+    written = ", ".join(f"{name} = {value}" for name, value in node.values.items())
+    reads = ", ".join(f"{name} = {value}" for name, value in node.reads.items())
+    said = [party, f"{written} from {reads}" if written and reads else written or (reads and f"reads {reads}")]
+    if node.reference:
+        said.append("reference: " + ", ".join(f"{name} = {value}" for name, value in node.reference.items()))
+    if any(said):
+        yield "    " + "; ".join(part for part in said if part)
+    links = [f"because of {', '.join(f'#{n}' for n in node.causes)}"] if node.causes else []
+    links += [f"races with {', '.join(f'#{n}' for n in node.races)}"] if node.races else []
+    if links:
+        yield "    " + "; ".join(links)
+
+
+def _party(node: WhyNode) -> str:
+    if node.thread is None or node.group is None:
+        return ""
+    lane = f", lane {node.lane}" if node.lane is not None else ""
+    more = f" and {len(node.lanes) - 1} more" if len(node.lanes) > 1 else ""
+    times = f", {node.times} times" if node.times > 1 else ""
+    return f"group {','.join(map(str, node.group))}, thread {node.thread}{lane}{more}{times}"

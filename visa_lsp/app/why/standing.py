@@ -1,0 +1,60 @@
+"""Explains a value of a run that stands still in a debugger, by executing its last instructions again for a recorder.
+
+Knows no debugger: its caller executes. Invariant: the run stands afterwards where it stood.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.why.answer import explain_recorded
+from visa_lsp.app.why.dependences import Dependences
+from visa_lsp.app.why.recorded import WINDOW, RecordedRun
+from visa_lsp.sim.contents import Contents
+from visa_lsp.sim.memory import Buffer
+from visa_lsp.sim.observers.recording import StepRecorder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from visa_lsp.app.launch.runner import ReadyRun
+    from visa_lsp.app.why.dependences import Cause
+    from visa_lsp.app.why.report import WhyReport
+    from visa_lsp.sim.registers import Frame
+
+    # Executes at least so many of the last instructions again for an observer; calls the function before the first.
+    Replay = Callable[[StepRecorder, int, Callable[[], None]], None]
+
+
+def explain_standing(
+    run: ReadyRun,
+    replay: Replay,
+    frame: Frame,
+    where: tuple[Any, int] | None,
+    size: int,
+    lanes: Sequence[int],
+    words: str,
+) -> WhyReport:
+    """Explain ``size`` bytes at a place: of a buffer, of the registers (``grf``), or some lanes of a predicate (``preds``).
+
+    Raises UserError for other places.
+    """
+    recorder, before = StepRecorder(), list[Contents]()
+    replay(recorder, WINDOW, lambda: before.append(Contents(run.prepared.dispatch)))
+    recorded = RecordedRun(run, Dependences(recorder), before[0])
+    return explain_recorded(recorded, words, _starts(recorded.dependences, frame, where, size, lanes))
+
+
+def _starts(
+    run: Dependences, frame: Frame, where: tuple[Any, int] | None, size: int, lanes: Sequence[int]
+) -> list[Cause]:
+    owner = run.recorder.activation_of(frame)
+    match where:
+        case (Buffer() as buffer, offset):
+            return run.memory_writers(buffer.whole, offset, size, run.pcs.size)
+        case ("grf", start):
+            return run.writers_of_registers(owner, start, size) if owner is not None else []
+        case ("preds", number):
+            return run.writers_of_predicate(owner, number, lanes) if owner is not None else []
+    raise UserError("only a variable, a predicate or memory has causes")

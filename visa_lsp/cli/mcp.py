@@ -1,0 +1,46 @@
+"""The command ``visa-lsp mcp``: a server of the Model Context Protocol on standard input and output, for agents.
+
+Invariant: standard output carries the protocol only, and the exit status is 0 however the client ends.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp import __version__
+from visa_lsp.app.exits import EXIT_OK, EXIT_USAGE
+from visa_lsp.cli.exits import complain
+from visa_lsp.cli.parsing import seconds_argument
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+_SECONDS: Final = 120.0
+_WAITING: Final = "visa-lsp mcp: this is a server for agents, waiting for a client on standard input (Ctrl-C ends it); see docs/agents.md"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the options of the command."""
+    parser.add_argument(
+        "--timeout",
+        metavar="SECONDS",
+        type=seconds_argument,
+        default=_SECONDS,
+        help=f"stop a call after this time; default: {_SECONDS:g}",
+    )
+
+
+def mcp_command(args: Namespace) -> int:
+    """Serve one client and return the exit status."""
+    # The types are a package of their own since version 2 of the SDK, whose servers are others than those of version 1.
+    if find_spec("mcp") is None or find_spec("mcp_types") is None:
+        complain("mcp: the server for agents needs the SDK of the protocol: pip install 'visa-lsp[mcp]'")
+        return EXIT_USAGE
+    if sys.stdin.isatty():
+        print(_WAITING, file=sys.stderr)
+    from visa_lsp.mcp.server import serve
+
+    serve(__version__, args.timeout)
+    return EXIT_OK

@@ -1,0 +1,87 @@
+"""The command ``visa-lsp why``: explains how a value of a run, or a fault, came about.
+
+Exit status: 0 explained, 1 a text with errors, 2 wrong usage, or a program that cannot be run. NumPy is loaded only when
+the program runs.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK
+from visa_lsp.app.inputs import STDIN
+from visa_lsp.app.output_files import check_output
+from visa_lsp.cli.common import add_platform, say, whole_number
+from visa_lsp.cli.files import write_report
+
+if TYPE_CHECKING:
+    import argparse
+
+    from visa_lsp.app.why.report import WhyReport
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    parser.add_argument("input", metavar="IN", help="a text, an object or a launch file")
+    start = parser.add_mutually_exclusive_group()
+    start.add_argument(
+        "--value",
+        metavar="NAME[INDEX]",
+        help="element of a buffer, such as y[37] or 0[37]; default: the first difference of a failed expectation, else a fault",
+    )
+    start.add_argument("--fault", metavar="N", type=whole_number(1), help="fault number N of the run, counted from 1")
+    parser.add_argument(
+        "--launch", metavar="FILE", help="launch file; default: the sibling NAME.launch.yaml, else a generated one"
+    )
+    parser.add_argument(
+        "--against",
+        metavar="REF",
+        help="reference program: nodes that differ from its run are shown, the first differences first",
+    )
+    parser.add_argument("--budget", metavar="N", type=whole_number(1), help="stop the run after N instructions")
+    parser.add_argument(
+        "--max-nodes", metavar="N", type=whole_number(1), default=40, help="show at most N nodes; default: 40"
+    )
+    parser.add_argument("--format", choices=("text", "json", "html"), default="text", help="output format")
+    parser.add_argument("-o", "--output", metavar="OUT", default=STDIN, help="output file; default: standard output")
+    add_platform(parser)
+
+
+def why_command(args: argparse.Namespace) -> int:
+    """Explain a value and return the exit status. Raises UserError for mistakes of the user."""
+    if find_spec("numpy") is None:
+        raise UserError("why: running kernels needs NumPy: pip install 'visa-lsp[run]'")
+    from visa_lsp.app.launch.runner import LaunchError, TextProblems
+    from visa_lsp.app.why.answer import WhyQuestion, answer
+
+    inputs = [name for name in (args.input, args.launch, args.against) if name]
+    check_output(args.output, inputs)
+    question = WhyQuestion(
+        args.input, args.value, args.fault, args.launch, args.against, args.platform, args.budget, args.max_nodes
+    )
+    try:
+        report = answer(question)
+    except TextProblems as problems:
+        for line in problems.lines:
+            say(line)
+        if args.format == "json":
+            print(json.dumps({"error": problems.lines[0], "exit": EXIT_FINDINGS}, ensure_ascii=False))
+        return EXIT_FINDINGS
+    except LaunchError as error:
+        raise UserError(str(error)) from None
+    write_report(args.output, _shown(report, args.format), inputs)
+    return EXIT_OK
+
+
+def _shown(report: WhyReport, form: str) -> str:
+    from visa_lsp.app.why.page import page
+    from visa_lsp.app.why.report import as_json, text_lines
+
+    if form == "json":
+        return json.dumps(as_json(report), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    if form == "html":
+        return page(report)
+    return "\n".join(text_lines(report)) + "\n"

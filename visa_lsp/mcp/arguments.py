@@ -1,0 +1,126 @@
+"""The arguments of the tools, as classes that make both the input schemas and the tests of what a client sends."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from visa_lsp.mcp.pages import DEFAULT_TOKENS, MAX_TOKENS, MIN_TOKENS
+
+_Platform = Annotated[str, Meta(description="target platform, such as TGLLP or DG2; default: that of the files")]
+_Text = Annotated[str, Meta(description="the text itself, in place of the file's")]
+_Kernel = Annotated[str, Meta(description="name of a kernel or function")]
+_Output = Annotated[str, Meta(description="write the result to this file; nothing is written without it")]
+
+
+class PagedArguments(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What every tool takes."""
+
+    cursor: Annotated[str, Meta(description="`cursor` of the page before; all other arguments as before")] = ""
+    max_tokens: Annotated[
+        int, Meta(ge=MIN_TOKENS, le=MAX_TOKENS, description="longest answer, in tokens of a language model")
+    ] = DEFAULT_TOKENS
+
+
+class OneProgram(PagedArguments, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A program: a file, a text, or the edited text of a file."""
+
+    path: Annotated[str, Meta(description="a text (.visaasm), an object (.isa) or a zebin")] = ""
+    text: _Text = ""
+    platform: _Platform = ""
+
+
+class CheckArguments(PagedArguments, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Arguments of ``check``."""
+
+    path: Annotated[str, Meta(description="a text, a launch file, or a folder of texts")] = ""
+    text: _Text = ""
+    platform: _Platform = ""
+    ids: Annotated[list[str], Meta(description="only the findings of these ids, such as those to mend")] = []
+    fix: Annotated[bool, Meta(description="write the safe fixes into the file at `path`")] = False
+
+
+class ExplainArguments(PagedArguments, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Arguments of ``explain``."""
+
+    word: Annotated[
+        str, Meta(description="an opcode, a code (V101), a %variable, a type, an attribute, a platform, a term")
+    ]
+    platform: _Platform = ""
+
+
+class SearchArguments(PagedArguments, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Arguments of ``search_instructions``."""
+
+    query: Annotated[str, Meta(description="words of what the instruction does or is called; empty lists all")]
+    platform: _Platform = ""
+
+
+class ReadArguments(OneProgram, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Arguments of ``read``."""
+
+    kernel: _Kernel = ""
+    first_line: Annotated[int, Meta(ge=0, description="show the part for the lines of the text from this one")] = 0
+    last_line: Annotated[int, Meta(ge=0, description="to this one; default: `first_line`")] = 0
+
+
+class AssembleArguments(OneProgram, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Arguments of ``assemble``."""
+
+    output: _Output = ""
+
+
+class DisassembleArguments(PagedArguments, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Arguments of ``disassemble``."""
+
+    path: Annotated[str, Meta(description="an object (.isa) or a zebin")]
+    platform: _Platform = ""
+    output: _Output = ""
+
+
+class RunArguments(OneProgram, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Arguments of ``run``."""
+
+    path: Annotated[str, Meta(description="a text, an object, or a launch file (.launch.yaml) that names one")] = ""
+    launch: Annotated[
+        str, Meta(description="launch file; default: NAME.launch.yaml beside it, else a generated one")
+    ] = ""
+    launch_text: Annotated[str, Meta(description="text of a launch file, in place of `launch`")] = ""
+    budget: Annotated[int, Meta(ge=0, description="stop after this many instructions; 0: the default limit")] = 0
+    ids: Annotated[list[str], Meta(description="only the faults of these ids")] = []
+    buffer: Annotated[
+        str, Meta(description="give the values of this argument (name or index) in place of the faults")
+    ] = ""
+
+
+class DiffArguments(PagedArguments, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Arguments of ``diff``."""
+
+    a: Annotated[str, Meta(description="a text, an object, or a folder of them")] = ""
+    b: Annotated[str, Meta(description="the program or folder to compare with")] = ""
+    a_text: _Text = ""
+    b_text: _Text = ""
+    platform: _Platform = ""
+
+
+class StatsArguments(OneProgram, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Arguments of ``stats``."""
+
+    kernel: Annotated[str, Meta(description="give the variables that live at the peak of this kernel")] = ""
+
+
+class GenArguments(OneProgram, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Arguments of ``gen``."""
+
+    kernel: _Kernel = ""
+
+
+class TemplateArguments(OneProgram, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Arguments of ``launch_template``."""
+
+    kernel: _Kernel = ""
+    given: Annotated[
+        dict[str, Any], Meta(description="keys of the launch file that are known, such as groups or args")
+    ] = {}
+    output: _Output = ""

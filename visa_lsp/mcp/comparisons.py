@@ -1,0 +1,150 @@
+"""Tools that compare programs, count what is in them, and show their machine code: diff, stats, gen."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.suggestions import did_you_mean
+from visa_lsp.mcp.pages import Answer, item_ids
+from visa_lsp.mcp.programs import chosen_platform, given_program, nonempty, text_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from visa_lsp.compare.model import KernelDiff
+    from visa_lsp.mcp import arguments
+    from visa_lsp.mcp.places import Roots
+
+_GEN_SECONDS: Final = 60.0
+
+
+def diff(args: arguments.DiffArguments, roots: Roots) -> Answer:
+    """Compare two programs or two folders of them. Raises UserError for arguments and files that cannot be used."""
+    from visa_lsp.app.diff.compared import compared, compared_data
+    from visa_lsp.app.diff.text import figure_rows
+
+    said: list[str] = []
+    platform = chosen_platform(args.platform)
+    name = platform.name if platform is not None else None
+    if args.a_text or args.b_text:
+        sides = [given_program(args.a, args.a_text, roots), given_program(args.b, args.b_text, roots)]
+        comparison = compared_data([(side.name, side.data) for side in sides], name, said.append)
+    else:
+        comparison = compared(roots.path(args.a), roots.path(args.b), name, None, _NoProgress(), None, said.append)
+    if not comparison.files:
+        raise UserError(text_errors(said) if said else "nothing to compare")
+    kernels = [kernel for file in comparison.files for kernel in file.kernels]
+    different = [
+        {"name": kernel.name, "changes": len(kernel.changes), **nonempty({"figures": _figures(figure_rows(kernel))})}
+        for kernel in kernels
+        if not kernel.same
+    ]
+    head = {"same": comparison.same, "kernels": len(kernels), "different": different} | nonempty({"unreadable": said})
+    return Answer(head, "changes", _changes(kernels))
+
+
+class _NoProgress:
+    """A progress line that is never shown."""
+
+    def is_due(self) -> bool:
+        return False
+
+    def show(self, words: str) -> None:
+        pass
+
+
+def _figures(rows: Iterable[tuple[str, str]]) -> dict[str, str]:
+    return {name.strip(): words for name, words in rows}
+
+
+def _changes(kernels: Sequence[KernelDiff]) -> list[dict[str, Any]]:
+    """Return the differences as values, those of the code before those of the declarations that they explain."""
+    found = [(kernel, change) for kernel in kernels for change in sorted(kernel.changes, key=lambda c: not c.in_code)]
+    ids = item_ids([(change.kind.value, (kernel.name, change.what)) for kernel, change in found])
+    return [
+        {
+            "id": name, "kernel": kernel.name, "kind": change.kind.value,
+            "a": [change.a.first + 1, change.a.last + 1], "b": [change.b.first + 1, change.b.last + 1],
+            "what": change.what, **nonempty({"listing": list(change.listing)}),
+        }
+        for name, (kernel, change) in zip(ids, found, strict=True)
+    ]  # fmt: skip
+
+
+def stats(args: arguments.StatsArguments, roots: Roots) -> Answer:
+    """Count instructions, variables and register pressure of each kernel.
+
+    Raises UserError for arguments and files that cannot be used.
+    """
+    from visa_lsp.app.folders import files_of, is_folder
+    from visa_lsp.app.stats.inputs import figures_of_data
+    from visa_lsp.app.stats.printing import as_json
+
+    platform, said = chosen_platform(args.platform), list[str]()
+    name = platform.name if platform is not None else None
+    folder = roots.path(args.path) if args.path and not args.text else ""
+    if folder and is_folder(folder):
+        programs = [given_program(os.path.join(args.path, file), "", roots) for file in files_of(folder)]  # noqa: PTH118
+    else:
+        programs = [given_program(args.path, args.text, roots)]
+    kernels, unreadable = [], []
+    for program in programs:
+        found = figures_of_data(program.name, program.data, name, say=said.append)
+        kernels += found or []
+        unreadable += [program.name] if found is None else []
+    if unreadable and len(programs) == 1:
+        raise UserError(text_errors(said))
+    if args.kernel:
+        kernels = [kernel for kernel in kernels if kernel.name == args.kernel] or _no_kernel(args.kernel, kernels)
+    values = as_json(kernels)["kernels"]
+    items = [_kernel_stats(value, several=len(programs) > 1) for value in values]
+    head = nonempty({"unreadable": unreadable})
+    if args.kernel:
+        return Answer({"kernels": items, **head}, "live", values[0]["pressure"]["live"])
+    return Answer(head, "kernels", items)
+
+
+def _no_kernel(name: str, kernels: Iterable[Any]) -> list[Any]:
+    known = [kernel.name for kernel in kernels]
+    raise UserError(f"no kernel or function {name!r}{did_you_mean(name, known)} (there: {', '.join(known)})")
+
+
+def _kernel_stats(value: dict[str, Any], *, several: bool) -> dict[str, Any]:
+    keys = ("name", "path", "instructions", "sends", "blocks", "loops", "variables", "grf_bytes", "by_family")
+    peaks = {key: {"max": value[key]["max"], "line": value[key]["line"]} for key in ("pressure", "flags")}
+    return {key: value[key] for key in keys if several or key != "path"} | peaks
+
+
+def gen(args: arguments.GenArguments, roots: Roots) -> Answer:
+    """Show the machine code of a text or object, by Intel's finalizer.
+
+    Raises UserError for arguments and files that cannot be used.
+    """
+    from visa_lsp.app.gen.document import made, source_of, with_errors
+    from visa_lsp.app.gen.printing import as_text, figures
+    from visa_lsp.app.inputs import STDIN
+    from visa_lsp.toolchain.process import ToolError
+    from visa_lsp.toolchain.tools import FINALIZER, find_tool
+
+    program, platform = given_program(args.path, args.text, roots), chosen_platform(args.platform)
+    source = source_of(program.name, program.data, platform.name if platform is not None else None, str(program.place))
+    try:
+        # The tool on PATH, because settings of a folder that an agent works on must not name programs to run.
+        tool = find_tool(FINALIZER)
+    except ToolError as error:
+        raise UserError(str(error)) from None
+    document = with_errors(made(source, tool, (), _GEN_SECONDS, STDIN), source.platform)
+    kernels = [kernel for kernel in document.result.kernels if args.kernel in ("", kernel.body.name)]
+    if args.kernel and not kernels:
+        _no_kernel(args.kernel, [kernel.body for kernel in document.result.kernels])
+    document = replace(document, result=replace(document.result, kernels=tuple(kernels)))
+    head = {
+        "platform": source.platform,
+        "kernels": [{"name": kernel.body.name, "figures": figures(kernel)} for kernel in kernels],
+    } | nonempty({"findings": [finding.concise for finding in (*document.errors, *document.findings)]})
+    # The finalizer's columns are blanks, which cost an agent what words do.
+    return Answer(head, "text", [re.sub(r" {2,}", "  ", line) for line in as_text(document)], is_text=True)

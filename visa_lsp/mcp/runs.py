@@ -1,0 +1,164 @@
+"""Tools for runs on the simulator: run, launch_template."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.inputs import foreign
+from visa_lsp.app.suggestions import did_you_mean
+from visa_lsp.mcp.pages import Answer, item_ids
+from visa_lsp.mcp.programs import chosen_platform, given_program, lines_of_page, nonempty, text_errors, with_ids
+
+if TYPE_CHECKING:
+    from visa_lsp.app.launch.options import RunOptions
+    from visa_lsp.app.launch.report import RunReport
+    from visa_lsp.mcp import arguments
+    from visa_lsp.mcp.places import Roots
+    from visa_lsp.mcp.programs import GivenProgram
+    from visa_lsp.sim.faults import Fault
+
+_HEAD_VALUES: Final = 8
+
+
+def run(args: arguments.RunArguments, roots: Roots) -> Answer:
+    """Run a program on the simulator. Raises UserError for arguments and files that cannot be used."""
+    from visa_lsp.app.launch.unit import LaunchJob, perform
+
+    program = given_program(args.path, args.text, roots)
+    options = _run_options(program, args.platform)
+    if args.budget:
+        options = replace(options, budget=args.budget)
+    launch = Path(roots.path(args.launch)) if args.launch else program.place.with_suffix(".launch.yaml")
+    if args.launch and not launch.is_file():
+        raise UserError(f"{args.launch}: no such file")
+    job = LaunchJob(program.name, launch, options, text=args.launch_text or None, data=program.data)
+    if program.place.suffix in (".yaml", ".yml"):
+        job = LaunchJob(program.name, program.place, replace(options, path=None), text=args.text or None)
+    elif reason := foreign(program.name, program.data):
+        raise UserError(f"{program.name}: {reason}")
+    outcome = perform(job)
+    if outcome.report is None:
+        raise UserError(outcome.error)
+    head = _run_head(outcome.report)
+    if not args.buffer:
+        return Answer(head, "faults", with_ids(_faults(outcome.report), args.ids))
+    from visa_lsp.app.launch.comparison import finite, numbers
+
+    found = next((b for b in outcome.report.buffers if args.buffer in (str(b.arg), b.name)), None)
+    if found is None:
+        known = [str(b.name or b.arg) for b in outcome.report.buffers]
+        raise UserError(f"no buffer {args.buffer!r}{did_you_mean(args.buffer, known)} (there: {', '.join(known)})")
+    keys = ("ok", "verdict", "kernel", "platform", "engine", "groups", "threads", "instructions")
+    short = {key: head[key] for key in keys}
+    return Answer(short, "values", [finite(value) for value in numbers(found.array)])
+
+
+def _run_options(program: GivenProgram, platform: str) -> RunOptions:
+    """Return the options of a launch. Raises UserError without NumPy and for an unknown platform."""
+    from importlib.util import find_spec
+
+    from visa_lsp.app.launch.options import RunOptions
+
+    if find_spec("numpy") is None:
+        raise UserError("running kernels needs NumPy: pip install 'visa-lsp[run]'")
+    chosen = chosen_platform(platform)
+    return RunOptions(program.place, chosen.name if chosen is not None else None)
+
+
+def _run_head(report: RunReport) -> dict[str, Any]:
+    from visa_lsp.app.launch.comparison import finite, numbers
+    from visa_lsp.app.launch.printing import verdict
+
+    failed = [{"arg": e.arg, "message": e.message} for e in report.expectations if not e.ok]
+    failed += [
+        {"arg": kind, "message": "no such fault was found"}
+        for kind, found in report.expected_faults.items()
+        if not found
+    ]
+    buffers = [
+        {
+            "arg": buffer.arg, **nonempty({"name": buffer.name}), "dtype": buffer.array.dtype.name,
+            "shape": list(buffer.array.shape), "changed": buffer.changed,
+            "head": [finite(value) for value in numbers(buffer.array, _HEAD_VALUES)],
+        }
+        for buffer in report.buffers
+    ]  # fmt: skip
+    more = {
+        "expectations": len(report.expectations) + len(report.expected_faults), "failed": failed, "buffers": buffers,
+        "printed": report.printed, "notes": list(report.notes), "assumed": list(report.assumed),
+    }  # fmt: skip
+    return {
+        "ok": report.ok, "verdict": verdict(report), "kernel": report.kernel, "platform": report.platform,
+        "engine": report.engine, "groups": report.groups, "threads": report.threads, "instructions": report.instructions,
+    } | nonempty(more)  # fmt: skip
+
+
+def _faults(report: RunReport) -> list[dict[str, Any]]:
+    """Return faults and notes as values, each with the lines of both parties."""
+    from visa_lsp.sim.faults import items_text
+
+    found = (*report.faults, *report.findings)
+    lines = [report.excerpt(fault)[1] for fault in found]
+    ids = item_ids([(f.kind.value, (f.kernel, line, f.group, f.thread)) for f, line in zip(found, lines, strict=True)])
+    values = []
+    for name, fault, line in zip(ids, found, lines, strict=True):
+        more = {
+            "excerpt": line, "work_items": items_text(fault.items), "other": fault.other,
+            "other_excerpt": report.other_excerpt(fault)[1], "other_work_items": items_text(fault.other_items),
+            "source": f"{fault.source[0]}:{fault.source[1]}" if fault.source else "",
+        }  # fmt: skip
+        values.append(
+            {
+                "id": name, "kind": fault.kind.value, "severity": _severity(report, fault),
+                "message": fault.message, "kernel": fault.kernel, "group": list(fault.group), "thread": fault.thread,
+                **({} if fault.lane is None else {"lane": fault.lane}),
+                **({} if fault.line < 0 else {"line": fault.line + 1}),
+            }
+            | nonempty(more)
+        )  # fmt: skip
+    return values
+
+
+def _severity(report: RunReport, fault: Fault) -> str:
+    """Return whether a fault fails the run, is one that the launch file expects, or is a note."""
+    if fault in report.faults:
+        return "fault"
+    return "expected" if fault.kind.value in report.expected_faults else "note"
+
+
+def launch_template(args: arguments.TemplateArguments, roots: Roots) -> Answer:
+    """Return a launch file for a kernel, and write it where an output is given.
+
+    Raises UserError for arguments and files that cannot be used.
+    """
+    from visa_lsp.app.launch.init import launch_text, write_launch
+    from visa_lsp.app.launch.program import TextProblems
+    from visa_lsp.app.launch.proposal import proposed
+    from visa_lsp.app.launch.unit import program_of
+    from visa_lsp.sim.launch.config import LaunchError
+
+    program = given_program(args.path, args.text, roots)
+    if reason := foreign(program.name, program.data):
+        raise UserError(f"{program.name}: {reason}")
+    options = _run_options(program, args.platform)
+    target = Path(roots.path(args.output)) if args.output else program.place.with_suffix(".launch.yaml")
+    given = {**args.given, **({"kernel": args.kernel} if args.kernel else {})}
+    try:
+        proposal = proposed(program_of(program.data, program.place), options, target, given).proposal
+        written = {}
+        if args.output:
+            file = (
+                ""
+                if target.with_name(program.place.name) == program.place
+                else os.path.relpath(program.place, target.parent)
+            )
+            written["written"] = [roots.shown(path) for path in write_launch(target, proposal, None, file)]
+    except TextProblems as problems:
+        raise UserError(text_errors(problems.lines)) from None
+    except (LaunchError, OSError, ValueError) as error:
+        raise UserError(str(error)) from None
+    return Answer(written, "text", lines_of_page(launch_text(proposal)), is_text=True)

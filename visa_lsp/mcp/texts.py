@@ -1,0 +1,179 @@
+"""Tools for texts and words: check, explain, search_instructions, read, assemble, disassemble."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.inputs import SourceText, foreign
+from visa_lsp.app.suggestions import did_you_mean
+from visa_lsp.mcp.pages import Answer, item_ids
+from visa_lsp.mcp.programs import (
+    chosen_platform,
+    given_program,
+    lines_of_page,
+    nonempty,
+    text_errors,
+    with_ids,
+    write_output,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from visa_lsp.app.check.report import ReportedFinding
+    from visa_lsp.mcp import arguments
+    from visa_lsp.mcp.places import Roots
+
+_SEVERITIES: Final = ("error", "warning", "information", "hint")
+
+
+def check(args: arguments.CheckArguments, roots: Roots) -> Answer:
+    """Check a text, a launch file or a folder of texts.
+
+    Raises UserError for arguments and files that cannot be used.
+    """
+    from visa_lsp.app.check.paths import collect
+    from visa_lsp.app.check.runner import check_files
+    from visa_lsp.app.check.suppress import Selection
+    from visa_lsp.app.check.verdict import Task
+    from visa_lsp.app.rules import known_rules
+    from visa_lsp.app.settings import Finder
+
+    if args.fix and (args.text or not args.path):
+        raise UserError("`fix` writes into a file: give its `path` and no `text`")
+    platform = chosen_platform(args.platform)
+    finder = Finder(known_rules)
+
+    def task(path: str, source: SourceText | None = None) -> Task:
+        own = finder.of_file(path)
+        selection = Selection(own.select, own.ignore, own.per_file_ignores, own.extend_select)
+        name = platform.name if platform is not None else own.platform
+        return Task(path, path, name, selection, fix=args.fix, write=args.fix, source=source, named=False)
+
+    if args.text or not args.path:
+        program = given_program(args.path, args.text, roots)
+        tasks = [task(str(program.place), SourceText(program.name, program.text))]
+    else:
+        tasks = [task(path) for path in collect([roots.path(args.path)], finder).files]
+    results = check_files(tasks, jobs=1)
+    unreadable = [result.error for result in results if result.error]
+    if unreadable and len(results) == 1:
+        raise UserError(unreadable[0])
+    values = _findings([finding for result in results for finding in result.findings])
+    if len(results) > 1:
+        paths = [roots.shown(finding.path) for result in results for finding in result.findings]
+        values = [{"path": path, **value} for path, value in zip(paths, values, strict=True)]
+    values.sort(key=lambda value: _SEVERITIES.index(value["severity"]))
+    errors, warnings, *others = (sum(value["severity"] == word for value in values) for word in _SEVERITIES)
+    head = {"ok": not errors and not unreadable, "errors": errors, "warnings": warnings, "others": sum(others)}
+    if args.fix:
+        head["fixed"] = sum(result.fixed for result in results)
+    if len(results) != 1:
+        head["files"] = len(results)
+    return Answer(head | nonempty({"unreadable": unreadable}), "findings", with_ids(values, args.ids))
+
+
+def _findings(found: Sequence[ReportedFinding]) -> list[dict[str, Any]]:
+    """Return findings as values, without the texts of related places."""
+    from visa_lsp.app.check.formats.data import finding_object
+
+    keys = ("line", "column", "end_column", "severity", "code", "name", "message")
+    ids = item_ids([(f.code, (f.path, f.fingerprint)) for f in found])
+    values = []
+    for name, finding in zip(ids, found, strict=True):
+        told = finding_object(finding)
+        values.append({
+            "id": name, **{key: told[key] for key in keys}, "excerpt": finding.excerpt.strip(),
+            **nonempty({"fixes": told["fixes"]}),
+        })  # fmt: skip
+    return values
+
+
+def explain(args: arguments.ExplainArguments, _roots: Roots) -> Answer:
+    """Explain a word. Raises UserError for an unknown one."""
+    from visa_lsp.app.explain import explain_text
+    from visa_lsp.app.words import known_words
+
+    chosen_platform(args.platform)
+    text = explain_text(args.word, args.platform or None)
+    if text is None:
+        raise UserError(f"unknown word {args.word!r}{did_you_mean(args.word, known_words())}")
+    return Answer({}, "text", lines_of_page(text), is_text=True)
+
+
+def search_instructions(args: arguments.SearchArguments, _roots: Roots) -> Answer:
+    """Find instructions by words."""
+    from visa_lsp.app.search import search_instructions as search
+
+    platform = chosen_platform(args.platform)
+    rows = search(args.query, platform.name if platform is not None else None)
+    ids = item_ids([(row.mnemonic, row.key) for row in rows])
+    items = [
+        {"id": name, "syntax": row.syntax, "summary": row.summary, "family": row.family}
+        for name, row in zip(ids, rows, strict=True)
+    ]
+    return Answer({}, "instructions", items)
+
+
+def read(args: arguments.ReadArguments, roots: Roots) -> Answer:
+    """Show kernels as pseudo-code. Raises UserError for arguments and files that cannot be used."""
+    from visa_lsp.app.read.document import chosen, read_data
+
+    program, platform, said = given_program(args.path, args.text, roots), chosen_platform(args.platform), list[str]()
+    found = read_data(str(program.place), program.data, platform.name if platform else None, say=said.append)
+    if found is None:
+        raise UserError(text_errors(said))
+    last = args.last_line or args.first_line
+    found = chosen(found, args.kernel or None, (args.first_line or 1, last) if last else None)
+    lines = [_read_line(line.visa, line.text) for kernel in found.kernels for line in kernel.lines]
+    return Answer({"kernels": [kernel.name for kernel in found.kernels]}, "text", lines, is_text=True)
+
+
+def _read_line(visa: Sequence[int], text: str) -> str:
+    where = "" if not visa else str(visa[0]) if visa[0] == visa[-1] else f"{visa[0]}-{visa[-1]}"
+    return f"{where}| {text}"
+
+
+def assemble(args: arguments.AssembleArguments, roots: Roots) -> Answer:
+    """Assemble a text, and write the object where an output is given."""
+    from visa_lsp.app.assemble import assemble_text
+    from visa_lsp.app.check.report import findings_of
+
+    program, platform = given_program(args.path, args.text, roots), chosen_platform(args.platform)
+    made = assemble_text(program.text, platform.name if platform is not None else None)
+    found = _findings(findings_of(program.name, program.text, made.diagnostics))
+    found.sort(key=lambda value: _SEVERITIES.index(value["severity"]))
+    if made.data is None or made.module is None:
+        return Answer({"ok": False}, "findings", found)
+    head: dict[str, Any] = {
+        "ok": True, "bytes": len(made.data), "sha256": hashlib.sha256(made.data).hexdigest(),
+        "kernels": [kernel.name for kernel in made.module.kernels],
+    }  # fmt: skip
+    if args.output:
+        head["written"] = write_output(args.output, made.data, program, roots)
+    return Answer(head, "findings", found)
+
+
+def disassemble(args: arguments.DisassembleArguments, roots: Roots) -> Answer:
+    """Disassemble an object or a zebin, and write the text where an output is given.
+
+    Raises UserError for arguments and files that cannot be used.
+    """
+    from visa_lsp.app.zebins import visa_text, zebin_of, zebin_text
+    from visa_lsp.zeinfo.zebin import is_elf
+
+    program, platform = given_program(args.path, "", roots), chosen_platform(args.platform)
+    if is_elf(program.data):
+        zebin = zebin_of(program.name, program.data)
+        text = zebin_text(program.name, zebin, platform, comments=True, summary=False)
+    else:
+        if not program.is_object:
+            reason = foreign(program.name, program.data) or "expected an object, found a text"
+            raise UserError(f"{program.name}: {reason}")
+        text = visa_text(program.name, program.data, platform, comments=True)
+    head: dict[str, Any] = {}
+    if args.output:
+        head["written"] = [write_output(args.output, text.encode("utf-8", "surrogateescape"), program, roots)]
+    return Answer(head, "text", lines_of_page(text), is_text=True)

@@ -1,0 +1,127 @@
+"""The tools that agents get: the one list. A tool is an entry here, its arguments, its answer, and its function.
+
+Loads neither the protocol nor, before a call, what the tools do.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from visa_lsp.mcp import answers, arguments, comparisons, runs, texts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from visa_lsp.mcp.pages import Answer
+    from visa_lsp.mcp.places import Roots
+
+
+class AgentTool(Struct, frozen=True):
+    """A tool: its description for the agent, and the types of its arguments and its answer.
+
+    ``work`` does it. ``reads``: it may read files; ``writes``: it writes a file where the arguments name one.
+    """
+
+    name: str
+    description: str
+    arguments: type[arguments.PagedArguments]
+    answer: type
+    work: Callable[[Any, Roots], Answer]
+    reads: bool = True
+    writes: bool = False
+
+    def input_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the arguments."""
+        return _schema(self.arguments)
+
+    def output_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of an answer."""
+        return _schema(self.answer)
+
+
+TOOLS: Final = (
+    AgentTool(
+        "check",
+        "Find the mistakes of vISA texts and launch files: syntax, types, regions, uninitialised and unused variables. "
+        "Findings have edits that mend them.",
+        arguments.CheckArguments, answers.CheckAnswer, texts.check, writes=True,
+    ),
+    AgentTool(
+        "explain",
+        "Explain an opcode with its operands and pitfalls, the code of a finding, a %variable, a type, an attribute, a "
+        "platform or a term of the glossary.",
+        arguments.ExplainArguments, answers.TextAnswer, texts.explain, reads=False,
+    ),
+    AgentTool(
+        "search_instructions",
+        "Find the instruction for something: 'atomic add', 'dot product', or the name that C or another "
+        "assembler gives it.",
+        arguments.SearchArguments, answers.SearchAnswer, texts.search_instructions, reads=False,
+    ),
+    AgentTool(
+        "read",
+        "Show kernels as structured pseudo-code, a third of the length of the text; each line names its lines of vISA.",
+        arguments.ReadArguments, answers.ReadAnswer, texts.read,
+    ),
+    AgentTool(
+        "stats",
+        "Count instructions, messages, loops and register pressure of kernels, and name the line of the peak.",
+        arguments.StatsArguments, answers.StatsAnswer, comparisons.stats,
+    ),
+    AgentTool(
+        "diff",
+        "Compare two programs or two folders of dumps apart from names, order of declarations and comments.",
+        arguments.DiffArguments, answers.DiffAnswer, comparisons.diff,
+    ),
+    AgentTool(
+        "launch_template",
+        "Make a launch file for a kernel: sizes and arguments with the assumptions behind them.",
+        arguments.TemplateArguments, answers.WrittenTextAnswer, runs.launch_template, writes=True,
+    ),
+    AgentTool(
+        "run",
+        "Run a kernel on the simulator with all checkers: out-of-bounds accesses, races, uninitialised reads, barriers, and "
+        "the expectations of the launch file.",
+        arguments.RunArguments, answers.RunAnswer, runs.run,
+    ),
+    AgentTool(
+        "assemble",
+        "Assemble a text to an object.",
+        arguments.AssembleArguments, answers.AssembleAnswer, texts.assemble, writes=True,
+    ),
+    AgentTool(
+        "disassemble",
+        "Show an object or a zebin as text.",
+        arguments.DisassembleArguments, answers.WrittenTextAnswer, texts.disassemble, writes=True,
+    ),
+    AgentTool(
+        "gen",
+        "Show the machine code of each line (needs Intel's finalizer GenX_IR).",
+        arguments.GenArguments, answers.GenAnswer, comparisons.gen,
+    ),
+)  # fmt: skip
+BY_NAME: Final = {tool.name: tool for tool in TOOLS}
+
+
+def _schema(type_: Any) -> dict[str, Any]:
+    """Return a JSON schema with its own object at the root, as the protocol wants it."""
+    (root,), parts = msgspec.json.schema_components([type_])
+    schema: dict[str, Any] = _short(parts.pop(root["$ref"].rpartition("/")[2]))
+    return {**schema, "$defs": {name: _short(part) for name, part in parts.items()}} if parts else schema
+
+
+def _short(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a type without its title and empty defaults: an agent reads all of it before its first call."""
+    members = {
+        name: {key: value for key, value in member.items() if key != "default" or value}
+        for name, member in schema["properties"].items()
+    }
+    # What all tools have stands last.
+    last = {name: members.pop(name) for name in ("cursor", "max_tokens") if name in members}
+    more: dict[str, Any] = {
+        key: schema[key] for key in ("required", "additionalProperties") if key in schema and schema[key] != []
+    }
+    return {"type": "object", "properties": {**members, **last}, **more}

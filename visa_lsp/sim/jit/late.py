@@ -1,0 +1,105 @@
+"""Groups of a launch as compiled code, of which one is interpreted for an observer: as a whole, or only its end.
+
+Memory is put back to the start of the launch as often as needed; compiled code is made once. Invariant: a group does what
+it does in a run of the whole launch, provided that all groups before it have run.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from visa_lsp.sim.faults import KernelFault
+from visa_lsp.sim.interp import Thread
+from visa_lsp.sim.jit.machine import CompiledMachine, CompiledThread
+from visa_lsp.sim.jit.whole import GroupQueue, GroupRunner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.sim.contents import Contents
+    from visa_lsp.sim.dispatch import Dispatch
+    from visa_lsp.sim.group import ThreadGroup, Wait
+    from visa_lsp.sim.jit.making import Making
+    from visa_lsp.sim.observers.hooks import Observer
+    from visa_lsp.sim.registers import Frame
+
+
+class GroupReplay:
+    """Runs parts of a launch again and again. ``before`` is the memory of the launch at its start."""
+
+    def __init__(self, dispatch: Dispatch, before: Contents, making: Making) -> None:
+        self._dispatch, self._before, self._making = dispatch, before, making
+        self.restart()
+
+    def restart(self) -> None:
+        """Go back to the start of the launch."""
+        self._before.restore()
+        self._machine = machine = _LateMachine(self._dispatch, self._making, at_once=True)
+        whole = self._dispatch.partial is None and machine.fits(machine.code(self._dispatch.kernel))
+        self._runner = GroupRunner(machine) if whole else None
+
+    def run(self, first: int, end: int) -> None:
+        """Run groups from ``first`` to before ``end``. A fault that a thread cannot survive ends its group."""
+        try:
+            with np.errstate(all="ignore"):
+                if self._runner is not None:
+                    self._runner.run(GroupQueue(end, first))
+                    return
+                for number in range(first, end):
+                    self._machine.interpret_group(number)
+        except KernelFault:
+            return
+
+    def steps_of(self, number: int) -> int:
+        """Run a group and return the number of its instructions."""
+        before = self._machine.steps
+        self.run(number, number + 1)
+        return self._machine.steps - before
+
+    def interpret(self, number: int, observer: Observer, late: int = 0) -> None:
+        """Run a group for an observer, which hears it from its instruction ``late`` on, where threads next take turns."""
+        machine = self._machine
+        machine.begin(observer, late)
+        try:
+            with np.errstate(all="ignore"):
+                machine.interpret_group(number)
+        except KernelFault:
+            return
+        finally:
+            machine.heard_by(())
+
+
+class _LateMachine(CompiledMachine):
+    """A machine whose threads change from compiled code to the interpreter at a number of instructions."""
+
+    change_at = 0
+    late: Observer | None = None
+
+    def begin(self, observer: Observer, late: int) -> None:
+        """Have an observer hear the next group from its instruction ``late`` on."""
+        self.late, self.change_at = observer, self.steps + late
+        self.heard_by(() if late else (observer,))
+
+    def thread(self, group: ThreadGroup, number: int, frame: Frame) -> Thread:
+        """Return a thread of the kind that the group needs."""
+        late = self.late is not None and not self.observers
+        return _LateThread(self, group, number, frame) if late else super().thread(group, number, frame)
+
+
+class _LateThread(CompiledThread):
+    """A thread that is interpreted once the machine's number of instructions is reached."""
+
+    machine: _LateMachine
+
+    def run(self, quantum: int) -> Iterator[Wait | None]:
+        """Execute until the end, as compiled code first."""
+        machine = self.machine
+        for waits in super().run(quantum):
+            yield waits
+            if machine.steps >= machine.change_at:
+                if machine.late is not None and not machine.observers:
+                    machine.heard_by((machine.late,))
+                yield from Thread.run(self, quantum)
+                return

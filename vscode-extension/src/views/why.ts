@@ -1,0 +1,105 @@
+// The view "Causes": the instructions behind a value of a run, as a tree whose entries open their line.
+
+import * as path from 'node:path';
+import * as vscode from 'vscode';
+import { plain } from '../plain.ts';
+import type { Server } from '../server/client.ts';
+import { openAt } from './webview.ts';
+import { below, detailOf, rootsOf, titleOf, tooltipOf, type Entry, type WhyAnswer } from './whytree.ts';
+
+const ICONS: Record<string, string> = { input: 'symbol-parameter', memory: 'database', undefined: 'question', earlier: 'history', missing: 'circle-slash' };
+
+/** An element of a buffer, or the number of a fault; without both the first failure of the run. */
+export interface WhyQuestion {
+  value?: string;
+  fault?: number;
+  launch?: string | undefined;
+  launchText?: string | undefined;
+}
+
+export class WhyView implements vscode.TreeDataProvider<Entry>, vscode.Disposable {
+  private readonly server: Server;
+  private readonly view: vscode.TreeView<Entry>;
+  private readonly changed = new vscode.EventEmitter<void>();
+  private answer: WhyAnswer | undefined;
+  private source: vscode.Uri | undefined;
+  readonly onDidChangeTreeData = this.changed.event;
+
+  constructor(server: Server) {
+    this.server = server;
+    this.view = vscode.window.createTreeView('visa.causes', { treeDataProvider: this });
+  }
+
+  dispose(): void {
+    this.view.dispose();
+    this.changed.dispose();
+  }
+
+  /** What the view shows; tests look at it. */
+  get content(): WhyAnswer | undefined {
+    return this.answer;
+  }
+
+  /** Ask for the value, then show what made it. */
+  async ask(uri: vscode.Uri): Promise<WhyAnswer | undefined> {
+    const value = await vscode.window.showInputBox({
+      title: 'Explain a value',
+      prompt: 'An element of a buffer, such as y[37]; leave it empty for the first failed expectation or fault',
+    });
+    return value === undefined ? undefined : this.show(uri, value === '' ? {} : { value });
+  }
+
+  /** Show what made a value. */
+  async show(uri: vscode.Uri, question: WhyQuestion): Promise<WhyAnswer | undefined> {
+    if (!vscode.workspace.isTrusted) {
+      void vscode.window.showWarningMessage('vISA: nothing is run in an untrusted workspace.');
+      return undefined;
+    }
+    const options = { location: vscode.ProgressLocation.Notification, title: `vISA: explaining a value of ${path.basename(uri.path)}`, cancellable: true };
+    const answer = await vscode.window.withProgress(options, (_, token) => this.server.call<WhyAnswer>('visa.why', { uri: uri.toString(), ...question }, token));
+    if (!answer.ok) {
+      void vscode.window.showErrorMessage(plain(`vISA: not explained: ${answer.error}`));
+      return answer;
+    }
+    this.answer = answer;
+    this.source = uri;
+    await vscode.commands.executeCommand('setContext', 'visa.hasCauses', true);
+    this.view.message = [titleOf(answer), ...(answer.notes ?? [])].join('\n');
+    this.changed.fire();
+    await vscode.commands.executeCommand('visa.causes.focus');
+    return answer;
+  }
+
+  getChildren(entry?: Entry): Entry[] {
+    if (this.answer === undefined) {
+      return [];
+    }
+    return entry === undefined ? rootsOf(this.answer) : below(this.answer, entry);
+  }
+
+  getTreeItem(entry: Entry): vscode.TreeItem {
+    const { node } = entry;
+    const hasMore = this.answer !== undefined && below(this.answer, entry).length > 0;
+    const item = new vscode.TreeItem(node.text, hasMore ? vscode.TreeItemCollapsibleState.Collapsed : vscode.TreeItemCollapsibleState.None);
+    item.description = detailOf(entry);
+    item.tooltip = tooltipOf(node);
+    const icon = node.first_difference === true ? 'error' : entry.races ? 'warning' : (ICONS[node.kind] ?? 'symbol-event');
+    item.iconPath = new vscode.ThemeIcon(icon);
+    if (node.line !== null && this.source !== undefined) {
+      item.command = { title: 'Go to Line', command: 'visa.openCause', arguments: [entry] };
+    }
+    return item;
+  }
+
+  /** Open the line of an entry; where the debugger has stopped, its lane is the one that the lanes view marks. */
+  async open({ node }: Entry): Promise<void> {
+    if (node.line === null || this.source === undefined) {
+      return;
+    }
+    const file = node.path === null || !path.isAbsolute(node.path) ? undefined : vscode.Uri.file(node.path);
+    await openAt(file ?? this.source, node.line);
+    if (node.lane !== null) {
+      void vscode.window.setStatusBarMessage(`vISA: lane ${node.lane}: ${detailOf({ node, above: [], races: false })}`, 10_000);
+    }
+  }
+}
