@@ -44,7 +44,7 @@ class Echo:
         self.once()
 
     def once(self, seconds: float = 0.0) -> float:
-        """Return milliseconds from writing a line as long as a small edit to having read it again, with so much work between."""
+        """Return the milliseconds of writing and reading back a line as long as a small edit, with this much work between."""
         at = time.perf_counter()
         self._in.write(b"%-250f\n" % seconds)
         self._in.flush()

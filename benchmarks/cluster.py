@@ -60,7 +60,7 @@ def main(count: int) -> int:
 
 
 def _texts(into: Path, count: int) -> list[Path]:
-    """Return so many texts of our own, each in a disguise of its own, every fifth with mistakes."""
+    """Return texts of our own, each in another disguise, every fifth with mistakes."""
     sources = sorted(OWN.glob("*/*.visaasm"))
     draw = random.Random(1)
     paths = []

@@ -153,7 +153,7 @@ class Session:
 
 
 def kinds(session: Session) -> dict[str, tuple[Callable[[], Edit], int]]:
-    """Return every kind of edit, with how many times less often than others it is done."""
+    """Return every kind of edit, with the factor by which it is rarer."""
     code, decls = session.code, session.decls
     some = {
         "instruction: type a character": lambda: session.typed(code, "x1V,(."),

@@ -86,7 +86,7 @@ def _took(work: Callable[[], object]) -> float:
 
 
 def _type(snapshot: HostText, words: str, new: str) -> list[float]:
-    """Return milliseconds of typing something behind words in the middle of the file and taking it back, one after the other."""
+    """Return the milliseconds of typing behind words in the middle of the file and of undoing it, in turn."""
     text = snapshot.document.text
     at = text.index(words, len(text) // 2) + len(words)
     times = []

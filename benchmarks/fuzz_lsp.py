@@ -140,7 +140,7 @@ class Wire:
         return True
 
     def ask(self, method: str, params: Any, ident: str) -> Any:
-        """Return one request, and its result."""
+        """Send a request and return its result."""
         self.send({"jsonrpc": "2.0", "id": ident, "method": method, "params": params})
         if not self.wait({json.dumps(ident)}):
             raise RuntimeError(f"no answer to {method}")

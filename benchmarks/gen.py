@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _rounds(text: str, tool: str, rounds: int, platform: str) -> tuple[list[float], list[float], list[float], float]:
-    """Return milliseconds of walls, of our CPU and of the tool alone, and the bytes of an answer."""
+    """Return the milliseconds of wall time, of our CPU and of the tool alone, and the bytes of an answer."""
     lines = text.split("\n")
     places = [at for at, line in enumerate(lines) if "0x" in line and not line.startswith((".", "/"))]
     walls, ours, tools = [], [], []

@@ -60,7 +60,7 @@ def generate(seed: int, lines: int) -> str:
 
 
 def kernel(lines: int, seed: int = 1) -> str:
-    """Return one kernel of about so many lines."""
+    """Return a kernel of about this many lines."""
     source = source_text(seed, min(lines, 2000)).split("\n")
     head = [line for line in source if line.startswith((".version", ".kernel "))]
     attributes = [line for line in source if line.startswith((".kernel_attr", ".input"))]

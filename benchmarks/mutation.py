@@ -72,7 +72,7 @@ class Mutant:
 
 
 def mutants(count: int, seed: int) -> list[Mutant]:
-    """Return so many different mutants, half of them of the one-instruction forms, half of lines of whole texts."""
+    """Return different mutants, half of the one-instruction forms, half of lines of whole texts."""
     pick = random.Random(seed)
     forms, lines = _forms(), _lines(pick, max(400, count // 3))
     found: dict[str, Mutant] = {}
@@ -106,7 +106,7 @@ def _forms() -> list[Seed]:
 
 
 def _lines(pick: random.Random, count: int) -> list[Seed]:
-    """Return lines of whole texts, as many different shapes as there are."""
+    """Return lines of whole texts, one of each shape."""
     paths = sorted(p for p in CORPUS.glob("dev/[A-Z]*/*.visaasm") if p.with_suffix(".isa").exists())
     pick.shuffle(paths)
     shapes: dict[str, Seed] = {}

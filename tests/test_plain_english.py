@@ -91,7 +91,7 @@ PATTERNS = {
     ),
     "constant by size": _pattern(
         "constant",
-        r"^_?(?:MOST|MANY|FEW|BIG|ENOUGH|(?:LONG|LARG|SMALL|SHORT|HUGE|DEEP|WIDE)(?:E|EST|ER)?)(?:_(?!GRF_BYTES|HEADER_BYTES|NORMAL)|$)",
+        r"^_?(?:MOST|MANY|FEW|BIG|ENOUGH|(?:LONG|LARGE|SMALL|SHORT|HUGE|DEEP|WIDE)(?:E?ST|E?R)?)(?:_(?!GRF_BYTES|HEADER_BYTES|NORMAL)|$)",
         "name the thing and the unit: MAX_LINE_CHARS",
     ),
     "module by participle": _pattern(

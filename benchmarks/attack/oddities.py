@@ -59,7 +59,7 @@ _HEADS: Final = (
 
 
 def tokens(pick: random.Random, text: str) -> str:
-    """Return one to a few tokens dropped, doubled, swapped or replaced."""
+    """Return the text with a few tokens dropped, doubled, swapped or replaced."""
     pieces = _TOKEN.findall(text)
     for _ in range(pick.choice((1, 1, 1, 2, 4))):
         if not pieces:
@@ -81,7 +81,7 @@ def tokens(pick: random.Random, text: str) -> str:
 
 
 def lines(pick: random.Random, text: str) -> str:
-    """Return lines dropped, doubled, moved, or strange ones put between."""
+    """Return the text with lines dropped, doubled, moved or added."""
     parts = text.split("\n")
     for _ in range(pick.choice((1, 1, 2, 3, 8))):
         at = pick.randrange(len(parts) + 1)

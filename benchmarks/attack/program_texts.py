@@ -211,7 +211,7 @@ class _Writer(Kernels):
         return out
 
     def statement(self, lines: int, depth: int) -> list[str]:
-        """Return an instruction, or a block of instructions."""
+        """Return an instruction or a block of instructions."""
         pick = self.draw.random()
         if depth < _LOOPS and pick < 0.12:
             return self.branch(lines, depth)

@@ -40,7 +40,8 @@ def files(*patterns: str) -> list[Path]:
 
 
 def place(name: str) -> Path:
-    """Return a file or folder by its path in the corpus. Sources are named differently in both, so that no name has two places."""
+    """Return a file or folder by its path in the corpus; a name has one place because both corpora name their sources
+    differently."""
     return next((root / name for root in (OWN, BESIDE) if (root / name).exists()), OWN / name)
 
 
@@ -49,7 +50,7 @@ def root_of(path: Path) -> Path:
 
 
 def inside(path: Path) -> Path:
-    """Return a path in its corpus."""
+    """Return a path relative to its corpus."""
     return path.relative_to(root_of(path))
 
 
@@ -59,7 +60,7 @@ def at_least(own: int, more: int) -> int:
 
 
 def texts() -> list[Path]:
-    """Return every text that a compiler printed, or that is written by hand as one would print it."""
+    """Return every text of a compiler, or written by hand in its style."""
     return [path for part in ("dev", "dev42", "run") for path in files(f"{part}/**/*.visaasm")]
 
 
@@ -135,7 +136,7 @@ _COMMENT = re.compile(r"\s*//.*")
 
 
 def code_lines(text: str) -> list[str]:
-    """Return a text without what no object holds: comments, blank lines, ``v_name`` and ``.funcdecl``."""
+    """Return a text without parts that objects lack: comments, blank lines, ``v_name`` and ``.funcdecl``."""
     out = []
     for line in text.splitlines():
         bare = re.sub(r"\s+v_name=\S+", "", _COMMENT.sub("", line)).strip()

@@ -104,5 +104,5 @@ def state(debugger):
 
 
 def step(debugger):
-    """Return one instruction of the thread whose turn it is."""
+    """Step one instruction of the thread whose turn it is."""
     return debugger.go(StepGoal(debugger.stepper.current))

@@ -30,7 +30,7 @@ def listing(name=None):
 
 
 def fake_tool(folder: Path, body: str, name: str = "tool") -> str:
-    """Return an executable that runs this Python; gives its path."""
+    """Write an executable that runs this Python; return its path."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / name
     path.write_text(f"#!{sys.executable}\n{PRELUDE}\n{textwrap.dedent(body)}\n", encoding="utf-8")

@@ -109,7 +109,7 @@ def make_answering(client):
 
 
 def plain(value: object):
-    """Return a command's answer as dictionaries and lists, as which it travelled."""
+    """Return a command's answer as the dictionaries and lists that were sent."""
     if hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, dict):

@@ -49,7 +49,7 @@ class Finding:
 
 
 def strip(text: str) -> tuple[str, list[Finding]]:
-    """Return a marked text without its markers, and what they expect."""
+    """Return a marked text without its markers, and their expectations."""
     kept: list[str] = []
     expected = []
     for line in text.split("\n"):
@@ -64,7 +64,7 @@ def strip(text: str) -> tuple[str, list[Finding]]:
 
 
 def complete(block: str) -> tuple[str, list[int]]:
-    """Return a block made a whole text, and the line of the block that each of its lines is, -1 for those put in."""
+    """Return a block as a whole text, and for each of its lines the line of the block, -1 for added ones."""
     if not block.strip():
         return block, [0]
     lines = list(enumerate(block.split("\n")))

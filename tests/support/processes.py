@@ -36,12 +36,12 @@ def is_alive(number: int) -> bool:
 
 
 def wait_for_end(numbers: Iterable[int]) -> bool:
-    """Return whether processes end."""
+    """Return whether processes end within the time."""
     return all(patiently(lambda number=number: not is_alive(number)) for number in numbers)
 
 
 def lines_of(path: Path, count: int) -> list[str]:
-    """Return the first lines of a file, when there are so many."""
+    """Return the first lines of a file once it has so many."""
     lines: list[str] = []
 
     def has_them() -> bool:

@@ -104,7 +104,7 @@ class Recorder(Observer):
 
 
 def registers(frame: Frame) -> bytes:
-    """Return all that a thread's variables lie in, as one short value."""
+    """Return the digest of a thread's registers."""
     held = hashlib.blake2b(frame.regs.tobytes(), digest_size=16)
     held.update(frame.addr.tobytes())
     held.update(marshal.dumps((list(frame.preds), list(frame.surfaces)), 2))

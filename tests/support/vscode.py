@@ -39,7 +39,7 @@ def environment() -> dict[str, str]:
 
 
 def copy_extension(folder: Path) -> Path:
-    """Return a copy of the extension beside what it needs of the repository, with the packages that build it."""
+    """Return a copy of the extension, with the needed files of the repository and the packages that build it."""
     for name in (
         "vscode-extension",
         "visa_lsp",
@@ -63,7 +63,7 @@ def copy_extension(folder: Path) -> Path:
 
 
 def build_extension(extension: Path, target: str = "") -> Path:
-    """Return the .vsix. With a target of the Marketplace it brings the wheels along that the server needs there, with a newcomer's Python."""
+    """Return the .vsix. With a target of the Marketplace it includes the wheels that the server needs there, with a newcomer's Python."""
     versions = {"VISA_PYTHONS": _newcomers_python()} if target else {}
     run_npm(extension, "run", "--silent", "package", *(["--", target] if target else []), **versions)
     return extension / (f"visa-lsp-{target}.vsix" if target else "visa-lsp.vsix")

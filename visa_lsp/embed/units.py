@@ -24,7 +24,7 @@ from visa_lsp.text import Span
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-WIDEST: Final = 32  # lanes: of a function that does not say how many it has
+MAX_LANES: Final = 32  # lanes: of a function that does not say how many it has
 _ROOM: Final = 4096  # bytes: of an operand whose type is not known
 _MAX_NAME_CHARS: Final = 60
 # What an operand may be whose type is not known, and a number that is not: the type, its bytes, a number.
@@ -286,10 +286,10 @@ class _UnitMaker:
 
     def _declaration(self, name: str, block: AsmBlock, operand: Operand, known: KnownType) -> str:
         if block.kind_of(operand) == "cr":
-            return f".decl {name} v_type=P num_elts={known.per_lane or WIDEST}"
+            return f".decl {name} v_type=P num_elts={known.per_lane or MAX_LANES}"
         if known.type:
             alone = operand.is_uniform or block.is_of_vectors
-            count = known.per_lane * (1 if alone else self._source.width or WIDEST)
+            count = known.per_lane * (1 if alone else self._source.width or MAX_LANES)
             return f".decl {name} v_type=G type={known.type} num_elts={count} align=GRF"
         self._open = True
         visa, size, _ = CHOICES[self._choice]

@@ -28,7 +28,7 @@ _CLASSES: Final[tuple[type[msgspec.Struct], ...]] = tuple(
 _NUMBER_OF: Final[dict[type[msgspec.Struct], int]] = {Span: 0, **{c: i for i, c in enumerate(_CLASSES, 1)}}
 _CLASS_OF: Final[dict[int, type[msgspec.Struct]]] = {i: c for c, i in _NUMBER_OF.items()}
 _TUPLE: Final = -1
-_WIDEST: Final = 1 << 62
+_MAX_INTEGER: Final = 1 << 62
 _MAX_LINE_CHARS: Final = 1000
 # The modules that an entry depends on: some are not loaded where all is known.
 _MAKERS: Final = ("build", "build_operands", "nodes", "parse", "shapes", "statement_cache", "tree")
@@ -46,7 +46,7 @@ def pack_tree(node: object) -> object:
         return [_NUMBER_OF[type(node)], *[pack_tree(getattr(node, name)) for name in node.__struct_fields__]]
     if isinstance(node, tuple):
         return [_TUPLE, *[pack_tree(item) for item in node]]
-    if isinstance(node, (int, float)) and not -_WIDEST < node < _WIDEST:
+    if isinstance(node, (int, float)) and not -_MAX_INTEGER < node < _MAX_INTEGER:
         raise Unfit
     return node
 

@@ -17,7 +17,7 @@ from tests.support.model.numbers import (
     encode,
     exact,
     execution_type,
-    flush,
+    flush_denormal,
     limits,
     round_number,
     to_type,
@@ -60,7 +60,7 @@ def lane_sources(state: State, operands, exec_kind: str, lanes: int, *, flush: b
                 continue
             result = modify(convert(value, kind, exec_kind, state.modes), modifier(operand), kind)
             if exec_kind in FLOATS and flush:
-                result = flush(exact(result), exec_kind, state.modes)
+                result = flush_denormal(exact(result), exec_kind, state.modes)
             column.append(result)
         columns.append(column)
     return [list(row) for row in zip(*columns, strict=True)]
@@ -91,7 +91,7 @@ def kinds_of(state: State, operands) -> list[str]:
 
 
 def lane(state: State, inst) -> None:
-    """Return a row whose meaning is an expression over its sources."""
+    """Execute a row whose meaning is an expression over its sources."""
     dst, operands = inst.get("dst"), sources_of(inst)
     expr = inst.row.meaning.expr
     if isinstance(dst, PredicateOperand):
@@ -233,7 +233,7 @@ def _in_a_row(state: State, operand, count: int, exec_kind: str) -> list:
     var, at = state.places(operand, 1)[0]
     data = [bytes(state.regs[var][at + SIZES[kind] * i : at + SIZES[kind] * (i + 1)]) for i in range(count)]
     found = [modify(convert(decode(d, kind), kind, exec_kind, state.modes), modifier(operand), kind) for d in data]
-    return [flush(exact(v), exec_kind, state.modes) for v in found] if exec_kind in FLOATS else found
+    return [flush_denormal(exact(v), exec_kind, state.modes) for v in found] if exec_kind in FLOATS else found
 
 
 def line(state: State, inst) -> None:

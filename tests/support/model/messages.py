@@ -92,7 +92,7 @@ def _plain(state: State, inst) -> tuple[list[int], list[bool], int]:
 
 
 def _single(places, *, write: bool):
-    """Return one cell of four bytes for each lane."""
+    """Return the function that moves one cell of four bytes per lane."""
 
     def body(state: State, inst) -> None:
         at, on, moved = places(state, inst)

@@ -69,7 +69,7 @@ def encode(value: float, kind: str) -> bytes:
 
 
 def is_special(value: Fraction | float) -> bool:
-    """Return an infinity, a NaN or a zero with a sign: what is not a plain fraction."""
+    """Return whether a value is not a plain fraction: an infinity, a NaN or a zero with a sign."""
     return isinstance(value, float) and (not math.isfinite(value) or value == 0)
 
 
@@ -112,8 +112,8 @@ def round_number(value: Fraction | float, kind: str, rounding: str = "even") -> 
     return number if value > 0 else -number
 
 
-def flush(value: Fraction | float, kind: str, modes: Modes) -> Fraction | float:
-    """Return a denormal of the type becomes a zero of its sign where the modes do not keep it."""
+def flush_denormal(value: Fraction | float, kind: str, modes: Modes) -> Fraction | float:
+    """Return the value; a denormal of the type as a zero of its sign where the modes do not keep it."""
     if modes.keep(kind) or is_special(value):
         return value
     if abs(value) < Fraction(2) ** FLOATS[kind][1]:
@@ -140,7 +140,7 @@ def to_type(value: Fraction | float, source: str, kind: str, modes: Modes, *, sa
     if saturate:
         value = _unit(value)
     number = round_number(exact(value) if isinstance(value, float) else value, kind, modes.rounding)
-    return float(flush(number, kind, modes)) if source in FLOATS else number
+    return float(flush_denormal(number, kind, modes)) if source in FLOATS else number
 
 
 def _unit(value: Fraction | float) -> Fraction | float | int:

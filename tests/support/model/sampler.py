@@ -92,7 +92,7 @@ class Message:
         return u, v, r
 
     def texel(self, x: int, y: int, z: int) -> list:
-        """Return four channels; the border colour outside. Fractions of a normalized format are f numbers."""
+        """Return the four channels of a texel; the border colour outside. Fractions of a normalized format are f numbers."""
         image = self.texels
         if not (0 <= x < image.width and 0 <= y < image.height and 0 <= z < image.depth):
             return BORDER
@@ -170,7 +170,7 @@ def taps(coordinate, size: int, sampler: dict, offset: int, *, linear: bool) -> 
 
 
 def wrap(i: int, size: int, mode: str) -> int:
-    """Return a texel number inside the image, or -1."""
+    """Return the texel number after wrapping, or -1 outside the image."""
     if mode == "repeat":
         return i % size
     if mode in ("clamp", "clamp_to_border"):

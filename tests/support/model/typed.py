@@ -45,7 +45,7 @@ class Texels:
         return ((z * self.height + y) * self.width + x) * self.bytes
 
     def read(self, at: int) -> list:
-        """Return four channels; a missing colour is 0, a missing alpha 1."""
+        """Return the four channels of a texel; a missing colour is 0, a missing alpha 1."""
         size = SIZES[self.kind]
         found = [decode(bytes(self.data[at + i * size : at + (i + 1) * size]), self.kind) for i in range(self.channels)]
         if "norm" in self.format:

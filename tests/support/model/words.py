@@ -110,7 +110,7 @@ class Ints:
         return int(text, 2) - (1 << width if self.signed and text[0] == "1" else 0)
 
     def insert(self, width: int, offset: int, new: int, old: int) -> int:
-        """Return a field of digits replaced; what would leave at the top is lost."""
+        """Return the digits with a field replaced; digits beyond the top are lost."""
         width, offset = width % 32, offset % 32
         low_first, source = list(self.digits(old, 32)[::-1]), self.digits(new, 32)[::-1]
         for i in range(width):
@@ -120,7 +120,7 @@ class Ints:
 
 
 def dp4a(acc: int, a: int, b: int, kinds: list[str]) -> int:
-    """Return bytes of each factor are signed as its own type says."""
+    """Return the sum of byte products; the bytes of each factor are signed by its own type."""
     parts = [
         [
             int.from_bytes(bytes([byte]), "little", signed=kind in SIGNED)

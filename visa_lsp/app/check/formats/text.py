@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from visa_lsp.app.check.report import CheckReport, ReportedFinding, TextRange
 
 _TAB: Final = 4
-_WIDEST: Final = 140
+_MAX_EXCERPT_COLUMNS: Final = 140
 _BEFORE: Final = 40
 _COLOURS: Final = {
     Severity.ERROR: "1;31",
@@ -103,11 +103,11 @@ def _window(line: str, start: int, end: int) -> tuple[str, int, int]:
     """Return the part of a line to show, and the start and length of the underline in columns of that part."""
     cells = [_cell(ch) for ch in line]
     first = 0
-    if sum(_width(c) for c in cells) > _WIDEST and start > _BEFORE:
+    if sum(_width(c) for c in cells) > _MAX_EXCERPT_COLUMNS and start > _BEFORE:
         first = start - _BEFORE
     shown, width, last = [], 0, first
     for last in range(first, len(cells)):
-        if width + _width(cells[last]) > _WIDEST:
+        if width + _width(cells[last]) > _MAX_EXCERPT_COLUMNS:
             break
         shown.append(cells[last])
         width += _width(cells[last])
