@@ -23,6 +23,7 @@ def test_the_language_of_the_extension_has_both_extensions():
         "visa-listing": [],
         "ze_info": [".ze_info", ".zeinfo"],
         "visa-launch": [".launch.yaml", ".launch.yml"],
+        "visacode": [".visacode"],
     }
     assert package["contributes"]["configuration"]["properties"]["visa.serverPath"]["scope"] == "machine"
 

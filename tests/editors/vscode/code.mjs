@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { begin, command, goTo, inThemes, LONG, openFile, openFolder, photograph, steps, until } from './lib.mjs';
 
-const settings = { 'security.workspace.trust.enabled': false, 'files.autoSave': 'off', 'editor.stickyScroll.enabled': false, 'editor.fontSize': 12 };
+const settings = { 'security.workspace.trust.enabled': false, 'files.autoSave': 'off', 'editor.stickyScroll.enabled': false, 'editor.fontSize': 12, 'visa.embedded.enabled': true };
 const { code, page, words: [folder, pictures] } = await begin({ settings, machine: { 'visa.platform': 'TGLLP' }, width: 1500, height: 860 });
 const themed = join(pictures, 'themes');
 mkdirSync(themed, { recursive: true });

@@ -51,8 +51,16 @@ class Alignment:
                 return
         self._known = {}
 
-    def of(self, value: Expr) -> int:
-        """Return the power of two that divides an integer value."""
+    def of(self, value: Expr, *, recent: bool = True) -> int:
+        """Return the power of two that divides an integer value; ``recent``: in the lanes that are active.
+
+        The last assignment leaves other lanes as they were.
+        """
+        if not recent:
+            kept, self._recent = self._recent, {}
+            found = self.of(value)
+            self._recent = kept
+            return found
         match value:
             case Immediate(type_, bits) if type_.is_int and not type_.is_packed:
                 return _power(bits)

@@ -78,10 +78,16 @@ class CodePrinter:
     def __init__(self, kernel: Kernel, names: ReadingNames, texts: Sequence[str]) -> None:
         self.kernel, self.names, self.texts = kernel, names, texts
         self.printer = Printer(names)
-        self.alignment = Alignment(kernel)
+        self._alignment: Alignment | None = None
         self.declared: set[str] = set()
         self.plain = False
         self.wide: ExecControl | None = None  # of a statement that stands for two
+
+    @property
+    def alignment(self) -> Alignment:
+        """What divides variables; made for a whole body only, because two halves compare without it."""
+        self._alignment = self._alignment or Alignment(self.kernel)
+        return self._alignment
 
     def body(self, reading: Reading) -> Iterator[Line]:
         """Yield the lines of a body and of its routines."""
@@ -245,17 +251,13 @@ class CodePrinter:
         control, value, target = statement.control, statement.value, statement.target
         declared = self.printer.type_of(target)
         text = self.printer.value(widened(value, self.printer) if declared is ty.D else value, control).text
-        if isinstance(value, Calc) and len(value.args) == 2:
+        if not self.plain and isinstance(value, Calc) and len(value.args) == 2:
             place, _, type_ = self.printer.assigned(target, control, "")
             operator, _, rest = text.removeprefix(f"{place} ").partition(" ")
-            first = self.printer.value(value.args[0], control).text
-            if (
-                operator in _ASSIGNING
-                and first == place
-                and text == f"{place} {operator} {rest}"
-                and type_ is value.type
-            ):
-                return f"{self._prefix(control, statement.guard)}{place} {operator}= {rest};"
+            if operator in _ASSIGNING and text.startswith(f"{place} ") and type_ is value.type:
+                first = self.printer.value(value.args[0], control).text
+                if first == place:
+                    return f"{self._prefix(control, statement.guard)}{place} {operator}= {rest};"
         if not isinstance(value, Calc | Choose) and not isinstance(target, PredicateOperand):
             text = f"{text} ? -1 : 0"
         return self._put(target, text, control, self._prefix(control, statement.guard))
@@ -287,11 +289,7 @@ class CodePrinter:
                 else f"*({word} *)({address})"
             )
         if not single and dense and (count == 1 or access.size == access.cell):
-            known = self.alignment.enter()
-            if control.no_mask:  # lanes that the last assignment left out are read too
-                self.alignment.leave({})
             place = self._indexed(access, wide, count * access.size) or place
-            self.alignment.leave(known)
         data, declared = self._data(access)
         prefix = self._prefix(control, access.guard)
         if access.write and access.value is not None:
@@ -369,7 +367,11 @@ class CodePrinter:
             elif pointer is not None:
                 known = pointer
             elif factor % size:
-                if size % factor or (factor << self.alignment.of(term)) % size:
+                if (
+                    self.plain
+                    or size % factor
+                    or (factor << self.alignment.of(term, recent=not access.control.no_mask)) % size
+                ):
                     return None
                 parts.append(f"{text.within(8)} / {size // factor}")
             else:
