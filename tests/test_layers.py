@@ -42,7 +42,7 @@ ALLOWED = {
     "debug": {"text", "program", "sim"},
     "app": L2 | {
         "analysis", "beside", "checks", "children", "cluster", "codec", "compare", "embed", "ide", "identity", "kept",
-        "launchfile", "reading", "sim", "suggest", "toolchain", "zeinfo",
+        "job_process", "launchfile", "reading", "sim", "suggest", "toolchain", "zeinfo",
     },
     "lsp": L2 | {
         "analysis", "app", "beside", "codec", "compare", "embed", "ide", "job_process", "launchfile", "reading", "sim", "suggest",
@@ -65,6 +65,7 @@ ALLOWED = {
     "app.diff": {"assemble", "clusters", "errors", "folders", "inputs", "progress", "visible_text"},
     "app.gen": {"assemble", "check", "compile", "errors", "inputs", "tools"},
     "app.launch": {"assemble", "clusters", "compile", "described", "errors", "exits", "inputs", "output_files", "parallel"},
+    "app.prove": {"assemble", "described", "errors", "inputs", "launch", "read"},
     "app.read": {"assemble", "described", "errors", "inputs", "suggestions"},
     "app.stats": {"assemble", "baselines", "errors", "inputs"},
     "generate.site": {"support_records", "support_table"},
@@ -106,6 +107,7 @@ THIRD_PARTY = {
     "lsprotocol": {"lsp"},
     "dask": {"cluster"},
     "distributed": {"cluster"},
+    "z3": {"app"},
     "tree_sitter": {"embed"},
     "tree_sitter_c": {"embed"},
     "tree_sitter_cpp": {"embed"},

@@ -40,6 +40,7 @@ COMMANDS: Final = {
     "zeinfo": "check ze_info, alone and against the kernels, or generate it",
     "stats": "print statistics of kernels: instructions, variables, register pressure",
     "read": "show kernels as structured pseudo-code",
+    "prove": "prove that kernels have no race and stay in bounds, or find a launch that shows otherwise",
     "explain": "explain an instruction, a finding, a variable, or a term of the glossary",
     "dap": "debug a kernel on the simulator (a debug adapter for editors)",
 }
@@ -112,6 +113,12 @@ def _read() -> Command:
     return add_arguments, read_command
 
 
+def _prove() -> Command:
+    from visa_lsp.cli.prove import add_arguments, prove_command
+
+    return add_arguments, prove_command
+
+
 def _explain() -> Command:
     from visa_lsp.cli.explain import add_arguments, explain_command
 
@@ -143,6 +150,7 @@ LOADERS: Final = {
     "zeinfo": _zeinfo,
     "stats": _stats,
     "read": _read,
+    "prove": _prove,
     "explain": _explain,
     "dap": _dap,
     "": _server,
