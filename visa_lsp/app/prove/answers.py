@@ -30,6 +30,9 @@ MAX_MODEL_GROUPS: Final = 4
 MAX_MODEL_VALUE: Final = 4096
 MAX_CONSTANT_BYTES: Final = 1 << 16  # of a buffer whose size is a constant of the kernel
 MAX_CANDIDATES: Final = 40  # sizes that a buffer may be assumed to have
+MAX_STRIDE_BYTES: Final = 1024
+TILE: Final = 16  # work items along an axis of a tile, of which compilers and programmers take multiples
+_STAYS: Final = "accesses of shared local memory stay in their arrays, as the answers for bounds say or not"
 _ITEM: Final = Item(1, 0)
 _LOCAL_SIZES: Final = ((32, 1, 1), (16, 1, 1), (64, 1, 1), (8, 4, 1), (16, 16, 1), (128, 1, 1), (256, 1, 1), (4, 4, 4), (3, 1, 1))
 
@@ -44,6 +47,9 @@ class Result:
     assumptions: tuple[str, ...] = ()
     launch: str | None = None
     reason: str | None = None
+
+
+_Contract = list[tuple[str, "Condition"]]
 
 
 @dataclass(slots=True)
@@ -68,6 +74,8 @@ class Prover:
         self.walker, self.pool, self.symbols = walker, walker.pool, walker.symbols
         self.solver = Solver(walker.pool, time.monotonic() + seconds, min(QUESTION_SECONDS, seconds))
         self.given, self.confirm = given, confirm
+        self._contracts: dict[tuple[Space, bool], tuple[_Contract, _Contract]] = {}
+        self._inside: dict[Access, bool] = {}
         self.groups = _grouped(walker.accesses)
         self.always = [words for words, _ in given]
         self.facts = [condition for _, condition in given] + list(self.symbols.facts)
@@ -105,19 +113,27 @@ class Prover:
             return
         static = [group.access for group in self.groups if group.access.space == (SHARED, -1) and not group.access.why]
         at = 0
+        caps = [cap for cap in LOCAL_CAPS if self._is_possible(self._capped(cap))]
         for access in static:
-            while at < len(LOCAL_CAPS):
-                cap = both(*(at_most(local, LOCAL_CAPS[at]) for local in self.symbols.local))
+            while at < len(caps):
+                cap = self._capped(caps[at])
                 question = self.solver.question()
                 hard = [*self._outside(access, question), *self._base(question, [_ITEM]), question.condition(cap, _ITEM)]
                 if self.solver.ask(question, hard, seconds=1.0).word == "no":
                     break
                 at += 1
-            if at == len(LOCAL_CAPS):
+            if at == len(caps):
                 at = 0  # no size helps this one
         if at:
-            cap = both(*(at_most(local, LOCAL_CAPS[at]) for local in self.symbols.local))
-            self.cap = [(f"a group has at most {LOCAL_CAPS[at]} work items along an axis", cap)]
+            self.cap = [(f"a group has at most {caps[at]} work items along an axis", self._capped(caps[at]))]
+
+    def _capped(self, cap: int) -> Condition:
+        return both(*(at_most(local, cap) for local in self.symbols.local))
+
+    def _is_possible(self, condition: Condition) -> bool:
+        question = self.solver.question()
+        hard = [*self._base(question, [_ITEM]), question.condition(condition, _ITEM)]
+        return self.solver.ask(question, hard, seconds=1.0).word != "no"
 
     # ---- questions
 
@@ -211,48 +227,73 @@ class Prover:
             return size_of(self.symbols, index)
         return None
 
-    def _contract(self, space: Space) -> tuple[list[tuple[str, Condition]], list[tuple[str, Condition]]]:
-        """Return the sizes that the buffer of an access may be assumed to have: by arguments, and by anything else."""
-        kind, index = space
+    def _contract(self, access: Access) -> tuple[_Contract, _Contract]:
+        """Return what may be assumed of launches: sizes by arguments, and what else helps an access that no argument guards."""
+        kind, index = access.space
         if kind == SHARED and index < 0:
             return [], self.cap
-        if kind not in (BUFFER, SHARED) or index < 0 or any(f"len({self._name(index)})" in words for words in self.always):
+        if kind not in (BUFFER, SHARED):
             return [], []
-        size = size_of(self.symbols, index)
+        key = (access.space, self._is_guarded(access))
+        found = self._contracts.get(key)
+        if found is None:
+            found = self._contracts[key] = self._candidates(index, access.space, is_guarded=key[1])
+        return found
+
+    def _is_guarded(self, access: Access) -> bool:
+        """Return whether a condition of an access compares ids with an argument."""
+        values = {atom for value in self.symbols.values.values() for atom, _ in value.factors}
+        for part in access.path.parts if access.path.word == "and" else (access.path,):
+            if part.level is Level.ITEM and values & set(atoms_of(part)):
+                return True
+        return False
+
+    def _candidates(self, index: int, space: Space, *, is_guarded: bool) -> tuple[_Contract, _Contract]:
+        name, size = self._name(index), size_of(self.symbols, index)
+        ids = {part.factors[0][0] for part in (*self.symbols.ids, *self.symbols.groups) if part.factors}
         strides: dict[int, None] = {}
         fixed: dict[int, None] = {}
-        ids = {part.factors[0][0] for part in (*self.symbols.ids, *self.symbols.groups)}
         for group in self.groups:
             access = group.access
             if access.space != space:
                 continue
             strides[access.size] = None
             for atom, factor in access.offset.factors:
-                if factor > 0 and (atom in ids or atom.parts) and not atom.divisor and factor <= 1024:
+                if 0 < factor <= MAX_STRIDE_BYTES and (atom in ids or atom.parts) and not atom.divisor:
                     strides[factor] = None
             low, high = access.offset.limits()
             if low >= 0 and high + access.size <= MAX_CONSTANT_BYTES:
                 fixed[high + access.size] = None
-        totals = [self.symbols.totals(axis) for axis in range(3)]
-        numbers = [(f"the work items along {AXES[axis]}", total) for axis, total in enumerate(totals)]
-        if not totals[1].is_constant:
-            numbers.append(("all work items of x and y", self.pool.product(totals[0], totals[1])))
-        numbers += [(f"the groups along {AXES[axis]}", self.symbols.counts[axis]) for axis in range(3)]
-        numbers += [(f"local_size_{AXES[axis]}", self.symbols.local[axis]) for axis in range(3)]
-        values = [(self._name(at), value) for at, value in self.symbols.values.items()]
-        values += [(f"{a} * {b}", self.pool.product(x, y)) for (a, x), (b, y) in combinations(values[:5], 2)]
-        values += [(f"{a} * {a}", self.pool.product(x, x)) for a, x in list(values[:5])]
-        name = self._name(index)
 
-        def sizes(of: Sequence[tuple[str, Term]]) -> list[tuple[str, Condition]]:
+        def sizes(of: Sequence[tuple[str, Term]]) -> _Contract:
             return [
                 (f"{name} has at least {stride} * {words} bytes", at_most(value * stride, size))
                 for stride in sorted(strides)
                 for words, value in of
             ][:MAX_CANDIDATES]
 
+        values = [(self._name(at), value) for at, value in self.symbols.values.items()][:5]
+        products = [(f"{a} * {b}", self.pool.product(x, y)) for (a, x), (b, y) in combinations(values, 2)]
+        products += [(f"{a} * {a}", self.pool.product(x, x)) for a, x in values]
+        totals = [(f"the work items along {AXES[axis]}", self.symbols.totals(axis)) for axis in range(3)]
+        mixed = [(f"{a} * {b}", self.pool.product(x, y)) for a, x in values for b, y in totals[:2]]
         constants = [(f"{name} has at least {one} bytes", at_most(number(one), size)) for one in fixed]
-        return [*sizes(values), *constants], sizes(numbers)
+        given = any(f"len({name})" in words for words in self.always)
+        by_values = [] if given else [*sizes([*values, *products]), *constants]
+        others = [] if given else sizes(mixed)
+        others += [(f"the global offset is 0 along {AXES[axis]}", equal(self.symbols.offsets[axis], 0)) for axis in range(3)]
+        if is_guarded:
+            return by_values, others
+        if not given:
+            whole = [("all work items of x and y", self.pool.product(totals[0][1], totals[1][1]))]
+            groups = [(f"the groups along {AXES[axis]}", self.symbols.counts[axis]) for axis in range(3)]
+            local = [(f"local_size_{AXES[axis]}", self.symbols.local[axis]) for axis in range(3)]
+            others += sizes([*totals, *whole, *groups, *local])
+        for a, x in values:
+            others += [(f"{a} is the number of {b.removeprefix('the ')}", equal(x, y)) for b, y in totals[:2]]
+            rest = x - self.pool.quotient(x, TILE) * TILE
+            others.append((f"{a} is a multiple of {TILE}", equal(rest, 0)))
+        return by_values, others
 
     def _outside(self, access: Access, question: Question) -> list[object]:
         size = self._size(access.space)
@@ -263,7 +304,7 @@ class Prover:
     def _name(self, index: int) -> str:
         return self.walker.info.argument_name(index) or f"arg{index}"
 
-    def _bounds(self, access: Access) -> Result:
+    def _bounds(self, access: Access, *, search: bool = True) -> Result:
         line, size = access.line, self._size(access.space)
         if access.why or size is None:
             return Result("bounds", line, UNKNOWN_ANSWER, reason=access.why or "its memory is not modelled")
@@ -274,20 +315,20 @@ class Prover:
         def build(question: Question) -> list[object]:
             return self._outside(access, question)
 
-        by_values, others = self._contract(access.space)
-        contract = [*by_values, *others]
+        by_values, others = self._contract(access)
         wraps = self._soft_wraps([access.offset, access.path])
-        flat = [(f"the global offset is 0 along {AXES[axis]}", equal(self.symbols.offsets[axis], 0)) for axis in range(3)]
-        word, needs = "yes", ()
-        if by_values:  # sizes by arguments, because they hold for any number of work items
-            word, needs = self._decide([_ITEM], build, path, wraps, by_values)
-        if word != "no":
-            word, needs = self._decide([_ITEM], build, path, wraps, [*flat, *contract])
+        # Sizes by arguments first, because they hold for any number of work items.
+        word, needs = self._decide([_ITEM], build, path, wraps, by_values)
+        if word != "no" and others:
+            word, needs = self._decide([_ITEM], build, path, wraps, [*by_values, *others])
         if word == "no":
             return Result("bounds", line, PROVED, (*self.always, *needs))
         if word == "vacuous":
             return Result("bounds", line, UNKNOWN_ANSWER, reason="its index arithmetic wraps around")
-        assumed = [condition for _, condition in contract]
+        if not search:
+            return Result("bounds", line, UNKNOWN_ANSWER)
+        assumed = [condition for _, condition in by_values]
+        assumed += [condition for words, condition in others if "bytes" in words]
         result = self._refuted("bounds", [line], [_ITEM], build, assumed, [])
         return self._explained(result, [access.offset, access.path])
 
@@ -325,7 +366,9 @@ class Prover:
             why = f"it may meet the access of line {b.line}, of which {b.why}"
             return Result("race", a.line, UNKNOWN_ANSWER, reason=why)
         if a.space != b.space:
-            return None
+            if a.space[0] != SHARED or b.space[0] != SHARED or (self._is_inside(a) and self._is_inside(b)):
+                return None
+            return Result("race", a.line, PROVED, (*self.always, _STAYS))
         lines = [a.line, b.line]
         needs: dict[str, None] = dict.fromkeys(self.always)
         cases = []
@@ -340,6 +383,13 @@ class Prover:
             needs.update(dict.fromkeys(result.assumptions))
         return Result("race", a.line, PROVED, tuple(needs))
 
+    def _is_inside(self, access: Access) -> bool:
+        """Return whether an access is proved to stay in its memory."""
+        found = self._inside.get(access)
+        if found is None:
+            found = self._inside[access] = self._bounds(access, search=False).answer == PROVED
+        return found
+
     def _meet(self, a: Access, b: Access, items: tuple[Item, Item], lines: list[int]) -> Result:
         first, second = items
         same = first.group == second.group
@@ -353,7 +403,7 @@ class Prover:
             x, y = question.term(a.offset, first), question.term(b.offset, second)
             return [*path(question), x < y + b.size, y < x + a.size]
 
-        contract = [one for part in self._contract(a.space) for one in part]
+        contract = [one for part in self._contract(a) for one in part]
         word, needs = self._decide(items, build, path, self._soft_wraps([a.offset, b.offset, a.path, b.path]), contract)
         if word == "no":
             return Result("race", a.line, PROVED, needs)

@@ -73,48 +73,50 @@ def prove_data(name: str, path: Path | None, data: bytes, options: ProofOptions)
     """
     if find_spec("z3") is None or find_spec("numpy") is None:
         raise UserError(_INSTALL)
-    kernels = _kernels(name, path, data, options)
-    if isinstance(kernels, ProvedFile):
-        return kernels
-    results: list[ProofResult] = []
-    for kernel in kernels:
-        job = {
-            "name": name, "path": str(path) if path else None, "data": b64encode(data).decode(),
-            "options": structs.asdict(structs.replace(options, kernel=kernel)),
-        }  # fmt: skip
-        results += _proved_apart(job, kernel, options)
+    job = {"name": name, "path": str(path) if path else None, "data": b64encode(data).decode()}
+    child = _Child(options)
+    try:
+        found = child.ask({**job, "options": structs.asdict(options), "names": True})
+        if "lost" in found:
+            return ProvedFile(name, tuple(_unknown("", options, found["lost"])))
+        if found["broken"]:
+            return ProvedFile(name, (), tuple(found["notes"]), is_broken=True)
+        results: list[ProofResult] = []
+        for kernel in found["names"]:
+            answer = child.ask({**job, "options": structs.asdict(structs.replace(options, kernel=kernel))})
+            if "lost" in answer:
+                results += _unknown(kernel, options, answer["lost"])
+            else:
+                results += [ProofResult(**{**one, "assumptions": tuple(one["assumptions"])}) for one in answer["results"]]
+    finally:
+        child.end()
     return ProvedFile(name, tuple(results))
 
 
-def _ask(job: dict[str, Any], seconds: float) -> dict[str, Any]:
-    try:
-        with JobProcess(_MODULE) as child:
-            found: dict[str, Any] = json.loads(child.ask(json.dumps(job).encode(), seconds))
-            return found
-    except JobLost as lost:
-        return {"lost": str(lost)}
+class _Child:
+    """The process that does the work; a new one after one that its limits have ended."""
 
+    def __init__(self, options: ProofOptions) -> None:
+        self._seconds = options.seconds + GRACE_SECONDS
+        self._process: JobProcess | None = None
 
-def _kernels(name: str, path: Path | None, data: bytes, options: ProofOptions) -> list[str] | ProvedFile:
-    job = {"name": name, "path": str(path) if path else None, "data": b64encode(data).decode(), "options": structs.asdict(options), "names": True}
-    found = _ask(job, options.seconds + GRACE_SECONDS)
-    if "lost" in found:
-        return ProvedFile(name, tuple(_unknown("", options, found["lost"])))
-    if "error" in found:
-        raise UserError(found["error"])
-    if found["broken"]:
-        return ProvedFile(name, (), tuple(found["notes"]), is_broken=True)
-    names: list[str] = found["names"]
-    return names
+    def ask(self, job: dict[str, Any]) -> dict[str, Any]:
+        """Return the answer to a job; ``lost`` with the reason where there is none. Raises UserError for one about mistakes."""
+        self._process = self._process or JobProcess(_MODULE)
+        try:
+            found: dict[str, Any] = json.loads(self._process.ask(json.dumps(job).encode(), self._seconds))
+        except JobLost as lost:
+            self.end()
+            return {"lost": str(lost)}
+        if "error" in found:
+            raise UserError(found["error"])
+        return found
 
-
-def _proved_apart(job: dict[str, Any], kernel: str, options: ProofOptions) -> list[ProofResult]:
-    found = _ask(job, options.seconds + GRACE_SECONDS)
-    if "lost" in found:
-        return _unknown(kernel, options, found["lost"])
-    if "error" in found:
-        raise UserError(found["error"])
-    return [ProofResult(**{**one, "assumptions": tuple(one["assumptions"])}) for one in found["results"]]
+    def end(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._process.end()
+            self._process = None
 
 
 def _unknown(kernel: str, options: ProofOptions, why: str) -> list[ProofResult]:

@@ -101,7 +101,7 @@ class _Head:
         self.walker, self.loop, self.way, self.line = walker, loop, way, line
         self.pool = walker.pool
         self.lowest = Level.GROUP if has_barrier else Level.THREAD
-        level = Level.GROUP if has_barrier else Level.ITEM
+        level = Level.GROUP if has_barrier else Level.THREAD
         self.trip = self.pool.fresh("round", level, 0, MAX_TRIPS, line)
         self.levels: dict[_Key, Level] = {}
         self.flag_levels: dict[int, Level] = {}

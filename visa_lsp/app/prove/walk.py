@@ -57,6 +57,7 @@ from visa_lsp.isa.types import ExecControl
 from visa_lsp.program import regions
 from visa_lsp.program.model import Combine, General, Immediate, Indirect, PredicateOperand, RawOperand, State
 from visa_lsp.sim.lanes import words_of
+from visa_lsp.sim.messages import SLM_MASK
 from visa_lsp.sim.values import execution_type, extended_type, immediate, unpacked
 
 if TYPE_CHECKING:
@@ -172,12 +173,12 @@ class Walker:
         self._returned: list[Way] = []
         self.departures = 0  # ways that have left for a label or the end of the routine
         self._taken = _address_taken(kernel)
+        self._start, self.storage = initial_registers(kernel, info, platform, self.symbols)
+        self.lane = self._start.lane
 
     def walk(self) -> None:
         """Walk the kernel from its start. Raises TooLong where it is larger than a proof may be."""
-        registers, self.storage = initial_registers(self.kernel, self.info, self.platform, self.symbols)
-        self.lane = registers.lane
-        self._routine(0, Way(registers, (), frozenset({0})))
+        self._routine(0, Way(self._start, (), frozenset({0})))
 
     def line(self, place: int) -> int:
         """Return the line of an instruction, from 1."""
@@ -544,20 +545,7 @@ class Walker:
             old = registers.read(place, signed=value.limits()[0] < 0, line=line)
             value = self.pool.choice(guard, value, old)
             by_all = by_all and guard.level <= Level.THREAD
-        if not place.stride and value.level > Level.THREAD:
-            # One element for the thread, computed from a lane's values: which lane's is not known.
-            if control.exec_size > 1 or not self._only_lane(value):
-                registers.forget(place.root, place.bits)
-                return
-            value = self.pool.replaced(value, lambda a: number(control.mask_offset) if a in self._lane_atoms() else None, {})
         registers.write(place, value, signed=value.limits()[0] < 0, by_all=by_all)
-
-    def _lane_atoms(self) -> tuple[object, ...]:
-        return tuple([atom for atom, _ in self.lane.factors])
-
-    def _only_lane(self, value: Term) -> bool:
-        own = self._lane_atoms()
-        return all(atom.level <= Level.THREAD or atom in own or atom.parts for atom in atoms_of(value))
 
     def _is_common(self, way: Way) -> bool:
         return all(one.level <= Level.THREAD for one in way.path)
@@ -713,8 +701,18 @@ class Walker:
         for index, symbol in self.symbols.shared.items():
             atom = symbol.factors[0][0]
             if any(one is atom and factor == 1 for one, factor in address.factors):
-                return (SHARED, index), address - symbol, ""
+                return (SHARED, index), self._untagged(address - symbol), ""
+        address = self._untagged(address)
+        # The memory of a kernel's only local argument begins where its own arrays end.
+        local = [one for one in self.info.payload if one.kind == "local"]
+        first = self.info.env.slm_size
+        if len(local) == 1 and address.constant >= first:
+            return (SHARED, local[0].arg_index), address + -first, ""
         return (SHARED, -1), address, ""
+
+    def _untagged(self, address: Term) -> Term:
+        """Return an address of shared local memory without the bits that mark it as one."""
+        return address - self.pool.quotient(address, SLM_MASK + 1) * (SLM_MASK + 1)
 
     def _flat(self, address: Term) -> tuple[Space, Term, str]:
         for index, symbol in self.symbols.pointers.items():
