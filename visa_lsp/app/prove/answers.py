@@ -12,7 +12,7 @@ import z3
 from visa_lsp.app.prove.payload import AXES, size_of
 from visa_lsp.app.prove.solve import Answer, Item, Question, Solver, wraps_of
 from visa_lsp.app.prove.terms import Level, Term, at_most, atoms_of, both, equal, negation, number
-from visa_lsp.app.prove.walk import BUFFER, PRIVATE, SHARED, UNKNOWN
+from visa_lsp.app.prove.walk import BUFFER, IMAGE, SHARED, UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -74,11 +74,15 @@ class Prover:
         self.walker, self.pool, self.symbols = walker, walker.pool, walker.symbols
         self.solver = Solver(walker.pool, time.monotonic() + seconds, min(QUESTION_SECONDS, seconds))
         self.given, self.confirm = given, confirm
+        self._missed: list[str] | None = None
         self._contracts: dict[tuple[Space, bool], tuple[_Contract, _Contract]] = {}
         self._inside: dict[Access, bool] = {}
         self.groups = _grouped(walker.accesses)
         self.always = [words for words, _ in given]
+        if len({group.access.space for group in self.groups if group.access.space[0] == BUFFER}) > 1:
+            self.always.append("buffers of different arguments do not overlap")
         self.facts = [condition for _, condition in given] + list(self.symbols.facts)
+        self.axes = [0, 1, 2]  # those that the kernel uses
         self._flat_axes()
         self.cap: list[tuple[str, Condition]] = []
         self._cap_groups()
@@ -104,6 +108,7 @@ class Prover:
         for axis, name in enumerate(AXES):
             if {f"local_id_{name}", f"group_id_{name}"} & used or name == "x":
                 continue
+            self.axes.remove(axis)
             self.facts += [equal(self.symbols.counts[axis], 1), equal(self.symbols.local[axis], 1)]
             self.always.append(f"there is one work item along {name}, which the kernel does not use")
 
@@ -174,7 +179,7 @@ class Prover:
             if self.solver.ask(question, hard).word == "no":
                 question = self.solver.question()
                 if self.solver.ask(question, [*path(question), *self._base(question, items)]).word != "no":
-                    return "vacuous", ()
+                    return "vacuous", tuple(words for words, _ in needs)
         return "no", tuple(dict.fromkeys(words for words, _ in needs))
 
     def _model(
@@ -241,10 +246,13 @@ class Prover:
         return found
 
     def _is_guarded(self, access: Access) -> bool:
-        """Return whether a condition of an access compares ids with an argument."""
+        """Return whether a condition of an access compares the ids in its offset with an argument."""
         values = {atom for value in self.symbols.values.values() for atom, _ in value.factors}
+        ids = {atom for part in (*self.symbols.ids, *self.symbols.groups) for atom, _ in part.factors}
+        own = set(atoms_of(access.offset))
         for part in access.path.parts if access.path.word == "and" else (access.path,):
-            if part.level is Level.ITEM and values & set(atoms_of(part)):
+            found = set(atoms_of(part))
+            if values & found and ids & found & own and all(atom in own for atom in found if atom.line):
                 return True
         return False
 
@@ -275,22 +283,22 @@ class Prover:
         values = [(self._name(at), value) for at, value in self.symbols.values.items()][:5]
         products = [(f"{a} * {b}", self.pool.product(x, y)) for (a, x), (b, y) in combinations(values, 2)]
         products += [(f"{a} * {a}", self.pool.product(x, x)) for a, x in values]
-        totals = [(f"the work items along {AXES[axis]}", self.symbols.totals(axis)) for axis in range(3)]
-        mixed = [(f"{a} * {b}", self.pool.product(x, y)) for a, x in values for b, y in totals[:2]]
+        totals = [(f"the work items along {AXES[axis]}", self.symbols.totals(axis)) for axis in self.axes]
+        mixed = [(f"{a} * {b}", self.pool.product(x, y)) for a, x in values for b, y in totals]
         constants = [(f"{name} has at least {one} bytes", at_most(number(one), size)) for one in fixed]
         given = any(f"len({name})" in words for words in self.always)
         by_values = [] if given else [*sizes([*values, *products]), *constants]
         others = [] if given else sizes(mixed)
-        others += [(f"the global offset is 0 along {AXES[axis]}", equal(self.symbols.offsets[axis], 0)) for axis in range(3)]
+        others += [(f"the global offset is 0 along {AXES[axis]}", equal(self.symbols.offsets[axis], 0)) for axis in self.axes]
         if is_guarded:
             return by_values, others
         if not given:
-            whole = [("all work items of x and y", self.pool.product(totals[0][1], totals[1][1]))]
-            groups = [(f"the groups along {AXES[axis]}", self.symbols.counts[axis]) for axis in range(3)]
-            local = [(f"local_size_{AXES[axis]}", self.symbols.local[axis]) for axis in range(3)]
+            whole = [(f"{a} * {b}", self.pool.product(x, y)) for (a, x), (b, y) in combinations(totals, 2)]
+            groups = [(f"the groups along {AXES[axis]}", self.symbols.counts[axis]) for axis in self.axes]
+            local = [(f"local_size_{AXES[axis]}", self.symbols.local[axis]) for axis in self.axes]
             others += sizes([*totals, *whole, *groups, *local])
         for a, x in values:
-            others += [(f"{a} is the number of {b.removeprefix('the ')}", equal(x, y)) for b, y in totals[:2]]
+            others += [(f"{a} is the number of {b.removeprefix('the ')}", equal(x, y)) for b, y in totals]
             rest = x - self.pool.quotient(x, TILE) * TILE
             others.append((f"{a} is a multiple of {TILE}", equal(rest, 0)))
         return by_values, others
@@ -346,9 +354,11 @@ class Prover:
 
     def _race(self, group: _Group) -> Result:
         access = group.access
-        if access.why or access.space[0] in (UNKNOWN, PRIVATE, "image"):
+        if access.space[0] == IMAGE and not any(g.access.space[0] in (IMAGE, UNKNOWN) and g.access.write for g in self.groups):
+            return Result("race", access.line, PROVED, tuple(self.always))
+        if access.why:
             return Result("race", access.line, UNKNOWN_ANSWER, reason=access.why or "its memory is not modelled")
-        needs: dict[str, None] = {}
+        needs: dict[str, None] = dict.fromkeys(self._meetings_needed(access))
         for other in self.groups:
             found = self._pair(group, other)
             if found is None:
@@ -356,7 +366,19 @@ class Prover:
             if found.answer != PROVED:
                 return found
             needs.update(dict.fromkeys(found.assumptions))
-        return Result("race", access.line, PROVED, tuple(needs) or tuple(self.always))
+        return Result("race", access.line, PROVED, (*self.always, *(one for one in needs if one not in self.always)))
+
+    def _meetings_needed(self, access: Access) -> list[str]:
+        """Return the barriers that a proof of a race relies on although work items may miss them."""
+        if access.space[0] != SHARED and not self.walker.meetings:
+            return []
+        if self._missed is None:
+            self._missed = [
+                f"all work items of a group come to the barrier of line {meeting.line}"
+                for meeting in self.walker.meetings
+                if self._divergence(meeting, search=False).answer != PROVED
+            ]
+        return list(dict.fromkeys(self._missed))
 
     def _pair(self, one: _Group, other: _Group) -> Result | None:
         a, b = one.access, other.access
@@ -418,7 +440,7 @@ class Prover:
 
     # ---- divergence
 
-    def _divergence(self, meeting: Meeting) -> Result:
+    def _divergence(self, meeting: Meeting, *, search: bool = True) -> Result:
         own = [one for one in meeting.path if one.level > Level.GROUP]
         if not own:
             return Result("divergence", meeting.line, PROVED, tuple(self.always))
@@ -435,6 +457,8 @@ class Prover:
         word, needs = self._decide(items, build, path, self._soft_wraps([here, absent]), [])
         if word == "no":
             return Result("divergence", meeting.line, PROVED, (*self.always, *needs))
+        if not search:
+            return Result("divergence", meeting.line, UNKNOWN_ANSWER)
         result = self._refuted("divergence", [meeting.line], items, build, [], [])
         return self._explained(result, [here])
 

@@ -30,6 +30,13 @@ def walk_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
     instructions = [walker.kernel.instructions[place] for place in places]
     has_barrier = any(isinstance(i.row.meaning, Effect) and i.row.meaning.name == "barrier" for i in instructions)
     line = min((walker.line(place) for place in (*places, *loop.first_places, *loop.last_places)), default=0)
+    if has_barrier and not walker.ignores_barriers and _may_pass_none(walker, loop, way):
+        # Work items may be in different rounds between two barriers: all of the loop is one stretch.
+        walker.ignores_barriers = True
+        found = walk_loop(walker, loop, way)
+        walker.ignores_barriers = False
+        return found
+    has_barrier = has_barrier and not walker.ignores_barriers
     head, facts = _Head(walker, loop, way, line, has_barrier=has_barrier).any_round()
     exits: list[Way] = []
     before = walker.departures
@@ -54,6 +61,18 @@ def walk_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
         _round(walker, loop, end, exits)
         walker.stops_at_barrier = outer
     return _behind(walker, loop, exits, way, all_leave=walker.departures == before)
+
+
+def _may_pass_none(walker: Walker, loop: Repeat, way: Way) -> bool:
+    """Return whether a way through the body has no barrier."""
+    with walker.trial():
+        probe = walker.new_interval()
+        start = Way(way.registers.copy(), way.path, frozenset({probe}), way.known)
+        for root in list(start.registers.cells):
+            start.registers.forget(root)
+        start.registers.flags.clear()
+        end = _round(walker, loop, start, [])
+    return not end.is_dead and probe in end.intervals
 
 
 def _behind(walker: Walker, loop: Repeat, exits: list[Way], way: Way, *, all_leave: bool) -> Way:
@@ -110,21 +129,18 @@ class _Head:
 
     def any_round(self) -> tuple[Registers, tuple[Condition, ...]]:
         """Return the registers at the beginning of any round, and what holds of them."""
-        walker = self.walker
-        records, walker.records = walker.records, False
-        stops, walker.stops_at_barrier = walker.stops_at_barrier, False
-        head, symbols, end = self._attempt()
-        for _ in range(MAX_ROUNDS):
-            if not self._refine(symbols, head, end):
-                break
+        with self.walker.trial():
             head, symbols, end = self._attempt()
-        else:
-            # The classes do not settle: every value is a symbol of its own.
-            self.steps.clear()
-            self.constant.clear()
-            self.levels = dict.fromkeys(self.levels, Level.ITEM)
-            head, symbols, end = self._attempt()
-        walker.records, walker.stops_at_barrier = records, stops
+            for _ in range(MAX_ROUNDS):
+                if not self._refine(symbols, head, end):
+                    break
+                head, symbols, end = self._attempt()
+            else:
+                # The classes do not settle: every value is a symbol of its own.
+                self.steps.clear()
+                self.constant.clear()
+                self.levels = dict.fromkeys(self.levels, Level.ITEM)
+                head, symbols, end = self._attempt()
         return head, (*self._facts(symbols, end), *self._invariants(symbols, end))
 
     def _attempt(self) -> tuple[Registers, dict[_Key, Term], Way]:

@@ -8,6 +8,7 @@ is not modelled is one with a reason.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -61,7 +62,7 @@ from visa_lsp.sim.messages import SLM_MASK
 from visa_lsp.sim.values import execution_type, extended_type, immediate, unpacked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from visa_lsp.app.read.model import BranchTest, Expr, MemoryPlace, Reading, Statement
     from visa_lsp.isa.platforms import Platform
@@ -77,6 +78,7 @@ SHARED: Final = "shared"
 BUFFER: Final = "buffer"
 UNKNOWN: Final = "unknown"
 PRIVATE: Final = "private"
+IMAGE: Final = "image"
 _SLM_SURFACE: Final = 0
 _SCRATCH_SURFACE: Final = 5
 _STATELESS: Final = (253, 255)
@@ -164,6 +166,7 @@ class Walker:
         self.left_out: list[tuple[int, str]] = []  # lines with an effect that no answer covers
         self.records = True
         self.stops_at_barrier = False
+        self.ignores_barriers = False
         self.never: Callable[[Sequence[Condition]], bool] = lambda _: False  # whether conditions exclude one another
         self._interval = 0
         self._steps = 0
@@ -287,6 +290,18 @@ class Walker:
         if any(len(way.known) > len(known) for way in alive) and learnt not in (TRUE, whole):
             known = (*known, learnt)
         return Way(found, path, frozenset().union(*(way.intervals for way in alive)), known)
+
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """Walk without recording anything, and forget the ways that leave."""
+        kept = self.records, self.stops_at_barrier, self.departures, list(self._returned)
+        parked = {label: list(ways) for label, ways in self._parked.items()}
+        self.records = self.stops_at_barrier = False
+        try:
+            yield
+        finally:
+            self.records, self.stops_at_barrier, self.departures, self._returned = kept
+            self._parked = parked
 
     def joined(self, ways: Sequence[Way]) -> Way:
         """Return the way behind several that meet."""
@@ -530,9 +545,11 @@ class Walker:
         if place is None:
             registers.forget(where.root)
             return
-        self.put(place, value, guard, control, way, line)
+        self.put(place, value, guard, control, way, line, signed=self.type_of(target).is_signed)
 
-    def put(self, place: Place, value: Term | None, guard: Condition, control: ExecControl, way: Way, line: int) -> None:
+    def put(
+        self, place: Place, value: Term | None, guard: Condition, control: ExecControl, way: Way, line: int, *, signed: bool = False
+    ) -> None:
         """Write a value to a place."""
         registers = way.registers
         if control.exec_size == 1 and not control.no_mask and not self._is_common(way):
@@ -542,10 +559,10 @@ class Walker:
             return
         by_all = control.no_mask or (not place.stride and self._is_common(way))
         if guard != TRUE:
-            old = registers.read(place, signed=value.limits()[0] < 0, line=line)
+            old = registers.read(place, signed=signed, line=line)
             value = self.pool.choice(guard, value, old)
             by_all = by_all and guard.level <= Level.THREAD
-        registers.write(place, value, signed=value.limits()[0] < 0, by_all=by_all)
+        registers.write(place, value, signed=signed, by_all=by_all)
 
     def _is_common(self, way: Way) -> bool:
         return all(one.level <= Level.THREAD for one in way.path)
@@ -693,7 +710,7 @@ class Walker:
         if surface is not None and surface in self.bindings:
             index = self.bindings[surface]
             if index in self.images:
-                return ("image", index), address, "images are not modelled"
+                return (IMAGE, index), address, "images are not modelled"
             return (BUFFER, index), address, ""
         return (UNKNOWN, 0), address, "its surface is not known"
 
@@ -762,6 +779,8 @@ class Walker:
     def _barrier(self, place: int, line: int, way: Way) -> Way:
         if self.records:
             self.meetings.append(Meeting(place, line, way.path, way.known))
+        if self.ignores_barriers:
+            return way
         if self.stops_at_barrier:
             return self._dead(way)
         return Way(way.registers, way.path, frozenset({self.new_interval()}), way.known)
@@ -817,10 +836,10 @@ class Walker:
         elif inst.row.flow is not FlowClass.NEXT:
             self._uncovered(place, line, f"{inst.row.mnemonic} calls a function, which is not followed", way)
             self._forget_all(way.registers)
-        elif inst.row.family in ("data_port", "svm", "lsc", "misc") and name not in _QUIET and not inst.row.mnemonic.startswith(("lsc_fence", "fence")):
-            writes = inst.get("src") is not None or "store" in name or "scatter" in name or name.endswith("st")
-            images = "typed" in inst.row.mnemonic or "media" in inst.row.mnemonic
-            space: Space = ("image", -1) if images else (UNKNOWN, 0)
+        elif inst.row.family in _MEMORY_FAMILIES and name not in _QUIET:
+            writes = inst.row.family != "sampler" and (inst.get("dst") is None or "atomic" in inst.row.mnemonic)
+            images = inst.row.family == "sampler" or "typed" in inst.row.mnemonic or "media" in inst.row.mnemonic
+            space: Space = (IMAGE, -1) if images else (UNKNOWN, 0)
             self.record(
                 place, line, write=writes or not images, atomic=False, space=space, offset=number(0), size=1, guard=held,
                 way=way, why="images are not modelled" if images else f"{inst.row.mnemonic} is not modelled",
@@ -872,7 +891,8 @@ class Walker:
         self._access(place, line, write=True, atomic=True, memory=memory, address=address, size=size, guard=held, way=way)
 
 
-_QUIET: Final = frozenset({"fence", "fence_shared", "fence_global"})
+_QUIET: Final = frozenset({"fence"})
+_MEMORY_FAMILIES: Final = frozenset({"data_port", "svm", "lsc", "sampler", "media"})
 
 
 def _integer(inst: Inst, name: str, default: int = 0) -> int:
