@@ -13,6 +13,10 @@ from visa_lsp.app.prove.payload import AXES, size_of
 from visa_lsp.app.prove.solve import Answer, Item, Question, Solver, wraps_of
 from visa_lsp.app.prove.terms import Level, Term, at_most, atoms_of, both, equal, negation, number
 from visa_lsp.app.prove.walk import BUFFER, IMAGE, SHARED, UNKNOWN
+from visa_lsp.app.read.effects import Effects
+from visa_lsp.flow.steps import Space as Registers
+from visa_lsp.flow.steps import number_of, space_of, variable_key
+from visa_lsp.isa.predefined import FIRST_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -96,6 +100,8 @@ class Prover:
             found += [r for group in self.groups for r in self._each(group, "race", self._race(group))]
         if "divergence" in properties:
             found += [self._divergence(meeting) for meeting in self.walker.meetings]
+        if "uninitialised" in properties:
+            found += self._definedness()
         return _worst(found)
 
     def _each(self, group: _Group, property_: str, result: Result) -> list[Result]:
@@ -438,6 +444,37 @@ class Prover:
 
         return self._refuted("race", lines, items, inside, [], [])
 
+    # ---- uninitialised registers
+
+    def _definedness(self) -> Iterator[Result]:
+        """Yield for each line that reads variables of the kernel whether all that it reads is written before."""
+        kernel = self.walker.kernel
+        effects = Effects(kernel, self.walker.platform.grf_bytes)
+        given: dict[int, int] = {}
+        for entry in kernel.arguments:
+            where = effects.storage.general.get(entry.id)
+            if where is not None and not entry.kind & 7:
+                key = variable_key(Registers.GENERAL, where.root)
+                given[key] = given.get(key, 0) | ((1 << entry.size) - 1) << where.offset
+        early = {
+            key: left for key, bits in effects.live_at_start().items()
+            if space_of(key) in _REGISTERS and (left := bits & ~given.get(key, 0)) and _is_own(key)
+        }  # fmt: skip
+        doubtful: dict[int, list[int]] = {}
+        for place, inst in enumerate(kernel.instructions):
+            reads = effects.reads(place)
+            if inst.row.marks_source or not any(_is_own(key) for key in reads):
+                continue
+            if any(bits & early.get(key, 0) for key, bits in reads.items()):
+                doubtful.setdefault(self.walker.line(place), []).append(place)
+            else:
+                yield Result("uninitialised", self.walker.line(place), PROVED)
+        launch = self.confirm("uninitialised", list(doubtful), {}) if doubtful else None
+        for line in doubtful:
+            shown = launch if launch is not None and self.confirm("uninitialised", [line], {}) else None
+            reason = None if shown else "what it reads may come from a register that nothing has written"
+            yield Result("uninitialised", line, REFUTED if shown else UNKNOWN_ANSWER, launch=shown, reason=reason)
+
     # ---- divergence
 
     def _divergence(self, meeting: Meeting, *, search: bool = True) -> Result:
@@ -461,6 +498,14 @@ class Prover:
             return Result("divergence", meeting.line, UNKNOWN_ANSWER)
         result = self._refuted("divergence", [meeting.line], items, build, [], [])
         return self._explained(result, [here])
+
+
+def _is_own(key: int) -> bool:
+    """Return whether a variable is a register that the kernel declares."""
+    return space_of(key) in _REGISTERS and (space_of(key) is Registers.PREDICATE or number_of(key) >= FIRST_VARIABLE)
+
+
+_REGISTERS: Final = frozenset({Registers.GENERAL, Registers.PREDICATE})
 
 
 def _grouped(accesses: Sequence[Access]) -> list[_Group]:
