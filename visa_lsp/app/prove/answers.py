@@ -11,7 +11,7 @@ import z3
 
 from visa_lsp.app.prove.payload import AXES, size_of
 from visa_lsp.app.prove.solve import Answer, Item, Question, Solver, wraps_of
-from visa_lsp.app.prove.terms import Level, Term, at_most, atoms_of, both, equal, negation, number
+from visa_lsp.app.prove.terms import TRUE, Level, Term, at_most, atoms_of, both, equal, negation, number
 from visa_lsp.app.prove.walk import BUFFER, IMAGE, SHARED, UNKNOWN
 from visa_lsp.app.read.effects import Effects
 from visa_lsp.flow.steps import Space as Registers
@@ -21,7 +21,7 @@ from visa_lsp.isa.predefined import FIRST_VARIABLE
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from visa_lsp.app.prove.terms import Condition
+    from visa_lsp.app.prove.terms import Atom, Condition
     from visa_lsp.app.prove.walk import Access, Meeting, Space, Walker
 
 PROPERTIES: Final = ("race", "bounds", "divergence", "uninitialised")
@@ -30,6 +30,7 @@ QUESTION_SECONDS: Final = 5.0
 MODEL_SECONDS: Final = 2.0
 LOCAL_CAPS: Final = (1024, 512, 256, 128, 64, 32, 16, 8)  # work items along an axis of a group
 MAX_MODEL_BYTES: Final = 1 << 16
+MAX_MODEL_SHARED: Final = 1 << 12
 MAX_MODEL_GROUPS: Final = 4
 MAX_MODEL_VALUE: Final = 4096
 MAX_CONSTANT_BYTES: Final = 1 << 16  # of a buffer whose size is a constant of the kernel
@@ -79,7 +80,7 @@ class Prover:
         self.solver = Solver(walker.pool, time.monotonic() + seconds, min(QUESTION_SECONDS, seconds))
         self.given, self.confirm = given, confirm
         self._missed: list[str] | None = None
-        self._contracts: dict[tuple[Space, bool], tuple[_Contract, _Contract]] = {}
+        self._contracts: dict[tuple[Space, bool, frozenset[Atom]], tuple[_Contract, _Contract]] = {}
         self._inside: dict[Access, bool] = {}
         self.groups = _grouped(walker.accesses)
         self.always = [words for words, _ in given]
@@ -94,6 +95,8 @@ class Prover:
     def results(self, properties: Sequence[str]) -> list[Result]:
         """Return the answers of some properties, in the order of the lines."""
         found: list[Result] = []
+        if not self._is_possible(TRUE):
+            return [Result(one, 1, UNKNOWN_ANSWER, reason="the assumptions allow no launch") for one in properties]
         if "bounds" in properties:
             found += [r for group in self.groups for r in self._each(group, "bounds", self._bounds(group.access))]
         if "race" in properties:
@@ -110,9 +113,11 @@ class Prover:
     def _flat_axes(self) -> None:
         """Assume one work item along an axis whose ids the kernel does not use."""
         used = {atom.name for group in self.groups for atom in atoms_of(group.access.offset, group.access.path)}
+        given = set(atoms_of(*(condition for _, condition in self.given)))
         used |= {atom.name for meeting in self.walker.meetings for atom in atoms_of(*meeting.path)}
         for axis, name in enumerate(AXES):
-            if {f"local_id_{name}", f"group_id_{name}"} & used or name == "x":
+            sizes = {atom for part in (self.symbols.counts, self.symbols.local) for atom, _ in part[axis].factors}
+            if {f"local_id_{name}", f"group_id_{name}"} & used or name == "x" or sizes & given:
                 continue
             self.axes.remove(axis)
             self.facts += [equal(self.symbols.counts[axis], 1), equal(self.symbols.local[axis], 1)]
@@ -193,6 +198,7 @@ class Prover:
     ) -> Iterator[Mapping[str, int]]:
         """Yield values of small launches in which some conditions hold."""
         end = time.monotonic() + 2 * MODEL_SECONDS
+        fixed = set(atoms_of(*(condition for _, condition in self.given)))
         for local in (None, *_LOCAL_SIZES):
             if time.monotonic() > end:
                 return
@@ -201,10 +207,17 @@ class Prover:
             hard += [question.condition(one, item) for one in assumed for item in items]
             for axis in range(3):
                 size, count = (question.term(part[axis], items[0]) for part in (self.symbols.local, self.symbols.counts))
-                hard += [size <= (64 if axis == 0 else 8), count <= MAX_MODEL_GROUPS] if local is None else [size == local[axis], count <= MAX_MODEL_GROUPS]
+                if not fixed & {atom for atom, _ in self.symbols.counts[axis].factors}:
+                    hard.append(count <= MAX_MODEL_GROUPS)
+                if fixed & {atom for atom, _ in self.symbols.local[axis].factors} or self.symbols.local[axis].is_constant:
+                    continue
+                hard.append(size <= (64 if axis == 0 else 8) if local is None else size == local[axis])
+            for axis in range(3):
                 hard.append(question.term(self.symbols.offsets[axis], items[0]) == 0)
             for value in self.symbols.values.values():
                 made = question.term(value, items[0])
+                if fixed & {atom for atom, _ in value.factors}:
+                    continue
                 hard += [made >= -MAX_MODEL_VALUE, made <= MAX_MODEL_VALUE]
             for size_ in self.symbols.sizes.values():
                 hard.append(question.term(size_, items[0]) <= MAX_MODEL_BYTES)
@@ -220,6 +233,8 @@ class Prover:
         tried = 0
         for values in self._model(items, build, assumed):
             tried += 1
+            if property_ != "bounds" and not any("len(" in words for words, _ in self.given):
+                values = {name: one for name, one in values.items() if not name.startswith("bytes_")}  # noqa: PLW2901 - large
             launch = self.confirm(property_, lines, values)
             if launch is not None:
                 return Result(property_, lines[0], REFUTED, (*self.always, *words), launch=launch)
@@ -245,10 +260,13 @@ class Prover:
             return [], self.cap
         if kind not in (BUFFER, SHARED):
             return [], []
-        key = (access.space, self._is_guarded(access))
+        pitches = frozenset(
+            one for atom in atoms_of(access.offset) if atom.parts and not atom.divisor and atom.test is None for one in atoms_of(*atom.parts)
+        )
+        key = (access.space, self._is_guarded(access), pitches)
         found = self._contracts.get(key)
         if found is None:
-            found = self._contracts[key] = self._candidates(index, access.space, is_guarded=key[1])
+            found = self._contracts[key] = self._candidates(index, *key)
         return found
 
     def _is_guarded(self, access: Access) -> bool:
@@ -262,7 +280,9 @@ class Prover:
                 return True
         return False
 
-    def _candidates(self, index: int, space: Space, *, is_guarded: bool) -> tuple[_Contract, _Contract]:
+    def _candidates(
+        self, index: int, space: Space, is_guarded: bool, pitches: frozenset[Atom]
+    ) -> tuple[_Contract, _Contract]:
         name, size = self._name(index), size_of(self.symbols, index)
         ids = {part.factors[0][0] for part in (*self.symbols.ids, *self.symbols.groups) if part.factors}
         strides: dict[int, None] = {}
@@ -304,6 +324,9 @@ class Prover:
             local = [(f"local_size_{AXES[axis]}", self.symbols.local[axis]) for axis in self.axes]
             others += sizes([*totals, *whole, *groups, *local])
         for a, x in values:
+            # Of a width of rows only, because the relation of other arguments to sizes is what a proof is about.
+            if not pitches & {atom for atom, _ in x.factors}:
+                continue
             others += [(f"{a} is the number of {b.removeprefix('the ')}", equal(x, y)) for b, y in totals]
             rest = x - self.pool.quotient(x, TILE) * TILE
             others.append((f"{a} is a multiple of {TILE}", equal(rest, 0)))
@@ -440,7 +463,8 @@ class Prover:
 
         def inside(question: Question) -> list[object]:
             x, y = question.term(a.offset, first), question.term(b.offset, second)
-            return [*build(question), x >= 0, y >= 0, x < MAX_MODEL_BYTES, y < MAX_MODEL_BYTES]
+            room = MAX_MODEL_BYTES if a.space[0] == BUFFER else MAX_MODEL_SHARED
+            return [*build(question), x >= 0, y >= 0, x + a.size <= room, y + b.size <= room]
 
         return self._refuted("race", lines, items, inside, [], [])
 

@@ -60,10 +60,12 @@ class Arithmetic:
                 if word == "shl":
                     return args[0] * (1 << count)
                 signed = word == "asr" and self.type.is_signed
+                # The sign, as a conversion to unsigned has it: the two then cancel in addresses of halves.
+                count += signed and count == self.bits - 1
                 return pool.quotient(pool.wrapped(args[0], self.bits, signed=signed), 1 << count)
             case "shl" if args[0].is_constant and 0 <= args[0].constant:
                 # A power of two: positive, and doubled when the count grows by one.
-                low, high = args[1].limits()
+                low, high = pool.limits(args[1])
                 if low >= 0 and high < self.bits:
                     return pool.fresh("a shifted constant", args[1].level, args[0].constant << low, args[0].constant << high, self.line)
             case "and" | "or" | "xor":
@@ -123,14 +125,13 @@ class Arithmetic:
         if table == 4:
             return other - self._and(one, other)
         common = self._and(one, other)
-        match table:
-            case 8:
-                return common
-            case 14:
-                return one + other - common
-            case 6:
-                return one + other - common * 2
-        return self.unknown("bitwise logic", one, other)
+        if table == 8:
+            return common
+        found = one + other - common * (1 if table == 14 else 2)
+        ends = [self.pool.limits(term) for term in (one, other)]
+        if all(low >= 0 for low, _ in ends):
+            self.pool.bound(found, 0, (1 << max(high for _, high in ends).bit_length()) - 1)
+        return found
 
     def _and(self, one: Term, other: Term) -> Term:
         pool = self.pool
@@ -142,12 +143,12 @@ class Arithmetic:
                 if found is not None:
                     return found
             # Bits that one of the two cannot have: they are a multiple of 2^k, and less than 2^k.
-            low, high = mask.limits()
+            low, high = pool.limits(mask)
             if low >= 0:
                 power = 1 << high.bit_length()
                 if value.constant % power == 0 and all(factor % power == 0 for _, factor in value.factors):
                     return ZERO
-        ends = [term.limits() for term in (one, other)]
+        ends = [pool.limits(term) for term in (one, other)]
         known = [high for low, high in ends if low >= 0]
         level = max(one.level, other.level)
         if known:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 _ROOM_BYTES: Final = 1 << 16  # of a buffer whose size does not matter
 _SHARED_BYTES: Final = 4096
-_STEPS: Final = 3_000_000
+_STEPS: Final = 1_000_000
+_MAX_ITEMS: Final = 8192  # work items of a launch, so that a run takes seconds
 _FAULTS: Final = {"race": "data-race", "bounds": "out-of-bounds", "divergence": "barrier-divergence", "uninitialised": "uninitialised-read"}
 _CHECKS: Final = {"race": "races,item-races", "bounds": "bounds", "divergence": "barriers", "uninitialised": "uninitialised"}
 _CONTENTS: Final = ("{random: 1}", "arange", "zeros")
@@ -62,6 +64,8 @@ class Confirmer:
 
         local = [value_of(one, 32 if axis == 0 else 1) for axis, one in enumerate(symbols.local)]
         groups = [value_of(one, 1) for one in symbols.counts]
+        if prod(local) * prod(groups) > _MAX_ITEMS:
+            return None
         lines = [
             f"kernel: {walker.kernel.name}", f"file: {self.path.name}", f"platform: {walker.platform.name}",
             f"groups: {groups}", f"local_size: {local}", "args:",

@@ -205,6 +205,7 @@ class Pool:
     wraps: dict[Atom, tuple[Condition, int]] = field(default_factory=dict)
     facts: dict[Atom, list[Condition]] = field(default_factory=dict)
     count: int = 0
+    known: dict[tuple[tuple[Atom, int], ...], tuple[int, int]] = field(default_factory=dict)  # bounds of sums
 
     def symbol(self, name: str, level: Level, low: int, high: int, *, line: int = 0, why: str = "") -> Term:
         """Return the symbol of a name, the same for each call."""
@@ -258,14 +259,22 @@ class Pool:
 
     def quotient(self, term: Term, divisor: int) -> Term:
         """Return ``floor(term / divisor)`` for a positive divisor."""
+        least, greatest = self.limits(term)
+        if least // divisor == greatest // divisor:
+            return number(least // divisor)
+        bounds = least // divisor, greatest // divisor
         whole: dict[Atom, int] = {}
         rest: dict[Atom, int] = {}
         for atom, factor in term.factors:
-            times = (factor + divisor // 2) // divisor
+            times = (factor + (divisor - 1) // 2) // divisor
             whole[atom], rest[atom] = times, factor - times * divisor
         outer = _term(whole, term.constant // divisor)
         inner = _term(rest, term.constant % divisor)
-        low, high = inner.limits()
+        common = gcd(divisor, *(factor for _, factor in inner.factors))
+        if common > 1:
+            inner = Term(tuple([(a, f // common) for a, f in inner.factors]), inner.constant // common)
+            divisor //= common
+        low, high = self.limits(inner)
         if low // divisor == high // divisor:
             return outer + low // divisor
         key = ("quotient", inner, divisor)
@@ -275,7 +284,9 @@ class Pool:
                 key,
                 Atom(self.count, f"quotient#{self.count}", inner.level, low // divisor, high // divisor, (inner,), divisor),
             )
-        return outer + Term(((found, 1),), 0)
+        result = outer + Term(((found, 1),), 0)
+        self.bound(result, *bounds)
+        return result
 
     def choice(self, test: Condition, yes: Term, no: Term) -> Term:
         """Return ``yes`` where the test holds, else ``no``."""
@@ -303,13 +314,28 @@ class Pool:
         """Return the value that ``bits`` of a register hold; with a line, wrapping there is counted as a mistake of the kernel."""
         low = -(1 << bits - 1) if signed else 0
         times = self.quotient(term - low, 1 << bits)
+        found = term - times * (1 << bits)
         if times.is_constant:
-            return term - times * (1 << bits)
+            return found
+        self.bound(found, low, low + (1 << bits) - 1)
         if line:
             for atom, _ in times.factors:
                 if atom.divisor:
                     self.wraps.setdefault(atom, (equal(times, 0), line))
-        return term - times * (1 << bits)
+        return found
+
+    def bound(self, term: Term, low: int, high: int) -> None:
+        """Keep bounds of a sum that those of its atoms do not show."""
+        least, greatest = self.limits(term)
+        self.known[term.factors] = (max(low, least) - term.constant, min(high, greatest) - term.constant)
+
+    def limits(self, term: Term) -> tuple[int, int]:
+        """Return bounds of the value by those of the atoms, and by what a register holds."""
+        low, high = term.limits()
+        known = self.known.get(term.factors)
+        if known is None:
+            return low, high
+        return max(low, known[0] + term.constant), min(high, known[1] + term.constant)
 
     def masked(self, term: Term, mask: int, bits: int) -> Term | None:
         """Return ``term & mask`` for a constant; None where the mask has many runs of ones."""
@@ -333,6 +359,8 @@ class Pool:
             if end <= bits:
                 part = part - self.quotient(term, 1 << end) * (1 << end - start)
             found = found + part * (1 << start)
+        if mask >= 0:
+            self.bound(found, 0, mask)
         return found
 
     # ---- substitution

@@ -736,7 +736,11 @@ class Walker:
             atom = symbol.factors[0][0]
             if any(one is atom and factor == 1 for one, factor in address.factors):
                 rest = address - symbol
-                if not any(one is atom for one in atoms_of(rest)):
+                # Addresses have 64 bits: multiples of 2^64 make no difference to an offset of less than 2^63.
+                kept = tuple([(one, factor) for one, factor in rest.factors if factor % (1 << 64)])
+                rest = Term(kept, rest.constant)
+                low, high = rest.limits()
+                if -(1 << 63) <= low and high < 1 << 63 and not any(one is atom for one in atoms_of(rest)):
                     return (BUFFER, index), rest, ""
         for atom in atoms_of(address):
             if atom.name.startswith("private_base"):
