@@ -138,9 +138,10 @@ def one_test(path: Path, root: Path, folder: Path, seconds: float) -> dict[str, 
     return row
 
 
-def gpuverify(root: Path, only: str, jobs: int, seconds: float, *, table: bool) -> None:
+def gpuverify(root: Path, only: str, marked: str, jobs: int, seconds: float, *, table: bool) -> None:
     """Print what GPUVerify's tests say and what is answered."""
     tests = [path for path in sorted(root.rglob("*.cl")) if only in str(path)]
+    tests = [path for path in tests if marked in expected(path.read_text(errors="replace"))[0]]
     folder = Path(tempfile.mkdtemp(prefix="prove-"))
     with ThreadPoolExecutor(jobs) as pool:
         rows = list(pool.map(lambda path: one_test(path, root, folder, seconds), tests))
@@ -154,11 +155,11 @@ def gpuverify(root: Path, only: str, jobs: int, seconds: float, *, table: bool) 
     wrong = [row for row in passing if any(one.startswith(("race", "divergence")) for one in row["refuted"])]
     print(f"pass, but refuted: {len(wrong)}: {[row['name'] for row in wrong]}")
     for kind in ("race", "bounds", "divergence", "assert", "?"):
-        marked = [row for row in compiled if row["expected"] == "fail" and row["kind"] == kind]
-        failing = [row for row in marked if not _is_empty(row)]
+        named = [row for row in compiled if row["expected"] == "fail" and row["kind"] == kind]
+        failing = [row for row in named if not _is_empty(row)]
         found = [row for row in failing if any(one.startswith(kind) for one in row["refuted"])]
         proved = [row["name"] for row in failing if _is_proved(row)]
-        print(f"fail, {kind}: {len(marked)}, with accesses or barriers left: {len(failing)}, refuted: {len(found)} ({_share(found, failing)}), all proved: {len(proved)}")
+        print(f"fail, {kind}: {len(named)}, with accesses or barriers left: {len(failing)}, refuted: {len(found)} ({_share(found, failing)}), all proved: {len(proved)}")
         if kind in ("race", "bounds", "divergence"):
             print("   proved although marked:", proved)
     times = sorted(row["seconds"] for row in compiled)
@@ -363,12 +364,13 @@ def main() -> None:
     parser.add_argument("--launches", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="")
+    parser.add_argument("--marked", choices=("pass", "fail", ""), default="")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--timeout", type=float, default=60)
     parser.add_argument("--table", action="store_true")
     args = parser.parse_args()
     if args.gpuverify:
-        gpuverify(args.gpuverify, args.only, args.jobs, args.timeout, table=args.table)
+        gpuverify(args.gpuverify, args.only, args.marked, args.jobs, args.timeout, table=args.table)
     if args.corpus:
         corpus(args.only, args.jobs, args.timeout, table=args.table)
     if args.random:

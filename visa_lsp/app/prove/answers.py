@@ -28,6 +28,7 @@ PROPERTIES: Final = ("race", "bounds", "divergence", "uninitialised")
 PROVED, REFUTED, UNKNOWN_ANSWER, BOUNDED = "proved", "refuted", "unknown", "bounded"
 QUESTION_SECONDS: Final = 5.0
 MODEL_SECONDS: Final = 2.0
+MAX_MISSES: Final = 3  # questions about a counterexample without an answer
 LOCAL_CAPS: Final = (1024, 512, 256, 128, 64, 32, 16, 8)  # work items along an axis of a group
 MAX_MODEL_BYTES: Final = 1 << 16
 MAX_MODEL_SHARED: Final = 1 << 12
@@ -80,7 +81,7 @@ class Prover:
         self.solver = Solver(walker.pool, time.monotonic() + seconds, min(QUESTION_SECONDS, seconds))
         self.given, self.confirm = given, confirm
         self._missed: list[str] | None = None
-        self._contracts: dict[tuple[Space, bool, frozenset[Atom]], tuple[_Contract, _Contract]] = {}
+        self._contracts: dict[tuple[Space, bool, frozenset[Atom]], tuple[_Contract, ...]] = {}
         self._inside: dict[Access, bool] = {}
         self.groups = _grouped(walker.accesses)
         self.always = [words for words, _ in given]
@@ -193,14 +194,29 @@ class Prover:
                     return "vacuous", tuple(words for words, _ in needs)
         return "no", tuple(dict.fromkeys(words for words, _ in needs))
 
+    def _decide_by_contract(
+        self, items: Sequence[Item], build: Callable[[Question], list[object]], path: Callable[[Question], list[object]],
+        wraps: Sequence[tuple[str, Condition]], access: Access,
+    ) -> tuple[str, tuple[str, ...]]:  # fmt: skip
+        """Decide with as few assumptions as suffice: the parts of a contract one after the other, the plainest first."""
+        assumed: _Contract = []
+        word, needs = "unknown", ()
+        for part in self._contract(access):
+            if part or not assumed:
+                assumed = [*assumed, *part]
+                word, needs = self._decide(items, build, path, wraps, assumed)
+                if word == "no":
+                    break
+        return word, needs
+
     def _model(
         self, items: Sequence[Item], build: Callable[[Question], list[object]], assumed: Sequence[Condition]
     ) -> Iterator[Mapping[str, int]]:
         """Yield values of small launches in which some conditions hold."""
-        end = time.monotonic() + 2 * MODEL_SECONDS
+        misses = 0
         fixed = set(atoms_of(*(condition for _, condition in self.given)))
         for local in (None, *_LOCAL_SIZES):
-            if time.monotonic() > end:
+            if misses == MAX_MISSES:
                 return
             question = self.solver.question(exact=True)
             hard = [*build(question), *self._base(question, items)]
@@ -222,6 +238,7 @@ class Prover:
             for size_ in self.symbols.sizes.values():
                 hard.append(question.term(size_, items[0]) <= MAX_MODEL_BYTES)
             answer = self.solver.ask(question, hard, seconds=MODEL_SECONDS if local is None else 1.0)
+            misses += answer.word == "unknown"
             if answer.word == "yes":
                 yield answer.values
 
@@ -253,13 +270,13 @@ class Prover:
             return size_of(self.symbols, index)
         return None
 
-    def _contract(self, access: Access) -> tuple[_Contract, _Contract]:
-        """Return what may be assumed of launches: sizes by arguments, and what else helps an access that no argument guards."""
+    def _contract(self, access: Access) -> tuple[_Contract, ...]:
+        """Return what may be assumed of launches: sizes by arguments, by products of them, and by what else launches have."""
         kind, index = access.space
         if kind == SHARED and index < 0:
-            return [], self.cap
+            return (self.cap,)
         if kind not in (BUFFER, SHARED):
-            return [], []
+            return ([],)
         pitches = frozenset(
             one for atom in atoms_of(access.offset) if atom.parts and not atom.divisor and atom.test is None for one in atoms_of(*atom.parts)
         )
@@ -282,7 +299,7 @@ class Prover:
 
     def _candidates(
         self, index: int, space: Space, is_guarded: bool, pitches: frozenset[Atom]
-    ) -> tuple[_Contract, _Contract]:
+    ) -> tuple[_Contract, ...]:
         name, size = self._name(index), size_of(self.symbols, index)
         ids = {part.factors[0][0] for part in (*self.symbols.ids, *self.symbols.groups) if part.factors}
         strides: dict[int, None] = {}
@@ -313,11 +330,12 @@ class Prover:
         mixed = [(f"{a} * {b}", self.pool.product(x, y)) for a, x in values for b, y in totals]
         constants = [(f"{name} has at least {one} bytes", at_most(number(one), size)) for one in fixed]
         given = any(f"len({name})" in words for words in self.always)
-        by_values = [] if given else [*sizes([*values, *products]), *constants]
+        by_values = [] if given else [*sizes(values), *constants]
+        by_products = [] if given else sizes(products)
         others = [] if given else sizes(mixed)
         others += [(f"the global offset is 0 along {AXES[axis]}", equal(self.symbols.offsets[axis], 0)) for axis in self.axes]
         if is_guarded:
-            return by_values, others
+            return by_values, by_products, others
         if not given:
             whole = [(f"{a} * {b}", self.pool.product(x, y)) for (a, x), (b, y) in combinations(totals, 2)]
             groups = [(f"the groups along {AXES[axis]}", self.symbols.counts[axis]) for axis in self.axes]
@@ -330,7 +348,7 @@ class Prover:
             others += [(f"{a} is the number of {b.removeprefix('the ')}", equal(x, y)) for b, y in totals]
             rest = x - self.pool.quotient(x, TILE) * TILE
             others.append((f"{a} is a multiple of {TILE}", equal(rest, 0)))
-        return by_values, others
+        return by_values, by_products, others
 
     def _outside(self, access: Access, question: Question) -> list[object]:
         size = self._size(access.space)
@@ -352,20 +370,15 @@ class Prover:
         def build(question: Question) -> list[object]:
             return self._outside(access, question)
 
-        by_values, others = self._contract(access)
         wraps = self._soft_wraps([access.offset, access.path])
-        # Sizes by arguments first, because they hold for any number of work items.
-        word, needs = self._decide([_ITEM], build, path, wraps, by_values)
-        if word != "no" and others:
-            word, needs = self._decide([_ITEM], build, path, wraps, [*by_values, *others])
+        word, needs = self._decide_by_contract([_ITEM], build, path, wraps, access)
         if word == "no":
             return Result("bounds", line, PROVED, (*self.always, *needs))
         if word == "vacuous":
             return Result("bounds", line, UNKNOWN_ANSWER, reason="its index arithmetic wraps around")
         if not search:
             return Result("bounds", line, UNKNOWN_ANSWER)
-        assumed = [condition for _, condition in by_values]
-        assumed += [condition for words, condition in others if "bytes" in words]
+        assumed = [one for part in self._contract(access) for words, one in part if "bytes" in words or part is self.cap]
         result = self._refuted("bounds", [line], [_ITEM], build, assumed, [])
         return self._explained(result, [access.offset, access.path])
 
@@ -454,8 +467,8 @@ class Prover:
             x, y = question.term(a.offset, first), question.term(b.offset, second)
             return [*path(question), x < y + b.size, y < x + a.size]
 
-        contract = [one for part in self._contract(a) for one in part]
-        word, needs = self._decide(items, build, path, self._soft_wraps([a.offset, b.offset, a.path, b.path]), contract)
+        wraps = self._soft_wraps([a.offset, b.offset, a.path, b.path])
+        word, needs = self._decide_by_contract(items, build, path, wraps, a)
         if word == "no":
             return Result("race", a.line, PROVED, needs)
         if word == "vacuous":

@@ -32,8 +32,9 @@ _CONTENTS: Final = ("{random: 1}", "arange", "zeros")
 class Confirmer:
     """Runs launches of one kernel."""
 
-    def __init__(self, walker: Walker, path: Path, data: bytes, finder: Beside) -> None:
+    def __init__(self, walker: Walker, path: Path, data: bytes, finder: Beside, *, named: bool = False) -> None:
         self.walker, self.path, self.data, self.finder = walker, path, data, finder
+        self.named = named  # there is no ze_info: arguments go by the names of inputs
 
     def confirm(self, property_: str, lines: Sequence[int], values: Mapping[str, int]) -> str | None:
         """Return the text of a launch file whose run has the fault at one of the lines; None where none has."""
@@ -49,8 +50,12 @@ class Confirmer:
                 report = run_launch(launch, options, self.data)
                 for fault in report.faults:
                     if fault.kind.value == _FAULTS[property_] and {fault.line + 1, fault.other_line + 1} & set(lines):
-                        return text
+                        return self._with_file(text)
         return None
+
+    def _with_file(self, text: str) -> str:
+        """Return a launch file that names the program, where that is a file."""
+        return text.replace("\n", f"\nfile: {self.path.name}\n", 1) if self.path.is_file() else text
 
     def launch_text(self, values: Mapping[str, int], contents: str) -> str | None:
         """Return a launch file; None where an argument is of a kind that a counterexample has no value for."""
@@ -66,30 +71,33 @@ class Confirmer:
         groups = [value_of(one, 1) for one in symbols.counts]
         if prod(local) * prod(groups) > _MAX_ITEMS:
             return None
+        if self.named and any(not info.argument_name(index) for index in range(info.argument_count)):
+            return None
         lines = [
-            f"kernel: {walker.kernel.name}", f"file: {self.path.name}", f"platform: {walker.platform.name}",
+            f"kernel: {walker.kernel.name}", f"platform: {walker.platform.name}",
             f"groups: {groups}", f"local_size: {local}", "args:",
         ]  # fmt: skip
         for index in range(info.argument_count):
             entry = next((one for one in info.payload if one.arg_index == index), None)
+            key = f"  {info.argument_name(index)}: " if self.named else "  - "
             kind = entry.kind if entry is not None else ""
             size = value_of(symbols.sizes[index], _ROOM_BYTES) if index in symbols.sizes else _ROOM_BYTES
             if kind == "buffer":
                 element = cl_element(info.type_of(index).replace("*", "") + ";4") or "uint32"
                 if size % element_bytes(element):
                     element = "uint8"
-                lines.append(f"  - {{buffer: {{dtype: {element}, shape: [{size // element_bytes(element)}], init: {contents}}}}}")
+                lines.append(f"{key}{{buffer: {{dtype: {element}, shape: [{size // element_bytes(element)}], init: {contents}}}}}")
             elif kind == "local":
-                lines.append(f"  - {{local: {max(1, size if size < _ROOM_BYTES else _SHARED_BYTES)}}}")
+                lines.append(f"{key}{{local: {max(1, size if size < _ROOM_BYTES else _SHARED_BYTES)}}}")
             elif kind == "value":
                 element = info.element_of(index)
                 if index in symbols.values:
-                    lines.append(f"  - {{value: {value_of(symbols.values[index], 1)}, dtype: {element}}}")
+                    lines.append(f"{key}{{value: {value_of(symbols.values[index], 1)}, dtype: {element}}}")
                 else:
                     count = max(1, info.value_parts(entry)[1] // 4) if entry is not None else 1
                     number = "1.0" if element.startswith("float") else "1"
                     given = f"value: {number}" if element and count == 1 else f"values: [{', '.join([number] * count)}]"
-                    lines.append(f"  - {{{given}, dtype: {element or 'uint32'}}}")
+                    lines.append(f"{key}{{{given}, dtype: {element or 'uint32'}}}")
             else:
                 return None
         return "\n".join(lines) + "\n"

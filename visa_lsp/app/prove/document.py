@@ -201,9 +201,8 @@ def prove_kernel(
     try:
         run = RunOptions(path, options.platform, finder=finder)
         platform = propose(module, run, path or Path(name), {"kernel": kernel.name}, tries=False).platform
-        info = next(
-            one for one in read(described(kernel, [path], finder, platform.name).text) if one.name == kernel.name
-        )
+        found = described(kernel, [path], finder, platform.name)
+        info = next(one for one in read(found.text) if one.name == kernel.name)
     except (EmitError, LaunchError, ZeInfoError, StopIteration) as error:
         return _unknown(kernel.name, options, f"its arguments are not known: {error}")
     walker = Walker(kernel, info, platform)
@@ -214,7 +213,7 @@ def prove_kernel(
         walker.walk()
     except (TooLong, RecursionError) as error:
         return _unknown(kernel.name, options, str(error) or "its conditions are nested too deeply")
-    confirmer = Confirmer(walker, path or Path(name), data, finder)
+    confirmer = Confirmer(walker, path or Path(name), data, finder, named=found.path is None)
     prover = Prover(walker, max(1.0, end - monotonic()), given, confirmer.confirm)
     return [
         ProofResult(one.property, kernel.name, one.line, one.answer, one.assumptions, one.launch, one.reason)

@@ -16,6 +16,8 @@ from visa_lsp.app.prove.walk import MAX_ROUNDS, Walker, Way, places_in
 from visa_lsp.isa.lane import Effect
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from visa_lsp.app.prove.registers import Place, Registers
     from visa_lsp.app.prove.terms import Atom, Condition
     from visa_lsp.app.read.model import Repeat
@@ -248,6 +250,29 @@ class _Head:
         """Return what holds at the beginning of a round: it is the first, or the round before went on to it."""
         if end.is_dead:
             return (equal(self.trip, 0),)
+        earlier = self._round_before(symbols)
+        known: dict[Atom, Term] = {}
+        went_on = self.pool.replaced_in(self._continued(end), earlier, known)
+        ties = []
+        first = []
+        for (_, place), value in symbols.items():
+            signed = value.limits()[0] < 0
+            after = end.registers.find(place, signed=signed)
+            start = self.way.registers.find(place, signed=signed)
+            if after is not None:
+                ties.append(equal(value, self.pool.replaced(after, earlier, known)))
+            if start is not None:
+                first.append(equal(value, start))
+        again = both(negation(equal(self.trip, 0)), went_on, *ties)
+        fact = either(both(equal(self.trip, 0), *first), again)
+        return (fact,) if fact != TRUE else ()
+
+    def _continued(self, end: Way) -> Condition:
+        """Return what holds when a round goes on to the next one."""
+        return both(*end.path[len(self.way.path) :], *end.known[len(self.way.known) :])
+
+    def _round_before(self, symbols: dict[_Key, Term]) -> Callable[[Atom], Term | None]:
+        """Return what replaces atoms of a round by those of the round before."""
         exchanged: dict[Atom, Term] = {}
         own = {value.factors[0][0] for value in symbols.values()}
         trip = self.trip.factors[0][0]
@@ -264,21 +289,7 @@ class _Head:
                 return found
             return None
 
-        known: dict[Atom, Term] = {}
-        went_on = self.pool.replaced_in(both(*end.path[len(self.way.path) :], *end.known[len(self.way.known) :]), earlier, known)
-        ties = []
-        first = []
-        for (_, place), value in symbols.items():
-            signed = value.limits()[0] < 0
-            after = end.registers.find(place, signed=signed)
-            start = self.way.registers.find(place, signed=signed)
-            if after is not None:
-                ties.append(equal(value, self.pool.replaced(after, earlier, known)))
-            if start is not None:
-                first.append(equal(value, start))
-        again = both(negation(equal(self.trip, 0)), went_on, *ties)
-        fact = either(both(equal(self.trip, 0), *first), again)
-        return (fact,) if fact != TRUE else ()
+        return earlier
 
     def _invariants(self, symbols: dict[_Key, Term], end: Way) -> tuple[Condition, ...]:
         """Return which of some bounds of the symbols hold before the loop and are kept by each round."""
@@ -294,6 +305,11 @@ class _Head:
                     if not self.walker.never([*before, negation(test(start, bound))]):
                         continue
                     candidates.append((test(value, bound), test(after, bound)))
+        if not end.is_dead:
+            # The round before went on by whole numbers: arithmetic of all rounds so far has not wrapped around.
+            plain = self.pool.replaced_in(self._continued(end), self._unwrapped, {})
+            earlier = self.pool.replaced_in(plain, self._round_before(symbols), {})
+            candidates.append((either(equal(self.trip, 0), earlier), plain))
         candidates = list(dict.fromkeys(one for one in candidates if one[0] != TRUE))
         round_ = [*end.path, *end.known]
         while candidates:
@@ -305,6 +321,9 @@ class _Head:
                 break
             candidates = kept
         return tuple([one[0] for one in candidates])
+
+    def _unwrapped(self, atom: Atom) -> Term | None:
+        return number(0) if atom in self.pool.wraps else None
 
     def _atoms_before(self) -> set[Atom]:
         found: set[Atom] = set()

@@ -27,7 +27,7 @@ MAX_ADDRESS: Final = (1 << 47) - 1
 _R0: Final = 7
 _GROUP_WORDS: Final = (1, 6, 7)  # elements of r0
 _GROUP_VARIABLES: Final = (3, 4, 5)  # %group_id_x and those behind it
-_THREAD_WORD: Final = 2
+_SURFACE: Final = 2  # the class of an input
 
 
 @dataclass(slots=True)
@@ -44,6 +44,7 @@ class LaunchSymbols:
     values: dict[int, Term] = field(default_factory=dict)  # argument -> a whole number by value
     opaque: set[int] = field(default_factory=set)  # arguments by value that are no whole numbers
     pointers: dict[int, Term] = field(default_factory=dict)  # argument -> its address
+    handles: dict[int, Term] = field(default_factory=dict)  # argument -> the handle of its surface
     shared: dict[int, Term] = field(default_factory=dict)  # argument -> its offset in shared local memory
     sizes: dict[int, Term] = field(default_factory=dict)  # argument -> the bytes of its buffer
     facts: list[Condition] = field(default_factory=list)  # of every launch and every work item
@@ -87,6 +88,9 @@ def initial_registers(
         registers.write(Place(_R0, 4 * _GROUP_WORDS[axis], 0, 4), group, signed=False, by_all=True)
         registers.write(Place(_GROUP_VARIABLES[axis], 0, 0, 4), group, signed=False, by_all=True)
     for entry in kernel.arguments:
+        if entry.kind & 7 == _SURFACE:
+            index = next((one.arg_index for one in info.payload if layout.cross(one.offset) == entry.offset), None)
+            registers.surfaces[entry.id] = ~index if index is not None else None
         where = storage.general.get(entry.id)
         if entry.kind & 7 or where is None:
             continue
@@ -138,6 +142,9 @@ def _values(info: KernelInfo, entry: PayloadArgument, symbols: LaunchSymbols) ->
         pointer = symbols.pointers.setdefault(index, pool.symbol(f"pointer_{index}", Level.LAUNCH, 0, MAX_ADDRESS))
         return [(0, 8, pointer)]
     low, high = limits(entry.size or 4, signed=False)
+    if entry.kind == "buffer" and entry.size:
+        handle = symbols.handles.setdefault(index, pool.symbol(f"handle_{index}", Level.LAUNCH, low, high))
+        return [(0, entry.size, handle)]
     return [(0, entry.size, pool.symbol(f"{entry.arg_type}_{max(0, index)}", Level.LAUNCH, low, high))] if entry.size else []
 
 

@@ -65,7 +65,10 @@ def all_lanes_of(place: Place, lane: Term) -> Condition:
 
 @dataclass(slots=True)
 class Registers:
-    """The cells of each root variable, the latest last; the conditions that predicates hold; the surfaces of state variables."""
+    """The cells of each root variable, the latest last; the conditions that predicates hold; the surfaces of state variables.
+
+    A surface is a number of the binding table, or the complement of the number of its argument.
+    """
 
     pool: Pool
     lane: Term

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 MAX_MEMORY_MB: Final = 1500
 MAX_PRODUCT_PAIRS: Final = 400
+STEPS_PER_SECOND: Final = 3_000_000  # of Z3's own count, measured on an idle core: answers do not depend on other work
+SLOWEST: Final = 10  # times slower than that a machine may be
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,12 +150,13 @@ class Solver:
         self, question: Question, hard: Iterable[Any], soft: Sequence[Any] = (), *, minimal: bool = False, seconds: float | None = None
     ) -> Answer:
         """Answer whether all of some conditions can hold, with assumptions that a ``no`` names if it needs them."""
-        limit = min(self.seconds if seconds is None else seconds, self.left)
-        if limit <= 0:
+        limit = self.seconds if seconds is None else seconds
+        if self.left <= 0:
             return Answer("unknown")
         self.asked += 1
         solver = z3.SolverFor("QF_NIA") if question.exact else z3.Solver()
-        solver.set("timeout", max(1, int(limit * 1000)))
+        solver.set("timeout", max(1, int(min(SLOWEST * limit, self.left) * 1000)))
+        solver.set("rlimit", int(limit * STEPS_PER_SECOND))
         if minimal:
             solver.set("core.minimize", True)
         try:

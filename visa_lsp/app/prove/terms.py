@@ -366,7 +366,7 @@ class Pool:
     # ---- substitution
 
     def replaced(self, term: Term, exchange: Callable[[Atom], Term | None], known: dict[Atom, Term]) -> Term:
-        """Return a term with some of its symbols exchanged; ``known`` keeps what was exchanged."""
+        """Return a term with some of its atoms exchanged; ``known`` keeps what was exchanged."""
         found = number(term.constant)
         for atom, factor in term.factors:
             found = found + self._exchanged(atom, exchange, known) * factor
@@ -375,7 +375,10 @@ class Pool:
     def _exchanged(self, atom: Atom, exchange: Callable[[Atom], Term | None], known: dict[Atom, Term]) -> Term:
         found = known.get(atom)
         if found is None:
-            if atom.divisor:
+            found = exchange(atom)
+            if found is not None:
+                pass
+            elif atom.divisor:
                 found = self.quotient(self.replaced(atom.parts[0], exchange, known), atom.divisor)
             elif atom.test is not None:
                 yes, no = (self.replaced(part, exchange, known) for part in atom.parts)
@@ -384,14 +387,14 @@ class Pool:
                 one, other = (self.replaced(part, exchange, known) for part in atom.parts)
                 found = self.product(one, other)
             else:
-                found = exchange(atom) or Term(((atom, 1),), 0)
+                found = Term(((atom, 1),), 0)
             known[atom] = found
         return found
 
     def replaced_in(
         self, one: Condition, exchange: Callable[[Atom], Term | None], known: dict[Atom, Term]
     ) -> Condition:
-        """Return a condition with some of its symbols exchanged."""
+        """Return a condition with some of its atoms exchanged."""
         match one.word:
             case "le":
                 return at_most(self.replaced(one.term, exchange, known), 0)

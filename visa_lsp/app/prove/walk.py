@@ -705,6 +705,11 @@ class Walker:
             surface = memory.operand.bits & 0xFFFFFFFF
         elif memory.model == codes.ADDRTYPE_FLAT:
             surface = _STATELESS[1]
+        elif isinstance(memory.operand, General):
+            handle = self._read(memory.operand, ExecControl(1, 0, no_mask=True), ty.UD, registers, 0, signed=False)
+            surface = next((~index for index, one in self.symbols.handles.items() if one == handle), None)
+        if surface is not None and surface < 0:
+            return (BUFFER, ~surface), address, ""
         if surface in _STATELESS:
             return self._flat(address)
         if surface is not None and surface in self.bindings:
