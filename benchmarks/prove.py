@@ -69,9 +69,8 @@ def assumptions(source: str) -> list[str]:
         found.append(f"local_size_{'xyz'[axis]} == {local[axis] if axis < len(local) else 1}")
         if groups or axis:
             found.append(f"groups_{'xyz'[axis]} <= {groups[axis] if axis < len(groups) else 1}")
-    for one in re.findall(r"__requires\(([^;]*)\);", source):
-        found.append("?" + one.replace("&&", " and ").replace("||", " or "))
-    return found
+    conditions = re.findall(r"__requires\(([^;]*)\);", source)
+    return [*found, *("?" + one.replace("&&", " and ").replace("||", " or ") for one in conditions)]
 
 
 def expected(source: str) -> tuple[str, str]:
@@ -82,7 +81,15 @@ def expected(source: str) -> tuple[str, str]:
         return "pass", "bounds" if "--check-array-bounds" in head else ""
     if "not_all_verified" not in first:
         return "none", ""
-    for word, kind in (("race", "race"), ("divergence", "divergence"), ("bounds", "bounds"), ("assert", "assert"), ("invariant", "assert"), ("postcondition", "assert"), ("precondition", "assert")):
+    for word, kind in (
+        ("race", "race"),
+        ("divergence", "divergence"),
+        ("bounds", "bounds"),
+        ("assert", "assert"),
+        ("invariant", "assert"),
+        ("postcondition", "assert"),
+        ("precondition", "assert"),
+    ):
         if re.search(word, head.partition("\n")[2], re.IGNORECASE):
             return "fail", kind
     return "fail", "?"
@@ -132,7 +139,9 @@ def one_test(path: Path, root: Path, folder: Path, seconds: float) -> dict[str, 
         file.write_text(text.text)
         results += prove_text(file, file.read_bytes(), assumptions(source), seconds)
     row["seconds"] = time.monotonic() - began
-    row["answers"] = {p: dict(Counter(r.answer for r in results if r.property == p)) for p in ("race", "bounds", "divergence")}
+    row["answers"] = {
+        p: dict(Counter(r.answer for r in results if r.property == p)) for p in ("race", "bounds", "divergence")
+    }
     row["reasons"] = sorted({f"{r.property} {r.line}: {r.reason}" for r in results if r.reason})[:6]
     row["refuted"] = [f"{r.property} {r.line}" for r in results if r.answer == "refuted"]
     return row
@@ -159,7 +168,9 @@ def gpuverify(root: Path, only: str, marked: str, jobs: int, seconds: float, *, 
         failing = [row for row in named if not _is_empty(row)]
         found = [row for row in failing if any(one.startswith(kind) for one in row["refuted"])]
         proved = [row["name"] for row in failing if _is_proved(row)]
-        print(f"fail, {kind}: {len(named)}, with accesses or barriers left: {len(failing)}, refuted: {len(found)} ({_share(found, failing)}), all proved: {len(proved)}")
+        print(
+            f"fail, {kind}: {len(named)}, with accesses or barriers left: {len(failing)}, refuted: {len(found)} ({_share(found, failing)}), all proved: {len(proved)}"
+        )
         if kind in ("race", "bounds", "divergence"):
             print("   proved although marked:", proved)
     times = sorted(row["seconds"] for row in compiled)
@@ -168,7 +179,9 @@ def gpuverify(root: Path, only: str, marked: str, jobs: int, seconds: float, *, 
     if table:
         for row in compiled:
             if (row["expected"] == "pass") != _is_proved(row):
-                print(f"| {row['name']} | {row['expected']} {row['kind']} | {row['answers']} | {row['reasons'][:2]} {row['refuted'][:2]} |")
+                print(
+                    f"| {row['name']} | {row['expected']} {row['kind']} | {row['answers']} | {row['reasons'][:2]} {row['refuted'][:2]} |"
+                )
 
 
 def _is_proved(row: dict[str, Any]) -> bool:
@@ -187,7 +200,9 @@ def _share(part: list[Any], whole: list[Any]) -> str:
 
 def corpus(only: str, jobs: int, seconds: float, *, table: bool) -> None:
     """Print what the kernels of the corpus get."""
-    files = [path for path in sorted(CORPUS.glob("*/*/*.visaasm")) if only in str(path) and "Void_Program" not in path.name]
+    files = [
+        path for path in sorted(CORPUS.glob("*/*/*.visaasm")) if only in str(path) and "Void_Program" not in path.name
+    ]
 
     def prove(path: Path) -> tuple[Path, list[ProofResult], float]:
         began = time.monotonic()
@@ -203,10 +218,17 @@ def corpus(only: str, jobs: int, seconds: float, *, table: bool) -> None:
             for property_ in ("race", "bounds", "divergence"):
                 mine = [one for one in results if one.property == property_]
                 if mine:
-                    whole[f"{property_} {'refuted' if any(o.answer == 'refuted' for o in mine) else 'proved' if all(o.answer == 'proved' for o in mine) else 'unknown'}"] += 1
+                    whole[
+                        f"{property_} {'refuted' if any(o.answer == 'refuted' for o in mine) else 'proved' if all(o.answer == 'proved' for o in mine) else 'unknown'}"
+                    ] += 1
             if table:
-                print(f"{path.parent.parent.name}/{path.parent.name}/{path.stem} {took:.1f}s", dict(Counter(f"{o.property} {o.answer}" for o in results)))
-                for reason in sorted({f"{o.property} {o.line} {o.answer}: {o.reason}" for o in results if o.answer != "proved"})[:8]:
+                print(
+                    f"{path.parent.parent.name}/{path.parent.name}/{path.stem} {took:.1f}s",
+                    dict(Counter(f"{o.property} {o.answer}" for o in results)),
+                )
+                for reason in sorted(
+                    {f"{o.property} {o.line} {o.answer}: {o.reason}" for o in results if o.answer != "proved"}
+                )[:8]:
                     print("     ", reason)
                 sys.stdout.flush()
     print("accesses:", dict(sorted((" ".join(key), n) for key, n in answers.items())))
@@ -242,18 +264,37 @@ def random_source(random: Random) -> str:
         pad = "  " * depth
         match random.randrange(9):
             case 0 if depth < 3:
-                test = random.choice(["gid < n", "lid < 8", "gid + 1 < n", "gid <= n", "(lid & 1) == 0", "n > 4", "lid == 0"])
+                test = random.choice(
+                    ["gid < n", "lid < 8", "gid + 1 < n", "gid <= n", "(lid & 1) == 0", "n > 4", "lid == 0"]
+                )
                 body = [one for _ in range(random.randrange(1, 3)) for one in statement(depth + 1)]
-                return [f"{pad}if ({test}) {{", *(one for one in body if "barrier" not in one or "n > 4" in test), f"{pad}}}"]
+                return [
+                    f"{pad}if ({test}) {{",
+                    *(one for one in body if "barrier" not in one or "n > 4" in test),
+                    f"{pad}}}",
+                ]
             case 1 if depth < 2:
-                head = random.choice(["for (int i = 0; i < 4; i++)", "for (int i = lid; i < n; i += lsz)", "for (int i = gid; i < n; i += gsz)", "for (int s = lsz / 2; s > 0; s >>= 1)"])
+                head = random.choice(
+                    [
+                        "for (int i = 0; i < 4; i++)",
+                        "for (int i = lid; i < n; i += lsz)",
+                        "for (int i = gid; i < n; i += gsz)",
+                        "for (int s = lsz / 2; s > 0; s >>= 1)",
+                    ]
+                )
                 body = [one for _ in range(random.randrange(1, 3)) for one in statement(depth + 1)]
-                extra = [f"{pad}  if (lid < s) tile[lid] += tile[lid + s];", f"{pad}  barrier(CLK_LOCAL_MEM_FENCE);"] if "s >>=" in head else []
+                extra = (
+                    [f"{pad}  if (lid < s) tile[lid] += tile[lid + s];", f"{pad}  barrier(CLK_LOCAL_MEM_FENCE);"]
+                    if "s >>=" in head
+                    else []
+                )
                 return [f"{pad}{head} {{", *(one for one in body if "barrier" not in one), *extra, f"{pad}}}"]
             case 2:
                 return [f"{pad}barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);"]
             case 3:
-                return [f"{pad}tile[{random.choice(['lid', 'lid', 'lsz - 1 - lid', '(lid + 1) & 63', 'lid / 2'])}] = x;"]
+                return [
+                    f"{pad}tile[{random.choice(['lid', 'lid', 'lsz - 1 - lid', '(lid + 1) & 63', 'lid / 2'])}] = x;"
+                ]
             case 4:
                 return [f"{pad}x += tile[{random.choice(['lid', 'lid', 'lsz - 1 - lid', '(lid + 1) & 63', '0'])}];"]
             case 5:
@@ -289,14 +330,23 @@ def fitting_launch(random: Random, assumed: set[str]) -> str | None:
     if any(one.startswith("n is a multiple of 16") for one in assumed) and n % 16:
         return None
     lines = ["kernel: k", f"groups: [{groups}, 1, 1]", f"local_size: [{local}, 1, 1]", "args:"]
-    numbers = {"n": n, "n * n": n * n, "the work items along x": total, "the groups along x": groups, "local_size_x": local, "n * the work items along x": n * total}
+    numbers = {
+        "n": n,
+        "n * n": n * n,
+        "the work items along x": total,
+        "the groups along x": groups,
+        "local_size_x": local,
+        "n * the work items along x": n * total,
+    }
     for name in "abc":
         need = [0]
         for one in assumed:
             found = re.fullmatch(rf"{name} has at least (\d+)(?: \* (.*))? bytes", one)
             if found:
                 need.append(int(found[1]) * (numbers[found[2]] if found[2] else 1))
-        lines.append(f"  - {{buffer: {{dtype: int32, shape: [{-(-max(need) // 4)}], init: {{random: {random.randrange(99)}}}}}}}")
+        lines.append(
+            f"  - {{buffer: {{dtype: int32, shape: [{-(-max(need) // 4)}], init: {{random: {random.randrange(99)}}}}}}}"
+        )
     return "\n".join([*lines, f"  - {{value: {n}, dtype: int32}}", ""])
 
 
@@ -307,7 +357,12 @@ def random_kernels(count: int, launches: int, seed: int, seconds: float) -> None
     from visa_lsp.app.launch.runner import run_launch
     from visa_lsp.sim.launch.config import LaunchError
 
-    kinds = {"data-race": "race", "out-of-bounds": "bounds", "barrier-divergence": "divergence", "uninitialised-read": "uninitialised"}
+    kinds = {
+        "data-race": "race",
+        "out-of-bounds": "bounds",
+        "barrier-divergence": "divergence",
+        "uninitialised-read": "uninitialised",
+    }
     folder = Path(tempfile.mkdtemp(prefix="prove-random-"))
     answers: Counter[str] = Counter()
     ran = whole = wrong = faulty = 0
@@ -337,7 +392,11 @@ def random_kernels(count: int, launches: int, seed: int, seconds: float) -> None
                 continue
             try:
                 launch = parse_launch(written, place / "k.launch.yaml")
-                report = run_launch(launch, RunOptions(file, "TGLLP", "interp", "bounds,races,item-races,barriers", budget=500_000), file.read_bytes())
+                report = run_launch(
+                    launch,
+                    RunOptions(file, "TGLLP", "interp", "bounds,races,item-races,barriers", budget=500_000),
+                    file.read_bytes(),
+                )
             except LaunchError as error:
                 found.add(f"launch: {error}")
                 continue
@@ -348,10 +407,14 @@ def random_kernels(count: int, launches: int, seed: int, seconds: float) -> None
                 one = proved.get((kind or "", fault.line + 1))
                 if one is not None:
                     wrong += 1
-                    print(f"WRONG {place}: {kind} of line {fault.line + 1} is proved\n{written}{fault}\n{one.assumptions}")
+                    print(
+                        f"WRONG {place}: {kind} of line {fault.line + 1} is proved\n{written}{fault}\n{one.assumptions}"
+                    )
                     break
         faulty += bool(found)
-    print(f"{count} kernels, {whole} proved whole, {faulty} with faults at some launch; {ran} launches; proofs contradicted: {wrong}")
+    print(
+        f"{count} kernels, {whole} proved whole, {faulty} with faults at some launch; {ran} launches; proofs contradicted: {wrong}"
+    )
     print(dict(sorted(answers.items())))
 
 
@@ -375,7 +438,6 @@ def main() -> None:
         corpus(args.only, args.jobs, args.timeout, table=args.table)
     if args.random:
         random_kernels(args.random, args.launches, args.seed, args.timeout)
-
 
 
 if __name__ == "__main__":

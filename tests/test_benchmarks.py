@@ -25,6 +25,7 @@ from tiers import first
             "mutate_source",
             "newest",
             "open",
+            "prove",
             "read",
             "run",
             "sources",

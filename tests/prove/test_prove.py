@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from each_case import check_each
 
+from visa_lsp.app.assemble import program_of_text
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.runner import run_launch
 from visa_lsp.app.prove.document import ProofOptions, prove_data, prove_kernel
 from visa_lsp.app.prove.terms import Level, Pool, at_most, number
-from visa_lsp.app.assemble import program_of_text
 from visa_lsp.cli.main import main
 
 pytest.importorskip("z3")
@@ -136,7 +136,13 @@ def test_a_wrong_assumption_is_refused_with_its_reason():
         with pytest.raises(UserError, match=why):
             answers(INDEX.format("lid"), assume=(text,))
 
-    cases = [("n", "comparison"), ("m < 3", "unknown name"), ("n // n > 1", "positive"), ("len(n) > 1", "no buffer"), ("n <", "comparison")]
+    cases = [
+        ("n", "comparison"),
+        ("m < 3", "unknown name"),
+        ("n // n > 1", "positive"),
+        ("len(n) > 1", "no buffer"),
+        ("n <", "comparison"),
+    ]
     check_each(cases, check)
 
 

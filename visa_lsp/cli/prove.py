@@ -62,12 +62,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="assume a condition of launches, such as 'n <= groups*local_size' or 'len(y) >= n'; repeatable",
     )  # fmt: skip
     parser.add_argument(
-        "--timeout", metavar="S", type=seconds, default=DEFAULT_SECONDS, help=f"seconds for a kernel; default: {DEFAULT_SECONDS:g}"
+        "--timeout",
+        metavar="S",
+        type=seconds,
+        default=DEFAULT_SECONDS,
+        help=f"seconds for a kernel; default: {DEFAULT_SECONDS:g}",
     )
     parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the report")
     parser.add_argument("--kernel", metavar="NAME", help="prove this kernel alone")
     parser.add_argument("--launches", metavar="DIR", help="write the launch files of refutations there")
-    parser.add_argument("-o", "--output", metavar="OUT", default=STDIN, help="write the report there; default: standard output")
+    parser.add_argument(
+        "-o", "--output", metavar="OUT", default=STDIN, help="write the report there; default: standard output"
+    )
     parser.add_argument("--stdin-filename", metavar="PATH", help="what standard input is called")
     add_platform(parser)
 
@@ -145,12 +151,18 @@ def _kernel_lines(name: str, kernel: str, results: list[ProofResult]) -> list[st
     for one in results:
         if one.answer == "proved":
             continue
-        lines.append(f"{name}:{one.line}: {one.property} {one.answer}" + (f": {printable(one.reason)}" if one.reason else ""))
+        lines.append(
+            f"{name}:{one.line}: {one.property} {one.answer}" + (f": {printable(one.reason)}" if one.reason else "")
+        )
         if one.launch is not None:
             lines += [f"    {line}" for line in one.launch.splitlines()]
     for property_ in dict.fromkeys(one.property for one in results):
         mine = [one for one in results if one.property == property_]
-        counts = [f"{n} {word}" for word in ("proved", "bounded", "refuted", "unknown") if (n := sum(one.answer == word for one in mine))]
+        counts = [
+            f"{n} {word}"
+            for word in ("proved", "bounded", "refuted", "unknown")
+            if (n := sum(one.answer == word for one in mine))
+        ]
         lines.append(f"{name}: {printable(kernel)}: {property_}: {', '.join(counts)}")
     assumed = dict.fromkeys(words for one in results if one.answer == "proved" for words in one.assumptions)
     if assumed:

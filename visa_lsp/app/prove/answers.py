@@ -40,7 +40,17 @@ MAX_STRIDE_BYTES: Final = 1024
 TILE: Final = 16  # work items along an axis of a tile, of which compilers and programmers take multiples
 _STAYS: Final = "accesses of shared local memory stay in their arrays, as the answers for bounds say or not"
 _ITEM: Final = Item(1, 0)
-_LOCAL_SIZES: Final = ((32, 1, 1), (16, 1, 1), (64, 1, 1), (8, 4, 1), (16, 16, 1), (128, 1, 1), (256, 1, 1), (4, 4, 4), (3, 1, 1))
+_LOCAL_SIZES: Final = (
+    (32, 1, 1),
+    (16, 1, 1),
+    (64, 1, 1),
+    (8, 4, 1),
+    (16, 16, 1),
+    (128, 1, 1),
+    (256, 1, 1),
+    (4, 4, 4),
+    (3, 1, 1),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +145,11 @@ class Prover:
             while at < len(caps):
                 cap = self._capped(caps[at])
                 question = self.solver.question()
-                hard = [*self._outside(access, question), *self._base(question, [_ITEM]), question.condition(cap, _ITEM)]
+                hard = [
+                    *self._outside(access, question),
+                    *self._base(question, [_ITEM]),
+                    question.condition(cap, _ITEM),
+                ]
                 if self.solver.ask(question, hard, seconds=1.0).word == "no":
                     break
                 at += 1
@@ -200,7 +214,7 @@ class Prover:
     ) -> tuple[str, tuple[str, ...]]:  # fmt: skip
         """Decide with as few assumptions as suffice: the parts of a contract one after the other, the plainest first."""
         assumed: _Contract = []
-        word, needs = "unknown", ()
+        word, needs = "unknown", tuple[str, ...]()
         for part in self._contract(access):
             if part or not assumed:
                 assumed = [*assumed, *part]
@@ -222,10 +236,15 @@ class Prover:
             hard = [*build(question), *self._base(question, items)]
             hard += [question.condition(one, item) for one in assumed for item in items]
             for axis in range(3):
-                size, count = (question.term(part[axis], items[0]) for part in (self.symbols.local, self.symbols.counts))
+                size, count = (
+                    question.term(part[axis], items[0]) for part in (self.symbols.local, self.symbols.counts)
+                )
                 if not fixed & {atom for atom, _ in self.symbols.counts[axis].factors}:
                     hard.append(count <= MAX_MODEL_GROUPS)
-                if fixed & {atom for atom, _ in self.symbols.local[axis].factors} or self.symbols.local[axis].is_constant:
+                if (
+                    fixed & {atom for atom, _ in self.symbols.local[axis].factors}
+                    or self.symbols.local[axis].is_constant
+                ):
                     continue
                 hard.append(size <= (64 if axis == 0 else 8) if local is None else size == local[axis])
             for axis in range(3):
@@ -257,7 +276,11 @@ class Prover:
                 return Result(property_, lines[0], REFUTED, (*self.always, *words), launch=launch)
             if tried == 3:
                 break
-        why = "a launch that the simulator does not confirm was found" if tried else "no proof, and no launch that shows the contrary"
+        why = (
+            "a launch that the simulator does not confirm was found"
+            if tried
+            else "no proof, and no launch that shows the contrary"
+        )
         return Result(property_, lines[0], UNKNOWN_ANSWER, reason=why)
 
     # ---- bounds
@@ -278,7 +301,10 @@ class Prover:
         if kind not in (BUFFER, SHARED):
             return ([],)
         pitches = frozenset(
-            one for atom in atoms_of(access.offset) if atom.parts and not atom.divisor and atom.test is None for one in atoms_of(*atom.parts)
+            one
+            for atom in atoms_of(access.offset)
+            if atom.parts and not atom.divisor and atom.test is None
+            for one in atoms_of(*atom.parts)
         )
         key = (access.space, self._is_guarded(access), pitches)
         found = self._contracts.get(key)
@@ -333,7 +359,9 @@ class Prover:
         by_values = [] if given else [*sizes(values), *constants]
         by_products = [] if given else sizes(products)
         others = [] if given else sizes(mixed)
-        others += [(f"the global offset is 0 along {AXES[axis]}", equal(self.symbols.offsets[axis], 0)) for axis in self.axes]
+        others += [
+            (f"the global offset is 0 along {AXES[axis]}", equal(self.symbols.offsets[axis], 0)) for axis in self.axes
+        ]
         if is_guarded:
             return by_values, by_products, others
         if not given:
@@ -378,7 +406,9 @@ class Prover:
             return Result("bounds", line, UNKNOWN_ANSWER, reason="its index arithmetic wraps around")
         if not search:
             return Result("bounds", line, UNKNOWN_ANSWER)
-        assumed = [one for part in self._contract(access) for words, one in part if "bytes" in words or part is self.cap]
+        assumed = [
+            one for part in self._contract(access) for words, one in part if "bytes" in words or part is self.cap
+        ]
         result = self._refuted("bounds", [line], [_ITEM], build, assumed, [])
         return self._explained(result, [access.offset, access.path])
 
@@ -389,14 +419,18 @@ class Prover:
             for atom in atoms_of(thing):
                 if atom.line:
                     where = "address" if thing is things[0] else "condition"
-                    return replace(result, reason=f"{result.reason}; its {where} depends on {atom.why} of line {atom.line}")
+                    return replace(
+                        result, reason=f"{result.reason}; its {where} depends on {atom.why} of line {atom.line}"
+                    )
         return result
 
     # ---- races
 
     def _race(self, group: _Group) -> Result:
         access = group.access
-        if access.space[0] == IMAGE and not any(g.access.space[0] in (IMAGE, UNKNOWN) and g.access.write for g in self.groups):
+        if access.space[0] == IMAGE and not any(
+            g.access.space[0] in (IMAGE, UNKNOWN) and g.access.write for g in self.groups
+        ):
             return Result("race", access.line, PROVED, tuple(self.always))
         if access.why:
             return Result("race", access.line, UNKNOWN_ANSWER, reason=access.why or "its memory is not modelled")
@@ -572,4 +606,3 @@ def _worst(results: Sequence[Result]) -> list[Result]:
             worse = replace(worse, assumptions=tuple(dict.fromkeys((*before.assumptions, *one.assumptions))))
         found[key] = worse
     return sorted(found.values(), key=lambda r: (PROPERTIES.index(r.property), r.line))
-

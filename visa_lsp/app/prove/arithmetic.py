@@ -63,11 +63,17 @@ class Arithmetic:
                 # The sign, as a conversion to unsigned has it: the two then cancel in addresses of halves.
                 count += signed and count == self.bits - 1
                 return pool.quotient(pool.wrapped(args[0], self.bits, signed=signed), 1 << count)
-            case "shl" if args[0].is_constant and 0 <= args[0].constant:
+            case "shl" if args[0].is_constant and args[0].constant >= 0:
                 # A power of two: positive, and doubled when the count grows by one.
                 low, high = pool.limits(args[1])
                 if low >= 0 and high < self.bits:
-                    return pool.fresh("a shifted constant", args[1].level, args[0].constant << low, args[0].constant << high, self.line)
+                    return pool.fresh(
+                        "a shifted constant",
+                        args[1].level,
+                        args[0].constant << low,
+                        args[0].constant << high,
+                        self.line,
+                    )
             case "and" | "or" | "xor":
                 return self.bitwise({"and": 8, "or": 14, "xor": 6}[word], args)
         return self.unknown(word, *args)

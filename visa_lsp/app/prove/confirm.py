@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from contextlib import suppress
 from math import prod
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.runner import run_launch
-from visa_lsp.app.errors import UserError
 from visa_lsp.program.elements import cl_element, element_bytes
 from visa_lsp.sim.launch.config import LaunchError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from visa_lsp.app.prove.walk import Walker
     from visa_lsp.beside import Beside
@@ -24,8 +24,18 @@ _ROOM_BYTES: Final = 1 << 16  # of a buffer whose size does not matter
 _SHARED_BYTES: Final = 4096
 _STEPS: Final = 1_000_000
 _MAX_ITEMS: Final = 8192  # work items of a launch, so that a run takes seconds
-_FAULTS: Final = {"race": "data-race", "bounds": "out-of-bounds", "divergence": "barrier-divergence", "uninitialised": "uninitialised-read"}
-_CHECKS: Final = {"race": "races,item-races", "bounds": "bounds", "divergence": "barriers", "uninitialised": "uninitialised"}
+_FAULTS: Final = {
+    "race": "data-race",
+    "bounds": "out-of-bounds",
+    "divergence": "barrier-divergence",
+    "uninitialised": "uninitialised-read",
+}
+_CHECKS: Final = {
+    "race": "races,item-races",
+    "bounds": "bounds",
+    "divergence": "barriers",
+    "uninitialised": "uninitialised",
+}
 _CONTENTS: Final = ("{random: 1}", "arange", "zeros")
 
 
@@ -45,7 +55,12 @@ class Confirmer:
             with suppress(LaunchError, UserError):
                 launch = parse_launch(text, self.path.with_name(f"{self.path.name}.launch.yaml"))
                 options = RunOptions(
-                    self.path, self.walker.platform.name, "interp", _CHECKS[property_], budget=_STEPS, finder=self.finder
+                    self.path,
+                    self.walker.platform.name,
+                    "interp",
+                    _CHECKS[property_],
+                    budget=_STEPS,
+                    finder=self.finder,
                 )
                 report = run_launch(launch, options, self.data)
                 for fault in report.faults:
@@ -86,7 +101,9 @@ class Confirmer:
                 element = cl_element(info.type_of(index).replace("*", "") + ";4") or "uint32"
                 if size % element_bytes(element):
                     element = "uint8"
-                lines.append(f"{key}{{buffer: {{dtype: {element}, shape: [{size // element_bytes(element)}], init: {contents}}}}}")
+                lines.append(
+                    f"{key}{{buffer: {{dtype: {element}, shape: [{size // element_bytes(element)}], init: {contents}}}}}"
+                )
             elif kind == "local":
                 lines.append(f"{key}{{local: {max(1, size if size < _ROOM_BYTES else _SHARED_BYTES)}}}")
             elif kind == "value":
@@ -101,5 +118,3 @@ class Confirmer:
             else:
                 return None
         return "\n".join(lines) + "\n"
-
-

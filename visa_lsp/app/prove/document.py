@@ -87,7 +87,9 @@ def prove_data(name: str, path: Path | None, data: bytes, options: ProofOptions)
             if "lost" in answer:
                 results += _unknown(kernel, options, answer["lost"])
             else:
-                results += [ProofResult(**{**one, "assumptions": tuple(one["assumptions"])}) for one in answer["results"]]
+                results += [
+                    ProofResult(**{**one, "assumptions": tuple(one["assumptions"])}) for one in answer["results"]
+                ]
     finally:
         child.end()
     return ProvedFile(name, tuple(results))

@@ -65,10 +65,16 @@ def symbols_of(pool: Pool, info: KernelInfo, simd: int) -> LaunchSymbols:
         group = pool.symbol(f"group_id_{axis}", Level.GROUP, 0, MAX_ITEMS - 1)
         item = pool.symbol(f"local_id_{axis}", Level.ITEM, 0, MAX_LOCAL - 1)
         offset = pool.symbol(f"offset_{axis}", Level.LAUNCH, 0, MAX_ITEMS)
-        for part, to in ((found.local, local), (found.counts, count), (found.groups, group), (found.ids, item), (found.offsets, offset)):
+        for part, to in (
+            (found.local, local),
+            (found.counts, count),
+            (found.groups, group),
+            (found.ids, item),
+            (found.offsets, offset),
+        ):
             part.append(to)
-        for part in (group, count):
-            pool.product(part, local, (0, MAX_ITEMS))
+        for number_ in (group, count):
+            pool.product(number_, local, (0, MAX_ITEMS))
         found.facts += [less(item, local), less(group, count), at_most(found.totals(at) + offset, MAX_ITEMS)]
     return found
 
@@ -145,7 +151,11 @@ def _values(info: KernelInfo, entry: PayloadArgument, symbols: LaunchSymbols) ->
     if entry.kind == "buffer" and entry.size:
         handle = symbols.handles.setdefault(index, pool.symbol(f"handle_{index}", Level.LAUNCH, low, high))
         return [(0, entry.size, handle)]
-    return [(0, entry.size, pool.symbol(f"{entry.arg_type}_{max(0, index)}", Level.LAUNCH, low, high))] if entry.size else []
+    return (
+        [(0, entry.size, pool.symbol(f"{entry.arg_type}_{max(0, index)}", Level.LAUNCH, low, high))]
+        if entry.size
+        else []
+    )
 
 
 def _by_value(info: KernelInfo, entry: PayloadArgument, symbols: LaunchSymbols) -> list[tuple[int, int, Term]]:
@@ -170,5 +180,3 @@ def _by_value(info: KernelInfo, entry: PayloadArgument, symbols: LaunchSymbols) 
 def size_of(symbols: LaunchSymbols, index: int) -> Term:
     """Return the bytes of the buffer of an argument."""
     return symbols.sizes.setdefault(index, symbols.pool.symbol(f"bytes_{index}", Level.LAUNCH, 0, MAX_BYTES))
-
-

@@ -119,14 +119,14 @@ class Registers:
         at = cell.place
         inside = place.base - at.base
         value = cell.value
-        if at.stride == place.stride and 0 <= inside and inside + place.size <= at.size:
+        if at.stride == place.stride and inside >= 0 and inside + place.size <= at.size:
             return self._piece(value, inside, place.size, at.size)
         # Another lane's element, which is known where all have the same value and have written it.
         if need & ~cell.bits or not cell.by_all or not at.stride:
             return None
         if value.level <= Level.THREAD:
             within = inside % at.stride if place.stride % at.stride == 0 else -1
-            if 0 <= within and within + place.size <= at.size:
+            if within >= 0 and within + place.size <= at.size:
                 return self._piece(value, within, place.size, at.size)
         if not place.stride and 0 <= inside % at.stride <= at.size - place.size:
             # The lane is named: the value is that of another lane, where it follows from the lane alone.
@@ -233,9 +233,7 @@ class Registers:
             found.surfaces[var] = one_ if one_ == two_ else None
         return found
 
-    def _merged_flag(
-        self, other: Registers, var: int, test: Condition
-    ) -> tuple[tuple[int, int, Condition, bool], ...]:
+    def _merged_flag(self, other: Registers, var: int, test: Condition) -> tuple[tuple[int, int, Condition, bool], ...]:
         mine, theirs = self.flags.get(var, ()), other.flags.get(var, ())
         if mine == theirs:
             return mine

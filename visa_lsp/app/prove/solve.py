@@ -1,4 +1,4 @@
-"""Questions about terms, put to Z3: is there a launch, with two work items, in which some conditions hold?
+"""Questions about terms, put to Z3: whether a launch and two work items exist in which some conditions hold.
 
 Terms become linear integer arithmetic. A product of two symbols is a symbol of its own with what monotony says of it, because
 non-linear arithmetic does not answer in time; to find a launch its sizes are fixed, which makes most products linear. Each
@@ -57,14 +57,22 @@ class Question:
 
     def term(self, term: Term, item: Item) -> Any:
         """Return a term of a work item."""
-        parts = [self.atom(atom, item) * factor if factor != 1 else self.atom(atom, item) for atom, factor in term.factors]
+        parts = [
+            self.atom(atom, item) * factor if factor != 1 else self.atom(atom, item) for atom, factor in term.factors
+        ]
         if term.constant or not parts:
             parts.append(z3.IntVal(term.constant))
         return z3.Sum(parts) if len(parts) > 1 else parts[0]
 
     def atom(self, atom: Atom, item: Item) -> Any:
         """Return an atom of a work item, with what holds of it among the sides."""
-        suffix = "" if atom.level is Level.LAUNCH else f"@{item.group}" if atom.level is Level.GROUP else f"@{item.group}.{item.number}"
+        suffix = (
+            ""
+            if atom.level is Level.LAUNCH
+            else f"@{item.group}"
+            if atom.level is Level.GROUP
+            else f"@{item.group}.{item.number}"
+        )
         key = (atom, suffix)
         found = self.made.get(key)
         if found is not None:
@@ -147,7 +155,13 @@ class Solver:
         return Question(self.pool, exact)
 
     def ask(
-        self, question: Question, hard: Iterable[Any], soft: Sequence[Any] = (), *, minimal: bool = False, seconds: float | None = None
+        self,
+        question: Question,
+        hard: Iterable[Any],
+        soft: Sequence[Any] = (),
+        *,
+        minimal: bool = False,
+        seconds: float | None = None,
     ) -> Answer:
         """Answer whether all of some conditions can hold, with assumptions that a ``no`` names if it needs them."""
         limit = self.seconds if seconds is None else seconds
@@ -169,7 +183,9 @@ class Solver:
                 return Answer("no", tuple([at for at, mark in enumerate(marks) if str(mark) in core]))
             if word == "sat":
                 model = solver.model()
-                values = {name: model.eval(one, model_completion=True).as_long() for name, one in question.names.items()}
+                values = {
+                    name: model.eval(one, model_completion=True).as_long() for name, one in question.names.items()
+                }
                 return Answer("yes", values=values)
         except z3.Z3Exception:
             return Answer("unknown")

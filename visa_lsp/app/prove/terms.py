@@ -252,9 +252,7 @@ class Pool:
         if found is None:
             ends = list(limit or [a * b for a in parts[0].limits() for b in parts[1].limits()])
             level = max(parts[0].level, parts[1].level)
-            found = self._new(
-                key, Atom(self.count, f"product#{self.count}", level, min(ends), max(ends), tuple(parts))
-            )
+            found = self._new(key, Atom(self.count, f"product#{self.count}", level, min(ends), max(ends), tuple(parts)))
         return Term(((found, scale),), 0) + rest
 
     def quotient(self, term: Term, divisor: int) -> Term:
@@ -282,7 +280,15 @@ class Pool:
         if found is None:
             found = self._new(
                 key,
-                Atom(self.count, f"quotient#{self.count}", inner.level, low // divisor, high // divisor, (inner,), divisor),
+                Atom(
+                    self.count,
+                    f"quotient#{self.count}",
+                    inner.level,
+                    low // divisor,
+                    high // divisor,
+                    (inner,),
+                    divisor,
+                ),
             )
         result = outer + Term(((found, 1),), 0)
         self.bound(result, *bounds)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.prove.arithmetic import Arithmetic
@@ -56,7 +57,7 @@ from visa_lsp.isa.model import FlowClass, Role
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program import regions
-from visa_lsp.program.model import Combine, General, Immediate, Indirect, PredicateOperand, RawOperand, State
+from visa_lsp.program.model import Combine, General, Immediate, Indirect, Predicate, PredicateOperand, RawOperand, State
 from visa_lsp.sim.lanes import words_of
 from visa_lsp.sim.messages import SLM_MASK
 from visa_lsp.sim.values import execution_type, extended_type, immediate, unpacked
@@ -67,7 +68,7 @@ if TYPE_CHECKING:
     from visa_lsp.app.read.model import BranchTest, Expr, MemoryPlace, Reading, Statement
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.isa.types import DataType
-    from visa_lsp.program.model import Inst, Kernel, Predicate, Value
+    from visa_lsp.program.model import Inst, Kernel, Value
     from visa_lsp.program.payload import KernelInfo
 
 MAX_CALL_DEPTH: Final = 8
@@ -357,7 +358,9 @@ class Walker:
     def _plain_test(self, condition: BranchTest, way: Way, line: int) -> Condition:
         control, predicate = condition.control, condition.predicate
         if condition.index is not None:
-            return equal(self.source(condition.index, ExecControl(1, 0, no_mask=True), ty.D, way.registers, line), condition.case)
+            return equal(
+                self.source(condition.index, ExecControl(1, 0, no_mask=True), ty.D, way.registers, line), condition.case
+            )
         if predicate is None:
             found: Condition = TRUE
         elif condition.whole or control.exec_size == 1 or predicate.combine is not Combine.NONE:
@@ -402,9 +405,7 @@ class Walker:
 
     # ---- values
 
-    def source(
-        self, operand: Expr, control: ExecControl, exec_type: DataType, registers: Registers, line: int
-    ) -> Term:
+    def source(self, operand: Expr, control: ExecControl, exec_type: DataType, registers: Registers, line: int) -> Term:
         """Return the value of an integer source in an execution type, with its modifier applied."""
         type_ = self.type_of(operand)
         signed = type_.is_signed or (exec_type.is_signed and type_.size == exec_type.size)
@@ -453,7 +454,7 @@ class Walker:
         lanes = [int(one) for one in immediate(operand, control.exec_size)]
         if len(set(lanes)) == 1:
             return self.pool.wrapped(number(lanes[0]), 8 * type_.size, signed=signed)
-        steps = {b - a for a, b in zip(lanes, lanes[1:], strict=False)}
+        steps = {b - a for a, b in pairwise(lanes)}
         if len(steps) == 1:
             step = steps.pop()
             return (self.lane + -control.mask_offset) * step + lanes[0]
@@ -470,7 +471,7 @@ class Walker:
             elements = regions.destination_elements(operand.region.horz_stride or 1, lanes)
         else:
             elements = regions.source_elements(operand.region, lanes)
-        steps = {b - a for a, b in zip(elements, elements[1:], strict=False)} or {0}
+        steps = {b - a for a, b in pairwise(elements)} or {0}
         if len(steps) > 1:
             return None
         stride = steps.pop() * where.element
@@ -487,7 +488,9 @@ class Walker:
             return None
         return self._strided(where.root, where.offset + operand.offset, size, size, control)
 
-    def _value(self, value: Expr, control: ExecControl, registers: Registers, target: DataType, line: int) -> Term | None:
+    def _value(
+        self, value: Expr, control: ExecControl, registers: Registers, target: DataType, line: int
+    ) -> Term | None:
         """Return the value of an expression for a target type, cut to it; None where it is no integer."""
         if isinstance(value, Choose):
             types = [self.type_of(one) for one in (value.yes, value.no)]
@@ -509,7 +512,9 @@ class Walker:
         found = Arithmetic(self.pool, exec_type, line, wide_count=target.size == 8).value(value.meaning, sources)
         # Signed sums and all products are index arithmetic that programmers take for whole numbers.
         counts = used & {"mul", "mad", "shl"} or (target.is_signed and used & {"add", "sub", "add3"})
-        return self.pool.wrapped(found, target.bits, signed=target.is_signed, line=line if counts and target.size == 4 else 0)
+        return self.pool.wrapped(
+            found, target.bits, signed=target.is_signed, line=line if counts and target.size == 4 else 0
+        )
 
     # ---- assignments
 
@@ -548,7 +553,15 @@ class Walker:
         self.put(place, value, guard, control, way, line, signed=self.type_of(target).is_signed)
 
     def put(
-        self, place: Place, value: Term | None, guard: Condition, control: ExecControl, way: Way, line: int, *, signed: bool = False
+        self,
+        place: Place,
+        value: Term | None,
+        guard: Condition,
+        control: ExecControl,
+        way: Way,
+        line: int,
+        *,
+        signed: bool = False,
     ) -> None:
         """Write a value to a place."""
         registers = way.registers
@@ -590,14 +603,20 @@ class Walker:
         ones = self.pool.choice(found, number(-1 if type_.is_signed else (1 << type_.bits) - 1), number(0))
         self.assign(target, ones if type_.is_int else None, TRUE, control, way, line)
 
-    def _predicate_logic(self, value: Calc, target: PredicateOperand, control: ExecControl, way: Way, line: int) -> None:
+    def _predicate_logic(
+        self, value: Calc, target: PredicateOperand, control: ExecControl, way: Way, line: int
+    ) -> None:
         registers, at, lanes = way.registers, control.mask_offset, control.exec_size
         whole = lanes == 1
         args: list[Condition] = []
         for one in value.args:
             assert isinstance(one, PredicateOperand)
             found = registers.flag(one.var, at, lanes, whole=whole)
-            args.append(found if found is not None else self.pool.fresh_fact("a predicate", Level.THREAD if whole else Level.ITEM, line))
+            args.append(
+                found
+                if found is not None
+                else self.pool.fresh_fact("a predicate", Level.THREAD if whole else Level.ITEM, line)
+            )
         match value.meaning.word:
             case "not":
                 result = negation(args[0])
@@ -640,7 +659,9 @@ class Walker:
 
     def _address(self, statement: Transfer, control: ExecControl, registers: Registers, line: int) -> Term:
         type_ = self.type_of(statement.address)
-        address = self._read(statement.address, control, type_, registers, line, signed=type_.is_signed) * statement.scale
+        address = (
+            self._read(statement.address, control, type_, registers, line, signed=type_.is_signed) * statement.scale
+        )
         if statement.offset is not None:
             offset = self.source(statement.offset, ExecControl(1, 0, no_mask=True), ty.D, registers, line)
             address = address + offset
@@ -669,9 +690,9 @@ class Walker:
             level = Level.THREAD if control.exec_size == 1 else Level.ITEM
             value = self.pool.fresh("a loaded value", level, low, high, line)
             raw = RawOperand(statement.data.var, statement.data.offset + at * row)
-            place = self._raw_place(raw, statement.cell, control)
-            if place is not None:
-                self.put(place, value * (1 << 16) if statement.high else value, guard, control, way, line)
+            found = self._raw_place(raw, statement.cell, control)
+            if found is not None:
+                self.put(found, value * (1 << 16) if statement.high else value, guard, control, way, line)
 
     def _access(
         self, place: int, line: int, *, write: bool, atomic: bool, memory: MemoryPlace, address: Term, size: int,
@@ -679,7 +700,18 @@ class Walker:
     ) -> None:  # fmt: skip
         space, offset, more = self._space(memory, address, way.registers)
         why = why or more
-        self.record(place, line, write=write, atomic=atomic, space=space, offset=offset, size=size, guard=guard, way=way, why=why)
+        self.record(
+            place,
+            line,
+            write=write,
+            atomic=atomic,
+            space=space,
+            offset=offset,
+            size=size,
+            guard=guard,
+            way=way,
+            why=why,
+        )
 
     def record(
         self, place: int, line: int, *, write: bool, atomic: bool, space: Space, offset: Term, size: int, guard: Condition,
@@ -745,7 +777,7 @@ class Walker:
                 kept = tuple([(one, factor) for one, factor in rest.factors if factor % (1 << 64)])
                 rest = Term(kept, rest.constant)
                 low, high = rest.limits()
-                if -(1 << 63) <= low and high < 1 << 63 and not any(one is atom for one in atoms_of(rest)):
+                if low >= -(1 << 63) and high < 1 << 63 and not any(one is atom for one in atoms_of(rest)):
                     return (BUFFER, index), rest, ""
         for atom in atoms_of(address):
             if atom.name.startswith("private_base"):
@@ -761,7 +793,7 @@ class Walker:
         control = inst.get("exec")
         lanes = control if isinstance(control, ExecControl) else ExecControl(1, 0, no_mask=True)
         guard = inst.get("pred")
-        held = self.flag(guard, lanes, registers, line) if hasattr(guard, "combine") else TRUE  # type: ignore[arg-type]
+        held = self.flag(guard, lanes, registers, line) if isinstance(guard, Predicate) else TRUE
         if name == "barrier":
             return self._barrier(place, line, way)
         if name in ("addc", "subb"):
@@ -800,7 +832,7 @@ class Walker:
         return self._interval
 
     def _carry(self, inst: Inst, name: str, held: Condition, control: ExecControl, way: Way, line: int) -> None:
-        one, other = (self.source(inst.get(n), control, ty.UD, way.registers, line) for n in ("src0", "src1"))  # type: ignore[arg-type]
+        one, other = (self.source(inst.get(n), control, ty.UD, way.registers, line) for n in ("src0", "src1"))
         one, other = (self.pool.wrapped(term, 32, signed=False) for term in (one, other))
         total = one + other if name == "addc" else one - other
         carry = self.pool.quotient(total, 1 << 32)
@@ -811,11 +843,11 @@ class Walker:
     def _bfn(self, inst: Inst, held: Condition, control: ExecControl, way: Way, line: int) -> None:
         target, table = inst.get("dst"), inst.get("func")
         sources = [inst.get(f"src{i}") for i in range(3)]
-        types = [self.type_of(one) for one in sources]  # type: ignore[arg-type]
+        types = [self.type_of(one) for one in sources]
         exec_type = execution_type(types)
         value = None
         if exec_type.is_int and isinstance(table, int) and isinstance(target, General):
-            args = [self.source(one, control, exec_type, way.registers, line) for one in sources]  # type: ignore[arg-type]
+            args = [self.source(one, control, exec_type, way.registers, line) for one in sources]
             own = self.type_of(target)
             found = Arithmetic(self.pool, exec_type, line, wide_count=False).bitwise(table, args)
             value = self.pool.wrapped(found, own.bits, signed=own.is_signed) if own.is_int else None
@@ -855,7 +887,18 @@ class Walker:
             )  # fmt: skip
 
     def _uncovered(self, place: int, line: int, why: str, way: Way) -> None:
-        self.record(place, line, write=True, atomic=False, space=(UNKNOWN, 0), offset=number(0), size=1, guard=TRUE, way=way, why=why)
+        self.record(
+            place,
+            line,
+            write=True,
+            atomic=False,
+            space=(UNKNOWN, 0),
+            offset=number(0),
+            size=1,
+            guard=TRUE,
+            way=way,
+            why=why,
+        )
 
     def _forget_all(self, registers: Registers) -> None:
         registers.cells.clear()
@@ -897,7 +940,9 @@ class Walker:
             return
         address = self._read(Lanes(raw, type_), control, type_, registers, line, signed=type_.is_signed) + offset
         address = self.pool.wrapped(address, 32, signed=False) if wraps else address
-        self._access(place, line, write=True, atomic=True, memory=memory, address=address, size=size, guard=held, way=way)
+        self._access(
+            place, line, write=True, atomic=True, memory=memory, address=address, size=size, guard=held, way=way
+        )
 
 
 _QUIET: Final = frozenset({"fence"})
@@ -968,4 +1013,3 @@ def _address_taken(kernel: Kernel) -> frozenset[int]:
     storage = storage_of(kernel, 32)
     roots = {storage.root(one) for one in named}
     return frozenset({one for one in storage.general if storage.root(one) in roots})
-
